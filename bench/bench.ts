@@ -1,21 +1,32 @@
 /**
- * `npm run bench`: what the parts cost, measured on a real etcd on this machine.
+ * `npm run bench`: measures the cost of single components on a real etcd on this machine.
  *
- *   --check         fail when a figure misses its target
- *   --only a,b      client, feed, latest, serve, memory, registry, chain (admission with nothing configured), cel, rbac, flow, nodes, scale, access, admission, bully (needs h2load), start (of the packed package), stores (SQLite beside etcd), testing, encryption, etcds (Events in one of their own), proxied (requests to an aggregated server; needs h2load), features (what audit, roles, flow control and traces cost; needs h2load); all but the last eleven when absent; or loads on a whole server:
- *                   get, create, list-by-node, informer-json-cold, kubelets, rest, watch-by-node, … (most need h2load); or cluster: real controllers and kwok (needs
- *                   test/support/tools/install kwok kube-controller-manager kube-scheduler), with --nodes N (500) and --pods M (5000)
+ *   --check         fail if a figure misses its target
+ *   --only a,b      run only these benchmarks. By default: client, feed, latest, serve, memory,
+ *                   registry, chain (admission with nothing configured), cel, rbac, flow, nodes.
+ *                   Only if named, because they take minutes: scale, access, admission,
+ *                   bully (needs h2load), start (of the packed package), stores (SQLite and etcd),
+ *                   testing, encryption, etcds (Events in a separate etcd), proxied (requests to
+ *                   an aggregated server; needs h2load), features (cost of audit, roles, flow
+ *                   control and traces; needs h2load).
+ *                   Or loads on a whole server: get, create, list-by-node, informer-json-cold,
+ *                   kubelets, rest, watch-by-node, … (most need h2load).
+ *                   Or cluster: real controllers and kwok, with --nodes N (500) and --pods M (5000)
+ *                   (needs test/support/tools/install kwok kube-controller-manager kube-scheduler)
  *   --seconds N     how long each load runs (default 6)
- *   --reference     instead: Keelson beside the reference kube-apiserver; --only get,create,… and --runs N (needs
- *                   test/support/tools/install kube-apiserver, and h2load: Debian nghttp2-client)
- *   --against C     instead: this checkout beside commit C, in turns. Only the server comes from C, the load
- *                   does not. Prints the CPU of a request as a ratio; --only get,create,… and --runs N (new
- *                   processes each). --check fails if a load is more than 3 % worse and the difference
- *                   exceeds the spread (needs h2load)
- *   --json F        write the figures to F, with the day, the command, the commit and the machine
- *   --plot          measure nothing: draw docs/pictures/bench.svg from what bench/report/reference-run.json has of a run beside the reference
+ *   --reference     instead: compare Keelson with the reference kube-apiserver. Takes --only
+ *                   get,create,… and --runs N (needs test/support/tools/install kube-apiserver, and
+ *                   h2load: Debian nghttp2-client)
+ *   --against C     instead: compare this checkout with commit C, in alternating turns. Only the
+ *                   server comes from C; the load does not. Prints the CPU time of a request as a
+ *                   ratio. Takes --only get,create,… and --runs N (new processes in each run).
+ *                   --check fails if a load is more than 3 % worse and the difference exceeds the
+ *                   spread (needs h2load)
+ *   --json F        write the figures to F, with the date, the command, the commit and the machine
+ *   --plot          measure nothing: draw docs/pictures/bench.svg from the comparison with the
+ *                   reference that is stored in bench/results/reference.json
  *
- * Load on any API servers, side by side: bench/server/main.ts.
+ * To load any API servers and compare them, use bench/server/main.ts.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -77,7 +88,7 @@ const benches: Readonly<Record<string, Bench>> = {
   features: () => benchFeatures({ runs: Number(values.runs) }),
 }
 
-/** They take minutes. */
+/** Benchmarks that run only if `--only` names them, because they take minutes. */
 const onRequest: ReadonlySet<string> = new Set([
   'scale',
   'bully',
@@ -116,7 +127,7 @@ function draw(): void {
   const picture = join(root, 'docs', 'pictures', 'bench.svg')
   writeFileSync(
     picture,
-    plot(JSON.parse(readFileSync(join(root, 'bench', 'report', 'reference-run.json'), 'utf8'))),
+    plot(JSON.parse(readFileSync(join(root, 'bench', 'results', 'reference.json'), 'utf8'))),
   )
   console.log(`drawn: ${picture}`)
 }

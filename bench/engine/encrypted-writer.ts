@@ -1,7 +1,7 @@
 /**
- * Another server that writes encrypted values at a pace, in a process of its own. It encrypts them
- * before it begins and puts many in a transaction, so that the machine's time is the reader's.
- * Started by `startEncryptedWriter`.
+ * Simulates another server that writes encrypted values at a fixed rate, in a separate process. It
+ * encrypts the values in advance and puts many into each transaction, so that most of the machine's
+ * CPU time is left for the reader. Started by `startEncryptedWriter`.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { EtcdClient } from '../../src/storage/etcd/client.ts'
@@ -9,10 +9,10 @@ import { toBytes } from '../../src/storage/keys.ts'
 import { encode, root } from '../../test/support/harness/plain-cache.ts'
 import { kmsConfig, transformerOf } from './transformers.ts'
 
-/** Below etcd's limit of 128 operations. */
+/** Number of puts in a transaction. Stays below etcd's limit of 128 operations. */
 const PUTS_PER_TXN = 50
 const KEYS = 20_000
-/** A transaction is late when so many before it are not answered. */
+/** Number of transactions in flight. A transaction is delayed while this many are unanswered. */
 const TXNS_AT_ONCE = 8
 
 export type EncryptedWriterOptions = {
@@ -23,7 +23,7 @@ export type EncryptedWriterOptions = {
   readonly valueBytes: number
 }
 
-/** A transaction that was acknowledged; `atMs` is the time of day. */
+/** An acknowledged transaction (`atMs` is a Unix time), or the summary of the whole run. */
 export type WriterMessage =
   | { readonly revision: number; readonly atMs: number }
   | { readonly events: number; readonly seconds: number }

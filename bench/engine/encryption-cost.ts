@@ -1,6 +1,7 @@
 /**
- * What one provider costs, in a process of its own: a server has one or two, and code that others
- * went through before is compiled for all of them.
+ * Measures the CPU cost of one encryption provider. Each provider runs in a separate process,
+ * because a server uses only one or two, and V8 compiles shared code for every provider that has
+ * run.
  */
 import { fork } from 'node:child_process'
 import { createCipheriv, createSecretKey, randomBytes } from 'node:crypto'
@@ -14,21 +15,24 @@ import { kmsConfig, transformerOf } from './transformers.ts'
 export const VALUE_BYTES = 1_000
 const VALUES = 20_000
 /**
- * The best of them counts: whatever else runs on the machine only adds. The first ones are those in
- * which code is compiled.
+ * Number of rounds, the fastest of which counts, because other load on the machine only adds time.
+ * The first rounds include compilation.
  */
 const ROUNDS = 12
 
 const costly = ['none', 'cipher', 'aesgcm', 'aescbc', 'secretbox', 'kms'] as const
 export type Costly = (typeof costly)[number]
 
-/** µs of CPU for each value, of all threads. 'cipher': AES-GCM without any code of ours. */
+/**
+ * CPU time per value in µs, over all threads. 'cipher' is AES-GCM in node:crypto alone, without
+ * Keelson's code.
+ */
 export type Cost = { readonly create: number; readonly read: number }
 
 export async function costOf(provider: Costly, plugin: string): Promise<Cost> {
   const child = fork(import.meta.filename, [provider, plugin])
   const [cost]: Cost[] = await once(child, 'message')
-  if (cost === undefined) throw new Error(`the process for ${provider} told nothing`)
+  if (cost === undefined) throw new Error(`the process for ${provider} sent no result`)
   return cost
 }
 
@@ -48,7 +52,7 @@ async function main(provider: Costly, plugin: string): Promise<Cost> {
   }
 }
 
-/** What no code of ours can go below: one value through node:crypto. */
+/** Encrypts each value with node:crypto alone, which is the lower bound for every provider. */
 function cipherAlone(): () => Promise<void> {
   const secret = createSecretKey(randomBytes(32))
   const [nonce, plain, key] = [randomBytes(12), randomBytes(VALUE_BYTES), Buffer.from(keyOf(0))]
@@ -63,7 +67,7 @@ function cipherAlone(): () => Promise<void> {
   }
 }
 
-/** A create as the store and the feed have it: the value is encrypted, and its event comes back. */
+/** Simulates a create in the store and the feed: encrypts the value and decrypts its event. */
 async function creates(transformer: Transformer): Promise<void> {
   const plain = randomBytes(VALUE_BYTES)
   let seen = 0

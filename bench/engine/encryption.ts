@@ -1,6 +1,6 @@
 /**
- * What encryption at rest costs: CPU for each value, a feed of encrypted events that another server
- * writes, and a list of all Secrets when a server starts.
+ * Measures the cost of encryption at rest: CPU time per value, a feed of encrypted events that
+ * another server writes, and the list of all Secrets when a server starts.
  */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -71,7 +71,7 @@ async function onEtcd(config: ProviderConfig, plugin: string): Promise<Figure[]>
     await using writer = new PlainCache([etcd.clientUrl], { transformer: written.transformer })
     await inParallel(SECRETS, (at) => writer.store.create(keyOf(at), encode(`s-${at}`, value)))
   }
-  // A seed of its own, as another server has.
+  // The reader has its own seed, as another server would.
   using read = await transformerOf(config)
   await using reader = new PlainCache([etcd.clientUrl], { transformer: read.transformer })
   await reader.cache.start()
@@ -91,8 +91,8 @@ async function onEtcd(config: ProviderConfig, plugin: string): Promise<Figure[]>
 }
 
 /**
- * How far the cache is behind a server that writes at a pace: from the acknowledgement of a write
- * until it is seen.
+ * Measures how far the cache lags behind a server that writes at a fixed rate: from the
+ * acknowledgement of a write until the cache has its event.
  */
 async function feedOf(secrets: Reader, endpoint: string, plugin: string): Promise<Figure[]> {
   const options = {
@@ -125,14 +125,14 @@ async function feedOf(secrets: Reader, endpoint: string, plugin: string): Promis
   const at = (share: number): number => behindMs[Math.floor(behindMs.length * share)] ?? Number.NaN
   return [
     {
-      name: 'encryption: events a second that another server wrote',
+      name: 'encryption: events per second from another server',
       value: events / seconds,
       unit: '/s',
       target: { atLeast: 0.99 * FEED_PER_SECOND },
       note: `KMS v2, 1 KB, ${FEED_SECONDS} s`,
     },
     {
-      name: 'encryption: the cache is behind them, 99th percentile',
+      name: 'encryption: lag of the cache, 99th percentile',
       value: at(0.99),
       unit: 'ms',
       target: { below: 1_000 },

@@ -1,7 +1,7 @@
 /**
- * Our etcd client against grpc-js on one real etcd: put, txn and range of 1 KB values, 32 at a
- * time. The two take turns within one run, so that the machine's moods hit both; the ratio is what
- * counts. Run: npm run bench -- --only client
+ * Compares our etcd client with grpc-js on one real etcd: put, txn and range of 1 KB values, 32 at
+ * a time. The two clients alternate within one run, so that variations of the machine affect both.
+ * The result is the ratio. Run: npm run bench -- --only client
  */
 import { EtcdClient } from '../../src/storage/etcd/client.ts'
 import { startEtcd } from '../../test/support/harness/etcd.ts'
@@ -9,27 +9,30 @@ import type { Figure } from '../report/figure.ts'
 import { openOracle } from './grpc-oracle.ts'
 
 type Ratio = {
-  /** Operations a second. */
+  /** Operations per second. */
   readonly ours: number
   readonly grpc: number
   readonly ratio: number
-  /** Processor time of this process per operation, in microseconds. */
+  /** CPU time of this process per operation, in microseconds. */
   readonly oursCpuUs: number
   readonly grpcCpuUs: number
 }
 
 const CONCURRENCY = 32
 const VALUE_BYTES = 1024
-/** Few enough to keep etcd's index small, many enough that calls rarely meet. */
+/**
+ * Number of keys: small enough to keep etcd's index small, large enough that concurrent calls
+ * rarely use the same key.
+ */
 const KEYS = 1000
-/** Turns of each client per operation. */
+/** Number of turns of each client per operation. */
 const TURNS = 8
-/** Of each turn, the part that warms up and is not counted. */
+/** Share of each turn that warms up and is not counted. */
 const WARM_UP_SHARE = 0.15
 
 type Operation = () => Promise<unknown>
 
-/** `seconds`: how long each client runs each operation, all turns together. */
+/** `seconds` is how long each client runs each operation, summed over all turns. */
 export async function benchClient(options: { readonly seconds: number }): Promise<Figure[]> {
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
@@ -46,7 +49,7 @@ export async function benchClient(options: { readonly seconds: number }): Promis
       ours: () => kv.put({ key: nextKey(), value }),
       grpc: () => oracle.call('Put', { key: nextKey(), value }),
     })
-    // The shape of an optimistic update that wins: compare, put, else read.
+    // A successful optimistic update: compare, then put, or read on failure.
     const txn = await compare(options.seconds, {
       ours: () => {
         const key = nextKey()
@@ -93,7 +96,7 @@ async function compare(
   const grpc: Tally = { operations: 0, seconds: 0, cpuUs: 0 }
   const turnSeconds = seconds / TURNS
   for (let turn = 0; turn < TURNS; turn++) {
-    // Who begins changes, so that neither always follows the other's garbage.
+    // The first client alternates, so that neither always runs after the other's garbage.
     const order = turn % 2 === 0 ? (['ours', 'grpc'] as const) : (['grpc', 'ours'] as const)
     for (const side of order) {
       await load(sides[side], turnSeconds * WARM_UP_SHARE, undefined)

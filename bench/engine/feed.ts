@@ -1,6 +1,6 @@
 /**
- * Whether the feed keeps up with writes at full speed, and how fast it catches up after it was
- * away.
+ * Measures whether the feed keeps up with writes at full speed, and how fast it catches up after a
+ * network outage.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Reader } from '../../src/storage/cache/reader.ts'
@@ -13,7 +13,7 @@ import { startWriter, writeMany } from './writer.ts'
 
 const RESOURCES = 32
 const BEHIND_EVENTS = 50_000
-/** Writes go on at this pace while the feed catches up. */
+/** Number of writes per second while the feed catches up. */
 const PACE = 2_000
 
 export async function benchFeed({ seconds }: { readonly seconds: number }): Promise<Figure[]> {
@@ -50,25 +50,23 @@ export async function benchFeed({ seconds }: { readonly seconds: number }): Prom
   await pacer.stop()
   return [
     {
-      name: 'feed: behind after writes at full speed',
+      name: 'feed: lag after writes at full speed',
       value: behindSeconds,
       unit: 's',
       target: { below: 1 },
       note: `${Math.round(live.writes / live.seconds)} writes/s, ${((cpu.user + cpu.system) / live.writes).toFixed(1)} µs CPU an event`,
     },
     {
-      name: `feed: catches up ${BEHIND_EVENTS} events under writes`,
+      name: `feed: time to catch up ${BEHIND_EVENTS} events under writes`,
       value: catchUpSeconds,
       unit: 's',
       target: { below: 5 },
-      note: `${PACE} writes/s meanwhile, from the moment the network is back`,
+      note: `${PACE} writes/s at the same time, from the moment when the network is back`,
     },
   ]
 }
 
-/**
- * Waits until the resource has been told everything up to a revision; a read gives up after 3 s.
- */
+/** Waits until the cached resource has reached a revision. A single read gives up after 3 s. */
 async function reach(reader: Reader, revision: number): Promise<void> {
   for (;;) {
     try {

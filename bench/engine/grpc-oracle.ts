@@ -1,12 +1,12 @@
 /**
- * etcd's KV service through grpc-js and proto-loader: what our own client is measured and checked
- * against.
+ * Calls etcd's KV service through grpc-js and proto-loader. Our own client is measured and checked
+ * against it.
  */
 import { join } from 'node:path'
 import { Client, credentials, loadPackageDefinition, type ServiceError } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 
-/** A call with the names and types of the proto file; int64 come as numbers. */
+/** A call with the names and types of the proto file. int64 values are numbers. */
 export type OracleCall = (
   method: 'Range' | 'Put' | 'DeleteRange' | 'Txn',
   request: object,
@@ -48,7 +48,7 @@ function newClient(loaded: unknown, host: string): Client {
     throw new Error('the proto file has no KV service')
   }
   const client: unknown = Reflect.construct(loaded.KV, [host, credentials.createInsecure()])
-  if (!(client instanceof Client)) throw new Error('grpc-js made something else than a client')
+  if (!(client instanceof Client)) throw new Error('grpc-js did not create a client')
   return client
 }
 

@@ -1,6 +1,7 @@
 /**
- * Latest reads of a cached object, 256 at once, against one linearizable etcd range each; and
- * whether they are linearizable: every read must see all writes acknowledged before it began.
+ * Compares 256 concurrent latest reads of a cached object with one linearizable etcd range for
+ * each. Also checks that the reads are linearizable: every read must see all writes that were
+ * acknowledged before it began.
  */
 import { startEtcd } from '../../test/support/harness/etcd.ts'
 import { encode, PlainCache, root } from '../../test/support/harness/plain-cache.ts'
@@ -31,7 +32,7 @@ export async function benchLatest({ seconds }: { readonly seconds: number }): Pr
   const ratio = median(cacheRates) / median(etcdRates)
   return [
     {
-      name: 'latest reads through the proof against etcd ranges',
+      name: 'latest reads from the cache, against etcd ranges',
       value: ratio,
       unit: 'times',
       target: { atLeast: 8 },
@@ -62,8 +63,8 @@ async function rate(seconds: number, operation: (n: number) => Promise<unknown>)
 }
 
 /**
- * The model: for each key the revision of the last acknowledged write. A read must not show an
- * older one than when it began.
+ * Checks the reads against a model that holds the revision of the last acknowledged write for each
+ * key. A read must not return an older revision than the model held when the read began.
  */
 async function checkLinearizable(
   plain: PlainCache,

@@ -1,7 +1,7 @@
 /**
- * What 100,000 Pods of 2 KB take after 1,000,000 random updates, all of them seen by a watcher:
- * resident memory beyond the empty process, and the longest time the event loop stood still. The
- * cache lives in a process of its own.
+ * Measures the cache with 100,000 Pods of 2 KB after 1,000,000 random updates, all of which a
+ * watcher sees. The figures are resident memory beyond that of the empty process, and the longest
+ * time that the event loop was blocked. The cache runs in a separate process.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,11 +15,12 @@ import { startWriter, writeMany } from './writer.ts'
 
 const OBJECTS = 100_000
 const OBJECT_BYTES = 2_048
-/** As in bin/keelson. */
+/** Node flags for the measured process, the same as in bin/keelson. */
 const nodeFlags = ['--max-semi-space-size=16']
 const environment = { MALLOC_MMAP_THRESHOLD_: '524288', MALLOC_ARENA_MAX: '2' }
 /**
- * History that nobody needs is compacted away, as the server does, or etcd would hold gigabytes.
+ * Interval at which unneeded history is compacted, as the server does. Without it etcd would hold
+ * gigabytes.
  */
 const COMPACT_EVERY_MS = 10_000
 
@@ -67,18 +68,18 @@ export async function benchMemory({
         note: `${mib(empty.rss)} MiB empty, ${mib(churned.rss)} MiB now, heap ${mib(churned.heap)}, buffers ${mib(churned.buffers)}, slabs ${(churned.slabBytes / storedBytes).toFixed(2)} times; ${Math.round(written.writes / written.seconds)} updates/s`,
       },
       {
-        name: 'longest time the event loop was held by its own thread',
+        name: 'longest time that the event loop was blocked by its own thread',
         value: churned.heldMs,
         unit: 'ms CPU',
         target: { below: 50 },
         note: `longest collection ${churned.gcMs.toFixed(1)} ms; ${churned.events} events seen`,
       },
       {
-        name: 'longest pause of the event loop by the clock',
+        name: 'longest pause of the event loop in wall-clock time',
         value: churned.pauseMs,
         unit: 'ms',
         target: { below: 50 },
-        note: 'the machine lets etcd, the writer and this process wait for two cores',
+        note: 'etcd, the writer and this process compete for two cores',
       },
     ]
   } finally {
@@ -112,8 +113,8 @@ async function compact(client: EtcdClient): Promise<void> {
 }
 
 /**
- * How much processor time this thread used between two turns of its loop, at the most: the rest of
- * a pause is the machine's.
+ * Records the most CPU time that this thread used between two ticks of its event loop. The rest of
+ * a pause was spent waiting for the machine.
  */
 class HeldTime {
   longestMs = 0
@@ -133,7 +134,7 @@ class HeldTime {
   }
 }
 
-/** The process that is measured. */
+/** Runs in the measured process. */
 async function measured(endpoint: string): Promise<void> {
   const plain = new PlainCache([endpoint])
   await plain.cache.start()

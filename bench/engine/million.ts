@@ -1,7 +1,8 @@
 /**
- * A large store in a folder: `node bench/engine/million.ts [--objects N] [--etcd]`. How long a
- * server takes to start on it and what it takes of memory, how long writers wait while everything
- * is listed; with --etcd the same server on etcd with the same objects.
+ * Measures a large store in a folder: `node bench/engine/million.ts [--objects N] [--etcd]`. The
+ * figures are how long a server takes to start on it, how much memory it uses, and how long writers
+ * wait while everything is listed. With --etcd, the same server also runs on etcd with the same
+ * objects.
  */
 import { execFileSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
@@ -19,7 +20,7 @@ import { residentMiB } from '../server/process-usage.ts'
 const VALUE_BYTES = 1_024
 const COMMIT_OBJECTS = 2_000
 const QUOTA_BYTES = 8 * 2 ** 30
-/** For what is done after a start. */
+/** Wait after a start for work that follows it. */
 const SETTLED_MS = 5_000
 const PAGE_ROWS = 500
 
@@ -58,8 +59,7 @@ function fill(file: string): void {
 }
 
 /**
- * Everything is listed once in one call and once in pages, while one writer measures how long it
- * waits.
+ * Lists everything in one call and in pages, while one writer measures how long its writes wait.
  */
 async function listWhileWriting(folder: string): Promise<void> {
   await using engine = await SqliteEngine.open({ folder })
@@ -104,7 +104,7 @@ async function listWhileWriting(folder: string): Promise<void> {
   clearInterval(ticker)
   console.log(
     `listed ${listed} in pages of ${PAGE_ROWS} in ${pagesSeconds} s, the ${count} keys at once in ${seconds(keysMs)} s; ` +
-      `${writes} writes meanwhile, the slowest ${slowestMs.toFixed(0)} ms, longest turn ${turnMs.toFixed(0)} ms`,
+      `${writes} writes at the same time, the slowest ${slowestMs.toFixed(0)} ms, longest turn ${turnMs.toFixed(0)} ms`,
   )
 }
 

@@ -1,6 +1,6 @@
 /**
- * How far one process goes: a large resource, many resources, many watchers. Figures for
- * docs/scale.md; no targets.
+ * Measures how far one process scales: a large resource, many resources, many watchers. The figures
+ * are for docs/scale.md and have no targets.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Watcher } from '../../src/storage/cache/watch.ts'
@@ -66,7 +66,7 @@ async function manyWatchers(plain: PlainCache): Promise<Figure[]> {
   for (const watcher of watchers) watcher.close()
   return [
     { name: `memory per watcher, of ${WATCHERS}`, value: rss / WATCHERS, unit: 'bytes' },
-    { name: `one write seen by ${WATCHERS} watchers`, value: took, unit: 'ms' },
+    { name: `time until ${WATCHERS} watchers have seen one write`, value: took, unit: 'ms' },
   ]
 }
 
@@ -91,7 +91,7 @@ async function manyResources(plain: PlainCache): Promise<Figure[]> {
     { name: `first list of each of ${RESOURCES} empty resources`, value: took, unit: 's' },
     { name: 'memory per live, empty resource', value: rss / RESOURCES, unit: 'bytes' },
     {
-      name: 'a write shows in the last of them after',
+      name: 'time until a write shows in the last of them',
       value: performance.now() - written,
       unit: 'ms',
     },

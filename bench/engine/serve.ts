@@ -1,4 +1,4 @@
-/** What a list and a watch cost before their bytes reach the socket. */
+/** Measures the cost of a list and a watch up to the point where their bytes reach the socket. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Watcher } from '../../src/storage/cache/watch.ts'
 import { startEtcd } from '../../test/support/harness/etcd.ts'
@@ -35,8 +35,8 @@ async function fill(plain: PlainCache): Promise<void> {
 }
 
 /**
- * From the call to all bytes in hand, in the pieces that a socket takes, and the length of the
- * whole.
+ * Measures a list from the call until all bytes are available, in the pieces that a socket takes,
+ * and its total length.
  */
 async function benchList(plain: PlainCache): Promise<Figure> {
   const reader = plain.reader('list')
@@ -99,7 +99,7 @@ async function benchWatch(plain: PlainCache, endpoint: string, seconds: number):
   }
 }
 
-/** The processor time that the process takes while the resource is written to. */
+/** Returns the CPU time that the process uses while another process writes to the resource. */
 async function load(
   endpoint: string,
   seconds: number,
@@ -116,7 +116,7 @@ async function load(
   return { cpuUs: cpu.user + cpu.system, writes: (writes / all) * took, seconds: took }
 }
 
-/** What a connection does, but for the write itself. */
+/** Does everything that a connection does, except for the write to the socket. */
 function drain(watcher: Watcher, tally: { deliveries: number; bytes: number }): void {
   const pull = (): void => {
     for (let events = watcher.take(); events.length > 0; events = watcher.take()) {

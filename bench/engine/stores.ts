@@ -1,6 +1,6 @@
 /**
- * Writes and reads of the engines beside each other: `node bench/engine/stores.ts`. Rounds
- * alternate, so that a slow minute hits all.
+ * Compares writes and reads of the storage engines: `node bench/engine/stores.ts`. Rounds
+ * alternate, so that a slow minute affects all engines.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,8 +18,8 @@ const ROUND_MS = 2_000
 const VALUE_BYTES = 1_024
 
 /**
- * How many calls end within the time, made by so many at once, and the longest turn of the event
- * loop meanwhile.
+ * Returns how many calls complete per second with this many concurrent callers, and the longest
+ * tick of the event loop during the round.
  */
 async function rate(
   writers: number,

@@ -1,4 +1,4 @@
-/** Encryption as a server has it, metrics included, of one provider for Secrets. */
+/** Encryption of Secrets with one provider, as a server configures it, including metrics. */
 import { silent } from '../../src/lib/telemetry/log.ts'
 import { Metrics } from '../../src/lib/telemetry/metrics.ts'
 import { systemTime } from '../../src/lib/time/timers.ts'

@@ -1,7 +1,7 @@
 /**
- * A writer in a process of its own, so that it has its own processor time: puts 1 KB values over
- * several resources, 32 at a time, until told to stop. Started by `startWriter`; it tells its
- * parent how many writes were acknowledged.
+ * A writer in a separate process, so that its CPU time is counted separately. It puts 1 KB values
+ * into several resources, 32 at a time, until it is stopped. Started by `startWriter`; it sends its
+ * parent the number of acknowledged writes.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,13 +22,13 @@ export class Writer {
     this.#child = child
   }
 
-  /** Ends the writing. */
+  /** Stops the writer and returns its summary. */
   stop(): Promise<WriteSummary> {
     this.#child.send('stop')
     return this.done()
   }
 
-  /** Waits for the end of the writing. The revision is that of the last acknowledged write. */
+  /** Waits until the writer has finished. The revision is that of the last acknowledged write. */
   async done(): Promise<WriteSummary> {
     const ended = once(this.#child, 'exit')
     const [written] = await once(this.#child, 'message')
@@ -40,13 +40,13 @@ export class Writer {
 export type WriterOptions = {
   readonly endpoint: string
   readonly resources: number
-  /** Writes a second; 0 is as fast as it goes. */
+  /** Writes per second. 0 means as fast as possible. */
   readonly pace?: number
-  /** Stops by itself after so many. */
+  /** The writer stops after this many writes. */
   readonly count?: number
   readonly keysPerResource?: number
   readonly valueBytes?: number
-  /** Keys by chance instead of one after the other. */
+  /** Whether keys are chosen at random instead of in sequence. */
   readonly random?: boolean
 }
 
@@ -54,7 +54,7 @@ export function startWriter(options: WriterOptions): Writer {
   return new Writer(fork(import.meta.filename, [JSON.stringify(options)]))
 }
 
-/** Writes that many and waits for it. */
+/** Writes `count` values and waits until they are acknowledged. */
 export function writeMany(
   options: WriterOptions & { readonly count: number },
 ): Promise<WriteSummary> {

@@ -1,7 +1,8 @@
 /**
- * What audit costs a get: `node bench/parts/audit-events.ts`. Both of its events at Metadata are
- * decided on, printed and handed to the log in the mode `batch`, in CPU of this thread. Nothing is
- * written: bench/server/audit.ts has the rest.
+ * Measures what audit costs a get: `node bench/parts/audit-events.ts`. For both Metadata events of
+ * the get, the policy is evaluated, and the event is serialized and passed to the log in `batch`
+ * mode. The figure is CPU time of this thread. Nothing is written to disk; bench/server/audit.ts
+ * measures the rest.
  */
 import { RequestContext } from '../../src/api/context.ts'
 import type { ApiRequest, ApiResponse } from '../../src/api/request.ts'
@@ -16,7 +17,7 @@ import { systemTime } from '../../src/lib/time/timers.ts'
 
 const TURNS = 20_000
 const WARM_UP_TURNS = 10_000
-/** Requests that come in one turn of the event loop. */
+/** Requests that arrive in one tick of the event loop. */
 const TURN_REQUESTS = 16
 
 let writes = 0
@@ -42,7 +43,7 @@ const sink = new LogSink(lines, {
   waitingBytesMax: Infinity,
 })
 const backend = new BatchBackend(sink, {
-  // As `--audit-log-mode=batch` is by default.
+  // The defaults of `--audit-log-mode=batch`.
   mode: { kind: 'batch', bufferEventsMax: 10_000, batchEventsMax: 1, waitMs: 0, throttle: null },
   batchesMax: 1,
   eventBytesMax: Infinity,
@@ -76,7 +77,7 @@ const decision = {
 } as const
 const response: ApiResponse = { status: 200, headers: {}, body: Buffer.alloc(100) }
 const { signal } = new AbortController()
-/** As those of one connection are. */
+/** Headers that the requests of one connection share. */
 const headers = Object.freeze({
   host: 'localhost',
   authorization: 'Bearer a',

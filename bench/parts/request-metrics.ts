@@ -1,6 +1,7 @@
 /**
- * What the metrics of a request cost: `node bench/parts/request-metrics.ts`. All that a get pays
- * for being counted, measured by itself: the filters, its series, its time and its end.
+ * Measures the cost of request metrics: `node bench/parts/request-metrics.ts`. Covers everything
+ * that a get pays for being counted, in isolation: the filters, its series, its duration and its
+ * end.
  */
 import { RequestContext } from '../../src/api/context.ts'
 import type { ApiRequest, ApiResponse } from '../../src/api/request.ts'
@@ -31,7 +32,7 @@ const resource = builtInResources({
   isServed: () => true,
   now: () => '',
 }).find(({ plural }) => plural === 'pods')
-if (resource === undefined) throw new Error('pods are served')
+if (resource === undefined) throw new Error('no resource for pods')
 const monotonicMs = (): number => performance.now()
 const metrics = new RequestMetrics(new Metrics(), { monotonicMs })
 const info = requestInfo(request)

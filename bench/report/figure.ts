@@ -1,20 +1,18 @@
-/** One measured number, and what it must be. */
+/** One measured number and its target. */
 export type Figure = {
   readonly name: string
   readonly value: number
   readonly unit: string
-  /**
-   * Digits behind the point that are printed. Absent: as many as the size of the value suggests.
-   */
+  /** Number of decimal places to print. If absent, it depends on the size of the value. */
   readonly digits?: number
-  /** Absent: shown only. */
+  /** The target. If absent, the figure is only shown. */
   readonly target?: { readonly atLeast: number } | { readonly below: number }
   readonly note?: string
-  /** What a comparison with the reference compared. */
+  /** The two values that a comparison with the reference compared. */
   readonly pair?: { readonly keelson: number; readonly reference: number; readonly unit: string }
 }
 
-/** A run that is kept in a file: `--json` writes it, `--plot` draws it. */
+/** A stored run: `--json` writes it, `--plot` draws it. */
 export type KeptRun = {
   /** The day, in UTC. */
   readonly date: string
@@ -30,14 +28,17 @@ export function isMet({ value, target }: Figure): boolean {
 }
 
 export function describeFigure(figure: Figure): string {
-  const { name, value, unit, target, note } = figure
-  const digits = figure.digits ?? (Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2)
-  const wanted =
-    target === undefined
-      ? ''
-      : 'atLeast' in target
-        ? `at least ${target.atLeast}`
-        : `below ${target.below}`
+  const { name, unit, target, note } = figure
   const verdict = target === undefined ? '    ' : isMet(figure) ? 'ok  ' : 'MISS'
-  return `${verdict} ${name.padEnd(52)} ${value.toFixed(digits).padStart(9)} ${unit.padEnd(6)} ${wanted.padEnd(16)} ${note ?? ''}`.trimEnd()
+  return `${verdict} ${name.padEnd(52)} ${printValue(figure).padStart(9)} ${unit.padEnd(6)} ${printTarget(figure).padEnd(16)} ${note ?? ''}`.trimEnd()
+}
+
+export function printValue({ value, digits }: Figure): string {
+  return value.toFixed(digits ?? (Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2))
+}
+
+export function printTarget({ target }: Figure): string {
+  if (target === undefined) return ''
+  const round = (value: number): number => Number(value.toFixed(3))
+  return 'atLeast' in target ? `at least ${round(target.atLeast)}` : `below ${round(target.below)}`
 }

@@ -1,13 +1,13 @@
 /**
- * Lists the files of src/ that one request passes through. For a reader who follows a request it
- * counts the files to open, the top-level folders, the changes of folder, and the returns: entries
- * into a file that the request had left before. `api/` and `lib/`, which every part uses, are left
- * out, and so are getters and constructors, which a reader does not follow.
+ * Lists the files of src/ that one request passes through. It counts what a reader who follows the
+ * request has to do: files to open, top-level folders, changes of folder, and returns. A return is
+ * an entry into a file that the request had left before. `api/` and `lib/`, which every part uses,
+ * do not count; nor do getters and constructors, which a reader does not follow.
  *
- * One GET, LIST, WATCH, CREATE and APPLY of a ConfigMap are sent to a server in this process, each
- * after a few of its kind, so that caches are filled. A breakpoint at the first statement of each
- * function records the file and never stops. Files that only some of the runs enter belong to
- * background work (the feed, timers) and do not count.
+ * One GET, LIST, WATCH, CREATE and APPLY of a ConfigMap are sent to a server in this process. A few
+ * requests of the same kind come first, so that caches are filled. A breakpoint at the first
+ * statement of each function records the file and never stops. Files that only some of the runs
+ * enter belong to background work (the feed, timers) and do not count.
  *
  *   node bench/report/files-entered.ts [--route create]   prints the route of one request
  */
@@ -18,9 +18,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { type Call, type Client, clients, startTestServer } from '../../test/integration/support.ts'
 
-/** Runs of each request that are compared. The last one is counted. */
+/** Number of runs of each request that are compared. The last one is counted. */
 const RUNS = 3
-/** Requests of each kind before functions are marked. */
+/** Number of requests of each kind before functions get their breakpoints. */
 const WARM_UPS = 3
 /** Time for the events of a write to arrive, which are not part of the request. */
 const QUIET_MS = 100
@@ -63,7 +63,10 @@ type Entry = { readonly file: string; readonly name: string }
 
 /** Functions in the order in which they were entered. */
 const entered: Entry[] = []
-/** Set for work that began with data from a socket. The server's own controllers also write. */
+/**
+ * Set for work that started with data from a socket. Excludes writes of the server's own
+ * controllers.
+ */
 const isOfClient = new AsyncLocalStorage<true>()
 
 const listens = /(^|\/)http\//
@@ -80,7 +83,10 @@ session.connect()
 
 const marked = new Set<string>()
 
-/** Sets a breakpoint in each function that has run. Its condition records the file and is false. */
+/**
+ * Sets a breakpoint in each function that has run. Its condition records the file and evaluates to
+ * false.
+ */
 async function markFunctions(): Promise<void> {
   const { result } = await session.post('Profiler.takePreciseCoverage')
   for (const { scriptId, url, functions } of result) {
@@ -96,7 +102,7 @@ async function markFunctions(): Promise<void> {
     }
     for (const { functionName, ranges } of functions) {
       const [range] = ranges
-      // The module itself is a function without a name.
+      // The module itself appears as a function without a name.
       if (
         range === undefined ||
         range.count === 0 ||
@@ -122,13 +128,13 @@ async function markFunctions(): Promise<void> {
   }
 }
 
-/** The top-level folder, or the file itself if it is in none. */
+/** Returns the top-level folder, or the file itself if it is not in a folder. */
 const folderOf = ({ file }: Entry): string => file.split('/')[0] ?? file
 
 const isFollowed = (entry: Entry): boolean =>
   !['api', 'lib'].includes(folderOf(entry)) && !/^(get |[A-Z]|<)/.test(entry.name)
 
-/** Consecutive entries into one file are one step. */
+/** Merges consecutive entries into the same file into one step. */
 function routeOf(entries: readonly Entry[]): Entry[] {
   const counted = entries.filter((entry) => isFollowed(entry))
   return counted.filter(({ file }, at) => at === 0 || file !== counted[at - 1]?.file)
@@ -160,7 +166,8 @@ const runOnce = async (request: Send, client: Client): Promise<Entry[]> => {
 for (const request of Object.values(requests))
   for (let run = 0; run < WARM_UPS; run++) await runOnce(request, warming)
 await markFunctions()
-// The server stood still meanwhile, and may refuse streams on a connection that it considers dead.
+// The server was blocked while the breakpoints were set, and may refuse streams on the old
+// connection because it considers it dead.
 await using client = connect(server.url)
 for (const request of Object.values(requests)) await runOnce(request, client)
 

@@ -1,11 +1,15 @@
 /**
- * What the host of a virtual machine took of its processors: time that nobody here had, and that
- * all waited for. A fifth of a minute may go so, in pieces of up to 200 ms, where the server's 99th
- * percentile is 15 ms: without this a bench of waits measures the host.
+ * Measures how much CPU time the host of a virtual machine withheld from it (steal time), which
+ * delays every process. The host can take a fifth of a minute in pieces of up to 200 ms, while the
+ * server's 99th percentile is 15 ms. Without this correction, a benchmark of latency would measure
+ * the host.
  */
 import { readFileSync } from 'node:fs'
 
-/** In `/proc/stat` after `cpu`: user, nice, system, idle, iowait, irq, softirq, steal. */
+/**
+ * The fields in `/proc/stat` after `cpu` are: user, nice, system, idle, iowait, irq, softirq,
+ * steal.
+ */
 const BUSY_FIELDS = 3
 const STEAL_AT = 7
 /** USER_HZ, which Linux fixes at 100 for /proc on all common machines. */
@@ -15,14 +19,14 @@ const TICKS_PER_SECOND = 100
 export type HostTicks = { readonly all: number; readonly busy: number; readonly stolen: number }
 
 /**
- * Shares of the time of all processors, from 0 to 1: what the host took, and what processes used
- * that are not ours.
+ * Shares of the CPU time of all processors, from 0 to 1: what the host took, and what processes
+ * other than ours used.
  */
 export type Disturbance = { readonly stolen: number; readonly others: number }
 
 /**
- * Returns what tells how much of the processors' time was stolen since this was called, from 0 to
- * 1; 0 where the system does not tell.
+ * Returns a function that reports the share of CPU time that the host took since this call, from 0
+ * to 1. The share is 0 on systems that do not report it.
  */
 export function watchHost(): () => number {
   const began = ticks()
@@ -47,15 +51,15 @@ export function disturbanceOf(
   ourSeconds: number,
 ): Disturbance {
   const all = after.all - before.all
-  // Where the system reports nothing, nothing is known to disturb.
+  // A system that reports nothing counts as undisturbed.
   if (!(all > 0)) return { stolen: 0, others: 0 }
   const busy = after.busy - before.busy - ourSeconds * TICKS_PER_SECOND
   return { stolen: (after.stolen - before.stolen) / all, others: Math.max(0, busy / all) }
 }
 
 /**
- * Measures again where the host took more than that, at most so many times. The calmest counts,
- * whatever came out of it.
+ * Repeats the measurement while the host takes more than `stolenMax`, at most `tries` times. The
+ * calmest run counts, regardless of its result.
  */
 export async function calmest<Result extends { readonly stolen: number }>(
   measure: () => Promise<Result>,

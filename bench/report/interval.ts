@@ -1,15 +1,18 @@
-/** The median of a few measurements, and how sure it is. */
+/** The median of a few measurements and its confidence interval. */
 
 export type Interval = {
   readonly value: number
-  /** 95 % confidence, by the ranks of the values: whatever their distribution is. */
+  /**
+   * Lower bound of the 95 % confidence interval. It comes from the ranks of the values, so that it
+   * holds for any distribution.
+   */
   readonly low: number
   readonly high: number
 }
 
 /**
- * Two-sided 95 % of the normal distribution, half of which is the standard deviation of a fair
- * coin.
+ * Factor for the ranks: two-sided 95 % of the normal distribution, times one half, the standard
+ * deviation of a fair coin.
  */
 const HALF_NORMAL = 1.96 / 2
 

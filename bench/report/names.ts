@@ -1,7 +1,7 @@
 /**
- * Names that a reader of src/ meets twice, and exports that nobody needs: what is exported in two
- * files under one name, and functions, constants and classes that no other file of src/ imports.
- * Kinds have tables of the same name each (`rules`, `typeDefaults`), which are not counted.
+ * Finds two kinds of suspicious exports in src/: names that two files export, and functions,
+ * constants and classes that no other file of src/ imports. Tables that exist once for each kind
+ * (`rules`, `typeDefaults`) are not counted.
  *
  *   node bench/report/names.ts [--list]
  */
@@ -22,9 +22,9 @@ const importingAll = /^import \* as \w+ from '(\.[^']*)'|\bimport\('(\.[^']*)'\)
 type Export = { readonly file: string; readonly sort: string; readonly name: string }
 
 const exported: Export[] = []
-/** `file name` -> whether somebody other than a test imports it. */
+/** Maps `file name` to whether a file other than a test imports it. */
 const imported = new Map<string, boolean>()
-/** Files that are imported as a whole. */
+/** Files that are imported as a namespace or dynamically. */
 const whole = new Set<string>()
 for (const file of files) {
   const text = readFileSync(join(src, file), 'utf8')
@@ -58,9 +58,9 @@ const byName = Map.groupBy(
 const twice = [...byName].filter(([, places]) => places.length > 1)
 
 console.log(`exported: ${exported.length}`)
-console.log(`names of two things: ${twice.length}`)
+console.log(`names that several files export: ${twice.length}`)
 console.log(
-  `values that no file imports: ${alone.length}; that only tests beside them do: ${forTests.length}`,
+  `values that no file imports: ${alone.length}; imported only by their own tests: ${forTests.length}`,
 )
 if (process.argv.includes('--list')) {
   for (const [name, places] of twice)

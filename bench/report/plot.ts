@@ -1,7 +1,7 @@
 /**
- * Draws a kept run beside the reference as one SVG: for each load how many times the reference's
- * rate, and which share of its processor time. Colours follow the reader's light or dark setting,
- * and every bar has its figures as text.
+ * Draws a stored comparison with the reference as one SVG. For each load it shows the rate as a
+ * multiple of the reference's rate, and the CPU time as a share of the reference's. Colors follow
+ * the reader's light or dark setting, and every bar has its figures as text.
  */
 import type { Figure, KeptRun } from './figure.ts'
 
@@ -39,11 +39,11 @@ export function plot(run: KeptRun): string {
   const most = Math.max(1, ...rows.map(({ rate }) => rate.value))
   const end = TOP + rows.length * ROW
   const one = RATE.x + RATE.width / most
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${end + BOTTOM}" role="img" aria-label="Rates and processor time of Keelson beside kube-apiserver">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${end + BOTTOM}" role="img" aria-label="Rates and CPU time of Keelson and kube-apiserver">
 <style>${style}</style>
-${text(LABEL_X, 24, 'Keelson beside kube-apiserver v1.33, each on an etcd of its own, on the same machine', 'title')}
-${text(RATE.x, 54, "rate, times kube-apiserver's (line: the same)", 'note')}
-${text(CPU.x, 54, "processor time, share of kube-apiserver's", 'note')}
+${text(LABEL_X, 24, 'Keelson and kube-apiserver v1.33, each with its own etcd, on the same machine', 'title')}
+${text(RATE.x, 54, "rate, as a multiple of kube-apiserver's (line: equal)", 'note')}
+${text(CPU.x, 54, "CPU time, as a share of kube-apiserver's", 'note')}
 ${rows.map((row, at) => drawRow(row, TOP + at * ROW, most)).join('\n')}
 <line class="reference" x1="${round(one)}" x2="${round(one)}" y1="${TOP - 8}" y2="${end - 8}"/>
 ${text(LABEL_X, end + 18, memoryText(run.figures), 'note')}
@@ -52,7 +52,7 @@ ${text(LABEL_X, end + 42, `${run.date}, commit ${run.commit}, ${run.machine}: ${
 `
 }
 
-/** Loads that have both figures, in the order of the run. */
+/** Returns the loads that have both figures, in the order of the run. */
 function rowsOf(figures: readonly Figure[]): readonly Row[] {
   const find = (name: string) => figures.find((figure) => figure.name === name)
   return figures.flatMap((rate) => {

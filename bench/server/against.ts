@@ -1,9 +1,9 @@
 /**
- * `npm run bench -- --against COMMIT`: the server of this checkout beside that of another commit.
- * Both run on one machine and one etcd, each under a key prefix of its own, and take turns under
- * the same load. The result is the CPU time of a request as a ratio. A ratio within a round hardly
- * depends on how fast the machine is at the moment. Every run starts new processes, since V8
- * compiles each of them differently.
+ * `npm run bench -- --against COMMIT`: compares the server of this checkout with that of another
+ * commit. Both run on one machine and one etcd, each with its own key prefix, and alternate under
+ * the same load. The result is the ratio of CPU time per request. A ratio within a round hardly
+ * depends on the current speed of the machine. Every run starts new processes, because V8 compiles
+ * each of them differently.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,13 +25,15 @@ import { describeRounds, judge, type Round, roundOf, roundsThatCount, type Turn 
 import { type Target, targetOf } from './targets.ts'
 import { prepare, type Workload } from './workloads.ts'
 
-/** Of every load and process, before its rounds count: V8 compiles what runs often. */
+/**
+ * Number of warm-up runs of every load on each process, because V8 compiles code that runs often.
+ */
 const WARM_UPS = 3
-/** Rounds of every load in each run. A run starts new processes. */
+/** Number of rounds of every load in each run. A run starts new processes. */
 const ROUNDS_PER_RUN = 6
-/** Further rounds of a load in each run, for those that were disturbed. */
+/** Number of additional rounds of a load in each run, to replace disturbed ones. */
 const REPEATS_PER_RUN = 6
-/** Between two turns: time for connections to close. */
+/** Pause between two turns, in which connections can close. */
 const PAUSE_MS = 200
 
 export const againstLoads: readonly string[] = [
@@ -59,7 +61,7 @@ export async function benchAgainst({
 }: AgainstOptions): Promise<Figure[]> {
   const commits = { before: commitOf(commit), after: commitOfCheckout() }
   const programs = { before: buildCommit(commits.before), after: buildCommit(commits.after) }
-  print(`built: ${commits.before.slice(0, 8)} and, of this checkout, ${commits.after.slice(0, 8)}`)
+  print(`built ${commits.before.slice(0, 8)} and this checkout, ${commits.after.slice(0, 8)}`)
   const directory = mkdtempSync(join(tmpdir(), 'keelson-against-'))
   try {
     const loads = chooseLoads(only, { scale: 1, directory })
@@ -123,7 +125,10 @@ async function measureLoad(load: Workload, pair: Pair): Promise<Round[]> {
   return rounds
 }
 
-/** One turn of each server. The order alternates: whatever grows meanwhile affects both alike. */
+/**
+ * Runs one turn on each server. The order alternates, so that effects that grow over time apply to
+ * both.
+ */
 async function measureRound(load: Workload, pair: Pair, isReversed: boolean): Promise<Round> {
   const turn = async (target: Target): Promise<Turn> => {
     await sleep(PAUSE_MS)
@@ -140,10 +145,7 @@ async function measureRound(load: Workload, pair: Pair, isReversed: boolean): Pr
   )
 }
 
-/**
- * Starts a server of any commit. An older one may not have every flag that the tests of this
- * checkout use.
- */
+/** Starts a server of any commit, without the flags that an older commit does not know. */
 async function startAnyVersion(
   program: string,
   options: ApiServerOptions,

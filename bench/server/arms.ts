@@ -1,9 +1,11 @@
 /**
- * Compares loads on one server where they differ by little. All go to the same process, in short
- * slices that take turns: whatever else the machine does, how V8 has compiled the server and how
- * large its heap is falls upon all of them alike. What counts is the median of the differences
- * within a round, with its confidence interval. Two processes are not compared: each has compiled
- * itself and grown its heap in its own way, which may be more than what is looked for.
+ * Compares loads ("arms") on one server when they differ by little. All run on the same process in
+ * short, alternating slices. Other work on the machine, the way V8 compiled the server and the size
+ * of its heap therefore affect all of them alike. The result is the median of the differences
+ * within a round, with its confidence interval.
+ *
+ * Two processes are not compared, because each compiles its code and grows its heap in its own way.
+ * That can make more of a difference than the one that is measured.
  */
 import { type Interval, median, medianInterval } from '../report/interval.ts'
 import { cpuSeconds } from './process-usage.ts'
@@ -16,14 +18,11 @@ export type Arm = { readonly name: string; readonly sent: SentRequest }
 
 export type Rounds = {
   readonly rounds: number
-  /** Rounds before them that do not count: V8 compiles what runs often. */
+  /** Number of warm-up rounds, which do not count, because V8 compiles code that runs often. */
   readonly warmUp: number
 }
 
-/**
- * Of each round, for each request in its slice: CPU of the server, and the time that half of the
- * answers took.
- */
+/** Figures of one slice, per request: CPU time of the server, and the median response time. */
 export type Slice = {
   readonly cpuMicros: number
   readonly halfMicros: number
@@ -39,7 +38,7 @@ export async function runArms(
 ): Promise<ReadonlyMap<string, readonly Slice[]>> {
   const measured = new Map<string, Slice[]>(arms.map(({ name }) => [name, []]))
   for (let round = -warmUp; round < rounds; round++) {
-    // Each arm comes after each other one equally often.
+    // In turn, each arm runs equally often after each of the others.
     const turned = arms.map((_, at) => arms[(at + Math.abs(round)) % arms.length])
     for (const arm of round % 2 === 0 ? turned : turned.toReversed()) {
       if (arm === undefined) continue
@@ -51,16 +50,18 @@ export async function runArms(
 }
 
 export type KeptConnections = {
-  /** Of one slice. Long enough that each has its part of the collections of garbage. */
+  /**
+   * Number of requests in one slice, enough that each slice has its share of garbage collections.
+   */
   readonly requests: number
   readonly connections: number
-  /** At once, over all connections. */
+  /** Number of concurrent requests over all connections. */
   readonly lanes: number
 }
 
 /**
- * Slices over connections that are kept, by a client that takes as much CPU as the server: the
- * server waits for it.
+ * Runs slices over persistent connections, with a client in Node that takes as much CPU time as the
+ * server. The server therefore waits for the client.
  */
 export function overKept(
   target: Target,
@@ -89,8 +90,8 @@ export function overKept(
 export type Full = { readonly requests: number; readonly clients: number; readonly streams: number }
 
 /**
- * Slices by h2load, as fast as the server answers. Each begins with connections of its own, the
- * same in all arms.
+ * Runs slices with h2load, as fast as the server responds. Each slice opens new connections, the
+ * same number in all arms.
  */
 export function atFullLoad(
   target: Target,
@@ -113,12 +114,12 @@ export function atFullLoad(
 }
 
 export type Difference = Interval & {
-  /** Medians of the two. */
+  /** Median of the heavier load. The median of the lighter one follows. */
   readonly heavier: number
   readonly lighter: number
 }
 
-/** What one takes more than the other, in the same round. */
+/** Returns the median difference between two loads within a round, with its confidence interval. */
 export function difference(heavier: readonly number[], lighter: readonly number[]): Difference {
   const differences = heavier.map((one, round) => one - (lighter[round] ?? Number.NaN))
   return { ...medianInterval(differences), heavier: median(heavier), lighter: median(lighter) }

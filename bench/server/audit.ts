@@ -1,8 +1,10 @@
 /**
- * What auditing costs: gets and creates on servers that record nothing and on servers that record
- * everything at Metadata, in turns on one etcd. Run by itself: node bench/server/audit.ts [--rounds
- * N] [--only LOAD] [--before TREE]; TREE is another tree of Keelson, to compare with where nothing
- * is recorded.
+ * Measures the cost of auditing: gets and creates on servers that record nothing, and on servers
+ * that record everything at Metadata, alternating on one etcd. Run it directly:
+ *
+ *   node bench/server/audit.ts [--rounds N] [--only LOAD] [--before TREE]
+ *
+ * TREE is another source tree of Keelson. Its server records nothing and is part of the comparison.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -71,7 +73,7 @@ for (const { name, tree, args } of contenders) {
   targets.push(targetOf(name, server, etcd.clientUrl))
 }
 const [first] = targets
-if (first === undefined) throw new Error('there is nobody to measure')
+if (first === undefined) throw new Error('no server to measure')
 const created = {
   ...loads['create'],
   uri: maps,

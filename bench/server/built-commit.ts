@@ -1,7 +1,7 @@
 /**
- * Builds the server of a commit for a comparison. The build runs in a git worktree of its own,
- * which is removed afterwards. Only the package stays, in `.cache/against/COMMIT`: a commit never
- * changes, so the next run uses it again.
+ * Builds the server of a commit for a comparison. The build runs in a temporary git worktree, which
+ * is removed afterwards. Only the package is stored, in `.cache/against/COMMIT`. A commit never
+ * changes, so later runs reuse it.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -25,13 +25,13 @@ const cache = join(root, '.cache', 'against')
 export const commitOf = (name: string): string => git(['rev-parse', '--verify', `${name}^{commit}`])
 
 /**
- * The commit of this checkout. Uncommitted changes and new files are stored in a commit that no
- * branch refers to.
+ * Returns the commit of this checkout. Uncommitted changes and new files are stored in a commit
+ * that no branch refers to.
  */
 export function commitOfCheckout(): string {
   mkdirSync(cache, { recursive: true })
   const folder = mkdtempSync(join(cache, 'index-'))
-  // A fixed author and date give equal content an equal hash, so that it is built once.
+  // A fixed author and date give equal content an equal hash, so that it is built only once.
   const env = {
     GIT_INDEX_FILE: join(folder, 'index'),
     ...Object.fromEntries(
@@ -64,7 +64,7 @@ export function buildCommit(commit: string): string {
     git(['worktree', 'add', '--quiet', '--detach', worktree, commit])
     const modules = installPackages(worktree)
     symlinkSync(modules, join(worktree, 'node_modules'))
-    // The first commits have no build: they run from their sources.
+    // The first commits have no build step and run from their sources.
     if (hasBuild(worktree)) run('npm', ['run', 'build'], worktree)
     moveInto(folder, (into) => {
       for (const part of ['package.json', 'bin', hasBuild(worktree) ? 'dist' : 'src'])
@@ -114,7 +114,7 @@ function moveInto(folder: string, fill: (into: string) => void): void {
     renameSync(into, folder)
   } catch (error) {
     rmSync(into, { recursive: true, force: true })
-    // Another run may have been first: both made the same.
+    // Another run may have finished first. Both produce the same content.
     if (!existsSync(folder)) throw error
   }
 }

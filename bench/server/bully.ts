@@ -1,9 +1,9 @@
 /**
- * `npm run bench -- --reference --only bully`: whether one client can starve another. A user on a
- * thousand connections lists 10,000 objects without pause, on two hundred more it creates objects,
- * and reads 300 MB slowly; beside it a user in good faith gets and creates, and a kubelet renews
- * its lease. First without the bully, then with it, on Keelson and on the reference, one after the
- * other.
+ * `npm run bench -- --reference --only bully`: measures whether one client can starve another. On a
+ * thousand connections, a user lists 10,000 objects without pause. On two hundred more it creates
+ * objects, and it reads 300 MB slowly. Next to it, a well-behaved user gets and creates, and a
+ * kubelet renews its lease. Each is measured first without the bully, then with it, on Keelson and
+ * then on the reference.
  */
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -29,11 +29,17 @@ type Size = {
   readonly objects: number
   readonly listers: number
   readonly creators: number
-  /** Of a megabyte each: what the slow reader is sent. */
+  /** Number of objects of a megabyte each that the slow reader is sent. */
   readonly largeObjects: number
-  /** Of each of the two measurements; long enough for a 99th percentile of hundreds of requests. */
+  /**
+   * Duration of each of the two measurements: long enough for a 99th percentile of hundreds of
+   * requests.
+   */
   readonly seconds: number
-  /** Connections come first, and a period of lending and borrowing. */
+  /**
+   * Time before the measurement for connections to open, and for a period of lending and borrowing
+   * of seats.
+   */
   readonly settleSeconds: number
   readonly restSeconds: number
 }
@@ -48,19 +54,19 @@ const full: Size = {
   restSeconds: 40,
 }
 /**
- * To see in a minute what a change does: `node bench/server/bully.ts [--scale X]`, of Keelson
- * alone, from its sources.
+ * Smaller load that shows the effect of a change within a minute: `node bench/server/bully.ts
+ * [--scale X]`. It measures only Keelson, from its sources.
  */
 const quick: Size = { ...full, largeObjects: 30, seconds: 10, settleSeconds: 5, restSeconds: 1 }
 
 const LARGE_BYTES = 1_000_000
 const SLOW_BYTES_PER_SECOND = 200_000
 const BETWEEN_MS = 25
-/** Of the processors' time, which the host may take. */
+/** Share of CPU time that the host may take in a valid measurement. */
 const STOLEN_MAX = 0.03
 const TRIES = 4
 
-/** What issue 20 asks for. */
+/** Targets. */
 const TIMES_IDLE_MAX = 5
 const TIMES_REFERENCE_MAX = 0.5
 const MEMORY_TIMES_MAX = 1.2
@@ -70,7 +76,7 @@ const large = '/api/v1/namespaces/large/configmaps'
 const good = '/api/v1/namespaces/good/configmaps'
 const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases'
 const json = { 'content-type': 'application/json' }
-/** Members of no group that is exempt. */
+/** Tokens of two users who are not in an exempt group. */
 const [bullyToken, goodToken] = ['alice-token', 'bob-token']
 const kubelet = {
   'impersonate-user': 'system:node:good',
@@ -87,19 +93,19 @@ type Times = {
 type Report = {
   readonly idle: Times
   readonly bullied: Times
-  /** Requests of the good ones that failed under the bully. */
+  /** Number of requests of the well-behaved clients that failed during the bully's load. */
   readonly failed: number
   readonly idleMiB: number
   readonly afterMiB: number
   readonly peakMiB: number
   readonly isAlive: boolean
   /**
-   * Under the bully: of a processor, what the server's main thread had, and what it waited for
-   * while others had it.
+   * Share of time, during the bully's load, for which the server's main thread ran. `kept` is the
+   * share for which it waited for a processor that other threads used.
    */
   readonly busy: number
   readonly kept: number
-  /** By the host: of the processors, without the bully or with it, whichever is more. */
+  /** Share of CPU time that the host took, with or without the bully, whichever is more. */
   readonly stolen: number
   readonly note: string
 }
@@ -120,16 +126,16 @@ function figuresOf(ours: Report, theirs: Report | undefined, { restSeconds }: Si
   for (const what of ['get', 'create', 'lease'] as const) {
     const [idle, bullied] = [p99(ours.idle[what]), p99(ours.bullied[what])]
     figures.push({
-      name: `bully: 99 % of ${what}s, against idle`,
+      name: `bully: 99th percentile of ${what}s, against idle`,
       value: bullied / idle,
       unit: 'times',
-      note: `${bullied.toFixed(1)} against ${idle.toFixed(1)} ms, ${ours.bullied[what].length} requests; half of them within ${quantile(ours.bullied[what], 0.5).toFixed(1)} and ${quantile(ours.idle[what], 0.5).toFixed(1)}`,
+      note: `${bullied.toFixed(1)} against ${idle.toFixed(1)} ms, ${ours.bullied[what].length} requests; medians ${quantile(ours.bullied[what], 0.5).toFixed(1)} and ${quantile(ours.idle[what], 0.5).toFixed(1)}`,
       target: { below: TIMES_IDLE_MAX },
     })
     if (theirs === undefined) continue
     const their = p99(theirs.bullied[what])
     figures.push({
-      name: `bully: 99 % of ${what}s, against the reference`,
+      name: `bully: 99th percentile of ${what}s, against the reference`,
       value: bullied / their,
       unit: 'times',
       note: `${bullied.toFixed(1)} against ${their.toFixed(1)} ms (idle: ${p99(theirs.idle[what]).toFixed(1)})`,
@@ -140,11 +146,11 @@ function figuresOf(ours: Report, theirs: Report | undefined, { restSeconds }: Si
     name: 'bully: memory afterwards, against idle',
     value: ours.afterMiB / ours.idleMiB,
     unit: 'times',
-    note: `${ours.idleMiB.toFixed(0)} MiB idle, ${ours.peakMiB.toFixed(0)} at the most, ${ours.afterMiB.toFixed(0)} after ${restSeconds} s${theirs === undefined ? '' : `; reference ${theirs.idleMiB.toFixed(0)}, ${theirs.peakMiB.toFixed(0)}, ${theirs.afterMiB.toFixed(0)}`}`,
+    note: `${ours.idleMiB.toFixed(0)} MiB idle, ${ours.peakMiB.toFixed(0)} at peak, ${ours.afterMiB.toFixed(0)} after ${restSeconds} s${theirs === undefined ? '' : `; reference ${theirs.idleMiB.toFixed(0)}, ${theirs.peakMiB.toFixed(0)}, ${theirs.afterMiB.toFixed(0)}`}`,
     target: { below: MEMORY_TIMES_MAX },
   })
   figures.push({
-    name: 'bully: requests in good faith that failed',
+    name: 'bully: failed requests of well-behaved clients',
     value: ours.failed + (ours.isAlive ? 0 : Infinity),
     unit: '',
     target: { below: 1 },
@@ -185,12 +191,12 @@ async function measure(name: string, start: Start, size: Size): Promise<Omit<Rep
   await prepare(target, size)
   const directory = await mkdtemp(join(tmpdir(), 'keelson-bully-'))
   try {
-    // What is cached is cached before, as in any cluster that has run for a while.
+    // Fill the cache first, as in any cluster that has run for a while.
     await readAll(target, listed)
     await readAll(target, large)
     await sleep(5_000)
-    // They are connected before the bully comes, and stay so: who waits to connect would be
-    // measured when it has gone.
+    // These clients connect before the bully starts and stay connected. Otherwise they might wait
+    // to connect until the bully has stopped, and the measurement would miss it.
     using user = new Http2Client({ ...target, token: goodToken })
     using node = new Http2Client(target)
     const clients: GoodClients = { user, node }
@@ -260,7 +266,7 @@ async function readAll(target: Target, path: string): Promise<void> {
   await client.ask({ path })
 }
 
-/** One request of each sort at a time, on connections that are open already. */
+/** Sends one request of each type at a time, on open connections. */
 type GoodClients = { readonly user: Http2Client; readonly node: Http2Client }
 
 async function goodFaith(
@@ -303,7 +309,7 @@ async function goodFaith(
   return { times: { get, create, lease }, failed }
 }
 
-/** Begins at once; lasts until it is ended. */
+/** Starts immediately and runs until it is stopped. */
 function bully(
   target: Target,
   directory: string,
@@ -320,7 +326,7 @@ function bully(
     body: JSON.stringify({ metadata: { generateName: 'bully-' } }),
   }
   const slow = readSlowly(bullying)
-  // What they are answered does not count: most of it is 429.
+  // Responses are ignored, because most of them are 429.
   const flood = (load: Parameters<typeof h2load>[1]): Promise<unknown> =>
     h2load(bullying, load, directory).catch(() => undefined)
   const floods = Promise.all([
@@ -330,7 +336,7 @@ function bully(
   return { end: () => slow(), ended: floods }
 }
 
-/** Returns what ends it. */
+/** Returns a function that stops the reader. */
 function readSlowly({ server, token = '' }: Target): () => void {
   const session = connect(server, { rejectUnauthorized: false })
   session.on('error', () => undefined)
@@ -360,8 +366,8 @@ async function answers(target: Target): Promise<boolean> {
 }
 
 /**
- * Of the thread that the process began with, which has the event loop: what it ran, and what it
- * waited for a processor.
+ * Returns how long the main thread, which runs the event loop, has run and has waited for a
+ * processor.
  */
 function mainThread(pid: number | undefined): {
   readonly ranMs: number

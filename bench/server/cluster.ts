@@ -1,8 +1,8 @@
 /**
- * `npm run bench -- --only cluster [--reference] [--nodes N] [--pods M]`: a cluster as its API
- * server sees it. The real kube-controller-manager and kube-scheduler, and kwok, which plays the
- * kubelets of N nodes, bring M Pods of Deployments to Running; then the cluster rests. Servers take
- * turns, each alone with an etcd of its own.
+ * `npm run bench -- --only cluster [--reference] [--nodes N] [--pods M]`: measures a cluster as its
+ * API server sees it. The real kube-controller-manager and kube-scheduler, and kwok, which
+ * simulates the kubelets of N nodes, bring M Pods of Deployments to Running. Then the cluster is
+ * idle. Servers are measured one after the other, each alone with its own etcd.
  */
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -23,23 +23,24 @@ import { cpuSeconds, residentMiB } from './process-usage.ts'
 import { describeMore, type RequestCounts, requestCounts } from './request-counts.ts'
 
 const PODS_PER_DEPLOYMENT = 100
-/** Requests at once while nodes are made. */
+/** Number of concurrent requests that create nodes. */
 const LANES = 16
-/** Until the components have taken their leases and listed what they follow. */
+/** Time for the components to acquire their leases and to list the resources that they watch. */
 const SETTLE_MS = 8_000
 const POLL_MS = 500
-/** A cluster that takes longer is stuck. */
+/** Limit for the wait. A cluster that takes longer is stuck. */
 const RUNNING_MAX_MS = 15 * 60_000
 /**
- * After all Pods are Running the controllers still write statuses and events; what is measured then
- * is rest.
+ * Wait before the idle measurement, because controllers still write statuses and events after all
+ * Pods are Running.
  */
 const CALM_MS = 10_000
-/** As a kubelet has it: it renews at a quarter of this. */
+/** Duration of a node lease, as a kubelet sets it. Leases are renewed at a quarter of this. */
 const LEASE_SECONDS = 40
 /**
- * kwok renews the leases of all nodes in a burst: rest is measured over whole rounds of renewals,
- * and by the write too, since a burst at either end may fall out of the window.
+ * Duration of the idle measurement. kwok renews the leases of all nodes in a burst, so it spans
+ * several whole rounds of renewals. CPU time is also reported per write, because a burst at either
+ * end may fall outside of the measurement.
  */
 const REST_MS = 6 * (LEASE_SECONDS / 4) * 1000
 
@@ -64,13 +65,13 @@ type Run = {
 
 type Rest = {
   readonly corePercent: number
-  /** By etcd's revision. */
+  /** Number of writes, from etcd's revision. */
   readonly writes: number
   readonly cpuMillisPerWrite: number
-  /** By the server's own metrics; a watch counts when it ends. */
+  /** Number of requests, from the server's own metrics. A watch counts when it ends. */
   readonly requests: number
   readonly cpuMillisPerRequest: number
-  /** The most frequent ones. */
+  /** The most frequent requests. */
   readonly most: string
 }
 
@@ -85,7 +86,7 @@ async function runCluster(
   { nodes, pods }: ClusterOptions,
 ): Promise<Run> {
   await using etcd = await startEtcd()
-  // The clients' own limits are raised below; the servers' must not be what is measured.
+  // Limits high enough not to affect the result. Those of the clients are raised below.
   const limits = ['--max-requests-inflight=4000', '--max-mutating-requests-inflight=2000']
   const args = ['--disable-admission-plugins=', '--authorization-mode=AlwaysAllow', ...limits]
   using keelson = new PackagedKeelson()
@@ -122,8 +123,8 @@ async function startComponents(
     ]),
   )
   const [port = 0] = await freePorts(1)
-  // Without a configuration kwok plays its own fast stages: a node is Ready and a Pod Running as
-  // soon as it sees them.
+  // Without a configuration kwok uses its built-in fast stages: a node is Ready and a Pod Running
+  // as soon as kwok sees it.
   const flags = [
     `--kubeconfig=${kubeconfig}`,
     '--manage-all-nodes=true',
@@ -227,7 +228,7 @@ async function readyNodes(client: Client): Promise<number> {
   ).length
 }
 
-/** All were made, as their Deployments tell, and none is in another phase. */
+/** Returns whether the Deployments have created all their Pods and no Pod is in another phase. */
 async function areRunning(client: Client, count: number): Promise<boolean> {
   const deployments = await itemsOf(
     client,
@@ -247,7 +248,7 @@ async function until(what: string, isReached: () => Promise<boolean>): Promise<v
   const deadlineMs = performance.now() + RUNNING_MAX_MS
   while (!(await isReached())) {
     if (performance.now() > deadlineMs)
-      throw new Error(`${what}: not after ${RUNNING_MAX_MS / 1000} s`)
+      throw new Error(`${what}: not reached within ${RUNNING_MAX_MS / 1000} s`)
     await sleep(POLL_MS)
   }
 }
@@ -319,7 +320,7 @@ function describeRun(name: string, run: Run): string {
     `pods Running after ${run.runningSeconds.toFixed(1)} s with ${run.cpuSeconds.toFixed(1)} s of CPU (etcd ${run.etcdCpuSeconds.toFixed(1)} s)`,
     describeRest(run.rest),
     `resident ${run.endMiB.toFixed(0)} MiB, at rest ${run.restMiB.toFixed(0)}, peak ${run.peakMiB.toFixed(0)}`,
-    `a probe waited ${waits(run.probe)} (half, 99 %, longest) on the way`,
+    `a probe waited ${waits(run.probe)} (median, 99 %, longest) during the rollout`,
   ].join('; ')
 }
 
@@ -338,22 +339,26 @@ const describeRest = ({
 
 function figuresOf(run: Run): Figure[] {
   return [
-    { name: 'cluster: all pods Running after', value: run.runningSeconds, unit: 's' },
-    { name: 'cluster: CPU on the way', value: run.cpuSeconds, unit: 's' },
+    { name: 'cluster: time until all pods are Running', value: run.runningSeconds, unit: 's' },
+    { name: 'cluster: CPU until all pods are Running', value: run.cpuSeconds, unit: 's' },
     { name: 'cluster: CPU at rest', value: run.rest.corePercent, unit: '%' },
-    { name: 'cluster: CPU at rest by the write', value: run.rest.cpuMillisPerWrite, unit: 'ms' },
+    { name: 'cluster: CPU at rest per write', value: run.rest.cpuMillisPerWrite, unit: 'ms' },
     {
-      name: 'cluster: CPU at rest by the request',
+      name: 'cluster: CPU at rest per request',
       value: run.rest.cpuMillisPerRequest,
       unit: 'ms',
     },
-    { name: 'cluster: memory when all run', value: run.endMiB, unit: 'MiB' },
+    { name: 'cluster: memory when all pods are Running', value: run.endMiB, unit: 'MiB' },
     { name: 'cluster: memory at rest', value: run.restMiB, unit: 'MiB' },
-    { name: 'cluster: 99th percentile of a probe on the way', value: run.probe.p99, unit: 'ms' },
+    {
+      name: 'cluster: 99th percentile of a probe during the rollout',
+      value: run.probe.p99,
+      unit: 'ms',
+    },
   ]
 }
 
-/** What each figure must be, as a part of the reference's. */
+/** Limit for each figure, as a fraction of the reference's value. */
 const targets: readonly number[] = [1, 1 / 2, 1 / 2, 1 / 2, 1 / 2, 1 / 2, 1 / 2, 1]
 
 function compare(ours: Run, theirs: Run): Figure[] {

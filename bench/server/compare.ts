@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --reference`: Keelson beside the reference kube-apiserver, each on an etcd of
- * its own, and bare etcd, in one run. What counts are the ratios: rate against rate, processor time
- * against processor time.
+ * `npm run bench -- --reference`: compares Keelson, the reference kube-apiserver and bare etcd in
+ * one run. Each server has its own etcd. The results are ratios: rate to rate, and CPU time to CPU
+ * time.
  */
 import { startEtcd } from '../../test/support/harness/etcd.ts'
 import { startReference } from '../../test/support/harness/reference.ts'
@@ -11,7 +11,7 @@ import { PackagedKeelson } from './packaged.ts'
 import { targetOf } from './targets.ts'
 import { usualLoads, wanted } from './wanted.ts'
 
-/** Streaming lists are beta in v1.33, and off where nobody asks for them. */
+/** Enables streaming lists, which are beta in v1.33 and disabled by default. */
 const args = ['--feature-gates=WatchList=true']
 
 export async function benchAgainstReference(options: {
@@ -49,7 +49,7 @@ export async function benchAgainstReference(options: {
   return figures
 }
 
-/** Keelson alone: what each load takes. */
+/** Measures Keelson alone: latency and CPU time of each load. */
 export async function benchAlone(options: {
   readonly only: readonly string[]
   readonly runs?: number
@@ -65,11 +65,11 @@ export async function benchAlone(options: {
     if (report === undefined) return []
     return [
       {
-        name: `${load}: time of half of the requests`,
+        name: `${load}: median response time`,
         value: report.p50 ?? Number.NaN,
         unit: 'ms',
       },
-      { name: `${load}: CPU of a request`, value: report.cpuMicros / 1000, unit: 'ms' },
+      { name: `${load}: CPU per request`, value: report.cpuMicros / 1000, unit: 'ms' },
     ]
   })
 }

@@ -1,6 +1,6 @@
 /**
- * What controllers do all day: lists and watches in protobuf, events, and statuses by strategic
- * patch.
+ * The typical load of controllers: lists and watches in protobuf, events, and statuses as strategic
+ * merge patches.
  */
 import { filteredPods } from './filtered-lists.ts'
 import type { Figures } from './h2load.ts'
@@ -27,7 +27,7 @@ const events = `/api/v1/namespaces/${NAMESPACE}/events`
 
 export const controllers = ({ scale }: Pick<WorkloadOptions, 'scale'>): Workload => ({
   name: 'controllers',
-  about: `${WATCHES} watches in protobuf; a round is a list by label, an event and the status of a Deployment patched`,
+  about: `${WATCHES} watches in protobuf; a round is a list by label, a new event and a patch of a Deployment's status`,
   prepare,
   run: (target) => measure(target, Math.max(100, Math.round(ROUNDS * scale))),
 })

@@ -1,7 +1,8 @@
 /**
- * A large kind whose objects only a webhook can convert, watched by many in the version that is not
- * stored: each object is converted once, in reviews of limited size, and what is kept takes about
- * the room of the objects. Run by itself: node bench/server/conversion.ts [objects] [watchers]
+ * Measures a large kind whose objects only a webhook can convert, while many clients watch it in a
+ * version that is not the stored one. Each object is converted once, in reviews of limited size,
+ * and the cached conversions take about as much memory as the objects. Run it directly: node
+ * bench/server/conversion.ts [objects] [watchers]
  */
 import { isRecord } from '../../test/recorded/compat/json.ts'
 import { type ClientHttp2Session, connect } from 'node:http2'
@@ -20,9 +21,9 @@ const WATCHERS = 100
 const WATCHERS_PER_CONNECTION = 10
 const VALUE_BYTES = 800
 const WRITERS = 32
-/** Changes after all watchers have seen all objects. */
+/** Number of changes after all watchers have seen all objects. */
 const CHANGES = 200
-/** V8 and glibc give back what they do not need some time after. */
+/** Wait for V8 and glibc to return unused memory to the system, which they do with a delay. */
 const IDLE_MS = 20_000
 const MIB = 1 << 20
 const REVIEW_BYTES_MAX = 512 << 10
@@ -52,7 +53,7 @@ export async function benchConversion(objects = OBJECTS, watchers = WATCHERS): P
   return [
     { name: 'objects', value: bytes / MIB, unit: 'MiB' },
     {
-      name: `${watchers} watchers have seen ${objects} objects after`,
+      name: `time until ${watchers} watchers have seen ${objects} objects`,
       value: seconds,
       unit: 's',
       note: `${cpu.toFixed(1)} s of CPU`,
@@ -82,13 +83,13 @@ export async function benchConversion(objects = OBJECTS, watchers = WATCHERS): P
       target: { below: REVIEW_BYTES_MAX / 1024 },
     },
     {
-      name: 'memory for converted objects, by their size',
+      name: 'memory for converted objects, relative to their size',
       value: ((after - before) * MIB) / bytes,
       unit: 'times',
       target: { below: 1.5 },
     },
     {
-      name: 'most memory ever',
+      name: 'peak memory',
       value: residentMiB(keelson.pid, 'peak'),
       unit: 'MiB',
       note: `${before.toFixed(0)} before, ${after.toFixed(0)} after`,
@@ -96,7 +97,7 @@ export async function benchConversion(objects = OBJECTS, watchers = WATCHERS): P
   ]
 }
 
-/** Returns when the kind is served in both versions. */
+/** Resolves when the kind is served in both versions. */
 async function define(client: SoakClient, hook: ConversionHook): Promise<void> {
   await client.call('POST', definitions, definitionOf('k0', hook.clientConfig))
   for (const version of ['v1', 'v2'] as const)
@@ -149,7 +150,7 @@ async function countBytes(url: string, path: string): Promise<number> {
   }
 }
 
-/** Watchers that only count lines. */
+/** Opens watches and counts their lines. */
 class WatcherCrowd implements Disposable {
   readonly #counts: number[]
   readonly #sessions: ClientHttp2Session[]

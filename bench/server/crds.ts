@@ -1,4 +1,7 @@
-/** A client that makes CustomResourceDefinitions by the thousand, and asks for what they define. */
+/**
+ * A client that creates CustomResourceDefinitions by the thousand and requests the resources that
+ * they define.
+ */
 import { type ClientHttp2Session, connect, constants } from 'node:http2'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ADMIN_TOKEN } from '../../test/support/harness/api-server.ts'
@@ -28,7 +31,7 @@ const nameOf = (at: number): string => `${pluralOf(at)}.${groupOf(at)}`
 const collectionOf = (at: number): string =>
   `/apis/${groupOf(at)}/v1/namespaces/default/${pluralOf(at)}`
 
-/** Of a kind with 60 described fields. */
+/** Returns a CustomResourceDefinition of a kind with 60 described fields. */
 export function definition(at: number): object {
   const properties = Object.fromEntries(
     Array.from({ length: FIELDS }, (_, field) => [
@@ -87,7 +90,10 @@ export class DefinitionsClient implements Disposable {
     return inParallel(count, (at) => this.create(at))
   }
 
-  /** All at once: each look at one costs it its first request. */
+  /**
+   * Checks all definitions in one request. A check of each would be the first request to it, which
+   * is measured elsewhere.
+   */
   async waitUntilServed(count: number): Promise<void> {
     for (;;) {
       const { body } = await this.ask({ path: '/apis', accept: aggregated })
@@ -121,14 +127,14 @@ export class DefinitionsClient implements Disposable {
     if (status !== CREATED) throw new Error(`an object of definition ${at}: ${status}`)
   }
 
-  /** Asks again and again until the objects of a definition are served. */
+  /** Repeats the request until the objects of a definition are served. */
   async waitForCollection(at: number): Promise<void> {
     while ((await this.ask({ path: collectionOf(at) })).status !== OK) continue
   }
 
   /**
-   * Asks until the definition is gone, then until nobody serves its objects: how long the second
-   * took.
+   * Waits until the definition is gone, then until its objects are no longer served. Returns how
+   * long the second wait took.
    */
   async waitUntilWithdrawn(at: number): Promise<number> {
     while ((await this.ask({ path: `${definitionsPath}/${nameOf(at)}` })).status !== NOT_FOUND)

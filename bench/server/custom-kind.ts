@@ -1,6 +1,6 @@
 /**
- * A custom kind as operators have them, and an object of it: 200 fields of all sorts, six parts of
- * one form among them, and ten rules. What is in the object keeps all of them.
+ * A custom kind as operators define it, and an object of it. The kind has 200 fields of all types,
+ * including six parts with the same schema, and ten validation rules. The object is valid.
  */
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
@@ -48,7 +48,7 @@ const amount: Schema = {
   pattern: quantity,
 }
 
-/** 27 fields. */
+/** A part of the object, with 27 fields. */
 const part: Schema = fields(
   {
     image: text({ pattern: '^[a-z0-9./-]+(:[A-Za-z0-9_.-]+)?$' }),
@@ -97,7 +97,7 @@ const condition = fields(
 const rule = (expression: string, more: Schema = {}): Schema => ({ rule: expression, ...more })
 
 const specRules = [
-  rule('self.minReplicas <= self.replicas', { message: 'fewer replicas than the least' }),
+  rule('self.minReplicas <= self.replicas', { message: 'fewer replicas than the minimum' }),
   rule('self.replicas <= self.maxReplicas', {
     messageExpression: "'too many for storage of class ' + self.storage.className",
     reason: 'FieldValueInvalid',
@@ -130,7 +130,7 @@ const schema: Schema = fields(
         storage: fields({
           size: text({ pattern: quantity, maxLength: 20 }),
           className: text({
-            'x-kubernetes-validations': [rule('self == oldSelf', { message: 'is for ever' })],
+            'x-kubernetes-validations': [rule('self == oldSelf', { message: 'is immutable' })],
           }),
         }),
         selector: map(text({ maxLength: 63 })),

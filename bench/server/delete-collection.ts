@@ -1,4 +1,4 @@
-/** Many objects that end with one request, as those of a namespace do. */
+/** A load that deletes many objects with one request, as happens when a namespace is deleted. */
 import { type Figures, h2load } from './h2load.ts'
 import { Http2Client } from './http2-client.ts'
 import { measureLanes } from './lanes.ts'
@@ -12,7 +12,7 @@ const configMaps = `/api/v1/namespaces/${NAMESPACE}/configmaps`
 
 export const deleteCollection = ({ scale, directory }: WorkloadOptions): Workload => ({
   name: 'delete-collection',
-  about: `DELETE a collection of ${OBJECTS} ConfigMaps of 1 KB, rated by object`,
+  about: `DELETE a collection of ${OBJECTS} ConfigMaps of 1 KB, counted per object`,
   prepare: async (target) => {
     using client = new Http2Client(target)
     await createNamespace(client, NAMESPACE)

@@ -1,7 +1,7 @@
 /**
- * Events in an etcd of their own beside all in one: `npm run bench -- --only etcds`. A server on
- * each, in turn, with the same load: Events as fast as some clients can create them, and a
- * ConfigMap now and then, whose wait is what the Events cost everybody else.
+ * `npm run bench -- --only etcds`: compares Events in a separate etcd with all resources in one.
+ * Each setup gets the same load: Events as fast as some clients can create them, and an occasional
+ * ConfigMap. Its latency shows what the Events cost other clients.
  */
 import { startEtcd } from '../../test/support/harness/etcd.ts'
 import { startKeelson } from '../../test/support/harness/keelson.ts'
@@ -10,7 +10,7 @@ import type { Figure } from '../report/figure.ts'
 
 const SECONDS = 15
 const EVENT_LANES = 16
-/** Of ConfigMaps: so few that they measure and do not load. */
+/** Number of ConfigMaps per second, low enough to measure without adding load. */
 const MAPS_PER_SECOND = 50
 
 type Measurement = {
@@ -22,11 +22,11 @@ type Measurement = {
 export async function benchEtcds(): Promise<readonly Figure[]> {
   const one = await measure(false)
   const two = await measure(true)
-  return [figure('all in one etcd', one), figure('Events in one of their own', two)]
+  return [figure('all in one etcd', one), figure('Events in a separate etcd', two)]
 }
 
 const figure = (name: string, { eventsPerSecond, p50Ms, p99Ms }: Measurement): Figure => ({
-  name: `etcds: a ConfigMap created beside Events, ${name}`,
+  name: `etcds: create of a ConfigMap next to Events, ${name}`,
   value: p99Ms,
   unit: 'ms',
   note: `99th percentile; median ${p50Ms.toFixed(1)} ms; ${Math.round(eventsPerSecond)} Events a second`,

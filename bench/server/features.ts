@@ -1,18 +1,17 @@
 /**
- * `npm run bench -- --only features`: what each part that watches or limits requests costs, in µs
- * of CPU of a get and of a create. Two servers with all of them off, which show what two servers of
- * the same flags differ by, one with each of them alone, and one with all of them, in short turns
- * on one etcd.
+ * `npm run bench -- --only features`: measures the cost of each component that observes or limits
+ * requests, in µs of CPU time of a get and of a create. Two servers with everything disabled show
+ * how much two equal servers differ. The others have one component enabled each, or all of them.
+ * All alternate in short turns on one etcd.
  *
- * What is compared is code that V8 has compiled, of servers under load. That takes more requests
- * than one would think: with all on a get took 71 µs after 125,000 gets and 50 after a million,
- * with nothing 47 and 40. And while a server waits for its turn V8 collects what is left of its
- * requests with their hidden classes, and throws away the code that was compiled for those
- * (`--trace-deopt-verbose`: "embedded weak objects cleared" of nearly all functions of a request,
- * after a "Mark-Compact (reduce)"): the first 4,000 gets after a pause took 167 and 148 µs of the
- * main thread with all on and 102 and 98 with nothing, the sixth and later 61 and 43. So each
- * server is warmed up with new connections several times, and again before each of its turns; and
- * turns are many, so that the median is none of those in which code was compiled all the same.
+ * The comparison is of code that V8 has compiled, of servers under load. This needs many requests,
+ * because V8 still optimizes the path of a get after 100,000 of them. While a server waits for its
+ * turn, V8 collects the hidden classes of finished requests and discards the code that was compiled
+ * for them (`--trace-deopt-verbose`: "embedded weak objects cleared" after a "Mark-Compact
+ * (reduce)"). The first 4,000 gets after a pause therefore take more than twice as long.
+ *
+ * For this reason each server is warmed up several times with new connections, and again before
+ * each of its turns. There are enough turns that the median is one in which no code was compiled.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,26 +24,32 @@ import { Http2Client } from './http2-client.ts'
 import { PackagedKeelson } from './packaged.ts'
 import { type Target, targetOf } from './targets.ts'
 
-/** A turn is short: what else goes on on the machine meets all servers alike. */
+/** Turns are short, so that other work on the machine affects all servers alike. */
 const GETS = 12_000
 const CREATES = 500
-/** Before anything counts. Over several runs of h2load: the end of a connection is code, too. */
+/**
+ * Warm-up runs of h2load. There are several, because code for the end of a connection also has to
+ * be compiled.
+ */
 const WARM_UP_RUNS = 40
 const WARM_UP_GETS = 25_000
 /**
- * Before each turn, for the code that was thrown away since the last one: with 6,000 a get with all
- * on took 1.73 times one with nothing on, with these 1.39, within the same hour.
+ * Warm-up gets before each turn, to compile the code that V8 discarded since the last turn. A few
+ * thousand are not enough.
  */
 const TURN_WARM_UP_GETS = 30_000
 const ROUNDS_PER_RUN = 9
-/** What issue 20 asks for: all on costs less than a fifth of a get. */
+/** Target: with everything enabled, a get costs less than a fifth more. */
 const TIMES_MAX = 1.2
-/** Of a user who is no administrator: those are asked nothing by roles, and limited by nothing. */
+/** Token of a user who is not an administrator. RBAC and flow control exempt administrators. */
 const USER_TOKEN = 'alice-token'
 
 const json = { 'content-type': 'application/json' }
 const maps = '/api/v1/namespaces/default/configmaps'
-/** The level of a user without a name in any flow schema has 49 seats. */
+/**
+ * Concurrency that stays below the 49 seats of the priority level for users whom no other flow
+ * schema names.
+ */
 const withinSeats = { clients: 4, streams: 8 } as const
 const get: Load = { uri: `${maps}/bench`, amount: { requests: GETS }, ...withinSeats }
 const create: Load = {
@@ -56,10 +61,10 @@ const create: Load = {
 }
 type Measuring = {
   readonly load: Load
-  /** How often it is run before anything counts, and with how many requests each time. */
+  /** Number of warm-up runs, and the number of requests in each. */
   readonly warmUpRuns: number
   readonly warmUpRequests: number
-  /** How many requests come before those of a turn. */
+  /** Number of warm-up requests before each turn. */
   readonly turnWarmUpRequests: number
 }
 const loads: Readonly<Record<string, Measuring>> = {
@@ -77,7 +82,7 @@ const off = {
   'flow control': '--enable-priority-and-fairness=false',
 } as const
 
-/** The second one with nothing on. */
+/** Name of the second server with everything disabled. */
 const SAME = 'again nothing'
 
 type Feature = { readonly name: string; readonly flags: readonly string[] }
@@ -131,7 +136,7 @@ function featuresIn(dir: string, endpoint: string): readonly Feature[] {
 }
 
 async function prepare(targets: readonly Target[]): Promise<void> {
-  // The last has roles, and its administrator may bind them.
+  // The last server has RBAC enabled, and its administrator may bind roles.
   const last = targets.at(-1)
   if (last === undefined) return
   using admin = new Http2Client({ ...last, token: 'admin-token' })
@@ -145,7 +150,7 @@ async function prepare(targets: readonly Target[]): Promise<void> {
   await make(maps, { metadata: { name: 'bench' }, data: { a: '1' } })
 }
 
-/** In turns. */
+/** Measures all servers in alternating turns. */
 async function measure(
   targets: readonly Target[],
   { load, warmUpRuns, warmUpRequests, turnWarmUpRequests }: Measuring,
@@ -179,13 +184,13 @@ function figuresOf(what: string, all: ReadonlyMap<string, readonly Figures[]>): 
     .map((name): Figure => {
       const micros = cpu(name)
       if (name === 'none') {
-        const note = `${micros.toFixed(1)} and ${cpu(SAME).toFixed(1)} µs: two servers alike`
-        return { name: `${what}: nothing on`, value: none, unit: 'µs', note }
+        const note = `${micros.toFixed(1)} and ${cpu(SAME).toFixed(1)} µs: two equal servers`
+        return { name: `${what}: everything disabled`, value: none, unit: 'µs', note }
       }
       const note = `${(micros - none).toFixed(1)} µs more than ${none.toFixed(1)}`
       const isJudged = what === 'get' && name === 'all'
       return {
-        name: `${what}: ${name} on, against nothing`,
+        name: `${what}: ${name} enabled, against everything disabled`,
         value: micros / none,
         unit: 'times',
         note,

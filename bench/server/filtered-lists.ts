@@ -1,4 +1,4 @@
-/** Lists of some of many Pods: as kubelets, controllers and `kubectl get -l` ask for them. */
+/** Loads that list a part of many Pods, as kubelets, controllers and `kubectl get -l` do. */
 import { type Figures, h2load } from './h2load.ts'
 import { Http2Client } from './http2-client.ts'
 import { measureLanes } from './lanes.ts'
@@ -7,23 +7,24 @@ import type { Target } from './targets.ts'
 import type { Workload, WorkloadOptions } from './workloads.ts'
 
 export const filteredPods = { namespace: 'bench-filtered', count: 10_000, nodes: 500 }
-/** Beside those of filteredPods: together they are 1 % more than 150,000. */
+/** Pods in addition to filteredPods: together 150,000, without the Pods of other loads. */
 const largePods = { namespace: 'bench-large', count: 140_000, nodes: 5000 }
-/** One in a hundred of filteredPods. */
+/** A namespace with few Pods, one hundredth of filteredPods. */
 const fewPods = { namespace: 'bench-few', count: 100, nodes: 100 }
-/** Enough that the connections' handshakes, some milliseconds of each run, do not count. */
+/**
+ * Number of lists: enough that connection handshakes, a few milliseconds of each run, are
+ * negligible.
+ */
 const LISTS = 1000
 const LARGE_LISTS = 300
-/**
- * How many times fewer where a server without an index looks at all of 150,000 Pods for each list.
- */
+/** Divisor of the number of lists for which a server without an index scans all 150,000 Pods. */
 const LARGE_FEWER = 6
-/** Clients, each of which waits for its answers. */
+/** Number of clients, each of which waits for its responses. */
 const LANES = 2
-/** Pages of a label's Pods, as a client that shows them asks for. */
+/** Page size of lists by label, as a client that displays them uses. */
 const PAGE = 25
 
-/** What kubectl asks for. */
+/** The Accept header that kubectl sends. */
 const tableTypes = ['v1', 'v1beta1']
   .map((version) => `application/json;as=Table;v=${version};g=meta.k8s.io`)
   .concat('application/json')
@@ -34,11 +35,11 @@ type List = {
   readonly about: string
   readonly path: string
   readonly accept?: string
-  /** One request for each page. */
+  /** Sends one request for each page. */
   readonly isPaged?: boolean
-  /** How many times fewer than of the others: a server may scan all for each page. */
+  /** Divisor of the number of lists, because a server may scan everything for each page. */
   readonly fewer?: number
-  /** The reference has no index for it. */
+  /** Whether the reference scans all Pods because it has no index for this list. */
   readonly isScanned?: boolean
 }
 
@@ -56,13 +57,13 @@ const lists: readonly List[] = [
   },
   {
     name: 'by-none',
-    about: 'by a label that none has',
+    about: 'those with a label that no Pod has',
     path: '/api/v1/pods?labelSelector=app%3Dnone',
     isScanned: true,
   },
   {
     name: 'by-phase',
-    about: 'by a phase that none has',
+    about: 'those in a phase that no Pod is in',
     path: '/api/v1/pods?fieldSelector=status.phase%3DFailed',
     isScanned: true,
   },
@@ -105,7 +106,10 @@ export function filteredLists({ scale, directory }: WorkloadOptions): Workload[]
   return [...lists.map(load), kubectlGet]
 }
 
-/** They come last in a run: what they need makes the lists above longer. */
+/**
+ * Returns the lists over many Pods. They run last, because the additional Pods slow down the lists
+ * above.
+ */
 export function largeLists({ scale, directory }: WorkloadOptions): Workload[] {
   const countOf = ({ isPaged = false, isScanned = false }: List): number =>
     Math.max(5, Math.round((LARGE_LISTS * scale) / (isScanned || isPaged ? LARGE_FEWER : 1)))
@@ -134,8 +138,8 @@ function find(name: string): List {
 type Runs = { readonly count: number; readonly directory: string }
 
 /**
- * By h2load: for a short list a client of Node's own takes as long as the server, on the same two
- * cores. It cannot follow pages.
+ * Measures with h2load, because for a short list a client in Node uses as much CPU time as the
+ * server, on the same two cores. h2load cannot follow pages.
  */
 function measure(target: Target, list: List, { count, directory }: Runs): Promise<Figures> {
   const { path, accept = 'application/json', isPaged = false } = list
@@ -163,5 +167,5 @@ async function measurePages(target: Target, { path }: List, count: number): Prom
   })
 }
 
-/** A list's own metadata stands before its items. */
+/** Number of bytes that include the list's own metadata, which precedes its items. */
 const HEAD_BYTES = 4096

@@ -1,7 +1,7 @@
 /**
- * Thousands of watches that each want few of the changes, while Pods change 2,000 times a second.
- * What an event costs is to grow with those who see it, not with those who watch; so the same
- * changes are made before anybody watches, too.
+ * Loads with thousands of watches that each match few changes, while Pods change 2,000 times per
+ * second. The cost of an event should grow with the number of watches that match it, not with the
+ * number of all watches. For comparison, the same changes are also made before any watch starts.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Figures, h2load } from './h2load.ts'
@@ -14,12 +14,12 @@ import type { Workload, WorkloadOptions } from './workloads.ts'
 
 const pods = { namespace: 'bench-watched', count: 8000, nodes: 5000 }
 const CHANGES_PER_SECOND = 2000
-/** Of the Pods, each of which changes once in a run; the others change while nobody watches. */
+/** Share of the Pods that change while watches are open. Each Pod changes once in a run. */
 const WATCHED_SHARE = 3 / 4
-/** Streams that one connection carries: what servers allow by default. */
+/** Number of streams per connection, which is what servers allow by default. */
 const WATCHES_PER_CONNECTION = 100
 const LANES = 16
-/** Until the last events have come. */
+/** Time for the last events to arrive. */
 const SETTLE_MS = 1000
 
 type Watches = {
@@ -52,7 +52,7 @@ const watches: readonly Watches[] = [
   },
   {
     name: 'watch-by-namespace',
-    about: 'another namespace, where nothing happens,',
+    about: 'one unused namespace each',
     count: 1000,
     path: (at) => `${podsPath(`elsewhere-${at}`)}?watch=1`,
   },
@@ -87,11 +87,11 @@ async function measure(
   const figures = await change(paths.slice(unwatched, changed))
   await sleep(SETTLE_MS)
   const cpuMicros = ((cpuSeconds(target.pid) - cpuBefore) / (changed - unwatched)) * 1e6
-  const note = `${watching.events} events seen of ${changed - unwatched} changes; a change that nobody watches ${alone.cpuMicros.toFixed(0)} µs`
+  const note = `${watching.events} events seen of ${changed - unwatched} changes; an unwatched change takes ${alone.cpuMicros.toFixed(0)} µs`
   return { ...figures, cpuMicros, note }
 }
 
-/** One client: several would all begin with the first Pod. */
+/** Changes Pods with one client, because several would all begin with the first Pod. */
 function changePods(target: Target, uri: readonly string[], directory: string): Promise<Figures> {
   const status = {
     message: `changed at ${Date.now()}`,
@@ -116,7 +116,7 @@ function changePods(target: Target, uri: readonly string[], directory: string): 
   )
 }
 
-/** Watches from now on, a hundred on a connection, and counts what they see. */
+/** Opens watches from the current state, a hundred per connection, and counts their events. */
 class WatchCounter implements Disposable {
   readonly #target: Target
   readonly #clients: Http2Client[] = []
@@ -150,7 +150,7 @@ class WatchCounter implements Disposable {
     for (const client of this.#clients) client[Symbol.dispose]()
   }
 
-  /** Events end with a newline, which no JSON text of a server has inside. */
+  /** Counts newlines. Events end with one, and JSON that a server sends has no others. */
   #count(piece: Buffer): void {
     for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, at + 1)) this.#events++
   }

@@ -1,6 +1,6 @@
 /**
- * A server in a process of its own, which does no more than it must: it is not what is measured.
- * HTTP/2, and HTTP/1.1 for who knows no other.
+ * A minimal server in a separate process, for benchmarks that need a remote server. It serves
+ * HTTP/2, and HTTP/1.1 for clients that do not support HTTP/2.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,10 +8,13 @@ import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse }
 import { Authority } from '../../test/support/harness/issued-certificate.ts'
 import { portOf } from '../../test/support/harness/port-of.ts'
 
-/** Beyond Node's own limit of 10 it would refuse streams while long answers are sent on others. */
+/**
+ * Memory limit of a session. With Node's default of 10, the server would refuse streams while long
+ * responses are sent on others.
+ */
 const SESSION_MEGABYTES_MAX = 1000
 
-/** `caBundle`: in base64. */
+/** `caBundle` is encoded in base64. */
 export type ServerAddress = { readonly port: number; readonly caBundle: string }
 
 export type Answer = (request: Http2ServerRequest, reply: Http2ServerResponse) => void
@@ -29,7 +32,7 @@ export class ForkedServer implements AsyncDisposable {
     return this.#child.pid
   }
 
-  /** Runs `file` with --serve, where it is to call `serveForked`. */
+  /** Runs `file` with --serve, which must make it call `serveForked`. */
   static async start(file: string): Promise<ForkedServer> {
     const child = fork(file, ['--serve'])
     const [told]: ServerAddress[] = await once(child, 'message')
@@ -44,7 +47,7 @@ export class ForkedServer implements AsyncDisposable {
   }
 }
 
-/** `hosts`: the names that its certificate is for. */
+/** `hosts` are the names that its certificate is issued for. */
 export async function serveForked(hosts: readonly string[], answer: Answer): Promise<void> {
   const authority = new Authority('bench')
   const { certificatePem: cert, keyPem: key } = authority.issue({ usage: ['server'], hosts })

@@ -1,4 +1,4 @@
-/** One run of h2load (Debian: nghttp2-client) against a target, and its figures. */
+/** Runs h2load (Debian: nghttp2-client) against a target and returns its figures. */
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -6,19 +6,22 @@ import { join } from 'node:path'
 import { cpuSeconds } from './process-usage.ts'
 import type { Target } from './targets.ts'
 
-/** h2load prints a line per client and a summary; nothing near this. */
+/** Limit for the output. h2load prints a line per client and a summary, which is far less. */
 const OUTPUT_BYTES_MAX = 64 << 20
-/** A client of h2load that connects after the end of the load goes on forever. */
+/**
+ * Time after which h2load is killed, because a client of h2load that connects after the end of the
+ * load never stops.
+ */
 const LATE_MS_MAX = 30_000
 
 export type Load = {
-  /** One path, or several that take turns. */
+  /** One path, or several paths that are used in turn. */
   readonly uri: string | readonly string[]
-  /** How many requests, or for how long. */
+  /** Number of requests, or the duration in seconds. */
   readonly amount: { readonly requests: number } | { readonly seconds: number }
   readonly clients?: number
   readonly streams?: number
-  /** Of each client; absent: as fast as it goes. */
+  /** Requests per second of each client. If absent, as many as possible. */
   readonly perSecond?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly method?: string
@@ -28,18 +31,18 @@ export type Load = {
 export type Figures = {
   readonly failed: number
   readonly perSecond: number
-  /** In ms; undefined where nothing was answered. */
+  /** Median latency in ms. Undefined if there were no responses. */
   readonly p50: number | undefined
   readonly p99: number | undefined
   readonly megabytes: number
   /** CPU time that the server spent per request, in µs. */
   readonly cpuMicros: number
-  /** What perSecond counts, where it is not requests. */
+  /** Unit of `perSecond` if it does not count requests. */
   readonly unit?: string
   readonly note?: string
 }
 
-/** `directory` takes the lists, bodies and logs that h2load reads and writes. */
+/** `directory` holds the lists, bodies and logs that h2load reads and writes. */
 export async function h2load(target: Target, load: Load, directory: string): Promise<Figures> {
   const log = join(directory, `log-${randomUUID()}`)
   const cpuBefore = cpuSeconds(target.pid)
@@ -95,7 +98,7 @@ function argumentsOf(
   ]
 }
 
-/** Failed requests make h2load fail; what it printed counts then too. */
+/** Resolves to the output even if h2load fails, because failed requests make it fail. */
 function run(args: readonly string[], timeout: number): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile('h2load', args, { maxBuffer: OUTPUT_BYTES_MAX, timeout }, (error, output) => {
@@ -108,7 +111,7 @@ function run(args: readonly string[], timeout: number): Promise<string> {
   })
 }
 
-/** A line of the log: when the request began, its status and how long it took, in µs. */
+/** Parses a line of the log: start of the request, its status and its duration in µs. */
 function parseRow(line: string): { status: number; micros: number } {
   const [, status, micros] = line.split('\t').map(Number)
   return { status: status ?? 0, micros: micros ?? Number.NaN }

@@ -1,11 +1,11 @@
 /**
- * A client with one HTTP/2 connection, for loads that h2load cannot make: thousands of watches,
- * each with a path of its own.
+ * A client with one HTTP/2 connection, for loads that h2load cannot generate: thousands of watches,
+ * each with a different path.
  */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2'
 import type { Target } from './targets.ts'
 
-/** Wide enough that a list is never held up by the client. */
+/** Window large enough that the client never delays a list. */
 const WINDOW_BYTES = 16 << 20
 
 export type SentRequest = {
@@ -28,7 +28,7 @@ export class Http2Client implements Disposable {
       settings: { initialWindowSize: WINDOW_BYTES },
     })
     this.#session.on('connect', () => this.#session.setLocalWindowSize(WINDOW_BYTES))
-    // Each stream reports what went wrong to the one who waits for it.
+    // Ignored here, because each stream reports the error to its own caller.
     this.#session.on('error', () => this.#session.destroy())
     this.#session.setMaxListeners(0)
   }
@@ -37,7 +37,7 @@ export class Http2Client implements Disposable {
     this.#session.destroy()
   }
 
-  /** The body of a good answer. */
+  /** Returns the body of a successful response. */
   ask(sent: SentRequest): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const parts: Buffer[] = []
@@ -63,7 +63,7 @@ export class Http2Client implements Disposable {
   }
 
   /**
-   * Comes back when the server has begun to answer, and tells of each piece that comes. It ends
+   * Resolves when the response starts, and then passes on each piece of the body. The watch ends
    * with the connection.
    */
   watch(sent: SentRequest, onData: (piece: Buffer) => void): Promise<void> {

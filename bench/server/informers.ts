@@ -1,8 +1,8 @@
 /**
- * Informers that start: all Pods at any resourceVersion as one list, or as a watch that begins with
- * them (KEP-3157), in JSON and in protobuf; from a server that was asked before (warm), from one
- * that has just become ready (cold), and the latter counted from the start of the server (restart):
- * the reference reads all objects before it says that it is ready, Keelson when it is first asked.
+ * Loads that start informers with all Pods at any resourceVersion, either with one list or with a
+ * streaming list (KEP-3157), in JSON and in protobuf. The server was used before (warm), or has
+ * just become ready (cold). A restart also includes the start of the server: the reference reads
+ * all objects before it reports that it is ready, Keelson when it gets the first request.
  */
 import { filteredPods } from './filtered-lists.ts'
 import { type Figures, h2load } from './h2load.ts'
@@ -20,14 +20,14 @@ const path = podsPath(filteredPods.namespace)
 const listPath = `${path}?resourceVersion=0`
 const streaming =
   'watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan'
-/** The bookmark after the last of the objects has this annotation. */
+/** Annotation of the bookmark that follows the last of the initial objects. */
 const END = 'k8s.io/initial-events-end'
 
 type Start = {
   readonly name: string
   readonly about: string
   readonly start: (client: Http2Client) => Promise<number>
-  /** The form of a list. */
+  /** Accept header of the list, for starts with a list. */
   readonly listed?: string
 }
 
@@ -70,12 +70,14 @@ export function informers({ scale, directory }: WorkloadOptions): Workload[] {
     },
     {
       name: `${name}-cold`,
-      about: `an informer of ${filteredPods.count} pods starts with ${about}, the first one after the server`,
+      about: `an informer of ${filteredPods.count} pods starts with ${about}, the first one after the server has started`,
       prepare,
       warmUps: 0,
       run: async (target) => {
         if (target.restart === undefined)
-          throw new Error(`${target.name}: this load starts the server again, and cannot`)
+          throw new Error(
+            `${target.name}: this load restarts the server, which is not possible for this target`,
+          )
         await target.restart('SIGTERM')
         return await measure(target, start, 1)
       },
@@ -92,7 +94,7 @@ export function informers({ scale, directory }: WorkloadOptions): Workload[] {
 
 const prepare = (target: Target): Promise<void> => createManyPods(target, filteredPods)
 
-/** One after the other: they begin with a connection, as informers do. */
+/** Starts informers one after the other, each on a new connection, as real informers do. */
 function measure(
   target: Target,
   start: (client: Http2Client) => Promise<number>,
@@ -107,8 +109,8 @@ function measure(
 type Lists = { readonly listed: string; readonly count: number; readonly directory: string }
 
 /**
- * By h2load: a client of Node's own takes two to three times the processor time for a list that the
- * server takes.
+ * Measures with h2load, because a client in Node uses two to three times as much CPU time for a
+ * list as the server.
  */
 function measureLists(target: Target, { listed, count, directory }: Lists): Promise<Figures> {
   const amount = { requests: count }
@@ -116,13 +118,15 @@ function measureLists(target: Target, { listed, count, directory }: Lists): Prom
   return h2load(target, load, directory)
 }
 
-/** The old server is killed: what it does before it ends is not what is measured. */
+/** Kills the old server, because a graceful shutdown is not part of the measurement. */
 async function measureRestart(
   target: Target,
   start: (client: Http2Client) => Promise<number>,
 ): Promise<Figures> {
   if (target.restart === undefined)
-    throw new Error(`${target.name}: this load starts the server again, and cannot`)
+    throw new Error(
+      `${target.name}: this load restarts the server, which is not possible for this target`,
+    )
   const beganMs = performance.now()
   await target.restart('SIGKILL')
   using client = new Http2Client(target)
@@ -150,5 +154,8 @@ function stream(client: Http2Client, accept: string): Promise<number> {
   })
 }
 
-/** A bookmark is smaller: it is the end of the last piece, or of the last two. */
+/**
+ * Number of bytes that are searched for the bookmark. It is smaller than this, so it lies at the
+ * end of the last piece or of the last two.
+ */
 const TAIL_BYTES = 2000

@@ -1,6 +1,6 @@
 /**
- * What kubelets do all day: each watches the Pods of its node, renews a lease and tells how its
- * Pods are.
+ * The typical load of kubelets: each watches the Pods of its node, renews a lease and reports the
+ * status of its Pods.
  */
 import { filteredPods } from './filtered-lists.ts'
 import type { Figures } from './h2load.ts'
@@ -25,7 +25,7 @@ const leases = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases`
 
 export const kubelets = ({ scale }: Pick<WorkloadOptions, 'scale'>): Workload => ({
   name: 'kubelets',
-  about: `${KUBELETS} kubelets, each with a watch of its Pods; a round is a lease renewed and the status of a Pod patched`,
+  about: `${KUBELETS} kubelets, each with a watch of its Pods; a round renews a lease and patches the status of a Pod`,
   prepare,
   warmUps: 1,
   run: (target) => measure(target, Math.max(100, Math.round(ROUNDS * scale))),
@@ -62,7 +62,7 @@ class Kubelet {
   bytesSeen = 0
   readonly #client: Http2Client
   readonly #at: number
-  /** Of its lease: only the newest may be replaced. */
+  /** resourceVersion of its lease, because only the latest may be replaced. */
   #version: string | undefined
 
   constructor(client: Http2Client, at: number) {

@@ -1,4 +1,4 @@
-/** The same thing many times, some at once, and what it took the server. */
+/** Runs an operation many times with limited concurrency, and measures its cost to the server. */
 import type { Figures } from './h2load.ts'
 import { cpuSeconds } from './process-usage.ts'
 import type { Target } from './targets.ts'
@@ -16,7 +16,7 @@ export async function inLanes(
   await Promise.all(Array.from({ length: lanes }, lane))
 }
 
-/** Each lane waits for its answers. `run` tells how many bytes came. */
+/** Runs each lane sequentially. `run` returns the number of bytes received. */
 export async function measureLanes(
   target: Target,
   options: Lanes,

@@ -1,6 +1,6 @@
 /**
- * Ten concurrent lists of a 300 MB collection: how much memory they take beyond what the server
- * holds, and how long other requests wait meanwhile. Run by itself: node
+ * Measures ten concurrent lists of a 300 MB collection: how much memory they take beyond what the
+ * server already uses, and how long other requests wait. Run it directly: node
  * bench/server/large-lists.ts
  */
 import { execFile } from 'node:child_process'
@@ -43,7 +43,7 @@ export async function benchLargeLists(): Promise<Figure[]> {
   const waits = (await pinging).toSorted((a, b) => a - b)
   return [
     {
-      name: `memory that ${LISTS} lists of ${Math.round(bytes / 1e6)} MB at once add`,
+      name: `memory added by ${LISTS} concurrent lists of ${Math.round(bytes / 1e6)} MB`,
       value: peak - before,
       unit: 'MiB',
       target: { below: 300 },
@@ -54,13 +54,14 @@ export async function benchLargeLists(): Promise<Figure[]> {
       value: waits.at(-1) ?? Number.NaN,
       unit: 'ms',
       target: { below: 50 },
-      note: `${waits.length} requests, half of them under ${waits[waits.length >> 1]?.toFixed(1)} ms, 99 % under ${waits[Math.floor(waits.length * 0.99)]?.toFixed(1)} ms; client and server share two cores`,
+      note: `${waits.length} requests, half of them below ${waits[waits.length >> 1]?.toFixed(1)} ms, 99 % under ${waits[Math.floor(waits.length * 0.99)]?.toFixed(1)} ms; client and server share two cores`,
     },
   ]
 }
 
 /**
- * By h2load, in a process of its own: who reads three gigabytes has no time to measure anything.
+ * Lists with h2load in another process, because a process that reads three gigabytes cannot also
+ * measure latency.
  */
 async function listAtOnce(url: string): Promise<void> {
   const each = ['-n', String(LISTS), '-c', String(LISTS), '-m', '1', '-w', '22', '-W', '24']
@@ -73,7 +74,7 @@ async function listAtOnce(url: string): Promise<void> {
   if (!stdout.includes(`${LISTS} succeeded`)) throw new Error(`not every list succeeded: ${stdout}`)
 }
 
-/** Straight into etcd, as a server would have stored them. */
+/** Writes the objects directly to etcd, in the form in which a server would have stored them. */
 async function fill(endpoint: string): Promise<void> {
   await using client = new EtcdClient({ endpoints: [endpoint] })
   let n = 0
@@ -97,7 +98,7 @@ function open(url: string): { session: ClientHttp2Session } & Disposable {
   return { session, [Symbol.dispose]: () => session.destroy() }
 }
 
-/** Reads an answer to its end and counts its bytes. */
+/** Reads a response to its end and returns the number of bytes. */
 function read(session: ClientHttp2Session, path: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const stream = session.request({

@@ -1,6 +1,8 @@
 /**
- * Imported into a server that is measured (NODE_OPTIONS=--import=…): notes when its main thread kept the event loop for long, in CPU time of that thread, so that a machine which does other things, too,
- * makes it no longer. JavaScript, since what strips types takes 38 MiB of memory. LOOP_PROBE_FILE names the file that has the notes when the server has ended.
+ * Records when the main thread of a measured server blocked its event loop. It is imported with
+ * NODE_OPTIONS=--import=… and writes its records to LOOP_PROBE_FILE when the server ends. It counts
+ * CPU time of the thread, so that other load on the machine does not affect it. It is written in
+ * JavaScript, because Node's type stripping takes 38 MiB of memory.
  */
 import { writeFileSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * The same load on several API servers in one run, side by side. Absolute figures on a small shared
- * machine mean little; ratios within one run, and CPU time per request, do. Targets take turns, so
- * that a slow minute hits all of them alike.
+ * Runs the same load on several API servers and compares them. Absolute figures on a small shared
+ * machine mean little; ratios within one run, and CPU time per request, are reliable. Targets
+ * alternate, so that a slow minute affects all of them.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,27 +22,27 @@ import { parseEtcd, parseTarget, type Target } from './targets.ts'
 import { prepare, type Workload, type WorkloadOptions, workloads } from './workloads.ts'
 
 const usage = `node bench/server/main.ts --target NAME=URL[,pid=N][,token=T][,etcd=URL] …
-  --target …      a server under load (repeatable); the first is 1.00 in the ratio column
+  --target …      a server to load (repeatable); ratios are relative to the first one
   --etcd URL[,pid=N]  the same work on bare etcd
-  --only a,b      only these loads, such as get,create
-  --runs N        runs of each load, of which the median counts (3), after two that warm up
-  --scale X       multiplies requests and objects (1)
-  --json F        writes the figures to F
-h2load is needed (Debian: nghttp2-client).`
+  --only a,b      run only these loads, such as get,create
+  --runs N        runs of each load after two warm-up runs; the median counts (3)
+  --scale X       multiply requests and objects (1)
+  --json F        write the figures to F
+Requires h2load (Debian: nghttp2-client).`
 
 /**
- * Runs of each load before those that count: what a program does for the first time it does slowly,
- * and servers run for weeks.
+ * Warm-up runs of each load, because code is slow the first time it runs, while real servers run
+ * for weeks.
  */
 const WARM_UPS = 2
-/** Between two loads: time for connections to close and garbage to settle. */
+/** Pause between two loads, in which connections can close and garbage can be collected. */
 const PAUSE_MS = 300
 
 export type BenchOptions = {
-  /** The first is what the others are compared with. */
+  /** The servers. The others are compared with the first one. */
   readonly targets: readonly Target[]
   readonly etcd?: Target | undefined
-  /** Names of loads; none means all. */
+  /** Names of loads. If empty, all loads run. */
   readonly only?: readonly string[]
   readonly runs?: number
   readonly scale?: number
@@ -59,12 +59,12 @@ export type LoadReport = {
 }
 
 export type BenchReport = {
-  /** By load, then by target. */
+  /** Reports by load, then by target. */
   readonly loads: Readonly<Record<string, Readonly<Record<string, LoadReport>>>>
   readonly memory: Readonly<Record<string, { readonly nowMiB: number; readonly peakMiB: number }>>
 }
 
-/** Runs every chosen load on every target and prints the figures as they come. */
+/** Runs every selected load on every target and prints the figures as they are measured. */
 export async function benchServers({
   targets,
   etcd,

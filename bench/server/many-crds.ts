@@ -1,7 +1,8 @@
 /**
- * Thousands of CustomResourceDefinitions: how long until all are served, what each costs in memory,
- * what is slow because of them, how long a server takes to start over them, and whether the memory
- * comes back. Run by itself: node bench/server/many-crds.ts [count]
+ * Measures thousands of CustomResourceDefinitions: the time until all are served, the memory of
+ * each, and the requests that become slow because of them. Also measures how long another server
+ * takes to start with them, and whether the memory is returned after they are deleted. Run it
+ * directly: node bench/server/many-crds.ts [count]
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startEtcd } from '../../test/support/harness/etcd.ts'
@@ -11,22 +12,25 @@ import { definition, DefinitionsClient, groupOf } from './crds.ts'
 import { cpuSeconds, residentMiB } from './process-usage.ts'
 
 const COUNT = 2_000
-/** For that many. */
+/** Limit for COUNT definitions. */
 const SERVED_S_MAX = 60
 const FIRST_REQUESTS = 100
-/** Definitions that come and go one by one, to see how soon. */
+/**
+ * Number of definitions that are created and deleted one by one, to measure how soon each change
+ * takes effect.
+ */
 const SINGLES = 50
 const PING_EVERY_MS = 5
 const IDLE_MS = 5_000
 /**
- * What was recent lasts a minute, documents two, and V8 gives back what it does not need some
- * hundred seconds after its last collection.
+ * Limit for the wait until memory is returned. Recently used data is cached for a minute and
+ * documents for two. V8 returns unused memory some hundred seconds after its last collection.
  */
 const BACK_MS_MAX = 300_000
 const BACK_LOOK_MS = 1_000
 /**
- * V8 lets some 60 MB of buffers wait for its next collection, and glibc keeps what it had for them:
- * any load of writes leaves that.
+ * Limit for the memory that remains. After any load of writes, V8 leaves about 60 MB of buffers for
+ * its next collection, and glibc retains their memory.
  */
 const LEFT_MIB_MAX = 64
 
@@ -56,13 +60,13 @@ export async function benchManyDefinitions(count = COUNT): Promise<Figure[]> {
   const left = await memoryLeft(keelson.pid, before)
   return [
     {
-      name: `${count} definitions are served after`,
+      name: `time until ${count} definitions are served`,
       value: seconds,
       unit: 's',
       target: { below: SERVED_S_MAX * Math.max(count / COUNT, 1) },
     },
     {
-      name: 'memory of each beyond its own bytes',
+      name: 'memory per definition beyond its own bytes',
       value: ((idle - before) * 1024) / count - bytes / 1024,
       unit: 'KiB',
       target: { below: 100 },
@@ -75,7 +79,7 @@ export async function benchManyDefinitions(count = COUNT): Promise<Figure[]> {
       note: spread(waits),
     },
     {
-      name: 'first request to one, slowest',
+      name: 'first request to a defined resource, slowest',
       value: firsts.at(-1) ?? Number.NaN,
       unit: 'ms',
       target: { below: 20 },
@@ -85,12 +89,15 @@ export async function benchManyDefinitions(count = COUNT): Promise<Figure[]> {
     ...alone,
     ...among,
     ...second,
-    { name: 'all are deleted and gone after', value: deleted, unit: 's' },
+    { name: 'time until all are deleted and gone', value: deleted, unit: 's' },
     left,
   ]
 }
 
-/** From the answer to the first one that shows it, in milliseconds. */
+/**
+ * Measures how soon single definitions are served after their creation and withdrawn after their
+ * deletion, in milliseconds.
+ */
 async function comingAndGoing(
   client: DefinitionsClient,
   first: number,
@@ -117,8 +124,8 @@ async function comingAndGoing(
     }
   }
   return [
-    figure('served after its acceptance, slowest', served),
-    figure('withdrawn after its end, slowest', withdrawn),
+    figure('time until one is served, slowest', served),
+    figure('time until one is withdrawn, slowest', withdrawn),
   ]
 }
 
@@ -174,7 +181,7 @@ async function median(ask: () => Promise<{ readonly body: Buffer }>): Promise<Ti
   return all.toSorted((a, b) => a.ms - b.ms)[10] ?? { ms: Number.NaN, note: '' }
 }
 
-/** In milliseconds, sorted. */
+/** Returns sorted times in milliseconds. */
 async function firstRequests(client: DefinitionsClient, count: number): Promise<number[]> {
   const times: number[] = []
   const step = Math.max(Math.floor(count / FIRST_REQUESTS), 1)
@@ -194,7 +201,7 @@ async function startAnother(etcdUrl: string): Promise<Figure[]> {
   await sleep(IDLE_MS)
   return [
     {
-      name: 'another server is ready after',
+      name: 'time until another server is ready',
       value: ms,
       unit: 'ms',
       note: `${cpu.toFixed(1)} s of CPU`,
@@ -203,7 +210,7 @@ async function startAnother(etcdUrl: string): Promise<Figure[]> {
   ]
 }
 
-/** Looks until it is little, or does not become less. */
+/** Polls until the remaining memory is below the limit or the time is over. */
 async function memoryLeft(pid: number, before: number): Promise<Figure> {
   const began = performance.now()
   let left = residentMiB(pid) - before
@@ -213,9 +220,9 @@ async function memoryLeft(pid: number, before: number): Promise<Figure> {
     left = residentMiB(pid) - before
   }
   const seconds = (performance.now() - began) / 1000
-  const note = `${before.toFixed(0)} MiB before; ${most.toFixed(0)} MiB left at once, this after ${seconds.toFixed(0)} s`
+  const note = `${before.toFixed(0)} MiB before; ${most.toFixed(0)} MiB left at first, the value after ${seconds.toFixed(0)} s`
   return {
-    name: 'memory that is left when they are gone',
+    name: 'memory left when all definitions are gone',
     value: left,
     unit: 'MiB',
     target: { below: LEFT_MIB_MAX },
@@ -223,7 +230,9 @@ async function memoryLeft(pid: number, before: number): Promise<Figure> {
   }
 }
 
-/** Small requests beside the load: how long the server was busy with something else. */
+/**
+ * Sends small requests next to the load, to measure how long the server is busy with other work.
+ */
 class Pinger {
   readonly #client: DefinitionsClient
   readonly #stopping = new AbortController()
@@ -234,7 +243,7 @@ class Pinger {
     this.#waits = this.#ping()
   }
 
-  /** In milliseconds, sorted. */
+  /** Stops and returns the sorted times in milliseconds. */
   async stop(): Promise<number[]> {
     this.#stopping.abort()
     const waits = await this.#waits

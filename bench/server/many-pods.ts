@@ -1,8 +1,8 @@
 /**
- * Pods by the hundred thousand. One is created through the server; the others are copies of what it
- * stored, written straight to its etcd, with names, labels, nodes and uids of the same length in
- * place of the first one's. That takes seconds where creating them takes minutes, and the server
- * learns of them as it learns of what another replica writes.
+ * Creates hundreds of thousands of Pods. One is created through the server. The others are copies
+ * of what it stored, written directly to its etcd. In the copies, names, labels, nodes and uids are
+ * replaced by others of the same length. This takes seconds where creating them would take minutes,
+ * and the server learns about them as it learns about writes of another replica.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EtcdClient } from '../../src/storage/etcd/client.ts'
@@ -14,7 +14,7 @@ import type { Target } from './targets.ts'
 const LANES = 64
 const SEEN_WITHIN_MS = 60_000
 const SEEN_POLL_MS = 100
-/** Each has one in a hundred Pods. */
+/** Number of app labels. Each label matches one in a hundred Pods. */
 export const APPS = 100
 
 export type ManyPods = {
@@ -32,7 +32,7 @@ const digits = (value: number, length: number): string => `${value}`.padStart(le
 
 const json = { 'content-type': 'application/json' }
 
-/** A second time it finds them. */
+/** Creates the Pods. Does nothing if they exist. */
 export async function createManyPods(
   target: Target,
   { namespace, count, nodes }: ManyPods,
@@ -92,7 +92,7 @@ function replaceAll(bytes: Buffer, from: string, to: string): void {
     bytes.write(to, at)
 }
 
-/** About 2.4 KB when the server has added what it adds. */
+/** Returns a Pod of about 2.4 KB, including what the server adds. */
 const pod = ({ name, node, app }: { name: string; node: string; app: string }): unknown => ({
   apiVersion: 'v1',
   kind: 'Pod',

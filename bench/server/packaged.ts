@@ -1,7 +1,6 @@
 /**
- * Keelson as it is shipped. From its sources it has Node's stripper of types in memory, a
- * WebAssembly program that takes 38 MiB: what is held against the reference, which is a program
- * too, is the package.
+ * Keelson as it is shipped, for comparisons with the reference. Run from its sources, it would also
+ * hold Node's type stripper in memory, a WebAssembly program that takes 38 MiB.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,12 +1,15 @@
 /**
- * A client beside a load that asks for one small thing at a time: how long it waits is what the
- * load does to others.
+ * A client that makes one small request at a time next to a load. Its latency shows how the load
+ * affects other clients.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '../../test/recorded/compat/client.ts'
 import type { Target } from './targets.ts'
 
-/** Between two requests: some hundred a minute, which no server feels. */
+/**
+ * Pause between two requests. Allows a few hundred requests per minute, which are negligible for a
+ * server.
+ */
 const PAUSE_MS = 50
 const PATH = '/api/v1/namespaces/default/configmaps/probe'
 
@@ -29,7 +32,7 @@ export class Probe implements Disposable {
     this.#running = this.#run()
   }
 
-  /** Ends it: times in ms. */
+  /** Stops the probe and returns times in ms. */
   async stop(): Promise<Waits> {
     this.#isStopped = true
     await this.#running

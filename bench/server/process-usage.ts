@@ -1,4 +1,4 @@
-/** What a process has used, as Linux counts it. Without a process id there is no figure: NaN. */
+/** Resource usage of a process, as Linux reports it. Without a process id, every figure is NaN. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
 /** USER_HZ, which Linux fixes at 100 for /proc on all common machines. */
@@ -6,8 +6,8 @@ const TICKS_PER_SECOND = 100
 const KIB_PER_MIB = 1024
 
 /**
- * User and system time of the threads that it has now, to the nanosecond where Linux tells it; else
- * of all since the process began.
+ * Returns the user and system time of all current threads, in nanosecond resolution if Linux
+ * reports that. Otherwise it returns the time since the process started, including ended threads.
  */
 export function cpuSeconds(pid: number | undefined): number {
   if (pid === undefined) return Number.NaN
@@ -16,13 +16,13 @@ export function cpuSeconds(pid: number | undefined): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
 }
 
-/** User and system time of the children that have ended, and of theirs. */
+/** Returns the user and system time of ended child processes and their descendants. */
 export function endedChildrenSeconds(pid: number): number {
   const fields = statOf(pid)
   return (Number(fields[13]) + Number(fields[14])) / TICKS_PER_SECOND
 }
 
-/** Resident memory now, or the most there ever was. */
+/** Returns resident memory now, or its peak. */
 export function residentMiB(pid: number | undefined, which: 'now' | 'peak' = 'now'): number {
   if (pid === undefined) return Number.NaN
   const pattern = which === 'now' ? /VmRSS:\s+(\d+)/ : /VmHWM:\s+(\d+)/
@@ -30,8 +30,8 @@ export function residentMiB(pid: number | undefined, which: 'now' | 'peak' = 'no
 }
 
 /**
- * The second field is the command in brackets and may hold spaces; utime, stime, cutime and cstime
- * are the 12th to 15th after it.
+ * Returns the fields after the command, which is in brackets and may contain spaces. utime, stime,
+ * cutime and cstime are the fields 11 to 14, counted from 0.
  */
 const statOf = (pid: number): string[] =>
   (readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1] ?? '').split(' ')
@@ -39,7 +39,7 @@ const statOf = (pid: number): string[] =>
 function threadSeconds(pid: number): number {
   let nanoseconds = 0
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    // The first figure of a thread is its time on a processor.
+    // The first figure of a thread is the time that it ran on a CPU.
     nanoseconds += Number(
       readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0],
     )

@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --only proxied [--reference]`: requests to an aggregated API server, on a whole
- * server, and with --reference in turns with kube-apiserver before the same remote server, which is
- * a process of its own.
+ * `npm run bench -- --only proxied [--reference]`: measures requests to an aggregated API server
+ * through a whole server. With --reference, it alternates with kube-apiserver in front of the same
+ * remote server. The remote server runs in a separate process.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -19,13 +19,13 @@ import { type Figures, h2load, type Load } from './h2load.ts'
 import { PackagedKeelson } from './packaged.ts'
 import { type Target, targetOf } from './targets.ts'
 
-/** What issue 21 asks for, as a multiple of the reference's rate. */
+/** Target, as a multiple of the reference's rate. */
 const REFERENCE_TIMES = 2
 
 const group = 'bench.example.com'
 const discovery = `/apis/${group}/v1`
 const things = `${discovery}/namespaces/default/things`
-/** The sizes of a usual object, and of a list that is sent while it comes. */
+/** Sizes of a typical object, and of a list that is forwarded while it is being received. */
 const SHORT_BYTES = 1024
 const LONG_BYTES = 4 << 20
 const ROUNDS_PER_RUN = 3

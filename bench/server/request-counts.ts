@@ -1,7 +1,7 @@
-/** Which requests a server has answered, by its own metrics. */
+/** The requests that a server has served, from its own metrics. */
 import type { Client } from '../../test/recorded/compat/client.ts'
 
-/** By verb and resource, such as `PATCH pods/status`. */
+/** Number of requests by verb and resource, such as `PATCH pods/status`. */
 export type RequestCounts = ReadonlyMap<string, number>
 
 export async function requestCounts(client: Client): Promise<RequestCounts> {
@@ -19,7 +19,7 @@ export async function requestCounts(client: Client): Promise<RequestCounts> {
   return counts
 }
 
-/** What there is more of, the most frequent first. */
+/** Describes which requests were added between two counts, the most frequent first. */
 export function describeMore(before: RequestCounts, after: RequestCounts, shown = 6): string {
   const more = [...after].map(([key, count]) => ({ key, count: count - (before.get(key) ?? 0) }))
   return more

@@ -1,8 +1,8 @@
 /**
- * What a cluster writes while nothing happens in it: nodes renew their leases, and every third
- * write is a node that says it is well. These come one at a time, some eighty a second, so that
- * what counts is a server that wakes up for each of them, not one that is kept busy. The
- * controllers' part is the watches, each on a connection of its own.
+ * The writes of an idle cluster: nodes renew their leases, and every third write is a node that
+ * reports its status. They are sent one at a time, about eighty per second. The figure therefore
+ * shows a server that wakes up for each write, instead of one that is always busy. The controllers
+ * are represented by their watches, each on a separate connection.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Figures } from './h2load.ts'
@@ -17,10 +17,10 @@ import type { Workload, WorkloadOptions } from './workloads.ts'
 const NAMESPACE = 'bench-rest'
 const NODES = 200
 const LANES = 8
-/** As 500 kubelets that renew every 10 s, and half as many statuses. */
+/** Rate of 500 kubelets that renew leases every 10 s and send half as many statuses. */
 const WRITES_PER_SECOND = 80
 const SECONDS = 10
-/** One of so many writes is the status of a node; the others are renewals. */
+/** One in this many writes is a node status. The others renew leases. */
 const STATUS_EVERY = 3
 
 const json = { 'content-type': 'application/json', accept: 'application/json' }
@@ -33,8 +33,8 @@ const leases = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases`
 const nodes = '/api/v1/nodes'
 
 /**
- * Whoever plays the nodes follows both in JSON, the node lifecycle controller both in protobuf, the
- * scheduler the nodes.
+ * Watches of the components of a cluster. The simulator of the nodes watches nodes and leases in
+ * JSON, the node lifecycle controller watches both in protobuf, and the scheduler watches nodes.
  */
 const watches = [
   { path: nodes, accept: 'application/json' },
@@ -46,7 +46,7 @@ const watches = [
 
 export const rest = ({ scale }: Pick<WorkloadOptions, 'scale'>): Workload => ({
   name: 'rest',
-  about: `${WRITES_PER_SECOND} writes a second, one at a time: leases renewed and statuses of nodes patched, ${watches.length} watches; what counts is CPU`,
+  about: `${WRITES_PER_SECOND} writes a second, one at a time: renewed leases and patched node statuses, with ${watches.length} watches; the figure is CPU`,
   prepare,
   warmUps: 1,
   run: (target) => measure(target, Math.max(1, SECONDS * scale)),
@@ -100,7 +100,7 @@ async function measure(target: Target, seconds: number): Promise<Figures> {
 
 class Writer implements Disposable {
   readonly #client: Http2Client
-  /** Of each lease: only the newest may be replaced. */
+  /** resourceVersion of each lease, because only the latest may be replaced. */
   readonly #versions: Promise<string | undefined>[] = []
 
   constructor(target: Target) {
@@ -158,7 +158,10 @@ const conditions = (): unknown[] =>
     lastHeartbeatTime: new Date().toISOString().replace(/\.\d+Z/, 'Z'),
   }))
 
-/** The message changes with each: within a second the times of two heartbeats are the same. */
+/**
+ * Returns a status that is always new, because the times of two heartbeats within a second are
+ * equal.
+ */
 const status = (): string =>
   JSON.stringify({
     status: { conditions: conditions(), nodeInfo: { ...nodeInfo, bootID: `${performance.now()}` } },

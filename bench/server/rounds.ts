@@ -1,19 +1,19 @@
 /**
- * What the rounds of a comparison say: which count, the ratio, how sure it is, and whether it is a
- * regression.
+ * Evaluates the rounds of a comparison: which of them count, the ratio, its confidence interval,
+ * and whether it is a regression.
  */
 import type { Disturbance } from '../report/host.ts'
 import { type Interval, medianInterval } from '../report/interval.ts'
 
 /**
- * One run of a load on one server: CPU time of a request in µs, and how much the machine did
- * besides.
+ * One run of a load on one server: CPU time per request in µs, and the CPU time that the host and
+ * other processes took.
  */
 export type Turn = Disturbance & { readonly cpuMicros: number }
 
 /**
- * One turn of each server: CPU time of a request in µs, and how much the machine did besides
- * (shares of its processors).
+ * One turn of each server: CPU time per request in µs, and the shares of CPU time that the host and
+ * other processes took.
  */
 export type Round = {
   readonly before: number
@@ -23,15 +23,21 @@ export type Round = {
   readonly isDisturbed: boolean
 }
 
-/** A load may cost this much more than before. Less than that cannot be told apart from noise. */
+/**
+ * Increase that a load may show without being a regression. A smaller one cannot be distinguished
+ * from noise.
+ */
 const WORSE_MAX = 0.03
 
 /**
- * A quiet machine has less than a percent. Above this its caches serve others, and CPU time becomes
- * noise.
+ * Share of stolen time above which a round counts as disturbed. A quiet machine has less than a
+ * percent. Above 2 % its caches serve other guests, and CPU time becomes noise.
  */
 const STOLEN_MAX = 0.02
-/** Linux counts ticks of 10 ms: a short turn looks a few percent busier than it is. */
+/**
+ * Share of other processes above which a round counts as disturbed. Linux counts ticks of 10 ms, so
+ * a short turn looks a few percent busier than it is.
+ */
 const OTHERS_MAX = 0.1
 
 export function roundOf({ before, after }: Readonly<Record<'before' | 'after', Turn>>): Round {
@@ -42,7 +48,7 @@ export function roundOf({ before, after }: Readonly<Record<'before' | 'after', T
 }
 
 /**
- * The given number of rounds: those that nothing disturbed and, if they are too few, the least
+ * Returns the given number of rounds: the undisturbed ones and, if there are too few, the least
  * disturbed of the others.
  */
 export function roundsThatCount(rounds: readonly Round[], count: number): readonly Round[] {
@@ -54,19 +60,19 @@ const disturbanceOf = ({ stolen, others, isDisturbed }: Round): number =>
 
 export type Judgement = Interval & {
   /**
-   * The least ratio that is a regression: more than 3 % worse, and by more than the spread of the
+   * Lowest ratio that is a regression: more than 3 % worse, and by more than the spread of the
    * rounds.
    */
   readonly below: number
 }
 
-/** The median ratio of the rounds, with its confidence interval. */
+/** Returns the median ratio of the rounds, with its confidence interval. */
 export function judge(rounds: readonly Round[]): Judgement {
   const interval = medianInterval(rounds.map(({ before, after }) => after / before))
   return { ...interval, below: 1 + Math.max(WORSE_MAX, interval.value - interval.low) }
 }
 
-/** One line about the rounds of a load in one run. */
+/** Describes the rounds of a load in one run, in one line. */
 export function describeRounds(rounds: readonly Round[], count: number): string {
   const counted = roundsThatCount(rounds, count)
   const ratio = medianInterval(counted.map(({ before, after }) => after / before)).value.toFixed(3)

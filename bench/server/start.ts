@@ -1,8 +1,8 @@
 /**
- * How long the packed package, installed as a stranger would, takes from the start of its process
- * to the first request that is answered, and what it then holds in memory: on the memory store, on
- * SQLite in a folder that was used before, and `keelson serve` on an etcd that runs and is empty;
- * then the single executable. `npm run bench -- --only start`.
+ * `npm run bench -- --only start`: measures the packed package, installed as a user would install
+ * it: the time from the start of its process to the first response, and its memory after that. It
+ * covers `keelson dev` on the memory store and on SQLite in a used folder, and `keelson serve` on
+ * an empty etcd that is already running. Finally it measures the single executable.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,14 +17,14 @@ import { installPacked, npmEnvironment, packPackage } from '../../test/support/h
 import type { Figure } from '../report/figure.ts'
 import { calmest, watchHost } from '../report/host.ts'
 
-/** Long enough that what was needed for the start alone has been collected. */
+/** Wait that is long enough to collect the garbage of the start. */
 const IDLE_MS = 3_000
 const POLL_MS = 2
 const MEBIBYTE_KIB = 1024
 
 /**
- * Of the processors' time until it is ready, which the host may take; where it takes more the start
- * is measured again.
+ * A start is measured again if the host took more than this share of the CPU time until the server
+ * was ready.
  */
 const CALM = { stolenMax: 0.02, tries: 4 }
 
@@ -59,7 +59,7 @@ export async function benchStart({ runs }: { readonly runs: number }): Promise<r
     const executable = join(dir, 'executable')
     await buildBinary(executable)
     figures.push({ name: 'executable', value: statSync(executable).size / 1e6, unit: 'MB' })
-    // It has its compiled code inside, and need not find any.
+    // The executable contains its compiled code, so it runs with an empty cache folder.
     figures.push(...(await measureCase(executable, join(dir, 'empty'), executableCase, runs)))
     return figures
   } finally {
@@ -101,7 +101,7 @@ async function measureCase(
   runs: number,
 ): Promise<Figure[]> {
   const { name, args, answeredMsMax, readyMsMax, idleMegabytesMax } = one
-  // The first has nothing that V8 compiled earlier.
+  // The first start does not have a compile cache from an earlier one.
   const first = await measureStart(program, args, dir)
   const all: Run[] = []
   for (let run = 0; run < runs; run++)
@@ -125,8 +125,8 @@ async function measureCase(
     }
   }
   return [
-    { name: `${name}: first answer of the first start`, value: first.answeredMs, unit: 'ms' },
-    figure('first answer', 'ms', ({ answeredMs }) => answeredMs, answeredMsMax),
+    { name: `${name}: first response of the first start`, value: first.answeredMs, unit: 'ms' },
+    figure('first response', 'ms', ({ answeredMs }) => answeredMs, answeredMsMax),
     figure('ready', 'ms', ({ readyMs }) => readyMs, readyMsMax),
     figure('idle memory', 'MiB', ({ idleMegabytes }) => idleMegabytes, idleMegabytesMax),
   ]
@@ -138,7 +138,8 @@ async function measureStart(program: string, args: readonly string[], dir: strin
   const stolenNow = watchHost()
   const startMs = performance.now()
   const child = spawn(program, [...args, `--secure-port=${port}`], { stdio: 'ignore', env })
-  // One connection: a handshake for each look would take the server longer than the look.
+  // One persistent connection: a TLS handshake for each poll would cost the server more than the
+  // poll.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   let answeredMs = 0
   try {
@@ -160,7 +161,7 @@ async function measureStart(program: string, args: readonly string[], dir: strin
   }
 }
 
-/** 0: there is no answer. */
+/** Returns the status code, or 0 if there is no response. */
 function statusOf(port: number, agent: Agent): Promise<number> {
   return new Promise((resolve) => {
     get(

@@ -1,7 +1,7 @@
 /**
- * The whole server on SQLite beside the same on etcd, in one run: creates and reads over HTTP/2,
- * both durable. `npm run bench -- --only stores`. Also how long the event loop was held meanwhile:
- * the store has a thread of its own so that it is not.
+ * `npm run bench -- --only stores`: compares the whole server on SQLite with the same server on
+ * etcd in one run. It measures creates and reads over HTTP/2; both stores are durable. It also
+ * measures how long the event loop was blocked, which the store avoids with a separate thread.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,9 +14,9 @@ import type { Figure } from '../report/figure.ts'
 import { benchServers } from './main.ts'
 import { targetOf } from './targets.ts'
 
-/** Of creates. */
+/** Minimum ratio of creates. */
 const RATE_MIN = 1.2
-/** Of reads: the same, as far as two runs of one thing are. */
+/** Minimum ratio of reads. They should be equal, within the noise between two runs. */
 const SAME_MIN = 0.95
 const HELD_MS_MAX = 10
 
@@ -76,7 +76,7 @@ async function measureRates(
   return { figures, beganMs }
 }
 
-/** The server inherits the environment of this process. */
+/** Sets the environment of this process, because the server inherits it. */
 async function startProbed(
   program: string,
   store: Store,
@@ -99,16 +99,16 @@ async function startProbed(
   }
 }
 
-/** From the time when the server was ready. */
+/** Counts only records from after the server was ready. */
 function heldFigure(store: Store, file: string, beganMs: number): Figure {
   const notes: readonly { atMs: number; ms: number }[] = JSON.parse(readFileSync(file, 'utf8'))
   const held = notes.filter(({ atMs }) => atMs > beganMs).map(({ ms }) => ms)
   const long = held.filter((ms) => ms >= HELD_MS_MAX).length
   return {
-    name: `longest turn of the event loop on ${store}`,
+    name: `longest tick of the event loop on ${store}`,
     value: Math.max(0, ...held),
     unit: 'ms',
     ...(store === 'sqlite' ? { target: { below: HELD_MS_MAX } } : {}),
-    note: `of CPU; ${long} of ${HELD_MS_MAX} ms and more`,
+    note: `CPU time; ${long} ticks took ${HELD_MS_MAX} ms or more`,
   }
 }

@@ -1,19 +1,19 @@
-/** Who is put under load: named servers, each with the process whose time and memory count. */
+/** Servers under load, each with the process whose CPU time and memory are measured. */
 import type { ApiServerProcess } from '../../test/support/harness/api-server.ts'
 
 export type Target = {
   readonly name: string
   readonly server: string
-  /** Without it there are no figures for CPU and memory. */
+  /** Process id of the server. Without it there are no figures for CPU and memory. */
   readonly pid?: number
   readonly token?: string
-  /** Where the server stores, for loads that write what it is to have. */
+  /** URL of the server's etcd, for loads that write objects directly to it. */
   readonly etcd?: string
-  /** Ends it and starts it again, for loads that ask a server which has just begun. */
+  /** Ends the server and starts it again, for loads that measure a new server. */
   readonly restart?: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>
 }
 
-/** A server that this process has started. */
+/** Returns a target for a server that this process has started. */
 export const targetOf = (name: string, server: ApiServerProcess, etcd: string): Target => ({
   name,
   server: server.url,
@@ -50,10 +50,10 @@ function parseDetails(details: readonly string[], text: string): Details {
     if (key === 'pid' && Number.isInteger(Number(value))) found.pid = Number(value)
     else if (key === 'token' && value !== undefined) found.token = value
     else if (key === 'etcd' && value !== undefined && URL.canParse(value)) found.etcd = value
-    else throw new Error(`${text}: '${detail}' is none of pid=N, token=T and etcd=URL`)
+    else throw new Error(`${text}: '${detail}' is not one of pid=N, token=T and etcd=URL`)
   }
   return found
 }
 
-/** At the first equals sign: a token may hold more of them. */
+/** Splits at the first equals sign, because a token may contain more of them. */
 const cut = (text: string): string[] => text.split(/=(.*)/s, 2)

@@ -1,11 +1,11 @@
 /**
- * What each load must reach beside the reference: how many times its rate, and at most which share
- * of its processor time.
+ * Targets of each load in a comparison with the reference: the minimum multiple of its rate, and
+ * the maximum share of its CPU time.
  */
 
 export type LoadTarget = { readonly rate?: number; readonly cpu?: number }
 
-/** What `npm run bench -- --reference` runs when no load is named. */
+/** Loads that `npm run bench -- --reference` runs when no load is named. */
 const usual: Readonly<Record<string, LoadTarget>> = {
   get: { rate: 5, cpu: 1 / 5 },
   'get-any': { rate: 5, cpu: 1 / 5 },
@@ -31,7 +31,7 @@ const usual: Readonly<Record<string, LoadTarget>> = {
   'list-by-name': { rate: 2, cpu: 1 / 2 },
 }
 
-/** Where nothing more is asked, Keelson is not to be the slower one. */
+/** Target of loads for which Keelson only must not be slower. */
 const atLeastEqual: LoadTarget = { rate: 1, cpu: 1 }
 const streaming: LoadTarget = { rate: 4 }
 const warm: LoadTarget = { rate: 3 }

@@ -1,4 +1,4 @@
-/** The loads: what each does to a server, and the objects it needs there first. */
+/** The loads: the requests of each, and the objects that it needs. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, createClient } from '../../test/recorded/compat/client.ts'
 import { isRecord } from '../../test/recorded/compat/json.ts'
@@ -12,28 +12,28 @@ export type Workload = {
   readonly name: string
   readonly about: string
   /**
-   * Makes what it alone needs; the others all need what the function below makes. A second time it
-   * adds only what is missing.
+   * Creates what only this load needs, in addition to what `prepare` below creates for all loads. A
+   * second call adds only what is missing.
    */
   readonly prepare?: (target: Target) => Promise<void>
   readonly run: (target: Target) => Promise<Figures>
-  /** Runs before those that count: none where the server starts anew each time. */
+  /** Number of runs before those that count. Zero if every run starts the server again. */
   readonly warmUps?: number
-  /** The same amount of work on bare etcd, where there is such a thing. */
+  /** Runs the same amount of work on bare etcd, for loads that have an equivalent. */
   readonly bare?: (etcd: Target) => Promise<Figures>
 }
 
 export type WorkloadOptions = {
   /** Multiplies the number of requests and objects. */
   readonly scale: number
-  /** For the files of h2load. */
+  /** Directory for the files of h2load. */
   readonly directory: string
 }
 
 const apply = { 'content-type': 'application/apply-patch+yaml', accept: 'application/json' }
 const json = { 'content-type': 'application/json', accept: 'application/json' }
 const protobuf = 'application/vnd.kubernetes.protobuf'
-/** What kubectl asks for. */
+/** The Accept header that kubectl sends. */
 const tableTypes = ['v1', 'v1beta1']
   .map((version) => `application/json;as=Table;v=${version};g=meta.k8s.io`)
   .concat('application/json')
@@ -47,32 +47,36 @@ const POD_NAMESPACE = 'bench-pods'
 const podsPath = `/api/v1/namespaces/${POD_NAMESPACE}/pods`
 const POD_OBJECTS = 500
 const custom = customPath(SMALL_NAMESPACE)
-/** Of a custom kind, each changed once in a run. */
+/** Number of objects of a custom kind. Each changes once in a run. */
 const CUSTOM_OBJECTS = 500
 const configMapsOf = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`
 
-/** Objects that are read in turn. */
+/** Number of objects that are read in turn. */
 const READ_OBJECTS = 200
-/** How often a client that is not sure says the same: controllers do, at each resync. */
+/** Number of times that a client repeats the same request, as controllers do at each resync. */
 const AGAIN_TIMES = 25
-/** Each is changed once in a run: a second time the same patch would change nothing. */
+/**
+ * Number of objects that change. Each changes once in a run, because the same patch would change
+ * nothing a second time.
+ */
 const CHANGED_OBJECTS = 5000
 const deploymentsOf = (namespace: string): string =>
   `/apis/apps/v1/namespaces/${namespace}/deployments`
-/** Deployments that several managers own parts of, all of which one of them applies again. */
+/**
+ * Number of Deployments whose parts several managers own, and all of which one manager applies
+ * again.
+ */
 const LARGE_OBJECTS = 200
 const LARGE_OWNERS = 5
 const LARGE_PORTS = 60
 const LISTED_OBJECTS = 10_000
 /**
- * What a ConfigMap of 1,000 characters of data takes up in etcd as protobuf with its metadata,
- * roughly.
+ * Approximate size in etcd of a ConfigMap with 1,000 characters of data, as protobuf with its
+ * metadata.
  */
 const STORED_BYTES = 1300
 
-/**
- * Brings a server to the state that the loads expect. A second time it adds only what is missing.
- */
+/** Creates the objects that the loads need. A second call adds only what is missing. */
 export async function prepare(
   target: Target,
   { scale, directory }: WorkloadOptions,
@@ -111,7 +115,7 @@ export async function prepare(
   await h2load(target, { uri, amount: { requests: missing }, headers: json, body }, directory)
 }
 
-/** Definitions are accepted first and served a little later. */
+/** Limit for the wait: a definition is accepted first and served a little later. */
 const SERVED_WITHIN_MS = 10_000
 const SERVED_POLL_MS = 50
 
@@ -121,7 +125,7 @@ async function waitUntilServed(client: Client, path: string): Promise<void> {
     const { status } = await client.request({ method: 'GET', path, headers: json })
     if (status === 200) return
     if (performance.now() > deadlineMs)
-      throw new Error(`GET ${path}: ${status} long after the definition was made`)
+      throw new Error(`GET ${path}: ${status} long after the definition was created`)
     await sleep(SERVED_POLL_MS)
   }
 }
@@ -153,16 +157,19 @@ export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
 
 type WorkloadContext = {
   readonly load: (target: Target, what: Load) => Promise<Figures>
-  /** A number of requests at the scale of the run. */
+  /** Scales a number of requests with the run. */
   readonly requests: (count: number) => Load['amount']
-  /** A new value in each run, so that each first request to an object changes it. */
+  /** Returns a new value in each run, so that each first request to an object changes it. */
   readonly newValue: () => string
-  /** Paths of the objects that are changed, and of those of them that are read in turn. */
+  /** Paths of the objects that are changed. `some` are those of them that are read in turn. */
   readonly each: readonly string[]
   readonly some: readonly string[]
 }
 
-/** With one client, because all clients of h2load begin with the first object. */
+/**
+ * Sends one request per object with one client, because all clients of h2load begin with the first
+ * object.
+ */
 const oncePerObject = (
   objects: number,
 ): Pick<Load, 'clients' | 'streams' | 'amount' | 'method'> => ({
@@ -261,7 +268,7 @@ function patchWorkloads({ load, requests, newValue, each, some }: WorkloadContex
     },
     {
       name: 'patch-again',
-      about: `merge PATCH of ${READ_OBJECTS} objects, ${AGAIN_TIMES} times each: the first changes the object, the others find it done`,
+      about: `merge PATCH of ${READ_OBJECTS} objects, ${AGAIN_TIMES} times each: the first changes the object, the others change nothing`,
       run: (target) =>
         load(target, {
           uri: some,
@@ -304,7 +311,7 @@ function applyWorkloads({ load, requests, newValue, each, some }: WorkloadContex
     },
     {
       name: 'apply-again',
-      about: `server-side apply to ${READ_OBJECTS} objects, ${AGAIN_TIMES} times each: the first changes the object, the others find it done`,
+      about: `server-side apply to ${READ_OBJECTS} objects, ${AGAIN_TIMES} times each: the first changes the object, the others change nothing`,
       run: (target) =>
         load(target, {
           uri: some.map((path) => `${path}?fieldManager=bench&force=true`),
@@ -332,7 +339,7 @@ function applyWorkloads({ load, requests, newValue, each, some }: WorkloadContex
   ]
 }
 
-/** `objects`: how many the large namespace has. */
+/** `objects` is the number of objects in the large namespace. */
 function listWorkloads({ load, requests }: WorkloadContext, objects: number): Workload[] {
   const big = configMapsOf(BIG_NAMESPACE)
   const few = { clients: 2, streams: 1, headers: json }
@@ -393,12 +400,12 @@ function listWorkloads({ load, requests }: WorkloadContext, objects: number): Wo
 const WATCHERS = 200
 const WATCH_SECONDS = 12
 const WRITE_SECONDS = 10
-/** Until the watchers have begun; the writes end before the watches do. */
+/** Time for the watchers to start. The writes end before the watches do. */
 const WATCH_START_MS = 1500
-/** One event on the wire, roughly: to turn megabytes into deliveries. */
+/** Approximate size of an event on the wire, to convert megabytes to deliveries. */
 const EVENT_BYTES = 1400
 
-/** Rated by the megabytes that reach the watchers; CPU time is per delivery. */
+/** Counts the megabytes that reach the watchers. CPU time is per delivery. */
 async function watchLoad(target: Target, directory: string): Promise<Figures> {
   const cpuBefore = cpuSeconds(target.pid)
   const uri = configMapsOf(WATCHED_NAMESPACE)
@@ -463,7 +470,7 @@ const pod = (name: string): string =>
 const largePath = (index: number, manager: string): string =>
   `${deploymentsOf(SMALL_NAMESPACE)}/large-${index}?fieldManager=${manager}&force=true`
 
-/** With all ports, or with those that an owner has to itself. */
+/** Returns a Deployment with all ports, or with the ports that belong to one owner. */
 function largeDeployment(
   metadata: Readonly<Record<string, unknown>>,
   owner: number | 'all',
@@ -494,7 +501,10 @@ type Call = (
   headers?: Readonly<Record<string, string>>,
 ) => Promise<unknown>
 
-/** Asks and reads JSON; what is there already may stay. */
+/**
+ * Returns a function that sends a request and parses its JSON response. It ignores conflicts with
+ * objects that already exist.
+ */
 function caller(name: string, client: Client): Call {
   return async (method, path, body, headers = json) => {
     const { status, raw } = await client.request({ method, path, headers, body })
@@ -506,7 +516,7 @@ function caller(name: string, client: Client): Call {
 
 function metadataOf(list: unknown): Record<string, unknown> {
   const metadata = isRecord(list) ? list['metadata'] : undefined
-  if (!isRecord(metadata)) throw new Error('a list came without metadata: is this an API server?')
+  if (!isRecord(metadata)) throw new Error('the list has no metadata: is this an API server?')
   return metadata
 }
 

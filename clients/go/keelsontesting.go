@@ -1,6 +1,8 @@
-// Package keelsontesting runs a Kubernetes API server for a test: a child process that ends with the test, on memory, with faults, a
-// clock that the test moves, a history of all writes, forks and snapshots. It needs Keelson (Node 24.18.1 or newer) and the standard library only;
-// docs/testing.md of Keelson says what faults, clock and history mean.
+// Package keelsontesting runs a Kubernetes API server for a test. The server is a child process
+// that ends with the test and keeps its objects in memory. Tests can inject faults, move the
+// server's clock, read a history of all writes, and create forks and snapshots. The package needs
+// only Keelson (Node 24.18.1 or newer) and the standard library. docs/testing.md in Keelson's
+// repository explains faults, the clock and the history.
 package keelsontesting
 
 import (
@@ -23,18 +25,18 @@ import (
 	"time"
 )
 
-// A machine of CI may stand still for a while.
+// Long enough for a CI machine that stalls for a while.
 const (
 	requestTimeout = time.Minute
 	stopTimeout    = time.Minute
 	startTimeout   = 2 * time.Minute
 )
 
-// Options of Start; the zero value is fine.
+// Options configures Start. The zero value is valid.
 type Options struct {
-	// Command is how Keelson is run. Empty: the environment's KEELSON, or "npx keelson".
+	// Command runs Keelson. If empty, it is the environment variable KEELSON, or "npx keelson".
 	Command []string
-	// Flags of "keelson serve".
+	// Flags are flags of "keelson serve".
 	Flags []string
 }
 
@@ -50,7 +52,7 @@ type Cluster struct {
 	stdin  io.Closer
 }
 
-// Match says which requests a fault concerns; what is empty matches everything.
+// Match selects the requests that a fault applies to. Empty fields match everything.
 type Match struct {
 	Verb      string `json:"verb,omitempty"`
 	Resource  string `json:"resource,omitempty"`
@@ -60,7 +62,7 @@ type Match struct {
 	Times     int    `json:"times,omitempty"`
 }
 
-// Effect of a fault: exactly one field is set.
+// Effect is what a fault does. Exactly one field must be set.
 type Effect struct {
 	Status         int    `json:"status,omitempty"`
 	Conflict       bool   `json:"conflict,omitempty"`
@@ -96,7 +98,8 @@ type Write struct {
 	} `json:"owners"`
 }
 
-// Start returns when the cluster is ready. Stop it, or let it end with this process.
+// Start starts a cluster and returns when it is ready. The caller should call Stop; otherwise the
+// cluster ends with this process.
 func Start(options Options) (*Cluster, error) {
 	command := options.Command
 	if len(command) == 0 {
@@ -130,16 +133,16 @@ func Start(options Options) (*Cluster, error) {
 }
 
 func begin(child *exec.Cmd, stdout io.Reader) (*Cluster, error) {
-	// A child that says nothing is not waited for without an end.
+	// A child that prints nothing is killed when the timeout expires.
 	timer := time.AfterFunc(startTimeout, func() { _ = child.Process.Kill() })
 	defer timer.Stop()
 	var said struct{ Kubeconfig string }
 	for lines := bufio.NewReader(stdout); said.Kubeconfig == ""; {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
-			return nil, errors.New("keelson did not start: its error output says why")
+			return nil, errors.New("keelson did not start: see its output on stderr")
 		}
-		// npx may say something of its own first.
+		// npx may print other lines first.
 		_ = json.Unmarshal(line, &said)
 	}
 	kubeconfig, err := os.ReadFile(said.Kubeconfig)
@@ -199,7 +202,7 @@ func (c *Cluster) WriteKubeconfig(folder string) (string, error) {
 	return path, os.WriteFile(path, c.Kubeconfig, 0o600)
 }
 
-// Fault sets a fault, and returns how to turn it off.
+// Fault sets a fault and returns a function that removes it.
 func (c *Cluster) Fault(match Match, effect Effect) (off func() error, err error) {
 	var answer struct{ ID string }
 	body := map[string]any{"match": match, "effect": effect}
@@ -209,10 +212,11 @@ func (c *Cluster) Fault(match Match, effect Effect) (off func() error, err error
 	return func() error { return c.control(http.MethodDelete, "faults/"+answer.ID, nil, nil) }, nil
 }
 
-// ClearFaults turns all faults off.
+// ClearFaults removes all faults.
 func (c *Cluster) ClearFaults() error { return c.control(http.MethodDelete, "faults", nil, nil) }
 
-// History returns all writes, or those that match: resource, group, namespace, name, user, verb, source, after.
+// History returns all writes, or those that match. Keys are resource, group, namespace, name, user,
+// verb, source and after.
 func (c *Cluster) History(match map[string]string) ([]Write, error) {
 	query := url.Values{}
 	for name, value := range match {
@@ -223,12 +227,12 @@ func (c *Cluster) History(match map[string]string) ([]Write, error) {
 	return answer.Writes, err
 }
 
-// AdvanceClock moves the clock of the server forward.
+// AdvanceClock moves the server's clock forward.
 func (c *Cluster) AdvanceClock(by time.Duration) error {
 	return c.control(http.MethodPost, "clock", map[string]any{"advance": by.String()}, nil)
 }
 
-// Snapshot keeps the state of now, and returns how to go back to it.
+// Snapshot saves the current state and returns a function that restores it.
 func (c *Cluster) Snapshot() (restore func() error, err error) {
 	var answer struct{ ID string }
 	if err := c.control(http.MethodPost, "snapshots", nil, &answer); err != nil {
@@ -237,7 +241,7 @@ func (c *Cluster) Snapshot() (restore func() error, err error) {
 	return func() error { return c.control(http.MethodPost, "snapshots/"+answer.ID+"/restore", nil, nil) }, nil
 }
 
-// Reset makes the cluster as new: the first objects, no faults, no history.
+// Reset restores a new cluster: its initial objects, no faults and no history.
 func (c *Cluster) Reset() error { return c.control(http.MethodPost, "reset", nil, nil) }
 
 // Fork returns another cluster with the state of this one.
@@ -249,13 +253,13 @@ func (c *Cluster) Fork() (*Cluster, error) {
 	return open(answer.Kubeconfig)
 }
 
-// Stop ends the cluster; of a fork, the fork alone.
+// Stop ends the cluster. For a fork, it ends only the fork.
 func (c *Cluster) Stop() error {
 	defer c.client.CloseIdleConnections()
 	if c.child == nil {
 		return c.control(http.MethodPost, "stop", nil, nil)
 	}
-	// The child ends when its standard input does.
+	// The child ends when its standard input is closed.
 	if err := c.stdin.Close(); err != nil {
 		return err
 	}
@@ -273,7 +277,8 @@ func (c *Cluster) Stop() error {
 	}
 }
 
-// Do sends a request to the API server, with a body of JSON, and returns status and answer.
+// Do sends a request with a JSON body to the API server and returns the status and the response
+// body.
 func (c *Cluster) Do(method, path string, body any) (int, []byte, error) {
 	var reader io.Reader
 	if body != nil {
@@ -305,7 +310,7 @@ func (c *Cluster) control(method, path string, body, result any) error {
 	if status >= 300 {
 		var said struct{ Message string }
 		_ = json.Unmarshal(answer, &said)
-		return fmt.Errorf("keelson answers %d: %s", status, said.Message)
+		return fmt.Errorf("keelson responded with status %d: %s", status, said.Message)
 	}
 	if result == nil {
 		return nil

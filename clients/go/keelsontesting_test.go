@@ -80,10 +80,10 @@ func TestCluster(t *testing.T) {
 		must(t, cluster.ClearFaults())
 		same(t, "delete", remove(t, cluster, configMaps+"/x"), 200)
 		if _, err := cluster.Fault(Match{Verb: "list"}, Effect{Conflict: true}); err == nil {
-			t.Fatal("a conflict of a list was taken")
+			t.Fatal("a conflict for a list was accepted")
 		}
 		if _, err := cluster.Fault(Match{}, Effect{}); err == nil {
-			t.Fatal("an effect that is none was taken")
+			t.Fatal("an empty effect was accepted")
 		}
 	})
 
@@ -131,14 +131,14 @@ func TestFailedStartLeavesNoProcess(t *testing.T) {
 	for _, said := range []string{`echo '{"kubeconfig":"/none"}'`, `echo '{"kubeconfig":"/dev/null"}'`, "echo something; exec >&-"} {
 		script := "echo $$ > " + pids + "; " + said + "; exec sleep 600"
 		if _, err := Start(Options{Command: []string{"sh", "-c", script}}); err == nil {
-			t.Fatal("it was started")
+			t.Fatal("Start succeeded")
 		}
 		text, err := os.ReadFile(pids)
 		must(t, err)
 		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
 		must(t, err)
 		if process, err := os.FindProcess(pid); err == nil && process.Signal(syscall.Signal(0)) == nil {
-			t.Fatalf("after %s process %d runs still", said, pid)
+			t.Fatalf("after %s process %d is still running", said, pid)
 		}
 	}
 }

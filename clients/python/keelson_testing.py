@@ -1,8 +1,8 @@
 """A Kubernetes API server for tests: ``with start_cluster() as cluster: ...``.
 
-Runs ``keelson serve --testing`` as a child process, which ends with this one. Needs nothing but the standard library and Keelson
-(Node 24.18.1 or newer).
-docs/testing.md of Keelson says what faults, clock and history mean.
+Runs ``keelson serve --testing`` as a child process, which ends with this one. Needs only the
+standard library and Keelson (Node 24.18.1 or newer).
+docs/testing.md in Keelson's repository explains faults, the clock and the history.
 """
 
 import base64
@@ -20,30 +20,35 @@ import urllib.request
 
 __all__ = ["Cluster", "Fault", "KeelsonError", "start_cluster"]
 
-#: How long the child may take to start and to stop, and one request to be answered, in seconds. A machine of CI may stand still for a while.
+#: Limits for the start and the stop of the child and for a request, in seconds. They are long
+#: enough for a CI machine that stalls for a while.
 START_SECONDS_MAX = 120
 REQUEST_SECONDS_MAX = 60
 STOP_SECONDS_MAX = 60
 
 
 class KeelsonError(Exception):
-    """The server refused a request of the test, or could not be started."""
+    """The server refused a request of the test, or it could not be started."""
 
 
 def start_cluster(flags=(), command=None):
-    """Starts a cluster. ``command`` is how Keelson is run: by default the environment's ``KEELSON``, or ``npx keelson``."""
+    """Starts a cluster and returns it when it is ready.
+
+    ``command`` runs Keelson. By default it is the environment variable ``KEELSON``, or
+    ``npx keelson``.
+    """
     run = shlex.split(command or os.environ.get("KEELSON") or "npx keelson")
     child = subprocess.Popen(
         [*run, "serve", "--testing", *flags], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
-    # A child that says nothing is not waited for without an end.
+    # A child that prints nothing is killed when the timeout expires.
     timer = threading.Timer(START_SECONDS_MAX, child.kill)
     timer.daemon = True
     timer.start()
     try:
         path = _said(child.stdout)
         if path is None:
-            raise KeelsonError(f"{run[0]} did not start: its error output says why")
+            raise KeelsonError(f"{run[0]} did not start: see its output on stderr")
         with open(path, encoding="utf-8") as file:
             return Cluster(json.load(file), child)
     except BaseException:
@@ -54,7 +59,10 @@ def start_cluster(flags=(), command=None):
 
 
 def _said(output):
-    """The path of the kubeconfig; None if the output ends before. npx may say something of its own first."""
+    """Returns the path of the kubeconfig, or None if the output ends first.
+
+    Ignores other lines, because npx may print some first.
+    """
     for line in output:
         try:
             said = json.loads(line)
@@ -66,7 +74,7 @@ def _said(output):
 
 
 def _end(child, seconds):
-    """The child ends when its standard input does; one that has not done so by then is killed."""
+    """Closes the child's standard input, which ends it. Kills it if it takes longer."""
     try:
         child.stdin.close()
         child.wait(seconds)
@@ -78,7 +86,7 @@ def _end(child, seconds):
 
 
 class Cluster:
-    """A running cluster: ``kubeconfig`` is a dict, ``kubeconfig_path()`` a file."""
+    """A running cluster. ``kubeconfig`` is a dict, ``kubeconfig_path()`` writes it to a file."""
 
     def __init__(self, kubeconfig, child=None):
         self.kubeconfig = kubeconfig
@@ -87,7 +95,7 @@ class Cluster:
         self._files = []
         self._opener = None
         try:
-            # A proxy of the environment is for other hosts.
+            # The cluster is local, so proxies of the environment do not apply.
             handlers = (urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=self._tls()))
             self._opener = urllib.request.build_opener(*handlers)
         except BaseException:
@@ -95,11 +103,11 @@ class Cluster:
             raise
 
     def kubeconfig_path(self):
-        """The kubeconfig as a file, which is removed when the cluster stops."""
+        """Writes the kubeconfig to a file, which is removed when the cluster stops."""
         return self._write(json.dumps(self.kubeconfig))
 
     def request(self, method, path, body=None, content_type="application/json"):
-        """One request to the API server; returns the status and the parsed answer."""
+        """Sends one request to the API server and returns the status and the parsed body."""
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data, {"Content-Type": content_type}, method=method)
         try:
@@ -110,37 +118,40 @@ class Cluster:
                 return error.code, _parse(error)
 
     def fault(self, match, effect):
-        """``fault({"verb": "update", "resource": "configmaps", "times": 1}, {"conflict": True})``"""
+        """Sets a fault and returns it.
+
+        For example: ``fault({"verb": "update", "times": 1}, {"conflict": True})``
+        """
         return Fault(self, self._control("POST", "faults", {"match": match, "effect": effect})["id"])
 
     def clear_faults(self):
         self._control("DELETE", "faults")
 
     def history(self, **match):
-        """All writes, or those that match: ``history(resource="configmaps", user="alice")``."""
+        """Returns all writes, or those that match: ``history(resource="configmaps", user="alice")``."""
         return self._control("GET", "history?" + urllib.parse.urlencode(match))["writes"]
 
     def advance_clock(self, by):
-        """Moves the clock of the server forward, by a duration such as ``"1h"``; returns its time."""
+        """Moves the server's clock forward by a duration such as ``"1h"`` and returns its time."""
         return self._control("POST", "clock", {"advance": by})["now"]
 
     def snapshot(self):
-        """The state of now, for ``restore``."""
+        """Saves the current state and returns its id for ``restore``."""
         return self._control("POST", "snapshots")["id"]
 
     def restore(self, snapshot):
         self._control("POST", f"snapshots/{snapshot}/restore")
 
     def reset(self):
-        """As new: the first objects, no faults, no history."""
+        """Restores a new cluster: its initial objects, no faults and no history."""
         self._control("POST", "reset")
 
     def fork(self):
-        """Another cluster with the state of this one."""
+        """Returns another cluster with the state of this one."""
         return Cluster(self._control("POST", "forks")["kubeconfig"])
 
     def wait_for(self, condition, timeout=30, what="the condition"):
-        """The first value of the condition that is true."""
+        """Polls the condition and returns its first true value."""
         end = time.monotonic() + timeout
         while True:
             value = condition()
@@ -151,7 +162,7 @@ class Cluster:
             time.sleep(0.02)
 
     def stop(self):
-        """Of a fork, the fork alone. A server that does not end in time is killed."""
+        """Stops the cluster. For a fork, stops only the fork. Kills a server that takes too long."""
         child, opener = self._child, self._opener
         try:
             if child is not None:
@@ -198,7 +209,7 @@ class Cluster:
 
 
 class Fault:
-    """A fault that was set; ``with`` turns it off at the end."""
+    """A fault that was set. ``with`` removes it at the end."""
 
     def __init__(self, cluster, identifier):
         self._cluster = cluster
@@ -206,7 +217,7 @@ class Fault:
 
     @property
     def hits(self):
-        """How many requests it was applied to."""
+        """Number of requests that the fault was applied to."""
         return self._cluster._control("GET", self._path)["hits"]
 
     def off(self):

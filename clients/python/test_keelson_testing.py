@@ -42,7 +42,7 @@ class ClusterTest(unittest.TestCase):
         self.assertEqual(self.cluster.request("DELETE", CONFIG_MAPS + "/x")[0], 409)
         self.cluster.clear_faults()
         self.assertEqual(self.cluster.request("DELETE", CONFIG_MAPS + "/x")[0], 200)
-        with self.assertRaisesRegex(KeelsonError, "conflict is for update, patch, delete, not for list"):
+        with self.assertRaisesRegex(KeelsonError, "conflict applies to update, patch, delete, not to list"):
             self.cluster.fault({"verb": "list"}, {"conflict": True})
         with self.assertRaisesRegex(KeelsonError, "effect"):
             self.cluster.fault({}, {"nothing": True})
@@ -78,7 +78,7 @@ class ClusterTest(unittest.TestCase):
 
 
 def script(text):
-    """A command in the place of Keelson."""
+    """Returns a command that replaces Keelson."""
     return f"{shlex.quote(sys.executable)} -c {shlex.quote(text)}"
 
 

@@ -1,22 +1,22 @@
 /**
- * A small operator, to be tested: each ConfigMap with the label `kind: site` gets one child with
- * the label `site: <name>`, and then the annotation `example.dev/ready`. `Care` has the bugs that
- * operators have in the field; each of them passes tests until something goes wrong.
+ * A small operator to be tested. Each ConfigMap with the label `kind: site` gets one child with the
+ * label `site: <name>`, and then the annotation `example.dev/ready`. `Care` can switch on bugs that
+ * real operators have. Each of them passes tests until something fails.
  */
 import { CoreV1Api, type KubeConfig, type V1ConfigMap, Watch } from '@kubernetes/client-node'
 
 export type Care = {
-  /** Whether a failed request is tried again. */
+  /** Whether a failed request is retried. */
   readonly retries: boolean
   /**
-   * Whether the child has a name that follows from the site's, or one that the server generates.
+   * Whether the name of the child is derived from the site's. Otherwise the server generates it.
    */
   readonly namesChildren: boolean
-  /** Whether it is looked again what is there before a create is tried again. */
+  /** Whether the operator looks for an existing child again before it retries a create. */
   readonly looksAgain: boolean
-  /** Whether an object is read again if somebody has changed it. */
+  /** Whether the operator reads an object again after a conflict. */
   readonly rereads: boolean
-  /** Whether a watch that has ended is opened again. */
+  /** Whether a watch that has ended is reopened. */
   readonly rewatches: boolean
 }
 
@@ -37,9 +37,9 @@ export class SiteOperator implements AsyncDisposable {
   readonly #care: Care
   readonly #running = new Set<Promise<void>>()
   readonly #stopping = new AbortController()
-  /** Resolves when the operator watches no more. */
+  /** Resolves when the operator has stopped watching. */
   readonly ended: Promise<void>
-  /** How often a watch has begun. */
+  /** Number of watches that have started. */
   watches = 0
 
   constructor(kubeconfig: KubeConfig, care: Care) {
@@ -49,7 +49,7 @@ export class SiteOperator implements AsyncDisposable {
     this.ended = this.#run()
   }
 
-  /** Resolves when nothing is being done. */
+  /** Resolves when no reconciliation is running. */
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running)
   }
@@ -71,7 +71,7 @@ export class SiteOperator implements AsyncDisposable {
     } while (this.#care.rewatches && !this.#stopping.signal.aborted)
   }
 
-  /** Resolves when the watch has ended, for whatever reason. */
+  /** Resolves when the watch has ended for any reason. */
   async #watchOnce(resourceVersion: string): Promise<void> {
     const done = Promise.withResolvers<void>()
     const path = `/api/v1/namespaces/${namespace}/configmaps`
@@ -91,7 +91,7 @@ export class SiteOperator implements AsyncDisposable {
   #start({ metadata }: V1ConfigMap): void {
     const name = metadata?.name ?? ''
     const running: Promise<void> = this.#reconcile(name)
-      // An operator logs it and goes on.
+      // A real operator would log the error and continue.
       .catch(() => undefined)
       .then(() => void this.#running.delete(running))
     this.#running.add(running)
@@ -148,7 +148,7 @@ export class SiteOperator implements AsyncDisposable {
 const isStatus = (error: unknown, code: number): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && error.code === code
 
-/** Passes over this status. */
+/** Returns an error handler that ignores this status code. */
 const unless =
   (code: number) =>
   (error: unknown): void => {

@@ -1,6 +1,6 @@
 /**
- * Objects of every built-in kind, made over HTTP and listed again. Several sets of them can be in
- * one cluster.
+ * Objects of every built-in kind, which are created over HTTP and listed again. A cluster can
+ * contain several sets of them.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,12 +9,12 @@ import { isRecord } from '../recorded/compat/json.ts'
 import type { Answer, SoakClient } from '../chaos/soak/client.ts'
 
 /**
- * `$SET` and `$NUMBER` stand for what tells one set from another; `needs` marks versions that are
- * off by default.
+ * Files with the objects. `$SET` and `$NUMBER` are replaced to distinguish the sets. `needs` marks
+ * versions that are off by default.
  */
 const files = {
   every: join(import.meta.dirname, 'objects.jsonl'),
-  /** Of kinds that are served by default, with fields of gates that are off. */
+  /** Objects of kinds that are served by default, with fields of disabled feature gates. */
   gated: join(import.meta.dirname, 'gated-objects.jsonl'),
 }
 
@@ -22,7 +22,7 @@ export type ObjectSet = { readonly name: string; readonly number: number }
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Where an object is made; and whether its version is served by default. */
+/** An object, the path at which it is created, and whether its version is served by default. */
 export type SetRow = { readonly path: string; readonly object: Fields; readonly isDefault: boolean }
 
 export function readSet(set: ObjectSet, which: keyof typeof files = 'every'): readonly SetRow[] {
@@ -41,8 +41,8 @@ export function readSet(set: ObjectSet, which: keyof typeof files = 'every'): re
 }
 
 /**
- * Makes one set, its namespace first, and what is off by default only if asked for it. Returns what
- * was refused, in the words of the server.
+ * Creates one set, beginning with its namespace. Includes versions that are off by default only
+ * with `isWhole`. Returns the server's messages for rejected objects.
  */
 export async function createSet(
   client: SoakClient,
@@ -66,7 +66,7 @@ export async function createSet(
 
 type CreateResult = { readonly path: string } | { readonly refused: string }
 
-/** Makes one object, and its status where it has one. */
+/** Creates one object, and its status if it has one. */
 export async function createRow(
   client: SoakClient,
   { path, object: whole }: SetRow,
@@ -86,8 +86,8 @@ const refusal = (what: string, { status, body }: Answer): string =>
   `${what}: ${status} ${isRecord(body) ? JSON.stringify(body['message']) : ''}`
 
 /**
- * A custom resource can be read and written some time after its definition, or after the start of a
- * server.
+ * Waits until the custom resource of a set is served. This takes some time after its
+ * CustomResourceDefinition was created, or after the start of a server.
  */
 export async function customServed(client: SoakClient, { name }: ObjectSet): Promise<void> {
   const path = `/apis/${name}.example.com/v1/tills`
@@ -101,12 +101,15 @@ export async function customServed(client: SoakClient, { name }: ObjectSet): Pro
 const SERVED_MS_MAX = 30_000
 const SERVED_POLL_MS = 100
 
-/** `pods` or `deployments.apps` in a version: what can be listed, by the server's own documents. */
+/**
+ * A resource that can be listed, according to discovery. The id names resource, version and group,
+ * as `idOf` builds it.
+ */
 export type Listable = { readonly path: string; readonly id: string }
 
 export async function listables(client: SoakClient): Promise<readonly Listable[]> {
   const { body: groups } = await client.call('GET', '/apis')
-  // The APIService of a set promises a group that nobody serves.
+  // The APIService of a set declares a group without a running server.
   const served = items(groups, 'groups').filter(({ name }) => !String(name).startsWith('remote.'))
   const roots = ['/api/v1', ...served.flatMap((group) => items(group, 'versions').map(rootOf))]
   const found: Listable[] = []
@@ -122,7 +125,7 @@ export async function listables(client: SoakClient): Promise<readonly Listable[]
 
 export type ObjectsByKey = ReadonlyMap<string, Fields>
 
-/** All objects of all kinds, by where they are. */
+/** Returns all objects of all kinds, by path, namespace and name. */
 export async function listAll(client: SoakClient): Promise<ObjectsByKey> {
   const all = new Map<string, Fields>()
   for (const { path } of await listables(client)) {
@@ -146,7 +149,7 @@ const items = (value: unknown, key: string): readonly Fields[] => {
   return Array.isArray(list) ? list.filter(isRecord) : []
 }
 
-/** As kubectl takes it: `horizontalpodautoscalers.v1.autoscaling`. */
+/** Returns the id in kubectl's syntax, such as `horizontalpodautoscalers.v1.autoscaling`. */
 function idOf(root: string, name: unknown): string {
   const [, , group = '', version = ''] = root.split('/')
   return root === '/api/v1' ? `${String(name)}.v1.` : `${String(name)}.${version}.${group}`

@@ -1,10 +1,12 @@
 /**
- * Definitions of the field: those of well-known projects, as they publish them, on a Keelson of its
- * own. Every one must be accepted; a sample object of each served version is created, read, listed,
- * applied twice and explained by the real kubectl, and the real Helm installs the charts that bring
- * definitions. With --reference the same is asked of the reference, and the answers must be the
- * same; with --spoilt also those to so many objects of each version that have mistakes in them.
- * Exits 1 if anything is wrong.
+ * Tests the CustomResourceDefinitions of well-known projects, as they publish them, on Keelson.
+ * Every definition must be accepted. A sample object of each served version is created, read,
+ * listed, applied twice and explained by the real kubectl. The real Helm installs the charts that
+ * contain definitions.
+ *
+ * With --reference, the same requests are sent to the reference, and the responses must be equal.
+ * With --spoilt, this includes COUNT objects of each version with mistakes in them. Exits with 1 if
+ * anything is wrong.
  *
  *   node test/clients/field-crds.ts [--reference] [--spoilt COUNT] [--no-explain] [--only TEXT]
  */
@@ -44,7 +46,9 @@ async function main(): Promise<void> {
   if (options.only === '') faults.push(...(await tryCharts()))
   for (const fault of faults) console.log(fault)
   const refused = [...ours.records.values()].filter(({ status }) => status >= 300).length
-  console.log(`${ours.records.size} answers, ${refused} of them refusals; ${faults.length} faults`)
+  console.log(
+    `${ours.records.size} responses, ${refused} of which reject the request; ${faults.length} faults`,
+  )
   if (faults.length > 0) process.exitCode = 1
 }
 
@@ -84,7 +88,7 @@ async function tryCharts(): Promise<readonly string[]> {
   return faults
 }
 
-/** One line that is written over, where somebody looks. */
+/** Shows progress in one line of a terminal, which it overwrites. */
 function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
 }

@@ -1,7 +1,7 @@
 /**
- * Clients of the field: a program in each of their languages, with the versions that it pins, on a
- * server of its own with TLS and tokens. It reports each of its checks; in the last one the server
- * is killed and started again under its watches. Exits 1 if a check fails or is not reported.
+ * Tests official and popular clients: one program per language, with pinned versions, each on its
+ * own server with TLS and tokens. A program reports each of its checks. In the last one, the server
+ * is killed and restarted while watches are open. Exits with 1 if a check fails or is not reported.
  * Builds and downloads into .cache/clients.
  *
  *   node test/clients/field.ts [--only python,rust] [--reference]
@@ -18,9 +18,9 @@ import { startEtcd } from '../support/harness/etcd.ts'
 import { startKeelson } from '../support/harness/keelson.ts'
 import { startReference } from '../support/harness/reference.ts'
 
-/** A build downloads hundreds of files and compiles on a busy machine. */
+/** Limit for a build, which downloads hundreds of files and compiles, on a busy machine. */
 const BUILD_MAX_MS = 20 * 60_000
-/** The programs themselves wait for at most a minute for anything. */
+/** Limit for a run. The programs wait at most a minute for any condition. */
 const RUN_MAX_MS = 5 * 60_000
 
 const cache = join(import.meta.dirname, '..', '..', '.cache', 'clients')
@@ -33,7 +33,7 @@ const { values: options } = parseArgs({
   },
 })
 
-/** What every program reports. */
+/** Checks that every program reports. */
 const checks = [
   'pages',
   'conflicts',
@@ -49,15 +49,15 @@ type Command = readonly [string, ...string[]]
 
 type FieldClient = {
   readonly name: string
-  /** Checks of this one besides. */
+  /** Additional checks of this client. */
   readonly more?: readonly string[]
   readonly build: () => Promise<unknown>
   readonly run: () => Promise<Command>
 }
 
 /**
- * Maven has no lock file: the pom pins what it names, and what that brings is fixed by the poms of
- * those.
+ * Maven has no lock file. The pom pins the direct dependencies, and their poms determine the
+ * transitive ones.
  */
 const maven = (name: string): FieldClient => {
   const target = join(cache, name)
@@ -135,11 +135,11 @@ async function main(): Promise<void> {
   if (failed > 0) process.exitCode = 1
 }
 
-/** What the program says of each check. */
+/** Runs the program of a client and returns the result of each check. */
 async function tryOut(client: FieldClient): Promise<ReadonlyMap<string, string>> {
   await using etcd = await startEtcd()
   const start = options.reference ? startReference : startKeelson
-  // Off by default in v1.33; the newest clients stream their lists where they can.
+  // Streaming lists are off by default in v1.33. The newest clients use them if they can.
   await using server = await start({
     etcdUrl: etcd.clientUrl,
     args: ['--feature-gates=WatchList=true'],
@@ -155,8 +155,8 @@ async function tryOut(client: FieldClient): Promise<ReadonlyMap<string, string>>
 }
 
 /**
- * Reads `ok NAME` and `fail NAME: why`; `restart` is asked for when watches are open, and is
- * answered when it is done.
+ * Runs the program and reads its lines `ok NAME` and `fail NAME: why`. When it prints `restart`
+ * with open watches, the server is restarted, and the program gets a reply when that is done.
  */
 async function converse(
   [program, ...args]: Command,
@@ -180,11 +180,11 @@ async function converse(
     } else console.log(line)
   }
   const [code]: unknown[] = await gone
-  if (code !== 0) results.set(checks[0] ?? '', `FAILED: the program ended with ${String(code)}`)
+  if (code !== 0) results.set(checks[0] ?? '', `FAILED: the program exited with ${String(code)}`)
   return results
 }
 
-/** Two users: one who may do everything, one who may do nothing. */
+/** Returns contexts for two users: `admin` may do everything, `alice` nothing. */
 function contexts(server: ApiServerProcess): object {
   const users = { admin: server.token, alice: 'alice-token' }
   const cluster = { server: server.url, 'certificate-authority': join(server.dir, 'apiserver.crt') }

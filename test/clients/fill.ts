@@ -1,10 +1,10 @@
 /**
- * Creates many ConfigMaps over one HTTP/2 connection: what would take a client library a minute
- * takes this a few seconds.
+ * Creates many ConfigMaps over one HTTP/2 connection. This takes a few seconds, where a client
+ * library would take a minute.
  */
 import { connect } from 'node:http2'
 
-/** A server takes 100 to 250 streams at once on a connection. */
+/** Number of parallel streams. A server allows 100 to 250 per connection. */
 const STREAMS = 50
 
 export type Target = {
@@ -14,7 +14,7 @@ export type Target = {
   readonly namespace: string
 }
 
-/** What was made is handed to `onMade`, as it was answered. Fails with the first refusal. */
+/** Creates the objects and passes each created object to `onMade`. Rejects with the first error. */
 export async function fill<T>(
   { url, ca, token, namespace }: Target,
   objects: readonly T[],
@@ -36,7 +36,7 @@ export async function fill<T>(
     })
     let text = ''
     for await (const chunk of stream) text += chunk
-    if (status !== 201) throw new Error(`a ConfigMap was answered with ${status}: ${text}`)
+    if (status !== 201) throw new Error(`a ConfigMap was rejected with ${status}: ${text}`)
     const made: T = JSON.parse(text)
     onMade(made)
   }

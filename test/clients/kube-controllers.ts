@@ -1,14 +1,15 @@
 /**
- * The real kube-controller-manager and kube-scheduler on Keelson: workloads of every kind become
- * Pods, which are bound to a node that is played; deletions leave nothing behind. Then they stay
- * connected, and what they complain about is counted by the part of them that does.
+ * Runs the real kube-controller-manager and kube-scheduler on Keelson. Workloads of every kind
+ * become Pods, which are bound to a simulated node, and deletions remove everything. Then the
+ * components stay connected, and the errors in their logs are counted by source file.
  *
- *   node test/clients/kube-controllers.ts [--minutes 10] [--keep-logs FOLDER] [--reference] [--refusals FILE] [--known FILE]
+ *   node test/clients/kube-controllers.ts [--minutes 10] [--keep-logs FOLDER] [--reference]
+ *       [--refusals FILE] [--known FILE]
  *
- * With --reference they run on the real kube-apiserver, to know which complaints are their own.
- * Each of them is the user that it is in a cluster, with the rights of its role: the node is a
- * kubelet, and an operator on controller-runtime has as few as it needs. What they were refused is
- * written to --refusals, and must be in --known, which is that of a run on the reference.
+ * With --reference they run on the real kube-apiserver, which shows the errors that they produce
+ * there. Each component uses the user and the role that it has in a cluster. The node is a kubelet,
+ * and an operator built with controller-runtime has minimal permissions. Refused requests are
+ * written to --refusals. They must be in --known, the file from a run on the reference.
  */
 import { execFile } from 'node:child_process'
 import { cp, mkdir, writeFile } from 'node:fs/promises'
@@ -32,17 +33,17 @@ import { outcomes, volume, workloads } from './workloads.ts'
 
 const MINUTES = 10
 /**
- * A controller that has to take over from nobody waits for its lease first; the machine may be busy
- * besides.
+ * Limit for a step. A controller first waits for its lease, even if it is the only candidate, and
+ * the machine may be busy.
  */
 const STEP_MAX_MS = 180_000
 const POLL_MS = 500
 const NAMESPACE = 'shop'
 const OPERATOR_OBJECTS = 20
-/** While nothing else happens, the operator does something once in a while. */
+/** Interval of the operator's work while the test otherwise waits. */
 const OPERATOR_PAUSE_MS = 30_000
 
-/** The users that the components of a cluster are. */
+/** Users of the components, as in a cluster. */
 const tokens = `admin-token,admin,admin-uid,"system:masters"
 manager-token,system:kube-controller-manager,manager
 scheduler-token,system:kube-scheduler,scheduler
@@ -61,8 +62,8 @@ async function main(): Promise<void> {
     },
   })
   await using etcd = await startEtcd()
-  // Each controller has an account of its own, with the rights of its role.
-  // Watches end after one or two minutes, so that resuming them is part of it.
+  // Each controller uses its own ServiceAccount, with the rights of its role. Watches end after one
+  // or two minutes, so that the test includes resuming them.
   const args = [
     '--disable-admission-plugins=',
     '--enable-admission-plugins=NodeRestriction',
@@ -124,12 +125,12 @@ async function judge(dir: string, { refusals: path, known }: JudgedRun): Promise
   if (path !== undefined) await writeRefusals(path, audited.refusals)
   if (known === undefined) return
   const unknown = await newRefusals(known, audited.refusals)
-  console.log(`${unknown.length} of them are not refused by the reference`)
+  console.log(`${unknown.length} of them are not known from the reference`)
   for (const what of unknown) console.log(`  ${what}`)
   if (unknown.length > 0) process.exitCode = 1
 }
 
-/** Enough for one kind, and to define it. */
+/** Minimal rules: for one kind, and for creating its CustomResourceDefinition. */
 const operatorRules = [
   {
     apiGroups: ['apiextensions.k8s.io'],
@@ -167,15 +168,15 @@ async function runOperator(kubeconfig: string): Promise<void> {
   const args = [`--kubeconfig=${kubeconfig}`, `--objects=${OPERATOR_OBJECTS}`]
   const run = (): Promise<{ readonly stdout: string }> =>
     promisify(execFile)(toolPath('operator'), args)
-  // It does not take the conditions of a new definition for absent while the reference shows them
-  // as null: the kind is there the next time.
+  // On the reference, the conditions of a new definition are null at first, which the operator does
+  // not handle. The kind exists on the second attempt.
   const { stdout } = await run().catch(run)
   const { finalized, faults }: { finalized: number; faults: readonly string[] } = JSON.parse(stdout)
   if (finalized !== OPERATOR_OBJECTS || faults.length > 0)
     throw new Error(`the operator did not do its work: ${stdout}`)
 }
 
-/** From a Namespace and what is put into it to running Pods, and back to nothing. */
+/** Creates a Namespace and workloads, waits for running Pods, and deletes everything again. */
 async function reconcile(kubectl: Kubectl): Promise<void> {
   const create = async (...items: readonly object[]): Promise<void> => {
     const list = { apiVersion: 'v1', kind: 'List', items }
@@ -224,26 +225,23 @@ async function until(what: string, isThere: () => Promise<boolean>): Promise<voi
   const began = performance.now()
   while (!(await isThere())) {
     if (performance.now() - began > STEP_MAX_MS)
-      throw new Error(`${what} did not come in ${STEP_MAX_MS} ms`)
+      throw new Error(`${what} did not happen within ${STEP_MAX_MS} ms`)
     await sleep(POLL_MS)
   }
   console.log(`${what} after ${((performance.now() - began) / 1000).toFixed(1)} s`)
 }
 
 /**
- * Errors as klog has them: `E1115 06:30:00.000000 123 file.go:12] "what" …`, by the file that wrote
- * them.
+ * Reports errors in klog's format, `E1115 06:30:00.000000 123 file.go:12] "message" …`, by source
+ * file.
  */
 function report({ name, restarts, log }: Component, minutes: number): void {
   const lines = log.split('\n')
   const errors = lines.filter((line) => /^[EF]\d{4} /.test(line))
-  const bySource = Map.groupBy(
-    errors,
-    (line) => /([\w-]+\.go):\d+\]/.exec(line)?.[1] ?? 'elsewhere',
-  )
+  const bySource = Map.groupBy(errors, (line) => /([\w-]+\.go):\d+\]/.exec(line)?.[1] ?? 'unknown')
   const taken = lines.filter((line) => line.includes('successfully acquired lease')).length
   console.log(
-    `${name}: ${minutes.toFixed(1)} minutes, ${restarts} restarts, lease taken ${taken} times, ${errors.length} errors`,
+    `${name}: ${minutes.toFixed(1)} minutes, ${restarts} restarts, lease acquired ${taken} times, ${errors.length} errors`,
   )
   for (const [source, found] of bySource)
     console.log(`  ${found.length} from ${source}, first: ${found[0]?.slice(0, 400)}`)

@@ -1,12 +1,14 @@
 /**
- * Every command of kubectl that needs no container, on the reference and on Keelson, each with an
- * etcd of its own and the same objects: what it prints, what it complains of and how it exits are
- * the same, but for what no two servers share (uids, times, versions, allocated addresses). Prints
- * what differs and exits 1 if anything does.
+ * Runs every command of kubectl that needs no container on the reference and on Keelson, each with
+ * its own etcd and the same objects. Output, errors and exit codes must be equal, except for values
+ * that differ between servers (uids, times, versions, allocated addresses). Prints the differences
+ * and exits with 1 if there are any.
  *
- *   node test/clients/kubectl-commands.ts [--only TEXT,TEXT]   sections with such titles, and the first one, which they need;
- *                                                               some also need what `create` makes
- *   node test/clients/kubectl-commands.ts --show            prints what Keelson's say, without the reference
+ *   node test/clients/kubectl-commands.ts [--only TEXT,TEXT] [--show]
+ *
+ *   --only TEXT,TEXT   run sections whose titles contain TEXT, and the first one, which they need;
+ *                      some also need the objects of `create`
+ *   --show             print Keelson's output, without the reference
  */
 import { parseArgs } from 'node:util'
 import { startEtcd } from '../support/harness/etcd.ts'
@@ -75,7 +77,7 @@ async function compareAll(): Promise<void> {
   const [own, other] = await Promise.all([proxyAnswers(ours), proxyAnswers(theirs)])
   compare('kubectl proxy', [masked(own, ours), masked(other, theirs)])
   console.log(
-    `${counts.same} the same, ${counts.explained} differ as known, ${counts.differ} differ`,
+    `${counts.same} the same, ${counts.explained} differ as expected, ${counts.differ} differ`,
   )
   if (counts.differ > 0) process.exitCode = 1
 }
@@ -89,7 +91,7 @@ async function comparable(session: KubectlSession, command: KubectlCommand): Pro
 const commandOf = (entry: string | KubectlCommand): KubectlCommand =>
   typeof entry === 'string' ? { run: entry } : entry
 
-/** Enough to see what is wrong. */
+/** Limit for the lines of a difference, enough to see what is wrong. */
 const LINES_MAX = 40
 
 function differences(own: string, other: string): string {

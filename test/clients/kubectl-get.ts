@@ -1,7 +1,7 @@
 /**
- * `kubectl get` of every kind, plain and wide, and `kubectl describe`, from Keelson and from the
- * reference on one etcd: the same text, but for ages. Prints what differs and exits 1 if anything
- * does.
+ * Compares `kubectl get` of every kind, plain and wide, and `kubectl describe` on Keelson and on
+ * the reference with one etcd. The text must be equal except for ages. Prints the differences and
+ * exits with 1 if there are any.
  *
  *   node test/clients/kubectl-get.ts
  */
@@ -12,9 +12,11 @@ import { startReference } from '../support/harness/reference.ts'
 import { SoakClient } from '../chaos/soak/client.ts'
 import { createSet, listables } from './every-kind.ts'
 
-/** Shown at different moments. */
+/** Matches ages, because the two outputs are created at different times. */
 const age = /\b(?:\d+[smhdy])+\b|<invalid>/g
-/** Lines are sorted since the reference has component statuses in an order by chance. */
+/**
+ * Masks ages and sorts the lines, because the reference lists component statuses in random order.
+ */
 const masked = (text: string): string =>
   text.replace(age, 'AGE').replace(/ +/g, ' ').split('\n').toSorted().join('\n')
 

@@ -1,7 +1,7 @@
 /**
- * How a kubelet comes to its credentials, with the real kube-controller-manager: a bootstrap token
- * requests a certificate, which is approved and signed; with it the node registers, and reads what
- * its own pods refer to and nothing of other nodes.
+ * Tests how a kubelet gets its credentials, with the real kube-controller-manager. With a bootstrap
+ * token it requests a certificate, which is approved and signed. With the certificate, the node
+ * registers and reads what its own pods refer to, and nothing of other nodes.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -19,7 +19,10 @@ import { startEtcd } from '../support/harness/etcd.ts'
 import { startKeelson } from '../support/harness/keelson.ts'
 import { kubectlFor } from '../support/harness/kubectl.ts'
 
-/** The controllers wait for nobody, but the machine may be busy. */
+/**
+ * Limit for signing a certificate. The controllers do not wait for a lease, but the machine may be
+ * busy.
+ */
 const SIGNED_MS_MAX = 60_000
 const POLL_MS = 200
 
@@ -101,7 +104,7 @@ const bindGroup = (name: string, role: string, group: string) =>
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: group }],
   })
 
-/** A key and a request for a certificate, as a kubelet makes them. */
+/** Creates a key and a certificate signing request, as a kubelet does. */
 function makeRequest(
   name: string,
   subject: string,
@@ -126,7 +129,7 @@ const requestObject = (name: string, csr: string): object => ({
   },
 })
 
-/** The certificate that was issued for a request. */
+/** Waits for the issued certificate of a request and returns it. */
 async function signed(name: string): Promise<string> {
   const until = performance.now() + SIGNED_MS_MAX
   for (;;) {
@@ -159,7 +162,7 @@ const pod = (name: string, node: string, secretName: string): object => ({
   },
 })
 
-test('from a bootstrap token to a certificate that reads its own pods and secrets only', async () => {
+test('a bootstrap token yields a certificate that can read only pods and secrets of its own node', async () => {
   await create('/api/v1/namespaces/kube-system/secrets', {
     metadata: { name: 'bootstrap-token-abcdef' },
     type: 'bootstrap.kubernetes.io/token',
@@ -175,7 +178,7 @@ test('from a bootstrap token to a certificate that reads its own pods and secret
   await bindGroup('approve', approving, 'system:bootstrappers:test')
   const core = '/api/v1/namespaces/default'
 
-  // The token requests certificates and does nothing else.
+  // The bootstrap token can only request certificates.
   assert.equal((await call({ token: bootstrapToken }, 'GET', `${core}/secrets`)).status, 403)
   assert.equal(
     (await call({ token: bootstrapToken }, 'POST', '/api/v1/nodes', { metadata: { name: 'x' } }))
@@ -211,7 +214,7 @@ test('from a bootstrap token to a certificate that reads its own pods and secret
   assert.equal((await call(one, 'PATCH', '/api/v1/nodes/one/status', ready)).status, 200)
   assert.equal((await call(one, 'PATCH', '/api/v1/nodes/two/status', ready)).status, 403)
 
-  // A node renews its own certificate, and requests none for another.
+  // A node can renew its own certificate, but not request one for another node.
   const renewed = makeRequest('renewed', '/O=system:nodes/CN=system:node:one')
   const stolen = makeRequest('stolen', '/O=system:nodes/CN=system:node:two')
   assert.equal(

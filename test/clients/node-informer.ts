@@ -1,7 +1,7 @@
 /**
- * An informer of @kubernetes/client-node over many ConfigMaps while this program writes them,
- * judged as informer/main.go judges client-go's: it says when it has them all, writes until its
- * standard input ends, and prints a verdict.
+ * Runs an informer of @kubernetes/client-node over many ConfigMaps while this program writes them,
+ * with the same checks as informer/main.go for client-go. It prints a line when the informer has
+ * all objects, writes until its standard input ends, and prints a verdict.
  *
  *   node test/clients/node-informer.ts KUBECONFIG NAMESPACE OBJECTS
  */
@@ -22,21 +22,16 @@ import { fill, type Target } from './fill.ts'
 const WRITERS = 2
 const WRITE_PAUSE_MS = 10
 const FAILURE_PAUSE_MS = 50
-/**
- * How long an informer waits before it goes on after an error; the client leaves this to its user.
- */
+/** Delay after which the informer is restarted on an error. The client leaves this to its user. */
 const INFORMER_PAUSE_MS = 200
-/**
- * How long the informer may take to catch up once the writing has ended: its own pauses grow to 30
- * s.
- */
+/** Limit for the informer to catch up after the last write. Its own delays grow to 30 s. */
 const SETTLE_MAX_MS = 60_000
-/** Keeps a verdict readable when everything is wrong. */
+/** Limit for the faults in a verdict, so that it stays readable when everything is wrong. */
 const FAULTS_MAX = 20
 
 /**
- * What the last acknowledged write left: a resourceVersion, or nothing. Undefined when a write went
- * unanswered.
+ * State after the last acknowledged write: a resourceVersion, or null after a delete. Undefined if
+ * a write got no response.
  */
 type AcknowledgedWrite = { readonly version: string | null } | undefined
 
@@ -100,13 +95,13 @@ class Run {
     )
     informer.on('add', (map) => {
       this.#counts.added++
-      if (this.#held.has(nameOf(map))) this.#fault(`add of ${nameOf(map)}, which is there`)
+      if (this.#held.has(nameOf(map))) this.#fault(`add of ${nameOf(map)}, which already exists`)
       this.#tell(map)
     })
     informer.on('update', (map) => {
       this.#counts.updated++
       const before = this.#held.get(nameOf(map))
-      if (before === undefined) this.#fault(`update of ${nameOf(map)}, which is not there`)
+      if (before === undefined) this.#fault(`update of ${nameOf(map)}, which does not exist`)
       else if (Number(versionOf(map)) <= before)
         this.#fault(`${nameOf(map)} at ${versionOf(map)} after ${before}`)
       this.#tell(map)
@@ -114,10 +109,10 @@ class Run {
     informer.on('delete', (map) => {
       this.#counts.deleted++
       if (!this.#held.delete(nameOf(map)))
-        this.#fault(`delete of ${nameOf(map)}, which is not there`)
+        this.#fault(`delete of ${nameOf(map)}, which does not exist`)
     })
     informer.on('error', () => {
-      // What the client's own example does: a server that is away is asked again.
+      // As in the client's own example, an informer is restarted when the server is down.
       setTimeout(() => void informer.start(), INFORMER_PAUSE_MS)
     })
     return informer
@@ -128,15 +123,18 @@ class Run {
     this.#told.add(versionOf(map))
   }
 
-  /** Each writer has its own objects, so that it knows what each must be. */
+  /**
+   * Writes until it is stopped. Each writer has its own objects, so that it knows their expected
+   * state.
+   */
   async #write(names: readonly string[], ending: AbortSignal): Promise<void> {
     for (let revision = 1; !ending.aborted; revision++) {
       const name = names[Math.floor(Math.random() * names.length)] ?? ''
       try {
         await this.#writeOnce(name, revision)
       } catch (error) {
-        // The server is away, or went while it answered: either state is right until the next
-        // write.
+        // The server is down, or stopped before it responded. Both states are possible until the
+        // next write.
         this.#counts.failedWrites++
         const isContradicted =
           error instanceof ApiException && (error.code === 404 || error.code === 409)
@@ -216,29 +214,32 @@ class Run {
     })
   }
 
-  /** Nothing that was acknowledged is lost, and nothing is there that nobody wrote. */
+  /** Checks that no acknowledged write is lost, and that no object exists that was not written. */
   #judgeBook(fresh: ReadonlyMap<string, V1ConfigMap>): void {
     for (const [name, known] of this.#book) {
       const map = fresh.get(name)
       const version = map === undefined ? null : versionOf(map)
       if (known !== undefined && known.version !== version) {
         this.#fault(
-          `${name} was acknowledged at ${known.version}, a fresh list has it at ${version}`,
+          `${name} was acknowledged at ${known.version}, but a fresh list has it at ${version}`,
         )
       }
     }
     for (const name of fresh.keys())
-      if (!this.#book.has(name)) this.#fault(`${name} is there, but nobody wrote it`)
+      if (!this.#book.has(name)) this.#fault(`${name} exists, but was not written`)
   }
 
-  /** Every acknowledged write was told, unless a second list stood in for the watch. */
+  /**
+   * Checks that an event reported every acknowledged write, unless a second list replaced the
+   * watch.
+   */
   #judgeTold(fresh: ReadonlyMap<string, V1ConfigMap>): void {
     const untold = [...this.#written].filter((version) => !this.#told.has(version))
     if (this.#counts.lists === 1 && untold.length > 0)
-      this.#fault(`never told: ${untold.slice(0, 5).join(', ')}`)
+      this.#fault(`no event reported: ${untold.slice(0, 5).join(', ')}`)
     const reported = new Map([...fresh].map(([name, map]) => [name, Number(versionOf(map))]))
     if (!isDeepStrictEqual(reported, this.#held))
-      this.#fault('what was told does not add up to a fresh list')
+      this.#fault('the events do not result in the state of a fresh list')
   }
 
   #fault(text: string): void {
@@ -257,8 +258,8 @@ const byName = (maps: readonly V1ConfigMap[]): Map<string, V1ConfigMap> =>
   new Map(maps.map((map) => [nameOf(map), comparable(map)]))
 
 /**
- * Watch events carry kind and apiVersion, list items do not; a list gives times as dates, a watch
- * as text.
+ * Makes objects comparable. Watch events contain kind and apiVersion, but list items do not. The
+ * client parses times in a list as dates, and keeps those in a watch as strings.
  */
 const comparable = ({ metadata, data }: V1ConfigMap): V1ConfigMap =>
   JSON.parse(
@@ -292,5 +293,5 @@ const stopped = new Promise<void>((resolve) => {
   process.stdin.on('end', resolve).resume()
 })
 await new Run(config, namespace, Number(objects)).all(stopped)
-// The watch that is still open would keep this running.
+// The watch that is still open would keep the process running.
 process.exit(0)

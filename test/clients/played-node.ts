@@ -1,13 +1,13 @@
 /**
- * A node that is only an object: it says that it is ready as long as it is played, tells of every
- * Pod on it that it runs (of those of a Job that they are done), and takes away the Pods that are
- * to end.
+ * A simulated node that exists only as an object. It reports that it is ready and sets the status
+ * of its Pods to running, or to completed for those of a Job. It removes Pods that are being
+ * deleted.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isRecord } from '../recorded/compat/json.ts'
 import { SoakClient } from '../chaos/soak/client.ts'
 
-/** The controller of nodes takes one that is not heard of for 40 s for dead. */
+/** Interval of the heartbeats. The node controller considers a node dead after 40 s without one. */
 const BEAT_MS = 10_000
 const LOOK_MS = 500
 
@@ -60,7 +60,7 @@ export class PlayedNode implements AsyncDisposable {
     const conditions = [
       { type: 'Ready', status: 'True', lastHeartbeatTime: now(), reason: 'KubeletReady' },
     ]
-    // A conflict is left to the next beat.
+    // After a conflict, the next heartbeat updates the status.
     await this.#client.call('PUT', `${path}/status`, {
       ...body,
       status: { capacity: resources, allocatable: resources, conditions },
@@ -97,7 +97,7 @@ export class PlayedNode implements AsyncDisposable {
 
 const now = (): string => new Date().toISOString().replace(/\.\d+Z/, 'Z')
 
-/** Of an address range that is for documentation. */
+/** Returns an address from a range that is reserved for documentation (RFC 5737). */
 const address = (): string => `203.0.113.${1 + Math.floor(Math.random() * 250)}`
 
 function containersOf(pod: Fields): readonly Fields[] {

@@ -1,6 +1,6 @@
 /**
- * Who was refused what, by the audit log of a server: Keelson must not refuse a component what the
- * reference gives it.
+ * Reads refused requests from a server's audit log. Keelson must not refuse a request of a
+ * component that the reference allows.
  */
 import { createReadStream } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { isRecord } from '../recorded/compat/json.ts'
 
-/** How often, by `user verb resource`. */
+/** Number of refusals by `user verb resource`. */
 export type Refusals = ReadonlyMap<string, number>
 
 const policy = {
@@ -18,7 +18,7 @@ const policy = {
   rules: [{ level: 'Metadata' }],
 }
 
-/** Flags of a server that writes the log into its folder. */
+/** Returns the flags with which a server writes its audit log into its folder. */
 export async function auditFlags(dir: string): Promise<readonly string[]> {
   await writeFile(join(dir, 'audit-policy.json'), JSON.stringify(policy))
   return [
@@ -44,13 +44,14 @@ export async function readAudit(dir: string): Promise<AuditSummary> {
 function refusalOf(event: unknown): string | undefined {
   const status = isRecord(event) ? event['responseStatus'] : undefined
   if (!isRecord(event) || !isRecord(status) || status['code'] !== 403) return undefined
-  // Controllers that have not heard of the deletion yet: who is late differs from run to run.
+  // Skip controllers that have not observed the deletion of a namespace yet, because their timing
+  // differs between runs.
   if (String(status['message']).includes('because it is being terminated')) return undefined
   const user = isRecord(event['user']) ? String(event['user']['username']) : ''
   return `${user} ${String(event['verb'])} ${targetOf(event)}`
 }
 
-/** Without names, which differ from run to run. */
+/** Returns the target of a request without names, which differ between runs. */
 function targetOf({ objectRef, requestURI }: Readonly<Record<string, unknown>>): string {
   if (!isRecord(objectRef)) return String(requestURI).split('?')[0] ?? ''
   const { resource, apiGroup = '', subresource = '' } = objectRef
@@ -66,7 +67,7 @@ export function report({ requests, refusals }: AuditSummary): void {
 export const writeRefusals = (path: string, refusals: Refusals): Promise<void> =>
   writeFile(path, JSON.stringify(Object.fromEntries(refusals)))
 
-/** Those that a run on the reference, whose refusals the file has, did not see. */
+/** Returns the refusals that are not in the file from a run on the reference. */
 export async function newRefusals(path: string, refusals: Refusals): Promise<string[]> {
   const known: unknown = JSON.parse(await readFile(path, 'utf8'))
   return [...refusals.keys()].filter((what) => !isRecord(known) || !(what in known))

@@ -1,9 +1,11 @@
 /**
- * One etcd, two servers in turn: what Keelson wrote, in protobuf and in JSON, the reference lists
- * as it was, and the other way round. Prints what differs and exits 1 if anything does.
+ * Runs Keelson and the reference alternately on one etcd. Each server must list the objects that
+ * the other one wrote without changes, in protobuf and in JSON. Prints the differences and exits
+ * with 1 if there are any.
  *
- *   node test/clients/swap.ts [--gates]         with all versions and gates of fields on, on both
- *   node test/clients/swap.ts --encryption=all  with all values encrypted, by each provider in turn; or by one, as aesgcm
+ *   node test/clients/swap.ts [--gates]         enable all versions and feature gates of fields
+ *   node test/clients/swap.ts --encryption=all  encrypt all values, with each provider in turn, or
+ *                                               with one, such as aesgcm
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -29,7 +31,7 @@ import {
 const forms = ['application/vnd.kubernetes.protobuf', 'application/json']
 const first: ObjectSet = { name: 'swap-first', number: 11 }
 const second: ObjectSet = { name: 'swap-second', number: 12 }
-/** Keeps a report readable when everything is wrong. */
+/** Length limit of a value in a report, so that it stays readable when everything differs. */
 const TEXT_MAX = 300
 
 const setUps = await loadSetUps()
@@ -62,7 +64,10 @@ async function main(): Promise<void> {
   if (faults > 0) process.exitCode = 1
 }
 
-/** Both servers refuse what is not encrypted, so that nothing passes by in plain text. */
+/**
+ * Tests with encrypted values. Both servers reject unencrypted values, so that none can go
+ * unnoticed.
+ */
 async function swapEncrypted(provider: (typeof providers)[number]): Promise<readonly string[]> {
   await using plugin = new KmsPluginServer(join(folder, 'kms.sock'))
   await plugin.start()
@@ -106,8 +111,8 @@ async function swap(form: string, flags: readonly string[]): Promise<readonly st
     return await listAll(client)
   })
   return [
-    ...written.refused.map((text) => `Keelson refused ${text}`),
-    ...taken.refused.map((text) => `the reference refused ${text}`),
+    ...written.refused.map((text) => `Keelson rejected ${text}`),
+    ...taken.refused.map((text) => `the reference rejected ${text}`),
     ...compare('written by Keelson, read by the reference', written.listed, taken.seen),
     ...compare('written by the reference, read by Keelson', taken.listed, back),
   ]
@@ -147,15 +152,15 @@ function compare(what: string, before: ObjectsByKey, after: ObjectsByKey): reado
 }
 
 /**
- * Each server has a Lease of its own, which it renews; the reference elects leaders and clears away
- * candidates whose time is up.
+ * Returns whether a server maintains the object. Each server renews its own Lease; the reference
+ * also elects leaders and removes expired candidates.
  */
 const isOwnedByServer = (place: string): boolean =>
   / kube-system\/(apiserver-|leader-election-controller$)|\/leasecandidates /.test(place)
 
 /**
- * The reference keeps the status of these up to date itself: that is no difference of what is
- * stored.
+ * Leaves out the status of resources whose status the reference updates itself, which is not a
+ * difference in storage.
  */
 function comparable(place: string, object: Fields | undefined): unknown {
   if (object === undefined || !/\/(customresourcedefinitions|apiservices|flowschemas) /.test(place))
@@ -165,7 +170,7 @@ function comparable(place: string, object: Fields | undefined): unknown {
   return { ...rest, metadata: { uid, name, labels, annotations, creationTimestamp } }
 }
 
-/** The first place where two values differ. */
+/** Describes the first difference between two values. */
 function difference(one: unknown, other: unknown, path: string): string {
   if (typeof one === 'object' && typeof other === 'object' && one !== null && other !== null) {
     const fields = new Map<string, unknown>(Object.entries(one))

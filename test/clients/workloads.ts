@@ -1,4 +1,4 @@
-/** What the controllers of a cluster are given to do, and how one sees that each has done it. */
+/** Objects that exercise the controllers of a cluster, and the conditions that show their work. */
 
 const template = (app: string, spec: object = {}): object => ({
   metadata: { labels: { app } },
@@ -12,7 +12,7 @@ const selector = (app: string): object => ({ matchLabels: { app } })
 const storage = { accessModes: ['ReadWriteOnce'], storageClassName: 'by-hand' }
 const work = { template: template('work', { restartPolicy: 'Never' }) }
 
-/** Not in a namespace: it is taken away by itself. */
+/** A volume without a namespace, which must be deleted separately. */
 export const volume = {
   apiVersion: 'v1',
   kind: 'PersistentVolume',
@@ -83,7 +83,9 @@ export const workloads: readonly object[] = [
   },
 ]
 
-/** What is looked at, where in it, and what stands there once its controller has worked. */
+/**
+ * For each controller: the object, the path of a value, and the value after the controller's work.
+ */
 export const outcomes: readonly (readonly [
   controller: string,
   what: string,

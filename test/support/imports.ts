@@ -6,11 +6,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 
-/** From top to bottom. Folders that are separated by `|` do not import each other. */
+/** The folders from top to bottom. Folders separated by `|` do not import each other. */
 const layers =
   'main.ts > entry > server > controllers | request > admission | access > registry | config | storage > objects | net > api > lib'
 
-/** The same for the folders inside of a folder. The files beside them are not restricted. */
+/** Such lists for the folders inside of a folder. The files next to them are not restricted. */
 const innerLayers: { readonly [folder: string]: string } = {
   entry: 'commands > dev | envtest | testing',
   request:

@@ -143,7 +143,7 @@ function* widthFaults(lines: readonly string[], path: string): Generator<[number
     if (path.endsWith('.md')) {
       if (raw.trimStart().startsWith('```')) isCode = !isCode
       if (isCode || raw.trimStart().startsWith('|') || /^(?:\s*!\[| {4}\S)/.test(raw)) continue
-    } else if (!/^\s*(?:\/\/|\/\*|\*|#)/.test(raw)) continue
+    } else if (!/^\s*(?:\/\/|\/\*|\*|#(?!\[))/.test(raw)) continue
     if (isTooWide(raw))
       yield [index + 1, `${raw.length} columns; at most ${COLUMNS_MAX} are allowed`]
   }

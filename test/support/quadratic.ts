@@ -1,14 +1,15 @@
 /**
- * Finds work in src/ that grows with the square of a list, or overflows the stack with a long one:
- * clients send lists of tens of thousands of items. Reports
+ * Finds work in src/ that grows with the square of a list, or overflows the stack with a long one.
+ * Clients send lists of tens of thousands of items. Reports
  *
- *   - a scan of a list (`includes`, `find`, …) inside a loop, or a callback that is called for each item, where the list comes from outside;
+ *   - a scan of a list (`includes`, `find`, …) inside a loop, or inside a callback that is called
+ *     for each item, if the list is declared outside of it;
  *   - a list of any length that is spread into the arguments of a call, such as `push(...list)`.
  *
  * Use a Set, a Map, or `addAll` of lib/scheduling/long-lists.ts instead. A comment `// limit: …` in
- * the same statement, or on the line before it, is an exception and says what keeps the list short.
- * Lists of modules, tuples and lists of literals are short, and so are lists of field errors.
- * Prints every fault and exits 1 if there is one.
+ * the same statement, or on the line before it, makes an exception and states what keeps the list
+ * short. Lists of modules, tuples and lists of literals are short, and so are lists of field
+ * errors. Prints every fault and exits with 1 if there is one.
  */
 import { relative, join } from 'node:path'
 import { API, type Checker, type Type } from 'typescript/unstable/sync'
@@ -39,12 +40,15 @@ import {
   type SourceFile,
 } from 'typescript/unstable/ast'
 
-/** A comment further above is about other code. */
+/**
+ * Number of lines above a statement in which a `// limit:` comment counts. One further above
+ * belongs to other code.
+ */
 const COMMENT_LINES_MAX = 6
 
 const root = join(import.meta.dirname, '..', '..')
 
-/** Parts that read what an administrator or a developer wrote, not what a client sent. */
+/** Folders that process input of an administrator or a developer instead of a client. */
 const trusted = /^src\/(?:config|entry|request\/(?:discovery|debug|tracing)|net\/egress)\//
 
 const scans = new Set([
@@ -71,8 +75,8 @@ const iterations = new Set([
 ])
 
 /**
- * Functions that lists of any length are spread into. Other functions with a rest parameter, such
- * as metrics, take a few arguments.
+ * Functions into which lists of any length are spread. Other functions with a rest parameter, such
+ * as those of metrics, take only a few arguments.
  */
 const takesMany = new Set([
   'push',
@@ -129,11 +133,13 @@ function faultsIn(file: SourceFile, types: Checker): string[] {
     const above = lines.slice(Math.max(first - 2, line - COMMENT_LINES_MAX, 0), line)
     if (above.some((text) => text.includes('// limit: '))) return []
     const text = (lines[line - 1] ?? '').trim()
-    return [`${line}: ${what === 'scan' ? 'a scan for each item' : 'a list as arguments'}: ${text}`]
+    return [
+      `${line}: ${what === 'scan' ? 'a scan for each item' : 'a list spread into arguments'}: ${text}`,
+    ]
   })
 }
 
-/** The formatter divides a long statement into several lines. */
+/** Returns the statement, because the formatter splits a long one into several lines. */
 function statementAround(node: Node): Node {
   let around = node
   while (around.parent !== undefined && !isBlock(around.parent) && !isSourceFile(around.parent)) {
@@ -158,8 +164,8 @@ function candidatesAt(call: CallExpression): Candidate[] {
 }
 
 /**
- * The innermost loop over a list of any length, or function that is called for each of its items,
- * around a node of the same function.
+ * Returns the innermost iteration around a node within the same function: a loop over a list of any
+ * length, or a callback that is called for each of its items.
  */
 function iterationAround(start: Node): Node | undefined {
   let child: Node = start
@@ -177,7 +183,10 @@ function iterationAround(start: Node): Node | undefined {
   return undefined
 }
 
-/** The list whose items a callback is called for; undefined if it is called otherwise. */
+/**
+ * Returns the list for whose items a callback is called, or undefined if the callback is called
+ * otherwise.
+ */
 function iteratedBy(callback: Node): Expression | undefined {
   const call = callback.parent
   if (
@@ -196,12 +205,15 @@ function nameOf(callee: Expression): string {
   return isPropertyAccessExpression(callee) ? callee.name.text : callee.getText()
 }
 
-/** Whether a list stands in the source. */
+/** Returns whether the length of the list is fixed by the source code. */
 function isShort(list: Expression): boolean {
   return isWritten(list) || isOfModule(list, list.getSourceFile())
 }
 
-/** A list literal, or a choice of such, that has no lists of any length in it. */
+/**
+ * Returns whether the expression is a list literal, or a choice of list literals, that contains no
+ * list of any length.
+ */
 function isWritten(list: Expression): boolean {
   if (isParenthesizedExpression(list)) return isWritten(list.expression)
   if (isConditionalExpression(list)) return isWritten(list.whenTrue) && isWritten(list.whenFalse)
@@ -211,7 +223,10 @@ function isWritten(list: Expression): boolean {
   )
 }
 
-/** Whether the list is declared before the iteration: then each item scans the same list. */
+/**
+ * Returns whether the list is declared outside of the iteration, so that each item scans the same
+ * list.
+ */
 function isFromOutside(list: Expression, iteration: Node): boolean {
   const base = baseOf(list)
   if (base === undefined) return false
@@ -250,12 +265,12 @@ function baseOf(expression: Expression): Expression | undefined {
   return expression
 }
 
-/** Whether the expression is a variable of a module. */
+/** Returns whether the expression is a variable of a module. */
 function isOfModule(list: Expression, file: SourceFile): boolean {
   const base = baseOf(list)
   if (base === undefined || !isIdentifier(base)) return false
   const node = checker.getSymbolAtLocation(base)?.valueDeclaration?.resolve(project)
-  // What is imported has its declaration elsewhere.
+  // Imported variables are declared in another file.
   if (node === undefined || node.getSourceFile() !== file) return true
   for (let up = node.parent; up !== undefined; up = up.parent) {
     if (isSourceFile(up)) return true

@@ -1,7 +1,7 @@
 /**
- * Builds the program with the tests of all packages, with our files in the place of those that
- * start a server. Go does not replace files of its module cache by an overlay: so the two modules
- * are also reachable by links under .cache, and go.mod has a replace for each.
+ * Builds the program with the tests of all packages, in which our files replace those that start a
+ * server. An overlay of Go cannot replace files in the module cache. The two modules are therefore
+ * also linked below .cache, and go.mod has a replace directive for each.
  */
 import { execFile } from 'node:child_process'
 import {
@@ -37,7 +37,7 @@ const OUTPUT_BYTES_MAX = 1 << 28
 
 const modules = { kubernetes: 'v1.33.4', 'apiextensions-apiserver': 'v0.33.4' } as const
 
-/** Of our files: what each of them takes the place of. */
+/** The file that each of our files replaces. */
 const replaced: Readonly<Record<string, string>> = {
   'kube_testserver.go': 'kubernetes/cmd/kube-apiserver/app/testing/testserver.go',
   'framework_test_server.go': 'kubernetes/test/integration/framework/test_server.go',
@@ -48,8 +48,8 @@ const listed = join(here, 'packages.txt')
 const binary = join(cache, 'bin', 'all.test')
 
 /**
- * What test/support/tools/install builds kube-apiserver with, and what `go test` tells package
- * testing.
+ * Linker flags: those with which test/support/tools/install builds kube-apiserver, and the one that
+ * `go test` sets for package testing.
  */
 const linkerFlags =
   '-X testing.testBinary=1 -s -w -X k8s.io/component-base/version.gitVersion=v1.33.4 -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=33'
@@ -58,13 +58,13 @@ const linkerFlags =
 export type TestProgram = {
   readonly name: string
   readonly binary: string
-  /** Where its tests run: they read testdata. */
+  /** Working directory of its tests, because they read testdata. */
   readonly directory: string
   readonly argv0: string
   readonly tests: readonly string[]
 }
 
-/** Takes minutes where the program is not there, or older than what it is made of. */
+/** Builds the program, which takes minutes, unless it exists and is newer than its sources. */
 export async function buildProgram(): Promise<void> {
   mkdirSync(dirname(binary), { recursive: true })
   await linkModules()
@@ -94,8 +94,8 @@ export async function buildProgram(): Promise<void> {
 }
 
 /**
- * The package etcd starts its server in a file that has more than that: a copy in which the
- * function has another name.
+ * Returns a copy of the file of package etcd that starts its server, in which that function has
+ * another name. The file itself cannot be replaced, because it contains more than that function.
  */
 function withoutStart(file: string): string {
   const copy = join(cache, 'etcd_server.go')
@@ -106,7 +106,7 @@ function withoutStart(file: string): string {
   return copy
 }
 
-/** How to run the tests of a package, once the program is built. */
+/** Returns how to run the tests of a package when the program is built. */
 export function testProgram(name: string): TestProgram {
   const place = placeOf(name)
   const directory =
@@ -114,7 +114,7 @@ export function testProgram(name: string): TestProgram {
   return { name, binary, directory, argv0: argv0Of(place), tests: testsOf(place) }
 }
 
-/** Folders of integration tests, as packages.txt has them. */
+/** Returns the folders of integration tests that packages.txt lists. */
 export function readPackages(): string[] {
   return readFileSync(listed, 'utf8')
     .split('\n')
@@ -154,7 +154,7 @@ async function linkModules(): Promise<void> {
   mkdirSync(sources, { recursive: true })
   for (const [module, version] of Object.entries(modules)) {
     if (existsSync(join(sources, module))) continue
-    // Outside of our own module, which is not whole before the links are there.
+    // The command runs outside of our own module, which is incomplete until the links exist.
     const env = { ...process.env, GOFLAGS: '' }
     const text = await output('go', ['mod', 'download', '-json', `k8s.io/${module}@${version}`], {
       cwd: tmpdir(),
@@ -168,8 +168,8 @@ async function linkModules(): Promise<void> {
 }
 
 /**
- * Source files under the names that they have in upstream's own build, as
- * test/support/tools/install has them.
+ * Maps source files to the names that they have in Kubernetes' own build, as
+ * test/support/tools/install does.
  */
 async function sourceNames(): Promise<string> {
   const folder = (await go('env', 'GOMODCACHE')).trim()
@@ -192,8 +192,8 @@ const newestSource = (): number => {
 }
 
 /**
- * etcd reads testdata of k8s.io/api where upstream's repository has it, which is not where modules
- * are.
+ * Creates the folder from which package etcd runs. It reads testdata of k8s.io/api at the path of
+ * Kubernetes' repository, where modules do not have it.
  */
 function besideApi(): string {
   const tree = join(cache, 'tree')
@@ -207,8 +207,8 @@ function besideApi(): string {
 }
 
 /**
- * The package's own folder, or a copy of its testdata when that has scripts: files of the module
- * cache are not executable.
+ * Returns the package's own folder, or a copy of its testdata if that contains scripts, because
+ * files in the module cache are not executable.
  */
 function runnable(name: string, directory: string): string {
   const testdata = join(directory, 'testdata')
@@ -219,7 +219,7 @@ function runnable(name: string, directory: string): string {
   const copy = join(cache, 'work', name)
   mkdirSync(join(copy, 'testdata'), { recursive: true })
   for (const file of files) {
-    // client has one that is to be refused for not being executable.
+    // The tests of `client` need one script that is not executable.
     const mode = file.name.endsWith('.sh') && !file.name.includes('not-executable') ? 0o755 : 0o644
     writeFileSync(join(copy, 'testdata', file.name), readFileSync(join(testdata, file.name)), {
       mode,

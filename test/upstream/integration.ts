@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Upstream's integration tests against a server outside: `npm run integration -- --help` says what
- * it can do, README.md how.
+ * Runs Kubernetes' integration tests against a server in another process. `npm run integration --
+ * --help` lists the options, and README.md explains how it works.
  */
 import { startEtcd } from '../support/harness/etcd.ts'
 import { buildProgram, readPackages, type TestProgram, testProgram } from './build.ts'
@@ -12,7 +12,7 @@ import { runTest, type TimedOutcome } from './run-test.ts'
 import { Tally } from './tally.ts'
 import { Waits } from './waits.ts'
 
-/** Hundreds of servers, each with a prefix of its own, write to one etcd. */
+/** Quota of etcd, to which hundreds of servers write, each with its own prefix. */
 const QUOTA_BYTES = 8 * 2 ** 30
 
 class Run {
@@ -63,7 +63,7 @@ class Run {
     }
   }
 
-  /** What Keelson waits for. The reference has it. */
+  /** Returns the feature that the test waits for. The reference has all features. */
   #listedUnder(name: string, test: string): string | undefined {
     return this.#options.server === 'reference' ? undefined : this.#waits.of(name, test)
   }
@@ -86,7 +86,8 @@ class Run {
 }
 
 /**
- * Of each package what Keelson answered last, for every test that passes on the reference or waits.
+ * Counts Keelson's last results by package, for every test that passes on the reference or waits
+ * for a feature.
  */
 function table(packages: readonly string[]): Tally {
   const tally = new Tally()
@@ -108,7 +109,7 @@ function table(packages: readonly string[]): Tally {
   return tally
 }
 
-/** The exit status. */
+/** Returns the exit status. */
 async function main(options: Options): Promise<number> {
   if (options.tableOnly) return report(table(options.packages))
   await buildProgram()

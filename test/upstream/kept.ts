@@ -1,6 +1,6 @@
 /**
- * What each test said when it was run last, a line of JSON for each under .cache; the verdict alone
- * is in a file that is committed (results.ts).
+ * The output of each test's last run, as one line of JSON per test below .cache. The verdicts alone
+ * are in a committed file (results.ts).
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { cache } from './build.ts'
 import type { ServerKind } from './options.ts'
 import type { TimedOutcome } from './run-test.ts'
 
-/** The line of this test in the package's file; those of other tests stay. */
+/** Replaces the line of this test in the package's file and keeps those of other tests. */
 export function keepOutcome(
   server: ServerKind,
   name: string,

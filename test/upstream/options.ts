@@ -1,17 +1,19 @@
-/** The command line, read and checked before anything starts. */
+/** Parses and validates the command line before anything starts. */
 import { parseArgs } from 'node:util'
 
 export const usage = `npm run integration -- [PACKAGE…] [options]
-  PACKAGE       a folder of k8s.io/kubernetes/test/integration, such as apiserver/apply; apiextensions and apiextensions/conversion
-                are those of the other module (all of packages.txt)
-  --reference   asks kube-apiserver instead of Keelson; the verdicts go to reference.txt, those of Keelson to keelson.txt
-  --run REGEX   only tests whose names match; --skip REGEX leaves out
+  PACKAGE       a folder of k8s.io/kubernetes/test/integration, such as apiserver/apply, or one of the other
+                module: apiextensions or apiextensions/conversion (default: all of packages.txt)
+  --reference   run against kube-apiserver instead of Keelson. Verdicts of kube-apiserver are written to
+                reference.txt, those of Keelson to keelson.txt
+  --run REGEX   run only tests whose names match
+  --skip REGEX  skip tests whose names match
   --timeout S   seconds for one test (150)
-  --retries N   a test that fails is run again so often (1): many have time limits of their own
-  --jobs N      so many tests at once (1)
-  --missing     only tests that have no verdict yet; on Keelson, of those that pass on the reference
-  --build       only builds the test program
-  --table       runs nothing: counts the verdicts by package`
+  --retries N   number of retries of a failed test (1), because many tests have their own time limits
+  --jobs N      number of parallel tests (1)
+  --missing     run only tests without a verdict; on Keelson, only of those that pass on the reference
+  --build       only build the test program
+  --table       run nothing: count the verdicts by package`
 
 export type ServerKind = 'keelson' | 'reference'
 
@@ -28,20 +30,21 @@ export type Options = {
   readonly tableOnly: boolean
 }
 
-/** A fault in the command line: its message says what to write instead. */
+/** An error in the command line. Its message states what to write instead. */
 export class UsageError extends Error {}
 
-/** `listed` are the packages there are. */
+/** Parses the command line. `listed` are the existing packages. */
 export function parseOptions(argv: readonly string[], listed: readonly string[]): Options {
   const { values, positionals } = parse(argv)
   const timeoutSeconds = Number(values.timeout)
   const retries = Number(values.retries)
   if (!(timeoutSeconds > 0))
-    throw new UsageError(`--timeout ${values.timeout} is no number of seconds`)
-  if (!(retries >= 0)) throw new UsageError(`--retries ${values.retries} is no such number`)
+    throw new UsageError(`--timeout ${values.timeout} must be a positive number of seconds`)
+  if (!(retries >= 0))
+    throw new UsageError(`--retries ${values.retries} must be a number of at least 0`)
   const jobs = Number(values.jobs)
   if (!Number.isInteger(jobs) || jobs < 1)
-    throw new UsageError(`--jobs ${values.jobs} is no number of tests`)
+    throw new UsageError(`--jobs ${values.jobs} must be a whole number of at least 1`)
   const unknown = positionals.find((name) => !listed.includes(name))
   if (unknown !== undefined) throw new UsageError(`${unknown} is not in packages.txt`)
   return {

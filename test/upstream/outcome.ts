@@ -1,31 +1,31 @@
-/** What the output of one Go test says. */
+/** Parses the output of one Go test. */
 
 export type Verdict = 'pass' | 'fail' | 'skip'
 
 export type TestOutcome = {
   readonly result: Verdict
   /**
-   * Flags that the test asked for and the server does not know: a pass without them may be an empty
-   * one.
+   * Flags that the test requested and the server does not know. A pass without them may mean
+   * nothing.
    */
   readonly dropped: readonly string[]
-  /** Subtests that failed. */
+  /** Names of failed subtests. */
   readonly failed: readonly string[]
-  /** The last lines that the test wrote about its failure, or why it was left out. */
+  /** Last lines of the failure, or the reason for skipping. */
   readonly said: readonly string[]
 }
 
-/** Without these a test has not seen what it is about: a pass shows nothing. */
+/** Flags without which a pass means nothing, because the test is about them. */
 const essentialFlags = /^(emulated-version|encryption-provider-config|tracing-config-file)$/
-const NO_SERVER = 'it started no server outside'
+const NO_SERVER = 'it started no external server'
 const LINES_MAX = 6
 const LINE_LENGTH_MAX = 400
 const SUBTESTS_MAX = 20
 
-/** The overlay gives every server these, whether the test cares or not. */
+/** Flags that the overlay sets for every server, whether or not the test needs them. */
 const ownFlags =
   /^(requestheader-(allowed-names|client-ca-file|extra-headers-prefix|group-headers|username-headers)|proxy-client-(cert|key)-file)$/
-/** Of these the value tells what is missing. */
+/** Flags whose values show what is missing. */
 const listFlags =
   /^(feature-gates|runtime-config|(enable|disable)-admission-plugins|authorization-mode)$/
 const ownLines =
@@ -40,11 +40,11 @@ export function readOutcome(text: string, test: string): TestOutcome {
   )
   const own = verdicts.find(({ name }) => name === test)?.result ?? 'fail'
   const subtests = verdicts.filter(({ name }) => name !== test)
-  // A test all of whose subtests were left out has shown nothing.
+  // A test whose subtests were all skipped shows nothing.
   const isEmpty =
     subtests.some(({ result }) => result === 'skip') &&
     !subtests.some(({ result }) => result === 'pass')
-  // etcd has servers of its own within the test's process, and some tests have none at all.
+  // Package etcd starts servers within the test's process, and some tests start none at all.
   const hasServer = text.includes('extserver: start')
   const dropped = droppedFlags(text)
   const missing = dropped.find((flag) => essentialFlags.test(flag))

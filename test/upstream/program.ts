@@ -1,25 +1,27 @@
 /**
- * One Go program with the tests of all packages. Linking one takes a minute, and packages are
- * eighty: so their test files are seen (by Go's overlay) as those of ordinary packages beside them,
- * and a generated file has the table of their tests for ../overlay/program_main.go.
+ * One Go program with the tests of all packages. Linking a program takes a minute, and there are
+ * eighty packages. Go's overlay therefore presents their test files as files of ordinary packages
+ * next to them. A generated file contains the table of their tests for ../overlay/program_main.go.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-/** Where the program is seen, in each module's folder of integration tests. */
+/** Name of the program's folder, in each module's folder of integration tests. */
 const FOLDER = 'program'
 
 export type PackageLocation = {
-  /** As packages.txt has it. */
+  /** Name in packages.txt. */
   readonly name: string
-  /** The folder of integration tests that the package is in, and its import path. */
+  /**
+   * The folder of integration tests that contains the package, and the import path of that folder.
+   */
   readonly folder: string
   readonly path: string
-  /** The package's own folder within it; empty: the folder itself. */
+  /** The package's own folder within it. Empty for the folder itself. */
   readonly within: string
 }
 
-/** Tests of one Go package. A folder has two of them where some of its tests are in `x_test`. */
+/** The tests of one Go package. A folder has two packages if some of its tests are in `x_test`. */
 type Suite = {
   readonly alias: string
   readonly path: string
@@ -27,11 +29,11 @@ type Suite = {
   readonly hasMain: boolean
 }
 
-/** What Go is to see: path of a file, and the file that it reads instead. */
+/** Overlay for Go: the path of each file, and the file that Go reads instead. */
 export type Overlay = Map<string, string>
 
 /**
- * The table of tests goes to `table`; returns what the overlay needs for it and for the packages.
+ * Writes the table of tests to `table`. Returns the overlay entries for it and for the packages.
  */
 export function planProgram(
   places: readonly PackageLocation[],
@@ -53,14 +55,14 @@ export function planProgram(
 export const programPath = (main: PackageLocation): string => `${main.path}/${FOLDER}`
 export const mainFile = (main: PackageLocation): string => join(main.folder, FOLDER, 'main.go')
 
-/** Where Go sees a package's files, those of tests among them. */
+/** Returns the folder in which Go sees a package's files, including test files. */
 export const seenFolder = ({ folder, within }: PackageLocation): string =>
   join(folder, FOLDER, within === '' ? 'all' : within)
 
 function planPackage({ folder, path, within, name }: PackageLocation, overlay: Overlay): Suite[] {
   const directory = join(folder, within)
   if (!existsSync(directory))
-    throw new Error(`packages.txt has ${name}, and there is no folder ${directory}`)
+    throw new Error(`packages.txt lists ${name}, but the folder ${directory} does not exist`)
   const files = readdirSync(directory).filter((file) => file.endsWith('.go'))
   const texts = new Map(files.map((file) => [file, readFileSync(join(directory, file), 'utf8')]))
   const own = files.filter((file) => !isExternal(texts.get(file) ?? ''))
@@ -113,15 +115,15 @@ ${rows.join('\n')}
 `
 }
 
-/** Names of the package's tests. */
+/** Returns the names of the package's tests. */
 export const testsOf = (place: PackageLocation): string[] =>
   planPackage(place, new Map())
     .flatMap(({ tests }) => tests)
     .toSorted()
 
 /**
- * What Go calls the test program of a package alone: clients name themselves after it, and tests
- * expect that.
+ * Returns the name that Go gives the test program of a single package. Clients name themselves
+ * after it, and tests expect that.
  */
 export const argv0Of = ({ path, within }: PackageLocation): string =>
   `${basename(join(path, within))}.test`

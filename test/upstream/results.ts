@@ -1,7 +1,7 @@
 /**
- * What a server answered to each test when it was asked last, committed: `pass`, `fail` or `skip`,
- * the package, the test. What passes on the reference is what can be tested from outside at all,
- * and what Keelson is measured by.
+ * The last result of each test on a server, in a committed file: `pass`, `fail` or `skip`, the
+ * package, the test. Tests that pass on the reference can be tested from outside, and Keelson is
+ * measured by them.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,12 +26,12 @@ export class Results {
     this.#results = read(this.#path)
   }
 
-  /** Undefined: it was never asked. */
+  /** Returns the verdict, or undefined if the test never ran. */
   of(name: string, test: string): Verdict | undefined {
     return this.#results.get(keyOf(name, test))
   }
 
-  /** Tests of a package that passed. */
+  /** Returns the tests of a package that passed. */
   passed(name: string): string[] {
     const start = keyOf(name, '')
     return [...this.#results]
@@ -39,7 +39,10 @@ export class Results {
       .map(([key]) => key.slice(start.length))
   }
 
-  /** Reads the file again: runs of other packages may have written meanwhile. */
+  /**
+   * Records a verdict. Reads the file again first, because runs of other packages may have written
+   * to it.
+   */
   record(name: string, test: string, verdict: Verdict): void {
     this.#results = read(this.#path).set(keyOf(name, test), verdict)
     const lines = [...this.#results].map(([key, result]) => ({ key, line: `${result}\t${key}` }))

@@ -1,4 +1,4 @@
-/** Runs one test in a process of its own, against servers of its own. */
+/** Runs one test in a separate process, against separate servers. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -8,9 +8,9 @@ import { cache, type TestProgram } from './build.ts'
 import type { Options, ServerKind } from './options.ts'
 import { readOutcome, type TestOutcome } from './outcome.ts'
 
-/** Beyond its own time limit: for a test that does not even end itself. */
+/** Time after the test's own limit, for a test that fails to end itself. */
 const GRACE_MS = 30_000
-/** Servers that outlive their test hold its output open. */
+/** Time to wait for the end of the output. Servers that outlive their test keep it open. */
 const DRAIN_MS = 2_000
 const OUTPUT_LENGTH_MAX = 20_000_000
 
@@ -36,7 +36,7 @@ export async function runTest(
     {
       cwd: program.directory,
       argv0: program.argv0,
-      // It leads a group of its own, so that its servers can be ended with it.
+      // The process leads its own process group, so that its servers can be killed with it.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
@@ -75,7 +75,7 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch (error) {
-    // The whole group has gone already.
+    // All processes of the group have already exited.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
   }
 }

@@ -10,7 +10,7 @@ const judged = (over: Partial<JudgedPackage>): JudgedPackage => ({
   ...over,
 })
 
-test('a test that fails here and passes on the reference is a fault, unless it waits for a feature', () => {
+test('a test that passes only on the reference counts as failed, unless it waits for a feature', () => {
   const tally = new Tally()
   assert.equal(tally.add(judged({ result: 'pass' })), '')
   assert.equal(tally.add(judged({})), '')
@@ -25,17 +25,17 @@ test('a test that fails here and passes on the reference is a fault, unless it w
   ])
 })
 
-test('a test that the reference was not asked counts as failed, even if it passes', () => {
+test('a test that never ran on the reference counts as failed, even if it passes', () => {
   const tally = new Tally()
   assert.match(tally.add(judged({ result: 'pass', wanted: undefined })), /--reference/)
   assert.equal(tally.failed, 1)
 })
 
-test('a test that is listed waits, whether the reference was asked or not', () => {
+test('a listed test waits, whether or not it ran on the reference', () => {
   const tally = new Tally()
   assert.match(
     tally.add(judged({ wanted: undefined, waitsFor: 'audit' })),
-    /^listed: audit; the reference was not asked/,
+    /^listed: audit; it never ran on the reference/,
   )
   assert.deepEqual(tally.summary().slice(1), [
     'auth\t0\t0\taudit 1',
@@ -45,11 +45,11 @@ test('a test that is listed waits, whether the reference was asked or not', () =
   ])
 })
 
-test('a test that passes although it is listed is counted, and said', () => {
+test('a listed test that passes counts as passed and is reported', () => {
   const tally = new Tally()
   assert.match(
     tally.add(judged({ result: 'pass', waitsFor: 'access' })),
-    /waits\.txt has it under "access"/,
+    /waits\.txt lists it under "access"/,
   )
   assert.equal(tally.passed, 1)
 })

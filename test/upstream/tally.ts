@@ -1,13 +1,13 @@
 /**
- * Counts results, by package and by the feature that a test waits for. Tests that the reference
- * fails or leaves out are not counted.
+ * Counts results by package, and by the feature that a test waits for. Tests that the reference
+ * fails or skips do not count.
  */
 import type { Verdict } from './outcome.ts'
 
 export type JudgedPackage = {
   readonly package: string
   readonly result: Verdict
-  /** What the reference answered. Undefined: it was never asked. */
+  /** Verdict of the reference, or undefined if the test never ran on it. */
   readonly wanted: Verdict | undefined
   /** The feature that the test waits for. */
   readonly waitsFor: string | undefined
@@ -20,7 +20,7 @@ type Counts = {
   readonly waits: Map<string, number>
 }
 
-const NOT_ASKED = 'the reference was not asked: run it with --reference first'
+const NOT_ASKED = 'it never ran on the reference: run it with --reference first'
 
 const share = (part: number, whole: number): string => `${((part / whole) * 100).toFixed(1)} %`
 const byText = (a: string, b: string): number => (a < b ? -1 : 1)
@@ -28,7 +28,7 @@ const byText = (a: string, b: string): number => (a < b ? -1 : 1)
 export class Tally {
   readonly #packages = new Map<string, Counts>()
 
-  /** How the result counts; a remark where that is not plain from the result. */
+  /** Counts a result. Returns a remark if the result alone does not show how it counts. */
   add(judged: JudgedPackage): string {
     const { result, wanted, waitsFor } = judged
     if (wanted !== 'pass' && wanted !== undefined) return `reference: ${wanted}`
@@ -47,10 +47,10 @@ export class Tally {
       return ''
     }
     counts.passed++
-    return waitsFor === undefined ? '' : `passes, and waits.txt has it under "${waitsFor}"`
+    return waitsFor === undefined ? '' : `passes, but waits.txt lists it under "${waitsFor}"`
   }
 
-  /** How many pass on the reference. */
+  /** Number of tests that pass on the reference. */
   get reference(): number {
     return this.#sum(({ reference }) => reference)
   }
@@ -63,7 +63,9 @@ export class Tally {
     return this.#sum(({ failed }) => failed)
   }
 
-  /** A line for each package, one for each feature that tests wait for, and the sum. */
+  /**
+   * Returns a line for each package, a line for each feature that tests wait for, and the total.
+   */
   summary(): string[] {
     const features = new Map<string, number>()
     for (const { waits } of this.#packages.values())

@@ -1,7 +1,7 @@
 /**
- * Tests that do not have to pass here yet: `feature`, package, test. A test that fails, passes on
- * the reference and is not listed is a fault. Of the features that begin with "on purpose"
- * README.md says why.
+ * Tests that do not have to pass yet: feature, package, test. A test that passes on the reference,
+ * fails and is not listed is an error. README.md gives the reasons for entries that begin with "on
+ * purpose".
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,12 +18,12 @@ export class Waits {
     }
   }
 
-  /** The feature that a test waits for. Undefined: it has to pass. */
+  /** Returns the feature that a test waits for, or undefined if the test must pass. */
   of(name: string, test: string): string | undefined {
     return this.#features.get(`${name}\t${test}`)
   }
 
-  /** Tests of a package that wait. */
+  /** Returns the tests of a package that wait for a feature. */
   tests(name: string): string[] {
     const start = `${name}\t`
     return [...this.#features.keys()]

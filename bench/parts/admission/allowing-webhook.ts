@@ -22,7 +22,7 @@ export class AllowingWebhook implements AsyncDisposable {
   }
 }
 
-/** The uid stands before everything that a client has a say in. */
+/** The first uid in the body is that of the review. It precedes all fields that clients can set. */
 function answerTo(body: string): string {
   const uid = /"uid":"([^"]*)"/.exec(body)?.[1] ?? ''
   return `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"${uid}","allowed":true}}`

@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --only chain`: what admission costs a create if nothing is configured: the
- * chain itself with its metrics, and webhooks, policies and quotas without any object. A whole
- * server cannot show differences this small.
+ * `npm run bench -- --only chain`: measures what admission costs a create when nothing is
+ * configured. That is the chain itself with its metrics, and webhooks, policies and quotas without
+ * any objects. A whole server cannot show differences this small.
  */
 import { Admission, type Plugin } from '../../../src/admission/admission.ts'
 import { createMutatingPolicies } from '../../../src/admission/policies/mutating-policies.ts'
@@ -24,10 +24,10 @@ import { anObject, attributes, MemoryObjects } from '../../../test/support/harne
 import type { Figure } from '../../report/figure.ts'
 import { median, medianInterval } from '../../report/interval.ts'
 
-/** What issue 34 asks for: a feature that is not configured. */
+/** Target for a feature that is not configured. */
 const MICROS_MAX = 2
 const ROUNDS = 40
-/** In a round: some milliseconds, so that a round is seldom interrupted. */
+/** Writes in a round. They take a few milliseconds, so that a round is seldom interrupted. */
 const WRITES = 20_000
 
 const write = attributes({ plural: 'configmaps', object: anObject('ConfigMap', 'c') })
@@ -49,7 +49,7 @@ export async function benchChain(): Promise<Figure[]> {
     admission: new Admission(plugins, { running }),
     costs: new Array<number>(),
   }))
-  // The first half warms up.
+  // The first half of the rounds warms up.
   for (let round = -ROUNDS; round < ROUNDS; round++) {
     for (const { admission, costs } of lanes) {
       const micros = await microsOf(admission)
@@ -59,7 +59,7 @@ export async function benchChain(): Promise<Figure[]> {
   const [none, ...others] = lanes
   const base = none?.costs ?? []
   return [
-    { name: 'admission of a create, nothing to ask', value: median(base), unit: 'µs' },
+    { name: 'admission of a create, with one plugin that passes', value: median(base), unit: 'µs' },
     ...others.map(({ name, costs }): Figure => {
       const { value, low, high } = medianInterval(
         costs.map((one, round) => one - (base[round] ?? Number.NaN)),

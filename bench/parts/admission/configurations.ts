@@ -1,6 +1,6 @@
 /**
- * What a server of the bench is given: webhooks and policies that match no create of the load, one
- * of each that does, and the twin kinds.
+ * The configuration of a benchmark server: webhooks and policies that match no create of the load,
+ * one of each that does, and kinds that exist in several groups.
  */
 import type { Fields } from '../../../src/api/object.ts'
 import { createClient } from '../../../test/recorded/compat/client.ts'
@@ -14,14 +14,16 @@ const LANES = 8
 
 const admission = '/apis/admissionregistration.k8s.io/v1'
 
-/** An object with this label has the webhook (the policy) called; others do not. */
+/**
+ * Labels that make an object match the webhook or the policy. Objects without them match neither.
+ */
 export const labelOf = (what: 'webhook' | 'policy'): Readonly<Record<string, string>> => ({
   bench: what,
 })
 
 /**
- * Groups of a kind `Thing` that is the same in all of them: the rules that name ConfigMaps name
- * that of the first, too.
+ * Groups with an identical kind `Thing`. The rules that name ConfigMaps also name the `Thing` of
+ * the first group.
  */
 export const twinGroups = ['named.example.com', 'other.example.com', 'again.example.com'] as const
 
@@ -56,7 +58,10 @@ const twinDefinition = (group: string): object => ({
 
 type Split = { readonly rule: Fields; readonly [selector: string]: Fields }
 
-/** Three ways not to match, in turn: another resource, another namespace, other objects. */
+/**
+ * Returns one of three ways not to match, in turn: another resource, another namespace, or other
+ * objects.
+ */
 function splitOf(at: number): Split {
   if (at % 3 === 0) return { rule: rule('secrets') }
   const selector = { matchLabels: { team: `t${at}` } }
@@ -98,7 +103,7 @@ export const policySpec = ({ rule: one, ...selectors }: Split): Fields => ({
   validations: five.map((expression) => ({ expression })),
 })
 
-/** Comes back when all of it is stored. `clientConfig`: of the webhooks. */
+/** Resolves when all configuration is stored. `clientConfig` is that of the webhooks. */
 export async function configure(target: Target, clientConfig: object): Promise<void> {
   using client = createClient(target)
   const post = async (resource: string, body: object, group = admission): Promise<void> => {

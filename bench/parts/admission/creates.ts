@@ -1,10 +1,12 @@
 /**
- * `npm run bench -- --only admission [--reference]`: what admission adds to a create, on a whole
- * server with 500 webhooks and 1,000 policies that match nothing of the load, and one of each that
- * matches objects with its label. What a policy adds, and what those add that do not match, is
- * measured by slices that take turns on one process (bench/server/arms.ts): of a kind that their
- * rules name, against a twin that they do not name. A second twin shows how much of a difference is
- * noise.
+ * `npm run bench -- --only admission [--reference]`: measures what admission adds to a create on a
+ * whole server. The server has 500 webhooks and 1,000 policies that match nothing of the load, and
+ * one of each that matches objects with its label.
+ *
+ * The cost of a policy, and of webhooks and policies that do not match, is measured with
+ * alternating slices on one process (bench/server/arms.ts). A kind that their rules name is
+ * compared with an identical kind that they do not name. A third identical kind shows how much of a
+ * difference is noise.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,22 +32,22 @@ import { AllowingWebhook } from './allowing-webhook.ts'
 import { configure, labelOf, twinGroups } from './configurations.ts'
 
 /**
- * What issue 17 asks for, in µs; of a webhook in ms, with 100 creates at once, and as a multiple of
- * the reference's rate.
+ * Target: in µs; for a webhook in ms, with 100 concurrent creates; and as a multiple
+ * of the reference's rate.
  */
 const UNMATCHED_MICROS_MAX = 20
 const POLICY_MICROS_MAX = 50
 const WEBHOOK_MS_MAX = 1
 const REFERENCE_TIMES = 3
 
-/** The reference checks the types of policies for a while. */
+/** The reference type-checks policies for a while after they are created. */
 const SETTLE_MS = 15_000
-/** Rounds for each of `--runs`: they are short. */
+/** Number of rounds for each of `--runs`. Rounds are short. */
 const ROUNDS_PER_RUN = 10
 const SLICES_PER_RUN = 20
 /**
- * Of each kind, for each server, before anything counts: code that is compiled late would be taken
- * for a difference.
+ * Warm-up load of each kind for each server. Without it, code that V8 compiles late would show up
+ * as a difference.
  */
 const warmUp = { amount: { requests: 4_000 }, clients: 4, streams: 8 } as const
 
@@ -61,8 +63,8 @@ const creates = (
 ): Load => ({ uri, method: 'POST', headers, body: body(labels), ...how })
 
 /**
- * Each is short, so that what else the machine does falls upon all: one after the other, and 100 at
- * once.
+ * Loads are short, so that other work on the machine affects all of them alike. One sends creates
+ * sequentially, the other 100 at once.
  */
 const single = { amount: { requests: 150 }, clients: 1, streams: 1 } as const
 const hundred = { amount: { requests: 600 }, clients: 4, streams: 25 } as const
@@ -130,7 +132,7 @@ const [namedGroup, otherGroup, againGroup] = twinGroups.map(
   (group) => `/apis/${group}/v1/namespaces/default/things`,
 )
 
-/** The plain ones are as long as those with the policy's label. */
+/** The bodies of the plain arms are as long as those with the policy's label. */
 const arms: readonly Arm[] = [
   { name: 'policy', sent: { method: 'POST', path: uri, headers, body: body(labelOf('policy')) } },
   { name: 'plain', sent: { method: 'POST', path: uri, headers, body: body({ bench: 'plain1' }) } },
@@ -152,13 +154,13 @@ function bodyOfTwin(path: string, text: string): string {
 }
 
 /**
- * As many at once as a server under load has; a few at once, so that it waits for them; and one
- * after the other, for the time that they take.
+ * Three loads: as many concurrent requests as a busy server has, a few concurrent requests that
+ * leave the server idle at times, and sequential requests, which show latency.
  */
 const full = { requests: 1_000, clients: 4, streams: 25 } as const
 const few = { requests: 200, connections: 4, lanes: 16 } as const
 const alone = { requests: 40, connections: 1, lanes: 1 } as const
-/** Of the full load: until nothing of what is measured is still being compiled. */
+/** Warm-up rounds of the full load, until V8 has compiled all the code that is measured. */
 const WARM_UP_ROUNDS = 20
 
 async function compareArms(
@@ -190,13 +192,10 @@ async function compareArms(
       name: '100 creates at once',
       value: median(rate('plain')),
       unit: 'a second',
-      note: 'what follows, unless it says otherwise',
+      note: 'the load of the figures below, unless they name another',
     },
     figure(`${unmatched}: CPU added`, difference(cpu('named'), cpu('other')), UNMATCHED_MICROS_MAX),
-    figure(
-      'the same of two kinds that no rule names',
-      difference(cpu('other again'), cpu('other')),
-    ),
+    figure('noise: two kinds that no rule names', difference(cpu('other again'), cpu('other'))),
     figure(`${unmatched}: CPU added, a few at once`, difference(cold('named'), cold('other'))),
     figure(
       `${unmatched}: time added, one after the other`,
@@ -204,7 +203,7 @@ async function compareArms(
       UNMATCHED_MICROS_MAX,
     ),
     figure(`${policy}: CPU added`, difference(cpu('policy'), cpu('plain')), POLICY_MICROS_MAX),
-    figure('the same without a policy on both sides', difference(cpu('plain again'), cpu('plain'))),
+    figure('noise: no policy on either side', difference(cpu('plain again'), cpu('plain'))),
     figure(`${policy}: CPU added, a few at once`, difference(cold('policy'), cold('plain'))),
     figure(
       `${policy}: time added, one after the other`,
@@ -227,8 +226,8 @@ const figure = (
 })
 
 /**
- * What is compared takes turns by itself: a server that waited for longer than the other collects
- * its garbage then.
+ * Groups of loads that are compared with each other. Each group alternates separately, because a
+ * server that waits longer than the other one collects garbage in that time.
  */
 const plan = (reference: boolean): readonly (readonly Run[])[] => [
   [
@@ -250,13 +249,13 @@ const plan = (reference: boolean): readonly (readonly Run[])[] => [
 const cpu = ({ cpuMicros }: Figures): number => cpuMicros
 const rate = ({ perSecond }: Figures): number => perSecond
 const halfMs = ({ p50 = Number.NaN }: Figures): number => p50
-/** What each takes of the time of all. */
+/** Average time per create. */
 const eachMs = ({ perSecond }: Figures): number => 1000 / perSecond
 
 function report(measured: ReadonlyMap<string, readonly Figures[]>, reference: boolean): Figure[] {
   const of = (key: string, value: (figures: Figures) => number): number[] =>
     (measured.get(key) ?? []).map(value)
-  /** What one takes more than the other, in the same round. */
+  /** Returns the median of the differences within a round. */
   const added = (
     heavier: string,
     lighter: string,
@@ -278,9 +277,9 @@ function report(measured: ReadonlyMap<string, readonly Figures[]>, reference: bo
       ...webhook,
       ...added('ours: hundred webhook', 'ours: hundred', eachMs),
     },
-    // The last of them waits for the work of all the others.
+    // Half of 100 concurrent creates: the last of them waits for the work of all the others.
     {
-      name: 'a webhook: time of half of 100 creates at once',
+      name: 'a webhook: median time added to 100 creates at once',
       unit: 'ms',
       ...added('ours: hundred webhook', 'ours: hundred', halfMs),
     },

@@ -1,8 +1,10 @@
 /**
- * What policies cost a create: a thousand that do not match, and one that does. Usage: node
- * bench/parts/admission/policies.ts [--cold] In a loop all that a create touches is in the caches
- * of the processor. With `--cold` other memory takes their place before each create, as the rest of
- * a server does it.
+ * Measures what policies cost a create: a thousand that do not match, and one that does.
+ *
+ *   node bench/parts/admission/policies.ts [--cold]
+ *
+ * In a loop, everything that a create touches is in the CPU caches. With `--cold`, other memory
+ * evicts it before each create, as the rest of a server would.
  */
 import { anObject, attributes, MemoryObjects } from '../../../test/support/harness/admission.ts'
 import type { Attributes } from '../../../src/admission/admission.ts'
@@ -22,7 +24,7 @@ import { Registry } from '../../../src/registry/registry.ts'
 const registry = new Registry(
   builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
 )
-/** As a server has them: what a request costs depends on all that is in them. */
+/** Metadata as stored objects have it, because the cost of a request depends on all of it. */
 const stored = {
   uid: '0a5c7c5e-6f1c-4f2c-9a55-0c1f0f7f2a11',
   creationTimestamp: '2026-01-01T00:00:00Z',
@@ -148,7 +150,7 @@ const ROUNDS = 11
 const WRITES = 4_000
 
 const isCold = process.argv.includes('--cold')
-/** More than the second-level cache of a core has. */
+/** Memory larger than the second-level cache of a core. */
 const elsewhereInMemory = new Float64Array((4 << 20) / 8)
 const LINE_BYTES = 64
 
@@ -159,7 +161,7 @@ function emptyCaches(): number {
   return sum
 }
 
-/** Half of the creates take less, by the clock: what takes place between them does not count. */
+/** Reports the median wall-clock time of a create. Work between two creates is not counted. */
 async function measureCold(
   what: string,
   validate: ReturnType<typeof run>,
@@ -176,14 +178,14 @@ async function measureCold(
   }
   times.sort((a, b) => a - b)
   const [half = 0, tenth = 0] = [times[COLD_WRITES >> 1], times[Math.floor(COLD_WRITES / 10)]]
-  console.log(`${what}, cold: ${half.toFixed(1)} µs, a tenth of them ${tenth.toFixed(1)}`)
+  console.log(`${what}, cold: ${half.toFixed(1)} µs, fastest tenth below ${tenth.toFixed(1)}`)
 }
 
 const COLD_WRITES = 5_000
 
 /**
- * CPU of this thread and of those that collect its garbage: on a busy machine the clock shows what
- * others do.
+ * Reports the CPU time of this thread and of the garbage collector's threads. On a busy machine,
+ * wall-clock time would include other processes.
  */
 async function measure(
   what: string,
@@ -206,7 +208,7 @@ async function measure(
   }
   costs.sort((a, b) => a - b)
   console.log(
-    `${what}: ${(costs[ROUNDS >> 1] ?? 0).toFixed(2)} µs of CPU, at best ${(costs[0] ?? 0).toFixed(2)}`,
+    `${what}: ${(costs[ROUNDS >> 1] ?? 0).toFixed(2)} µs of CPU, minimum ${(costs[0] ?? 0).toFixed(2)}`,
   )
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a validation rule costs: to compile, when a definition is read, and to evaluate, when an
- * object is written.
+ * Measures the cost of a validation rule: compiling it when a CustomResourceDefinition is read, and
+ * evaluating it when an object is written.
  */
 import { compile, type Program } from '../../../src/objects/cel/compile.ts'
 import { type Environment, withVariables } from '../../../src/objects/cel/environment.ts'
@@ -63,7 +63,7 @@ function compileMicros(environment: Environment): number {
   return micros(COMPILATIONS, () => programOf(loop, environment))
 }
 
-/** With the wrapping of the object, as every write has it. */
+/** Includes the conversion of the object to a CEL value, which every write pays. */
 function evaluateMicros(program: Program, type: Type): number {
   return micros(EVALUATIONS, () => {
     const self = valueOf(object, type)

@@ -1,6 +1,6 @@
 /**
- * How long the dependents of one owner take to go, in the background and in the foreground.
- * Run by itself: node bench/parts/controllers/cascade.ts [dependents]
+ * Measures how long the dependents of one owner take to be deleted, in the background and in the
+ * foreground. Run it directly: node bench/parts/controllers/cascade.ts [dependents]
  */
 import { describeFigure } from '../../report/figure.ts'
 import { cpuSeconds } from '../../server/process-usage.ts'
@@ -39,7 +39,7 @@ for (const propagationPolicy of ['Background', 'Foreground']) {
   console.log(describeFigure({ name, value: seconds, unit: 's', target: { below: SECONDS_MAX } }))
   console.log(
     describeFigure({
-      name: 'CPU of the server meanwhile',
+      name: 'CPU of the server during this time',
       value: cpuSeconds(server.pid) - cpuBefore,
       unit: 's',
     }),

@@ -1,6 +1,6 @@
 /**
- * What the graph of the garbage collector takes beyond the caches.
- * Run by itself: node --expose-gc bench/parts/controllers/graph-memory.ts [objects]
+ * Measures the memory that the graph of the garbage collector needs beyond the caches. Run it
+ * directly: node --expose-gc bench/parts/controllers/graph-memory.ts [objects]
  */
 import { randomUUID } from 'node:crypto'
 import { Graph, type Key } from '../../../src/controllers/garbage-collector/graph.ts'
@@ -16,7 +16,7 @@ const heapBytes = (): number => {
   return process.memoryUsage().heapUsed
 }
 
-/** Keys and uids as the cache has them: the keys as texts, the uids in bytes. */
+/** Keys and uids in the form that the cache stores: keys as strings, uids as bytes. */
 const uids = Buffer.alloc(objects * 36)
 for (let at = 0; at < objects; at++) uids.write(randomUUID(), at * 36)
 const uidAt = (at: number): string => uids.toString('latin1', at * 36, at * 36 + 36)
@@ -24,7 +24,9 @@ const keys = Array.from({ length: objects }, (_, at) =>
   Buffer.from(`/registry/pods/namespace-${at % 500}/some-pod-${at}`).toString(),
 )
 
-/** Pods of ReplicaSets of Deployments: each `perOwner` objects share one owner. */
+/**
+ * Builds a graph like that of Pods, ReplicaSets and Deployments, and reports its memory per object.
+ */
 function measure(name: string, ownerOf: (at: number) => number | undefined): void {
   const before = heapBytes()
   const graph = new Graph({
@@ -62,9 +64,9 @@ function measure(name: string, ownerOf: (at: number) => number | undefined): voi
   )
 }
 
-measure('ten dependents an owner, three generations', (at) =>
+measure('ten dependents per owner, three generations', (at) =>
   at < objects / 100 ? undefined : Math.floor(at / 10),
 )
-measure('one dependent an owner', (at) => (at % 2 === 0 ? undefined : at - 1))
-measure('each the owner of the next', (at) => (at === 0 ? undefined : at - 1))
-measure('nobody owns anybody', () => undefined)
+measure('one dependent per owner', (at) => (at % 2 === 0 ? undefined : at - 1))
+measure('a chain: each object owns the next one', (at) => (at === 0 ? undefined : at - 1))
+measure('no owners', () => undefined)

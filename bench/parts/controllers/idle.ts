@@ -1,6 +1,7 @@
 /**
- * What controllers cost when nothing happens: the CPU time of a server with all of them, beyond
- * that of one without. Run by itself: node bench/parts/controllers/idle.ts [seconds]
+ * Measures what controllers cost when nothing happens: the CPU time of a server with all of them,
+ * beyond that of a server without any. Run it directly: node bench/parts/controllers/idle.ts
+ * [seconds]
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeFigure } from '../../report/figure.ts'
@@ -8,7 +9,7 @@ import { cpuSeconds } from '../../server/process-usage.ts'
 import { startControlled } from './load.ts'
 
 const seconds = Number(process.argv[2] ?? 60)
-/** The start is over by then, with what V8 does after it. */
+/** Wait until the start, and the work that V8 does after it, are over. */
 const SETTLE_MS = 20_000
 const PERCENT_MAX = 0.5
 
@@ -22,11 +23,11 @@ const [base = 0, all = 0] = pids.map(
   (pid, at) => (100 * (cpuSeconds(pid) - (before[at] ?? 0))) / seconds,
 )
 console.log(describeFigure({ name: 'an idle server without controllers', value: base, unit: '%' }))
-console.log(describeFigure({ name: 'one with all of them', value: all, unit: '%' }))
+console.log(describeFigure({ name: 'an idle server with all controllers', value: all, unit: '%' }))
 const target = { below: PERCENT_MAX }
 console.log(
   describeFigure({
-    name: 'idle controllers cost, of a core',
+    name: 'cost of idle controllers, of a core',
     value: all - base,
     unit: '%',
     target,

@@ -1,6 +1,6 @@
 /**
- * What the benches of controllers share: a server with its controllers on, and many objects of many
- * kinds.
+ * Shared code of the controller benchmarks: a server with controllers enabled, and many objects of
+ * many kinds.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startEtcd } from '../../../test/support/harness/etcd.ts'
@@ -39,7 +39,7 @@ export async function startControlled(controllers = '*'): Promise<ControlledServ
   }
 }
 
-/** The first kinds are built in, the rest custom ones of `bench/server/crds.ts`. */
+/** Built-in kinds, which are used first. Further kinds are custom, from `bench/server/crds.ts`. */
 const builtIn: readonly { readonly path: string; readonly object: object }[] = [
   { path: '/api/v1/namespaces/$ns/configmaps', object: { data: { text: 'x'.repeat(500) } } },
   { path: '/api/v1/namespaces/$ns/secrets', object: { stringData: { text: 'x'.repeat(100) } } },
@@ -85,7 +85,7 @@ const builtIn: readonly { readonly path: string; readonly object: object }[] = [
   },
 ]
 
-/** The collections of some kinds, defined if they have to be. */
+/** Returns the collections of this many kinds, after defining the custom ones. */
 export async function collectionsOf(
   kinds: number,
   { definitions }: ControlledServer,
@@ -131,7 +131,7 @@ export async function post(
   return JSON.parse(answer.toString())
 }
 
-/** Seconds until it is so. */
+/** Returns the seconds until the condition holds. */
 export async function secondsUntil(isSo: () => Promise<boolean>): Promise<number> {
   const began = performance.now()
   while (!(await isSo())) await sleep(LOOK_MS)

@@ -1,6 +1,7 @@
 /**
- * How long a namespace with many objects of many kinds takes to go, and what that costs.
- * Run by itself: node bench/parts/controllers/namespace.ts [objects] [kinds]
+ * Measures how long a namespace with many objects of many kinds takes to be deleted, and the CPU
+ * time of the deletion. Run it directly: node bench/parts/controllers/namespace.ts [objects]
+ * [kinds]
  */
 import { describeFigure } from '../../report/figure.ts'
 import { cpuSeconds } from '../../server/process-usage.ts'
@@ -31,4 +32,4 @@ const seconds = await secondsUntil(
 const cpu = cpuSeconds(server.pid) - cpuBefore
 const name = `a namespace of ${objects} objects of ${kinds} kinds is gone after`
 console.log(describeFigure({ name, value: seconds, unit: 's', target: { below: SECONDS_MAX } }))
-console.log(describeFigure({ name: 'CPU of the server meanwhile', value: cpu, unit: 's' }))
+console.log(describeFigure({ name: 'CPU of the server during this time', value: cpu, unit: 's' }))

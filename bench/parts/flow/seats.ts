@@ -1,7 +1,8 @@
 /**
- * What flow control costs a request, with the schemas and levels of a new cluster: to be
- * classified, seated and counted, and to leave. When nothing waits, and when every seat of the
- * level is taken and hundreds wait.
+ * Measures what flow control costs a request, with the flow schemas and priority levels of a new
+ * cluster: classifying it, assigning seats, counting it and releasing the seats. Covers the case
+ * that nothing waits, and the case that every seat of the level is taken and hundreds of requests
+ * wait.
  */
 import type { RequestInfo } from '../../../src/api/context.ts'
 import { fieldsOf, type KubeObject, textOf } from '../../../src/api/object.ts'
@@ -23,9 +24,12 @@ import type { Figure } from '../../report/figure.ts'
 
 const ROUNDS = 300_000
 const WARM_UP_ROUNDS = 50_000
-/** "A few microseconds at most" (issue 20), of a get of some 60. */
+/** Target: "a few microseconds at most", for a get of about 60 µs. */
 const MICROS_MAX = 3
-/** Where most of the level waits, each request also looks for the next one among the queues. */
+/**
+ * Limit when most requests of the level wait, because each request then also picks the next one
+ * from the queues.
+ */
 const CROWDED_MICROS_MAX = 12
 const WAITING = 280
 
@@ -51,7 +55,8 @@ const info = (verb: string): RequestInfo => ({
 
 function createFlows(): FlowControl {
   const flows = new FlowControl({
-    // Everything begins in its own turn: what is measured is not how much a turn takes.
+    // Everything starts in its own tick, so that the duration of a tick does not affect the
+    // figures.
     time: { ...systemTime, defer: (run) => run() },
     metrics: new FlowMetrics(new Metrics(), 0),
     seats: 600,
@@ -84,11 +89,11 @@ const entering = (user: User, asked: RequestInfo): FlowControlRequest => ({
 
 function enter(flows: FlowControl, user: User, asked: RequestInfo): Seat | Promise<Seat> {
   const flow = flows.classify(user, asked)
-  if (flow === undefined) throw new Error('a new cluster has a schema for everybody')
+  if (flow === undefined) throw new Error('no flow schema of a new cluster matches the request')
   return flows.enter(flow, entering(user, asked))
 }
 
-/** CPU of this thread: what others do on the machine does not count. */
+/** Returns CPU time of this thread, so that other load on the machine does not count. */
 function microsOf(round: () => void): number {
   for (let at = 0; at < WARM_UP_ROUNDS; at++) round()
   const before = process.threadCpuUsage()
@@ -110,27 +115,28 @@ export function benchFlow(): Figure[] {
     const asked = info(verb)
     return (): void => {
       const seat = enter(flows, user, asked)
-      if (seat instanceof Promise) throw new Error('there are seats')
+      if (seat instanceof Promise)
+        throw new Error('the request waited although there are free seats')
       seat.leave()
     }
   }
   return [
-    figure('flow control: a get of an account', microsOf(once(account('a'), 'get'))),
-    figure('flow control: a get of an administrator, exempt', microsOf(once(admin, 'get'))),
+    figure('flow control: a get by a ServiceAccount', microsOf(once(account('a'), 'get'))),
+    figure('flow control: a get by an administrator, exempt', microsOf(once(admin, 'get'))),
     figure('flow control: a create', microsOf(once(account('a'), 'create'))),
     figure('flow control: a list of 10,000 objects', microsOf(once(account('a'), 'list'))),
     figure(`flow control: a get while ${WAITING} wait`, crowded(), CROWDED_MICROS_MAX),
   ]
 }
 
-/** Each request that ends lets another one begin, and one more comes to wait. */
+/** Each request that ends lets a queued one start, and one more joins the queue. */
 function crowded(): number {
   using flows = createFlows()
   const flow = flows.classify(account('a'), info('get'))
-  if (flow === undefined) throw new Error('a new cluster has a schema for everybody')
+  if (flow === undefined) throw new Error('no flow schema of a new cluster matches the request')
   const { level, series } = flow
   const { queuing } = level.spec
-  if (queuing === undefined) throw new Error('accounts wait in queues')
+  if (queuing === undefined) throw new Error('the level of service accounts has no queues')
   const hands = Array.from({ length: 20 }, (_, at) =>
     handOf(hashOfFlow('service-accounts', `user-${at}`), queuing),
   )

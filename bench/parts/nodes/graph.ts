@@ -1,7 +1,7 @@
 /**
- * What the graph of the node authorizer costs with 10,000 pods on 100 nodes: memory, an event of a
- * pod, a decision. Pods are of 1,000 templates in 200 namespaces; each refers to an account, to the
- * root CA and to four objects of its own template.
+ * Measures the graph of the node authorizer with 10,000 Pods on 100 nodes: memory, a Pod event, and
+ * a decision. The Pods come from 1,000 templates in 200 namespaces. Each refers to a
+ * ServiceAccount, to the root CA and to four objects of its own template.
  */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -21,14 +21,14 @@ const TEMPLATES = 1_000
 const NAMESPACES = 200
 const EVENTS = 20_000
 const DECISIONS = 200_000
-/** An event of a pod must not be noticed beside the work of the write itself, about 100 µs. */
+/** Limit for a Pod event, which must be negligible next to the write itself, about 100 µs. */
 const EVENT_MICROS_MAX = 50
-/** One that another server wrote is parsed, which is most of it. */
+/** Limit for an event that another server wrote. Most of it is parsing. */
 const PARSED_MICROS_MAX = 100
 const DECISION_MICROS_MAX = 5
-/** Everybody's requests pass the node authorizer. */
+/** Limit for requests of other users, because all requests pass the node authorizer. */
 const OTHERS_MICROS_MAX = 0.1
-/** A pod takes some 5 KB in the cache. */
+/** Limit for the memory of a Pod in the graph. A Pod takes about 5 KB in the cache. */
 const POD_BYTES_MAX = 1_000
 
 const namespaceOf = (at: number): string => `team-namespace-${(at % TEMPLATES) % NAMESPACES}`
@@ -102,7 +102,8 @@ function pod(at: number): KubeObject {
 const head = '{"kind":"Pod","apiVersion":"v1",'
 
 /**
- * As the cache has it: as the bytes that clients get. `decoded`: as after a write of this server.
+ * Returns an item as the cache holds it, with the bytes that clients get. With `isDecoded`, the
+ * item also has the decoded object, as after a write of this server.
  */
 function itemOf(object: KubeObject, { isDecoded }: { readonly isDecoded: boolean }): Item {
   const { apiVersion: _, kind: __, ...rest } = object
@@ -137,7 +138,7 @@ function fill(graph: NodeGraph, shared: SharedLists): void {
   for (let at = 0; at < PODS; at++) set(graph, itemOf(pod(at), { isDecoded: true }), at, shared)
 }
 
-/** Per pod, what stays when the objects are gone. */
+/** Returns the bytes per Pod that remain when the objects have been collected. */
 function weigh(): number {
   setFlagsFromString('--expose-gc')
   const collect: () => void = runInNewContext('gc')
@@ -148,7 +149,7 @@ function weigh(): number {
   fill(graph, shared)
   collect()
   const { heapUsed } = process.memoryUsage()
-  if ([...graph.names('pods')].length !== PODS) throw new Error('there are pods missing')
+  if ([...graph.names('pods')].length !== PODS) throw new Error('pods are missing from the graph')
   return (heapUsed - before) / PODS
 }
 
@@ -202,7 +203,7 @@ function decisionMicros(name: string, { isAllowed, isNode = true }: DecisionOpti
   const run = (): void => {
     for (let round = 0; round < DECISIONS; round++) {
       if ((authorizeNode(parts, user, asked).verdict === 'allow') !== isAllowed)
-        throw new Error(`${name} is decided otherwise`)
+        throw new Error(`${name} got the opposite decision`)
     }
   }
   run()
@@ -217,20 +218,20 @@ export function benchNodes(): Figure[] {
   const bytes = Math.round(JSON.stringify(pod(0)).length)
   return [
     {
-      name: 'graph of nodes: memory a pod',
+      name: 'graph of nodes: memory per pod',
       value: weigh(),
       unit: 'bytes',
       target: { below: POD_BYTES_MAX },
       note: `pods of ${bytes} bytes`,
     },
     {
-      name: 'event of a pod: status, written here',
+      name: 'event of a pod: status, written by this server',
       value: eventMicros('decoded'),
       unit: 'µs',
       target: below,
     },
     {
-      name: 'event of a pod: status, written elsewhere',
+      name: 'event of a pod: status, written by another server',
       value: eventMicros('parsed'),
       unit: 'µs',
       target: { below: PARSED_MICROS_MAX },
@@ -254,7 +255,7 @@ export function benchNodes(): Figure[] {
       target: decided,
     },
     {
-      name: 'somebody who is no node reads a secret',
+      name: 'a user who is not a node reads a secret',
       value: decisionMicros('application-1-certificates', { isAllowed: false, isNode: false }),
       unit: 'µs',
       target: { below: OTHERS_MICROS_MAX },

@@ -1,6 +1,6 @@
 /**
- * What the rules of a kind cost: defaults, preparation and validation of a Deployment such as
- * people write.
+ * Measures what the rules of a kind cost: defaulting, preparation and validation of a typical
+ * Deployment.
  */
 import type { KubeObject } from '../../../src/api/object.ts'
 import { anonymousUser } from '../../../src/api/user.ts'
@@ -53,12 +53,12 @@ const deployment: KubeObject = {
 
 export function benchRegistry(): Figure[] {
   const resource = builtInResources().find(({ kind }) => kind === 'Deployment')
-  if (resource === undefined) throw new Error('there are no Deployments')
+  if (resource === undefined) throw new Error('no resource for Deployments')
   run(resource, WARM_UP_ROUNDS)
   const before = process.cpuUsage()
   const faults = run(resource, ROUNDS)
   const { user, system } = process.cpuUsage(before)
-  if (faults > 0) throw new Error('the Deployment of the bench is not valid')
+  if (faults > 0) throw new Error('the Deployment of the benchmark is not valid')
   const value = (user + system) / ROUNDS
   return [
     {

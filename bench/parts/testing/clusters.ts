@@ -1,7 +1,7 @@
 /**
- * What clusters in one process cost: how soon one is ready, what a fork takes, and how much memory
- * many of them need while all answer. In a process of its own, since memory is that of the process.
- * Times are of this machine at rest.
+ * Measures clusters in one process: how soon one is ready, the cost of a fork, and the memory of
+ * many clusters that all respond. Runs in a separate process, because memory is measured per
+ * process. Times are those of this machine at rest.
  */
 import { execFileSync } from 'node:child_process'
 import { setFlagsFromString } from 'node:v8'
@@ -9,7 +9,7 @@ import { runInNewContext } from 'node:vm'
 import type { startCluster as Start } from '../../../src/entry/testing/index.ts'
 import type { Figure } from '../../report/figure.ts'
 
-/** What issue 19 asks for. */
+/** Targets. */
 const START_MS_MAX = 100
 const FORK_MS_MAX = 5
 const FORK_KB_MAX = 200
@@ -49,13 +49,13 @@ async function starts(): Promise<readonly Figure[]> {
   return [
     { name: 'testing: import, from source', value: importMs, unit: 'ms' },
     {
-      name: 'testing: first cluster, to its first answer',
+      name: 'testing: first cluster, to its first response',
       value: first,
       unit: 'ms',
       note: 'bootstraps',
     },
     {
-      name: 'testing: a further cluster, to its first answer',
+      name: 'testing: a further cluster, to its first response',
       value: median(later),
       unit: 'ms',
       target: { below: START_MS_MAX },
@@ -69,7 +69,7 @@ async function forks(): Promise<readonly Figure[]> {
   await using cluster = await startCluster()
   await fill(cluster)
   const collect = collector()
-  // The first one makes what all have in common.
+  // The first fork creates what all forks share.
   await (await cluster.fork()).stop()
   collect()
   const before = usedBytes()
@@ -106,7 +106,7 @@ async function forks(): Promise<readonly Figure[]> {
       note: 'not used',
     },
     {
-      name: 'testing: the first answer of a fork',
+      name: 'testing: the first response of a fork',
       value: median(answers),
       unit: 'ms',
       note: 'starts its server',
@@ -136,7 +136,12 @@ async function many(): Promise<readonly Figure[]> {
       target: { below: CLUSTERS_MB_MAX },
       note: `${(startedMs / 1000).toFixed(1)} s to start`,
     },
-    { name: 'testing: of these answer', value: answering, unit: '', target: { atLeast: CLUSTERS } },
+    {
+      name: 'testing: number of them that respond',
+      value: answering,
+      unit: '',
+      target: { atLeast: CLUSTERS },
+    },
   ]
 }
 
@@ -181,6 +186,6 @@ const median = (all: readonly number[]): number =>
 
 if (import.meta.main) {
   const part = parts[process.argv[2] ?? '']
-  if (part === undefined) throw new Error(`one of ${Object.keys(parts).join(', ')}`)
+  if (part === undefined) throw new Error(`usage: give one of ${Object.keys(parts).join(', ')}`)
   console.log(JSON.stringify(await part()))
 }

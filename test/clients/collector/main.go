@@ -1,5 +1,5 @@
-// An OpenTelemetry collector with two parts: a receiver of OTLP over gRPC, and an exporter that prints what came. The receiver is
-// the one that real collectors have. Prints the spans as OTLP's own JSON, a line for each export.
+// An OpenTelemetry collector with a receiver for OTLP over gRPC, as in real collectors, and an
+// exporter that prints what it receives. It prints the spans as OTLP JSON, one line per export.
 //
 //	collector ADDRESS
 package main

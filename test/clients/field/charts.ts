@@ -1,4 +1,4 @@
-/** The charts of the field, installed and taken away by the real Helm. */
+/** Installs and uninstalls the Helm charts of the packages with the real Helm. */
 import { join } from 'node:path'
 import type { ApiServerProcess } from '../../support/harness/api-server.ts'
 import { helmFor } from '../../support/harness/helm.ts'
@@ -11,7 +11,7 @@ export type ChartsRun = {
   readonly faults: readonly string[]
 }
 
-/** Hooks are jobs, which nobody runs here. */
+/** Installs each chart without its hooks, because hooks are Jobs, which do not run here. */
 export async function installCharts(
   server: ApiServerProcess,
   packages: readonly FieldPackage[],

@@ -1,8 +1,8 @@
-/** Where the answers of two servers differ. */
+/** Finds differences between the responses of two servers. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Records, Verdict } from './record.ts'
 
-/** Keeps a report readable when everything is wrong. */
+/** Length limit of a value in a report, so that it stays readable when everything differs. */
 const TEXT_MAX = 400
 
 export function compareRecords(ours: Records, theirs: Records): readonly string[] {
@@ -10,7 +10,7 @@ export function compareRecords(ours: Records, theirs: Records): readonly string[
   for (const id of new Set([...ours.keys(), ...theirs.keys()])) {
     const [own, other] = [ours.get(id), theirs.get(id)]
     if (own === undefined || other === undefined)
-      faults.push(`${id}: only ${own === undefined ? 'the reference' : 'Keelson'} was asked`)
+      faults.push(`${id}: only ${own === undefined ? 'the reference' : 'Keelson'} has a response`)
     else if (!isDeepStrictEqual(own, other)) faults.push(`${id} ${differenceOf(own, other)}`)
   }
   return faults
@@ -29,7 +29,7 @@ function differenceOf(own: Verdict, other: Verdict): string {
   return difference({ ...own }, { ...other }, '')
 }
 
-/** The first place where two values differ. */
+/** Describes the first difference between two values. */
 function difference(one: unknown, other: unknown, path: string): string {
   if (typeof one === 'object' && typeof other === 'object' && one !== null && other !== null) {
     const mine = new Map<string, unknown>(Object.entries(one))

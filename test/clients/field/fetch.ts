@@ -1,6 +1,6 @@
 /**
- * Fetches the packages through Go's module proxy, into Go's own cache, and reads the definitions in
- * them.
+ * Fetches the packages through Go's module proxy into Go's own cache, and reads the
+ * CustomResourceDefinitions in them.
  */
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -23,20 +23,20 @@ export type FieldVersion = {
 
 export type FieldDefinition = {
   readonly module: string
-  /** As it stands in the package: what a server is sent. */
+  /** Text of the definition as published, which is sent to the server. */
   readonly text: string
-  /** `widgets.example.com`. */
+  /** Name of the definition, such as `widgets.example.com`. */
   readonly name: string
   readonly group: string
   readonly kind: string
   readonly plural: string
   readonly isNamespaced: boolean
   readonly hasWebhook: boolean
-  /** Those that are served. */
+  /** The served versions. */
   readonly versions: readonly FieldVersion[]
 }
 
-/** The folder of a module. The second time it is there already. */
+/** Returns the folder of a module and downloads it if necessary. */
 export async function fetchModule({
   module,
   version,
@@ -44,7 +44,8 @@ export async function fetchModule({
   const { stdout } = await run('go', ['mod', 'download', '-json', `${module}@${version}`])
   const reported: unknown = JSON.parse(stdout)
   const dir = isRecord(reported) ? reported['Dir'] : undefined
-  if (typeof dir !== 'string') throw new Error(`${module}@${version} cannot be had: ${stdout}`)
+  if (typeof dir !== 'string')
+    throw new Error(`${module}@${version} cannot be downloaded: ${stdout}`)
   return dir
 }
 
@@ -59,7 +60,7 @@ export async function readPackage(source: FieldPackage): Promise<readonly FieldD
     }
   }
   if (found.size === 0)
-    throw new Error(`${source.module}@${source.version} has no definitions where they should be`)
+    throw new Error(`${source.module}@${source.version} has no definitions in the configured paths`)
   return [...found.values()]
 }
 
@@ -69,7 +70,7 @@ function filesOf(path: string): readonly string[] {
   return names.toSorted().map((name) => join(path, name))
 }
 
-/** Undefined: a document that defines nothing. */
+/** Returns the definition in a YAML document, or undefined if there is none. */
 function readDefinition(text: string, module: string): FieldDefinition | undefined {
   if (!/^kind: CustomResourceDefinition$/m.test(text)) return undefined
   const document = fields(load(text, { schema: CORE_SCHEMA }))

@@ -1,6 +1,6 @@
 /**
- * What samples of some kinds need besides what their schemas require, since rules demand it. By
- * name of the definition.
+ * Fields that samples of some kinds need in addition to those that their schemas require, because
+ * of validation rules. Keyed by the name of the definition.
  */
 import type { Fields } from '../every-kind.ts'
 
@@ -32,7 +32,7 @@ export const given: ReadonlyMap<string, Fields> = new Map<string, Fields>([
   ['namespacedgeneratingpolicies.policies.kyverno.io', generateSpec],
   ['ciliumclusterwidenetworkpolicies.cilium.io', endpointSpec],
   ['ciliumnetworkpolicies.cilium.io', endpointSpec],
-  // There is one of these in a cluster.
+  // A cluster can have only one object of this kind.
   ['baselineadminnetworkpolicies.policy.networking.k8s.io', { metadata: { name: 'default' } }],
   ['backendtrafficpolicies.gateway.envoyproxy.io', targetSpec],
   ['clienttrafficpolicies.gateway.envoyproxy.io', targetSpec],

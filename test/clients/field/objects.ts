@@ -1,15 +1,16 @@
-/** The sample objects of a kind, and where they are. */
+/** The sample objects of a kind and their paths. */
 import { isRecord } from '../../recorded/compat/json.ts'
 import type { Fields } from '../every-kind.ts'
 import { type FieldDefinition, fields, type FieldVersion } from './fetch.ts'
 import { given } from './given.ts'
 import { type SampleForm, sampleOf } from './sample.ts'
 
-/** Where all that lives in a namespace does. */
+/** Namespace of all namespaced objects. */
 export const NAMESPACE = 'field'
 
 /**
- * The same for each call: `purpose` and the version make the name, unless only one name will do.
+ * Returns a sample object, equal for each call. Its name consists of `purpose` and the version,
+ * unless the kind requires a specific name.
  */
 export function sampleObject(
   definition: FieldDefinition,
@@ -27,7 +28,7 @@ export function sampleObject(
   return form === 'full' ? object : merged(object, given.get(name) ?? {})
 }
 
-/** Objects field by field, all else as a whole. */
+/** Merges two values. Objects are merged field by field, everything else is replaced. */
 function merged(one: Fields, other: Fields): Fields {
   const made: Record<string, unknown> = { ...one }
   for (const [key, value] of Object.entries(other)) {

@@ -1,17 +1,19 @@
 /**
- * Where the definitions of the field come from: Go modules at exact versions, and the folders or
- * files in them.
+ * Sources of the CustomResourceDefinitions: Go modules at exact versions, and the folders or files
+ * in them.
  */
 
 export type FieldPackage = {
   readonly module: string
   readonly version: string
   /**
-   * Folders (their files, not those below) or files inside the module. Where two define the same
-   * kind, the first wins.
+   * Folders (without their subfolders) or files inside the module. If two define the same kind, the
+   * first one wins.
    */
   readonly paths: readonly string[]
-  /** A Helm chart that brings definitions, among them or besides. */
+  /**
+   * Helm chart that contains CustomResourceDefinitions, either the same ones or additional ones.
+   */
   readonly chart?: string
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a server answered, without what differs from run to run, so that the answers of two servers
- * can be compared.
+ * Records responses without the parts that differ between runs, so that the responses of two
+ * servers can be compared.
  */
 import { parseJson } from '../../recorded/compat/client.ts'
 import type { HttpAnswer } from '../../recorded/compat/client.ts'
@@ -8,7 +8,7 @@ import { isRecord } from '../../recorded/compat/json.ts'
 
 export type Verdict = {
   readonly status: number
-  /** Of a refusal. */
+  /** Causes of a rejection. */
   readonly causes: readonly string[]
   readonly warnings: readonly string[]
   readonly body: unknown
@@ -27,7 +27,7 @@ export function verdictOf({ status, headers, raw }: HttpAnswer): Verdict {
   }
 }
 
-/** In an order of their own: the reference looks at fields in an order by chance. */
+/** Returns the causes in sorted order, because the reference validates fields in random order. */
 function causesOf(body: unknown): readonly string[] {
   if (!isRecord(body)) return [String(body)]
   const { details, message, reason } = body
@@ -41,14 +41,14 @@ function causesOf(body: unknown): readonly string[] {
     .toSorted()
 }
 
-/** Some refusals show the whole object. */
+/** Masks times, ids and versions, because some error messages contain the whole object. */
 const masked = (text: string): string =>
   text
     .replace(/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, 'TIME')
     .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'UID')
     .replace(/(resourceVersion\\*":\\*")\d+/g, '$1VERSION')
 
-/** Times, ids and revisions are of a server; all else is of the object. */
+/** Removes times, ids and revisions, which depend on the server. */
 function comparable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(comparable)
   if (typeof value === 'string') return age.test(value) ? 'AGE' : value
@@ -68,7 +68,7 @@ const ofServer: ReadonlySet<string> = new Set([
   'time',
 ])
 
-/** In the order in which loops inside of a server come to write, or a second passes. */
+/** Lists whose order depends on the order of writes inside a server, or on elapsed time. */
 const byChance: ReadonlySet<string> = new Set(['managedFields', 'conditions'])
 
 const sorted = (owners: unknown): unknown =>
@@ -76,7 +76,7 @@ const sorted = (owners: unknown): unknown =>
     ? owners.map((owner) => JSON.stringify(comparable(owner))).toSorted()
     : owners
 
-/** Without what is said in words: those are our own. */
+/** Removes descriptions, because Keelson has its own. */
 export function undescribed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(undescribed)
   if (!isRecord(value)) return value

@@ -1,6 +1,6 @@
 /**
- * Texts that a schema of a string takes: by its format, or the first of a list of candidates that
- * its pattern takes.
+ * Sample strings for a schema: by its format, or the first of a list of candidates that matches its
+ * pattern.
  */
 import { RE2JS } from 're2js'
 import type { Fields } from '../every-kind.ts'
@@ -22,7 +22,7 @@ const byFormat: ReadonlyMap<string, string> = new Map([
   ['uuid', '7d444840-9dc0-11d1-b245-5ffdce74fad2'],
 ])
 
-/** What people write into such fields, the plainest first. */
+/** Typical values of such fields, the simplest first. */
 const candidates: readonly string[] = [
   'sample',
   'Sample',
@@ -73,7 +73,7 @@ const candidates: readonly string[] = [
 
 export type TextSample = { readonly text: string } | { readonly unknown: string }
 
-/** `index` tells items of one list apart. */
+/** Returns a string for a schema. `index` distinguishes the items of one list. */
 export function sampleText(schema: Fields, index: number): TextSample {
   const { format, pattern, minLength, maxLength } = schema
   const least = typeof minLength === 'number' ? minLength : 0
@@ -86,8 +86,7 @@ export function sampleText(schema: Fields, index: number): TextSample {
     .concat('s', 'aa'.slice(0, least))
   const taken = typeof pattern === 'string' ? matching(fitting, pattern, least) : fitting
   const [first] = taken
-  if (first === undefined)
-    return { unknown: `no candidate is taken by the pattern ${String(pattern)}` }
+  if (first === undefined) return { unknown: `no candidate matches the pattern ${String(pattern)}` }
   if (index === 0) return { text: first }
   const numbered =
     typeof pattern === 'string'
@@ -96,7 +95,7 @@ export function sampleText(schema: Fields, index: number): TextSample {
   return { text: formatted === undefined ? (numbered[0] ?? taken[index] ?? first) : first }
 }
 
-/** In Go's syntax, as a server reads it. */
+/** Returns the texts that match a pattern in Go's syntax, as a server evaluates it. */
 function matching(texts: readonly string[], pattern: string, least: number): readonly string[] {
   const compiled = RE2JS.compile(pattern)
   return texts.filter((text) => text.length >= least && compiled.matcher(text).find())

@@ -1,7 +1,7 @@
 /**
- * Sample values of a schema. `minimal` has what is required, `full` every field there is, down to a
- * depth. The schema's own words are enough for most; what only a rule in another language could
- * tell stands in given.ts.
+ * Sample values for a schema. `minimal` has the required fields, `full` every field up to a depth.
+ * The schema itself is sufficient for most kinds. Values that only a validation rule determines are
+ * in given.ts.
  */
 import type { Fields } from '../every-kind.ts'
 import { isRecord } from '../../recorded/compat/json.ts'
@@ -10,14 +10,17 @@ import { sampleText } from './sample-text.ts'
 
 export type SampleForm = 'minimal' | 'full'
 
-/** Below this only what is required: the largest kinds nest whole pod templates. */
+/**
+ * Depth below which only required fields are set, because the largest kinds contain whole pod
+ * templates.
+ */
 const FULL_DEPTH_MAX = 6
-/** Also without end, as a schema of JSON schemas would be. */
+/** Depth limit for recursive schemas, such as a schema of JSON schemas. */
 const DEPTH_MAX = 40
 
 export type Sample = { readonly value: unknown; readonly unknown: readonly string[] }
 
-/** `unknown` tells for which fields nothing was found. */
+/** Returns a sample. `unknown` lists the fields for which no value was found. */
 export function sampleOf(schema: Fields, form: SampleForm): Sample {
   const unknown: string[] = []
   return {
@@ -133,9 +136,7 @@ const numberIn = (schema: Fields, key: string): number => {
 const namesIn = (value: unknown): ReadonlySet<string> =>
   new Set(Array.isArray(value) ? value.map(String) : [])
 
-/**
- * The schema with what `allOf` demands, and what the first branches of `oneOf` and `anyOf` demand.
- */
+/** Merges the schema with all branches of `allOf` and the first branches of `oneOf` and `anyOf`. */
 function withFirstBranches(schema: Fields): Fields {
   const branches = [
     ...listIn(schema, 'allOf'),
@@ -167,7 +168,7 @@ function mergedProperties(one: Fields, other: Fields): Fields {
   return merged
 }
 
-/** Names that another branch than the first requires, or that must not be there. */
+/** Returns names that branches other than the first one require, or that must be absent. */
 function excludedBy(schema: Fields): ReadonlySet<string> {
   const names: string[] = []
   const visit = (branch: Fields): void => {

@@ -1,4 +1,4 @@
-/** Everything that is done to the definitions of the field on one server. */
+/** Runs all operations on the CustomResourceDefinitions on one server. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, createClient, type HttpAnswer } from '../../recorded/compat/client.ts'
 import type { ApiServerProcess } from '../../support/harness/api-server.ts'
@@ -10,17 +10,20 @@ import { type FieldDefinition, fields, type FieldVersion } from './fetch.ts'
 import { collectionPath, NAMESPACE, nameOf, sampleObject } from './objects.ts'
 import { type Records, undescribed, type Verdict, verdictOf } from './record.ts'
 
-/** A quiet machine takes a tenth of a second; a busy one with all definitions at once, many. */
+/**
+ * Limit for a change to take effect. A quiet machine takes a tenth of a second, a busy one with all
+ * definitions at once takes many seconds.
+ */
 const CHANGE_MS_MAX = 60_000
 const POLL_MS = 50
-/** Definitions at once: enough to keep both sides busy. */
+/** Number of definitions that are tested in parallel: enough to keep client and server busy. */
 const PARALLEL = 4
 
 export type Trial = { readonly records: Records; readonly faults: readonly string[] }
 
 export type TrialOptions = {
   readonly explains: boolean
-  /** How many spoilt objects of each version are tried, without being stored. */
+  /** Number of invalid objects of each version that are sent with a dry run. */
   readonly spoilt: number
   readonly progress: (text: string) => void
 }
@@ -58,7 +61,7 @@ export async function runTrial(
 type Ask = {
   readonly method?: string
   readonly path: string
-  /** Text is sent as it is, all else as JSON. */
+  /** Body of the request. A string is sent unchanged, any other value as JSON. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -74,14 +77,14 @@ class Run implements Trial {
     this.#kubectl = kubectl
   }
 
-  /** Keeps what is answered under this name. */
+  /** Sends a request and records the response under this id. */
   async ask(id: string, asked: Ask): Promise<HttpAnswer> {
     const answer = await this.#request(asked)
     this.records.set(id, verdictOf(answer))
     return answer
   }
 
-  /** As `ask`, of what must be accepted. */
+  /** Like `ask`, but the request must succeed. */
   async must(id: string, asked: Ask): Promise<HttpAnswer> {
     const answer = await this.ask(id, asked)
     const { status, causes = [] } = this.records.get(id) ?? {}
@@ -109,12 +112,12 @@ class Run implements Trial {
   }
 
   async use(definition: FieldDefinition): Promise<void> {
-    // By now all that is told of it has been.
+    // By now the status of the definition is complete.
     await this.must(`${definition.name} defined`, { path: `${definitionsPath}/${definition.name}` })
     for (const version of usable(definition)) await this.#useVersion(definition, version)
   }
 
-  /** New objects and changes with mistakes in them, the same ones on every server. */
+  /** Sends creates and patches with mistakes in them, the same ones to every server. */
   async spoil(definition: FieldDefinition, count: number): Promise<void> {
     for (const version of usable(definition)) {
       const id = `${definition.name}@${version.name}`
@@ -144,7 +147,7 @@ class Run implements Trial {
     const minimal = sampleObject(definition, version, { form: 'minimal', purpose: 'minimal' })
     await this.must(`${id} create`, { method: 'POST', path, body: minimal })
     await this.must(`${id} get`, { path: `${path}/${nameOf(minimal)}` })
-    // A full one often breaks rules: then it matters in which words it is refused.
+    // A full sample often violates rules. Then the error messages are compared.
     const full = sampleObject(definition, version, { form: 'full', purpose: 'full' })
     await this.ask(`${id} create full`, { method: 'POST', path, body: full })
     await this.#applyTwice(
@@ -173,7 +176,7 @@ class Run implements Trial {
     const first = await this.must(`${id} apply`, applying(path, object))
     const second = await this.must(`${id} apply again`, applying(path, object))
     if (revisionOf(first) !== revisionOf(second))
-      this.faults.push(`${id}: what is applied twice changes`)
+      this.faults.push(`${id}: the second apply changes the object`)
   }
 
   async #list(id: string, path: string): Promise<void> {
@@ -218,7 +221,7 @@ class Run implements Trial {
     const path = `${definitionsPath}/${name}`
     await this.#request({ method: 'DELETE', path })
     if (!(await this.#comesTo(path, ({ status }) => status === 404)))
-      this.faults.push(`${name} does not go`)
+      this.faults.push(`${name} is not removed`)
   }
 
   async #comesTo(path: string, isThere: (answer: HttpAnswer) => boolean): Promise<boolean> {
@@ -237,7 +240,7 @@ class Run implements Trial {
   }
 }
 
-/** Nobody runs the webhook: only what needs no conversion can be had. */
+/** The conversion webhook is not running, so only versions that need no conversion can be used. */
 const usable = ({ versions, hasWebhook }: FieldDefinition): readonly FieldVersion[] =>
   versions.filter(({ isStorage }) => isStorage || !hasWebhook)
 
@@ -266,7 +269,7 @@ const parsed = (raw: Buffer): Fields => {
 const revisionOf = ({ raw }: HttpAnswer): unknown =>
   fields(parsed(raw)['metadata'])['resourceVersion']
 
-/** Described in words of the server's, not of the definition. */
+/** Fields whose descriptions come from the server, not from the definition. */
 const ofAllKinds: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
 
 const namesAndTypes = (text: string): string =>

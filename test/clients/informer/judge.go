@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// report is what one resource went through; the numbers are for the reader, the faults decide.
+// report summarizes one resource. The numbers are informational; the faults decide.
 type report struct {
 	Objects   int `json:"objects"`
 	Creates   int `json:"creates"`
@@ -23,11 +23,11 @@ type report struct {
 	Watches   int `json:"watches"`
 	Events    int `json:"events"`
 	Bookmarks int `json:"bookmarks"`
-	// Added, Updated and Deleted are what the informer's listener was told.
+	// Added, Updated and Deleted count the events that the informer's listener received.
 	Added   int `json:"added"`
 	Updated int `json:"updated"`
 	Deleted int `json:"deleted"`
-	// SettledMs is how long the informer took to have what the fresh list had.
+	// SettledMs is the time until the informer had the state of the fresh list.
 	SettledMs int64 `json:"settledMs"`
 }
 
@@ -60,7 +60,7 @@ func judge(ctx context.Context, name string, kind kind, book *ledger, seen *obse
 	judgeMirror(fresh, seen, fault)
 	judgeTold(book, seen, fault)
 	if seen.added-seen.deleted != len(fresh) {
-		fault("the listener was told of %d additions and %d deletions, but %d objects are there", seen.added, seen.deleted, len(fresh))
+		fault("the listener received %d additions and %d deletions, but %d objects exist", seen.added, seen.deleted, len(fresh))
 	}
 	return &report{
 		Objects: len(fresh), Creates: book.creates, Updates: book.updates, Deletes: len(book.removed), Failures: book.failures,
@@ -69,7 +69,7 @@ func judge(ctx context.Context, name string, kind kind, book *ledger, seen *obse
 	}
 }
 
-// freshList asks until the server is there again.
+// freshList retries until the server is available again.
 func freshList(ctx context.Context, kind kind) (map[string]runtime.Object, error) {
 	var list runtime.Object
 	var err error
@@ -90,7 +90,8 @@ func freshList(ctx context.Context, kind kind) (map[string]runtime.Object, error
 	return objects, err
 }
 
-// judgeLedger: nothing that was acknowledged is lost, and nothing is there that nobody wrote.
+// judgeLedger checks that no acknowledged write is lost, and that no object exists that was not
+// written.
 func judgeLedger(book *ledger, kind kind, fresh map[string]runtime.Object, fault func(string, ...any)) {
 	for _, text := range book.lost {
 		fault("%s", text)
@@ -119,7 +120,7 @@ func judgeLedger(book *ledger, kind kind, fresh map[string]runtime.Object, fault
 		}
 	}
 	if expected != len(found) {
-		fault("%d objects are there that nobody wrote", len(found)-expected)
+		fault("%d objects exist that were not written", len(found)-expected)
 	}
 }
 
@@ -132,16 +133,16 @@ func differences(fresh map[string]runtime.Object, store cache.Store) []string {
 			found = append(found, fmt.Sprintf("%s at %d is not in a fresh list", key, state.resourceVersion))
 		} else if !equality.Semantic.DeepEqual(other, object) {
 			_, otherState := stateOf(other)
-			found = append(found, fmt.Sprintf("%s is at %d, in a fresh list at %d", key, state.resourceVersion, otherState.resourceVersion))
+			found = append(found, fmt.Sprintf("%s is at %d, but at %d in a fresh list", key, state.resourceVersion, otherState.resourceVersion))
 		}
 	}
 	if len(held) != len(fresh) {
-		found = append(found, fmt.Sprintf("%d objects, in a fresh list %d", len(held), len(fresh)))
+		found = append(found, fmt.Sprintf("%d objects, but %d in a fresh list", len(held), len(fresh)))
 	}
 	return found
 }
 
-// waitForHandler: listeners are told a moment after the store has it.
+// waitForHandler waits for the listeners, which are notified slightly later than the store.
 func waitForHandler(seen *observer, count int) {
 	for range 100 {
 		seen.mu.Lock()
@@ -157,17 +158,18 @@ func waitForHandler(seen *observer, count int) {
 func judgeMirror(fresh map[string]runtime.Object, seen *observer, fault func(string, ...any)) {
 	for key, state := range seen.objects {
 		if object, isThere := fresh[key]; !isThere {
-			fault("the events leave %s, a fresh list does not have it", key)
+			fault("the events result in %s, but a fresh list does not have it", key)
 		} else if _, actual := stateOf(object); actual != state {
-			fault("the events leave %s as %+v, a fresh list has %+v", key, state, actual)
+			fault("the events result in %s as %+v, but a fresh list has %+v", key, state, actual)
 		}
 	}
 	if len(seen.objects) != len(fresh) {
-		fault("the events leave %d objects, a fresh list has %d", len(seen.objects), len(fresh))
+		fault("the events result in %d objects, but a fresh list has %d", len(seen.objects), len(fresh))
 	}
 }
 
-// judgeTold: every acknowledged write was told by an event, unless a list stood in for the watch at that moment.
+// judgeTold checks that an event reported every acknowledged write, unless a list replaced the
+// watch at that moment.
 func judgeTold(book *ledger, seen *observer, fault func(string, ...any)) {
 	isRelisted := func(version uint64) bool {
 		for _, span := range seen.relisted {
@@ -179,12 +181,12 @@ func judgeTold(book *ledger, seen *observer, fault func(string, ...any)) {
 	}
 	for version := range book.written {
 		if _, isTold := seen.told[version]; !isTold && !isRelisted(version) {
-			fault("the write at %d was never told", version)
+			fault("no event reported the write at %d", version)
 		}
 	}
 	for uid := range book.removed {
 		if _, isTold := seen.gone[uid]; !isTold && !isRelisted(book.created[uid]) {
-			fault("the deletion of uid %s was never told", uid)
+			fault("no event reported the deletion of uid %s", uid)
 		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// kind is what the writers, the informers and the judge need of a resource. A revision is a count of ours that goes into the
-// object, so that every write changes it.
+// kind provides the operations that the writers, the informers and the judge need for a resource.
+// The revision is a counter that is stored in the object, so that every write changes it.
 type kind interface {
 	list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error)
 	watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
@@ -60,7 +60,8 @@ func (k configMaps) remove(ctx context.Context, name string) error {
 	return k.client.CoreV1().ConfigMaps(k.namespace).Delete(ctx, name, metav1.DeleteOptions{})
 }
 
-// namespaces are those that this program makes, told apart by a label that names its own namespace.
+// namespaces handles the Namespaces that this program creates. A label with its own namespace marks
+// them.
 type namespaces struct {
 	client *kubernetes.Clientset
 	owner  string
@@ -99,7 +100,8 @@ func (k namespaces) create(ctx context.Context, name string, revision int) (meta
 	return k.client.CoreV1().Namespaces().Create(ctx, k.object(name, revision), metav1.CreateOptions{})
 }
 
-// A namespace must be sent whole: without its finalizer in the specification it would be refused.
+// An update must contain the whole Namespace. Without the finalizer in its spec it would be
+// rejected.
 func (k namespaces) update(ctx context.Context, name string, revision int) (metav1.Object, error) {
 	space, err := k.client.CoreV1().Namespaces().Get(ctx, k.fullName(name), metav1.GetOptions{})
 	if err != nil {
@@ -109,7 +111,7 @@ func (k namespaces) update(ctx context.Context, name string, revision int) (meta
 	return k.client.CoreV1().Namespaces().Update(ctx, space, metav1.UpdateOptions{})
 }
 
-// Nobody else finalizes here: the server runs without controllers.
+// This program also finalizes the Namespace, because the server runs without controllers.
 func (k namespaces) remove(ctx context.Context, name string) error {
 	if err := k.client.CoreV1().Namespaces().Delete(ctx, k.fullName(name), metav1.DeleteOptions{}); err != nil {
 		return err

@@ -1,9 +1,10 @@
-// Command informer runs client-go's shared informers over many objects while it writes them, and judges what it saw.
+// Command informer runs client-go's shared informers over many objects while it writes them, and
+// verifies what they observe.
 //
-// It creates its objects, waits until the informers have them, prints a line that says so, and goes on writing until its
-// standard input ends. Whoever started it may do anything to the server meanwhile. Then it compares: what was
-// acknowledged, what the watches told, what the informers hold, and what a fresh list says. It prints the verdict as
-// one line of JSON.
+// It creates its objects, waits until the informers have them, prints a line when they do, and
+// continues to write until its standard input ends. Meanwhile the parent process may do anything to
+// the server. Then the program compares the acknowledged writes, the events of the watches, the
+// state of the informers and a fresh list. It prints the verdict as one line of JSON.
 package main
 
 import (
@@ -24,11 +25,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// settleMax is how long the informers may take to catch up once the writing has ended. The reflector waits up to 30 s
-// between attempts after a run of failures.
+// settleMax is how long the informers may take to catch up after the last write. The reflector
+// waits up to 30 s between attempts after repeated failures.
 const settleMax = 60 * time.Second
 
-// requestMax ends a request whose answer was lost with its server.
+// requestMax ends a request whose response was lost with its server.
 const requestMax = 15 * time.Second
 
 type options struct {
@@ -48,12 +49,12 @@ type verdict struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "how to reach the server")
-	flag.StringVar(&o.namespace, "namespace", "watched", "where the ConfigMaps go; it is made here")
-	flag.IntVar(&o.objects, "objects", 5000, "how many ConfigMaps there are")
-	flag.IntVar(&o.spaces, "spaces", 20, "how many Namespaces there are")
-	flag.IntVar(&o.writers, "writers", 4, "how many write at once")
-	flag.DurationVar(&o.pause, "pause", 5*time.Millisecond, "how long a writer waits between two writes")
+	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "path of the kubeconfig")
+	flag.StringVar(&o.namespace, "namespace", "watched", "namespace of the ConfigMaps, which is created")
+	flag.IntVar(&o.objects, "objects", 5000, "number of ConfigMaps")
+	flag.IntVar(&o.spaces, "spaces", 20, "number of Namespaces")
+	flag.IntVar(&o.writers, "writers", 4, "number of parallel writers")
+	flag.DurationVar(&o.pause, "pause", 5*time.Millisecond, "pause of a writer between two writes")
 	flag.Parse()
 	if err := run(context.Background(), o); err != nil {
 		fmt.Fprintln(os.Stderr, "informer:", err)
@@ -86,7 +87,7 @@ func run(ctx context.Context, o options) error {
 	go mapInformer.Run(ctx.Done())
 	go spaceInformer.Run(ctx.Done())
 	if !cache.WaitForCacheSync(ctx.Done(), mapInformer.HasSynced, spaceInformer.HasSynced) {
-		return fmt.Errorf("the informers did not fill")
+		return fmt.Errorf("the informers did not sync")
 	}
 	say(map[string]int{"synced": len(mapInformer.GetStore().ListKeys())})
 
@@ -99,7 +100,7 @@ func run(ctx context.Context, o options) error {
 	}()
 	spacesDone := make(chan struct{})
 	go func() {
-		// Few objects, so one writer.
+		// There are only few Namespaces, so one writer is enough.
 		write(writing, spaces, spaceLedger, options{writers: 1, pause: 10 * o.pause})
 		close(spacesDone)
 	}()
@@ -118,7 +119,7 @@ func run(ctx context.Context, o options) error {
 }
 
 func say(line any) {
-	// A map of integers and a plain struct always encode.
+	// Encoding a map of integers and a plain struct cannot fail.
 	text, _ := json.Marshal(line)
 	fmt.Println(string(text))
 }
@@ -130,12 +131,13 @@ func connect(kubeconfig string) (*kubernetes.Clientset, error) {
 	}
 	config.ContentType = "application/json"
 	config.AcceptContentTypes = "application/json"
-	// Its own limit of 5 requests a second would be the slowest part.
+	// The client's default limit of 5 requests per second would be the bottleneck.
 	config.QPS = -1
 	return kubernetes.NewForConfig(config)
 }
 
-// informerFor is a shared informer whose lists and watches are also shown to an observer, as they came.
+// informerFor returns a shared informer whose unmodified lists and watch events are also passed to
+// an observer.
 func informerFor(example runtime.Object, kind kind, seen *observer) cache.SharedIndexInformer {
 	source := &cache.ListWatch{
 		ListFunc: func(options metav1.ListOptions) (runtime.Object, error) {
@@ -158,7 +160,7 @@ func informerFor(example runtime.Object, kind kind, seen *observer) cache.Shared
 		},
 	}
 	informer := cache.NewSharedIndexInformer(source, example, 0, cache.Indexers{})
-	// Its errors are those of a server that is down: expected here, and told by the verdict if they last.
+	// Errors are expected while the server is down. If they persist, the verdict shows them.
 	_ = informer.SetWatchErrorHandler(func(*cache.Reflector, error) { seen.failed() })
 	_, _ = informer.AddEventHandler(seen.handler())
 	return informer

@@ -12,24 +12,25 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// faultsMax keeps a verdict readable when everything is wrong.
+// faultsMax limits the faults in a verdict, so that it stays readable when everything is wrong.
 const faultsMax = 20
 
-// span is the resourceVersions after `after` up to and including `upTo`.
+// span is the range of resourceVersions after `after`, up to and including `upTo`.
 type span struct{ after, upTo uint64 }
 
 func (s span) has(version uint64) bool { return version > s.after && version <= s.upTo }
 
-// observer follows lists and watches as they came from the server and holds what they add up to. It is stricter than an
-// informer: an event that does not fit what went before is a fault, also where the informer would shrug.
+// observer processes the lists and watches as the server sent them, and maintains the resulting
+// state. It is stricter than an informer: an event that does not fit the state is a fault, even if
+// an informer would ignore it.
 type observer struct {
 	mu sync.Mutex
-	// objects is what the lists and events so far add up to, by key.
+	// objects is the state that results from all lists and events so far, by key.
 	objects map[string]mirrored
-	// told has every resourceVersion that an event or a list showed.
+	// All resourceVersions that appeared in an event or a list.
 	told map[uint64]struct{}
 	gone map[types.UID]struct{}
-	// relisted are the spans of time that no watch covered: only a list tells what became of them.
+	// relisted are the ranges that no watch covered. Only a list shows their result.
 	relisted []span
 	latest   uint64
 	faults   []string
@@ -82,7 +83,7 @@ func (o *observer) listed(list runtime.Object) {
 	o.replace(fresh, parseVersion(accessor.GetResourceVersion()))
 }
 
-// replace takes over a whole state at a resourceVersion.
+// replace sets the whole state at a resourceVersion.
 func (o *observer) replace(fresh map[string]mirrored, version uint64) {
 	if version < o.latest {
 		o.fault("a list at %d came after %d was seen", version, o.latest)
@@ -103,17 +104,17 @@ func (o *observer) replace(fresh map[string]mirrored, version uint64) {
 	o.latest = version
 }
 
-// watching follows one watch from its first event on.
+// watching observes one watch, from its first event.
 func (o *observer) watching(options metav1.ListOptions) func(watch.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.watches++
-	// A streaming list: the first events tell the whole state, in no order of resourceVersions.
+	// A streaming list: the initial events contain the whole state, in any order of resourceVersions.
 	var initial map[string]mirrored
 	if options.SendInitialEvents != nil && *options.SendInitialEvents {
 		initial = map[string]mirrored{}
 	} else if start := parseVersion(options.ResourceVersion); start != o.latest {
-		o.fault("a watch begins at %d, the latest seen is %d", start, o.latest)
+		o.fault("a watch begins at %d, but the latest observed version is %d", start, o.latest)
 	}
 	return func(event watch.Event) {
 		o.mu.Lock()
@@ -145,7 +146,7 @@ func (o *observer) watching(options metav1.ListOptions) func(watch.Event) {
 	}
 }
 
-// advance moves on to a version that must be after `atLeast`.
+// advance sets the latest version. The previous one must not be greater than `atLeast`.
 func (o *observer) advance(what string, atLeast, version uint64) {
 	if o.latest > atLeast {
 		o.fault("%s at %d came after %d", what, version, o.latest)
@@ -160,27 +161,28 @@ func (o *observer) apply(kind watch.EventType, key string, state mirrored) {
 	switch kind {
 	case watch.Added:
 		if isThere {
-			o.fault("ADDED of %s, which is there at %d", key, before.resourceVersion)
+			o.fault("ADDED of %s, which already exists at %d", key, before.resourceVersion)
 		}
 		o.objects[key] = state
 	case watch.Modified:
 		if !isThere || before.uid != state.uid {
-			o.fault("MODIFIED of %s at %d, which is not there", key, state.resourceVersion)
+			o.fault("MODIFIED of %s at %d, which does not exist", key, state.resourceVersion)
 		}
 		o.objects[key] = state
 	case watch.Deleted:
 		if !isThere || before.uid != state.uid {
-			o.fault("DELETED of %s at %d, which is not there", key, state.resourceVersion)
+			o.fault("DELETED of %s at %d, which does not exist", key, state.resourceVersion)
 		}
 		delete(o.objects, key)
 		o.gone[state.uid] = struct{}{}
 	default:
-		o.fault("an event is %s", kind)
+		o.fault("unexpected event type %s", kind)
 	}
 	o.told[state.resourceVersion] = struct{}{}
 }
 
-// handler counts what the informer tells its listeners, and that no object goes back in time.
+// handler counts the events that the informer sends to its listeners, and checks that no object
+// goes back in time.
 func (o *observer) handler() cache.ResourceEventHandler {
 	onChange := func(object any, count *int) {
 		key, state := stateOf(object.(runtime.Object))
@@ -188,7 +190,7 @@ func (o *observer) handler() cache.ResourceEventHandler {
 		defer o.mu.Unlock()
 		*count++
 		if state.resourceVersion < o.handled[key] {
-			o.fault("a listener was told %s at %d after %d", key, state.resourceVersion, o.handled[key])
+			o.fault("a listener received %s at %d after %d", key, state.resourceVersion, o.handled[key])
 		}
 		o.handled[key] = state.resourceVersion
 	}

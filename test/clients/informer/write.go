@@ -12,26 +12,28 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// failurePause keeps the writers from doing nothing but failing while the server is away.
+// failurePause slows the writers down while the server is down and all writes fail.
 const failurePause = 50 * time.Millisecond
 
-// fillers is how many create the first objects at once.
+// fillers is the number of parallel creates of the initial objects.
 const fillers = 16
 
-// known is what the last acknowledged write left of an object.
+// known is the state of an object after its last acknowledged write.
 type known struct {
 	exists          bool
 	uid             types.UID
 	resourceVersion uint64
-	// unsure: a later write failed without a clear answer, so either state is right.
+	// unsure is set if a later write failed without a clear response, so that both states are
+	// possible.
 	unsure bool
 }
 
-// ledger is what the server has acknowledged.
+// ledger holds the acknowledged writes.
 type ledger struct {
 	mu      sync.Mutex
 	objects map[string]known
-	// written has the resourceVersion of every acknowledged create and update, with the uid of its object.
+	// written maps the resourceVersion of every acknowledged create and update to the uid of its
+	// object.
 	written map[uint64]types.UID
 	removed map[types.UID]struct{}
 	// created is the first acknowledged resourceVersion of each uid.
@@ -39,7 +41,7 @@ type ledger struct {
 	creates  int
 	updates  int
 	failures int
-	// lost has what an answer to a later write contradicted.
+	// lost describes acknowledged writes that a response to a later write contradicts.
 	lost []string
 }
 
@@ -64,7 +66,7 @@ func fill(ctx context.Context, kind kind, book *ledger, count int) error {
 				if err := create(ctx, kind, book, name, 0); err != nil {
 					failed <- err
 					for range names {
-						// The sender must not wait for a writer that has ended.
+						// Drain the names, because the sender must not block on a writer that has ended.
 					}
 				}
 			}
@@ -83,7 +85,8 @@ func fill(ctx context.Context, kind kind, book *ledger, count int) error {
 	}
 }
 
-// write goes on until it is told to stop. Each writer has its own objects, so that it knows what each must be.
+// write runs until ctx is canceled. Each writer has its own objects, so that it knows their
+// expected state.
 func write(ctx context.Context, kind kind, book *ledger, o options) {
 	names := make([][]string, o.writers)
 	i := 0
@@ -106,8 +109,8 @@ func write(ctx context.Context, kind kind, book *ledger, o options) {
 	all.Wait()
 }
 
-// writeOnce creates what is not there, and otherwise deletes or updates. Its context is its own: a write that has begun is
-// awaited.
+// writeOnce creates a missing object, and otherwise deletes or updates it. It uses its own context,
+// because a write that has started must complete.
 func writeOnce(kind kind, book *ledger, name string, revision int, isRemoval bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), requestMax)
 	defer cancel()
@@ -165,7 +168,7 @@ func (l *ledger) writes(name string, uid types.UID, version string, isNew bool) 
 	number := parseVersion(version)
 	l.objects[name] = known{exists: true, uid: uid, resourceVersion: number}
 	l.written[number] = uid
-	// One whose creation went unanswered is first known by its update.
+	// If its creation got no response, an object is first known by its update.
 	if _, isKnown := l.created[uid]; !isKnown {
 		l.created[uid] = number
 	}
@@ -195,7 +198,8 @@ func (l *ledger) fails(name string, err error) {
 	l.failures++
 }
 
-// parseVersion gives 0 for what is no number; nothing was ever written at 0, so the judge finds it.
+// parseVersion returns 0 if the string is not a number. No write has version 0, so the judge finds
+// it.
 func parseVersion(version string) uint64 {
 	number, _ := strconv.ParseUint(version, 10, 64)
 	return number

@@ -1,10 +1,12 @@
-// A KMS v2 plugin as operators run one: gRPC's own server behind a Unix domain socket, and keys that outlive the process.
+// A KMS v2 plugin like those in production: a gRPC server behind a Unix domain socket, with keys
+// that persist after the process.
 //
 //	kms-plugin FOLDER
 //
-// FOLDER/kms.sock is the socket, FOLDER/keys/ID a key of 32 bytes, made when it is first used, and FOLDER/key-id the id of the key that
-// encrypts. FOLDER/fault, if it is there, is what every call fails with: the number of a gRPC code, a space, a message. FOLDER/fault-Decrypt
-// is the same for one method.
+// FOLDER/kms.sock is the socket. FOLDER/keys/ID is a key of 32 bytes, created on first use, and
+// FOLDER/key-id contains the id of the key that encrypts. If FOLDER/fault exists, every call fails
+// with its content: the number of a gRPC code, a space, and a message. FOLDER/fault-Decrypt does
+// the same for one method.
 package main
 
 import (
@@ -65,7 +67,7 @@ func (p *plugin) key(id string, create bool) (cipher.AEAD, error) {
 		if _, err := rand.Read(key); err != nil {
 			return nil, err
 		}
-		// Whole or not at all: this process may be killed at any time.
+		// The rename is atomic, because this process may be killed at any time.
 		draft := path + ".draft"
 		if err := os.WriteFile(draft, key, 0o600); err != nil {
 			return nil, err
@@ -114,7 +116,7 @@ func (p *plugin) Decrypt(_ context.Context, request *kms.DecryptRequest) (*kms.D
 		return nil, err
 	}
 	if string(request.Annotations["key-version.plugin.example.com"]) != request.KeyId {
-		return nil, errors.New("the annotations are not those of the value")
+		return nil, errors.New("the annotations do not match the key id")
 	}
 	gcm, err := p.key(request.KeyId, false)
 	if err != nil {
@@ -136,7 +138,7 @@ func run(folder string) error {
 		return err
 	}
 	socket := filepath.Join(folder, "kms.sock")
-	// One that was killed leaves it behind.
+	// A killed process leaves the socket behind.
 	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

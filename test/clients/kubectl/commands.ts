@@ -1,18 +1,18 @@
 /**
- * What kubectl is told, in order: each section begins in the state that the sections before it
- * left. All of it runs in the namespace `work` of two servers, in a folder with the files of
- * files.ts. Words are split at spaces; single quotes keep them together.
+ * The commands that kubectl runs, in order. Each section starts in the state that the sections
+ * before it left. All of it runs in the namespace `work` of two servers, in a folder with the files
+ * of files.ts. Words are separated by spaces; single quotes keep them together.
  */
 export type KubectlCommand = {
   readonly run: string
   readonly stdin?: string
-  /** A sed expression that stands for what a person does in the editor. */
+  /** A sed expression that replaces the user's editor session. */
   readonly edit?: string
-  /** `UID` in the file of this name becomes the uid of this object. */
+  /** Replaces `UID` in the named file with the uid of this object. */
   readonly uidOf?: { readonly object: string; readonly inFile: string }
-  /** kubectl itself prints it in an order by chance. */
+  /** Whether kubectl itself prints the output in random order. */
   readonly anyOrder?: true
-  /** Reasoned difference: the outputs are shown, but do not fail the run. */
+  /** Reason for an accepted difference. The outputs are shown but do not fail the run. */
   readonly differs?: string
 }
 
@@ -22,14 +22,14 @@ export type KubectlSection = {
 }
 
 /**
- * Long enough for a server on a busy machine to answer; the command lasts so long where it waits
- * for what never comes.
+ * Timeout that lets a server on a busy machine respond. Commands that wait for a condition that
+ * never holds take this long.
  */
 const shortly = '--timeout=4s'
 const followed = '--request-timeout=8s'
 
-const goDiff = 'the Go diff of two objects in a refusal (docs/differences.md)'
-const ownVersion = 'a server tells its own version, and what it was built with'
+const goDiff = 'the error message contains a Go diff of two objects (docs/differences.md)'
+const ownVersion = 'a server reports its own version and build information'
 
 export const sections: readonly KubectlSection[] = [
   {
@@ -304,7 +304,7 @@ export const sections: readonly KubectlSection[] = [
     ],
   },
   {
-    title: 'what was created',
+    title: 'created objects',
     commands: [
       'get clusterroles r1 r2 r3 r4 -o yaml',
       'describe clusterrole r1',
@@ -669,7 +669,7 @@ export const sections: readonly KubectlSection[] = [
     ],
   },
   {
-    title: 'top, proxied and contained',
+    title: 'top, logs, exec and other commands for containers',
     commands: [
       'top nodes',
       'top pods',

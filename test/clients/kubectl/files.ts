@@ -1,8 +1,8 @@
-/** Files that the commands of kubectl read, in the folder that it runs in. */
+/** Files that the kubectl commands read, in the folder in which it runs. */
 
 const yaml = (text: TemplateStringsArray): string => text.join('').replace(/^\n/, '')
 
-/** Names of files and what is in them. */
+/** Contents of the files by name. */
 export const files: Readonly<Record<string, string>> = {
   'deployment.yaml': yaml`
 apiVersion: apps/v1

@@ -1,11 +1,13 @@
-/** What no two servers share is replaced by a word, so that the rest can be compared. */
+/**
+ * Replaces values that differ between servers with fixed words, so that the rest can be compared.
+ */
 import type { KubectlSession } from './session.ts'
 
 const masks: readonly (readonly [RegExp, string])[] = [
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID'],
   [/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z| ?[+-]\d\d:?\d\d)?(?: UTC)?/g, 'TIME'],
   [/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}/g, 'TIME'],
-  // Of kubectl's own log.
+  // Prefix of kubectl's own log lines.
   [/[EWI]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ /g, 'LOG '],
   [/(resource ?version\\?"?: *\\?"?)\d+/gi, '$1VERSION'],
   [/(resource version to be \d+, was )\d+/g, '$1VERSION'],
@@ -26,13 +28,13 @@ export function masked(text: string, { dir, url }: Pick<KubectlSession, 'dir' | 
     .replaceAll(url, 'SERVER')
     .replaceAll(new URL(url).host, 'HOST')
   for (const [pattern, word] of masks) result = result.replace(pattern, word)
-  // Columns are as wide as what was masked in them.
+  // The width of columns depends on the masked values.
   return result.replace(/[ \t]+/g, ' ')
 }
 
 /**
- * What `explain` says without its descriptions, which are in our own words: names, types, values
- * and complaints are left.
+ * Returns the output of `explain` without descriptions, because Keelson has its own. Names, types,
+ * values and errors remain.
  */
 export const withoutProse = (text: string): string =>
   text

@@ -1,4 +1,4 @@
-/** `kubectl proxy`: what is answered through it, and what it keeps back itself. */
+/** Tests `kubectl proxy`: the responses through it, and the requests that it rejects itself. */
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { KubectlSession } from './session.ts'

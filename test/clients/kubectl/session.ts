@@ -1,4 +1,4 @@
-/** kubectl on one server, in a folder of its own with the files that commands read. */
+/** kubectl on one server, in a separate folder with the files that the commands read. */
 import { type ExecFileException, execFile, spawn } from 'node:child_process'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,9 +9,9 @@ import { kubeconfig } from '../../support/harness/kubectl.ts'
 import type { KubectlCommand } from './commands.ts'
 import { files } from './files.ts'
 
-/** The longest command waits for 30 s itself. */
+/** Limit for a run. The longest command waits for 30 s itself. */
 const RUN_MAX_MS = 120_000
-/** `explain --recursive` and lists of all roles as YAML. */
+/** Limit for the output, large enough for `explain --recursive` and lists of all roles as YAML. */
 const OUTPUT_MAX_BYTES = 64 * 1024 * 1024
 
 export class KubectlSession implements AsyncDisposable {
@@ -28,7 +28,7 @@ export class KubectlSession implements AsyncDisposable {
       TMPDIR: dir,
       KUBECONFIG: join(dir, 'config'),
       KUBE_EDITOR: join(dir, 'editor'),
-      // Where the order of columns and words depends on the language.
+      // The order of columns and words depends on the locale.
       LC_ALL: 'C',
     }
   }
@@ -40,7 +40,7 @@ export class KubectlSession implements AsyncDisposable {
     return new KubectlSession(dir, server.url)
   }
 
-  /** Its exit code, what it printed and what it complained of. */
+  /** Runs a command and returns its exit code, stdout and stderr. */
   async run(command: KubectlCommand): Promise<string> {
     await this.#writeEditor(command.edit ?? '')
     if (command.uidOf !== undefined) await this.#fillUid(command.uidOf)
@@ -87,7 +87,7 @@ export class KubectlSession implements AsyncDisposable {
   }
 }
 
-/** `'a b' c` are two words. */
+/** Splits a command into words: `'a b' c` is two words. */
 function wordsOf(line: string): readonly string[] {
   return [...line.matchAll(/(?:'[^']*'|[^' ])+/g)].map(([word]) => word.replaceAll("'", ''))
 }

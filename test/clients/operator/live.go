@@ -19,7 +19,7 @@ import (
 
 const pollEvery = 20 * time.Millisecond
 
-// live takes objects through their lives, all at once, and returns what went wrong.
+// live takes objects through their life cycles in parallel and returns the failures.
 func live(ctx context.Context, config *rest.Config, objects int) []string {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
@@ -43,7 +43,7 @@ func live(ctx context.Context, config *rest.Config, objects int) []string {
 	return faults
 }
 
-// liveOnce creates a lamp, changes it, and deletes it, and waits for the operator each time.
+// liveOnce creates a lamp, changes it and deletes it. It waits for the operator after each step.
 func liveOnce(ctx context.Context, lamps dynamic.ResourceInterface, name string) error {
 	if _, err := lamps.Create(ctx, newLamp(name), metav1.CreateOptions{}); err != nil {
 		return err
@@ -81,7 +81,7 @@ func waitForWatts(ctx context.Context, lamps dynamic.ResourceInterface, name str
 	})
 }
 
-// sight counts what an informer was told.
+// sight counts the events of an informer.
 type sight struct {
 	mutex  sync.Mutex
 	events map[string]int
@@ -115,7 +115,7 @@ func (s *sight) note(what string) {
 	s.events[what]++
 }
 
-// waitForDeleted gives the informer the time to hear of the last ones.
+// waitForDeleted gives the informer time to receive the last events.
 func (s *sight) waitForDeleted(ctx context.Context, objects int) {
 	_ = wait.PollUntilContextTimeout(ctx, pollEvery, 5*time.Second, true, func(context.Context) (bool, error) {
 		return s.counts()["deleted"] == objects, nil

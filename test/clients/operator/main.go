@@ -1,6 +1,7 @@
-// Command operator is a small operator of the kind that many write: controller-runtime watches a custom resource, adds a finalizer,
-// writes the status, and cleans up when an object goes. A dynamic informer of client-go watches the same objects. The command creates,
-// updates and deletes objects itself and prints, as one line of JSON, what the operator and the informer saw.
+// Command operator is a typical small operator: controller-runtime watches a custom resource, adds
+// a finalizer, writes the status, and cleans up when an object is deleted. A dynamic informer of
+// client-go watches the same objects. The command creates, updates and deletes objects itself. It
+// prints, as one line of JSON, what the operator and the informer observed.
 package main
 
 import (
@@ -16,7 +17,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// runMax is for all objects together.
+// runMax is the time limit for all objects together.
 const runMax = 60 * time.Second
 
 var kind = schema.GroupVersionKind{Group: "operator.example.com", Version: "v1", Kind: "Lamp"}
@@ -31,10 +32,10 @@ type verdict struct {
 }
 
 func main() {
-	// Of its own: controller-runtime has flags of these names, too.
+	// A separate flag set, because controller-runtime also registers flags with these names.
 	flags := flag.NewFlagSet("operator", flag.ExitOnError)
-	kubeconfig := flags.String("kubeconfig", "", "how to reach the server")
-	objects := flags.Int("objects", 20, "how many objects there are")
+	kubeconfig := flags.String("kubeconfig", "", "path of the kubeconfig")
+	objects := flags.Int("objects", 20, "number of objects")
 	_ = flags.Parse(os.Args[1:])
 	if err := run(*kubeconfig, *objects); err != nil {
 		fmt.Fprintln(os.Stderr, "operator:", err)

@@ -44,7 +44,8 @@ func startOperator(ctx context.Context, config *rest.Config) (*operator, error) 
 	return o, nil
 }
 
-// Reconcile holds the object by a finalizer, tells in the status what it has seen, and lets go of what is to be deleted.
+// Reconcile adds a finalizer, reports the observed spec in the status, and removes the finalizer
+// from an object that is being deleted.
 func (o *operator) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	lamp := &unstructured.Unstructured{}
 	lamp.SetGroupVersionKind(kind)
@@ -77,7 +78,7 @@ func (o *operator) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 	return ctrl.Result{}, nil
 }
 
-// retry takes a conflict for what it is: the cache was behind.
+// retry requeues after a conflict, which only means that the cache was stale.
 func retry(err error) (ctrl.Result, error) {
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return ctrl.Result{Requeue: true}, nil
@@ -91,7 +92,8 @@ func (o *operator) note(names map[string]bool, name string) {
 	names[name] = true
 }
 
-// waitForFinalized waits for the operator to note what it did: an informer may see an object go before its last update has come back.
+// waitForFinalized waits until the operator has recorded all finalized objects. An informer may
+// observe a deletion before the operator's last update has returned.
 func (o *operator) waitForFinalized(ctx context.Context, objects int) {
 	_ = wait.PollUntilContextCancel(ctx, pollEvery, true, func(context.Context) (bool, error) {
 		_, finalized := o.counts()

@@ -1,6 +1,6 @@
 /**
- * What the webhooks of Cluster API default, refuse and convert. Most of it by dry runs, so that no
- * controller has a hand in the answers.
+ * Tests the defaults, rejections and conversions of Cluster API's webhooks. Most requests are dry
+ * runs, so that controllers do not affect the responses.
  */
 import * as objects from './cluster-api-objects.ts'
 import type { Manifest } from './manifests.ts'
@@ -40,26 +40,26 @@ async function tryClusters(stage: Stage): Promise<void> {
   await tried(stage, 'cluster: defaults', cluster('a'))
   await tried(
     stage,
-    'cluster: infrastructure elsewhere',
+    'cluster: infrastructure in another namespace',
     cluster('a', { infrastructureRef: elsewhere }),
   )
   await tried(
     stage,
-    'cluster: control plane elsewhere',
+    'cluster: control plane in another namespace',
     cluster('a', { controlPlaneRef: elsewhere }),
   )
   await tried(
     stage,
-    'cluster: a network that is none',
+    'cluster: an invalid network',
     cluster('a', { clusterNetwork: { pods: { cidrBlocks: ['10.0.0.0/99'] } } }),
   )
   await tried(
     stage,
-    'cluster: a port that is none',
+    'cluster: an invalid port',
     cluster('a', { clusterNetwork: { apiServerPort: 'https' } }),
   )
-  await tried(stage, 'cluster: a name that is none', cluster('1a'))
-  await tried(stage, 'cluster: a topology of nothing', cluster('a', { topology: {} }))
+  await tried(stage, 'cluster: an invalid name', cluster('1a'))
+  await tried(stage, 'cluster: an empty topology', cluster('a', { topology: {} }))
   await tried(
     stage,
     'cluster: a topology without a version',
@@ -67,12 +67,12 @@ async function tryClusters(stage: Stage): Promise<void> {
   )
   await tried(
     stage,
-    'cluster: a wrong version',
+    'cluster: an invalid version',
     core('Cluster', 'a', { topology: { class: 'none', version: '1.x' } }),
   )
   await tried(
     stage,
-    'cluster: a class that is not there',
+    'cluster: a class that does not exist',
     core('Cluster', 'a', { topology: { class: 'none', version: 'v1.32.0' } }),
   )
   await tried(stage, 'cluster: unknown fields', cluster('a', { colour: 'red' }))
@@ -86,9 +86,9 @@ async function tryMachineDeployments(stage: Stage): Promise<void> {
     tried(stage, `machine deployment: ${name}`, machineDeployment('a', 'plain', spec, template))
   await md('defaults')
   await md('a version without v', {}, { version: '1.32.4' })
-  await md('a wrong version', {}, { version: 'newest' })
-  await md('a selector that does not fit', { selector: { matchLabels: { a: 'b' } } })
-  await md('a selector with a wrong operator', {
+  await md('an invalid version', {}, { version: 'newest' })
+  await md('a selector that does not match', { selector: { matchLabels: { a: 'b' } } })
+  await md('a selector with an invalid operator', {
     selector: { matchExpressions: [{ key: 'a', operator: 'Near' }] },
   })
   await md('too large a surge', {
@@ -99,7 +99,7 @@ async function tryMachineDeployments(stage: Stage): Promise<void> {
   })
   await md('an unknown strategy', { strategy: { type: 'Sometimes' } })
   await md('remediation', { strategy: { type: 'OnDelete', remediation: { maxInFlight: 'x' } } })
-  await md('replicas below nothing', { replicas: -1 })
+  await md('negative replicas', { replicas: -1 })
   await md('two clusters', {}, { clusterName: 'other' })
   const scaled = {
     'cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size': '3',
@@ -127,7 +127,7 @@ async function tryMachineDeployments(stage: Stage): Promise<void> {
   )
   await tried(
     stage,
-    'machine set: a selector that does not fit',
+    'machine set: a selector that does not match',
     machineSet('a', 'plain', { selector: { matchLabels: { a: 'b' } } }),
   )
 }
@@ -141,22 +141,22 @@ const ref = (namespace: string): object => ({
 
 async function tryMachines(stage: Stage): Promise<void> {
   await tried(stage, 'machine: defaults', machine('a', 'plain', { version: '1.32.4' }))
-  await tried(stage, 'machine: no data to start with', machine('a', 'plain', { bootstrap: {} }))
+  await tried(stage, 'machine: no bootstrap data', machine('a', 'plain', { bootstrap: {} }))
   await tried(
     stage,
-    'machine: a configuration elsewhere',
+    'machine: a configuration in another namespace',
     machine('a', 'plain', { bootstrap: { configRef: ref('default') } }),
   )
   await tried(
     stage,
-    'machine: infrastructure elsewhere',
+    'machine: infrastructure in another namespace',
     machine('a', 'plain', { infrastructureRef: ref('default') }),
   )
-  await tried(stage, 'machine: a wrong version', machine('a', 'plain', { version: 'v1' }))
+  await tried(stage, 'machine: an invalid version', machine('a', 'plain', { version: 'v1' }))
   await tried(stage, 'machine: no cluster', machine('a', ''))
   await tried(
     stage,
-    'machine: a wrong timeout',
+    'machine: an invalid timeout',
     machine('a', 'plain', { nodeDrainTimeout: 'soon' }),
   )
 }
@@ -176,9 +176,9 @@ async function tryHealthChecks(stage: Stage): Promise<void> {
     unhealthyConditions: [{ type: 'Ready', status: 'False', timeout: '5m' }],
   })
   await health('no selector', { selector: {} })
-  await health('too short a start', { nodeStartupTimeout: '10s' })
-  await health('a wrong maximum', { maxUnhealthy: 'all' })
-  await health('a wrong range', { unhealthyRange: '3-5' })
+  await health('a startup timeout that is too short', { nodeStartupTimeout: '10s' })
+  await health('an invalid maximum', { maxUnhealthy: 'all' })
+  await health('an invalid range', { unhealthyRange: '3-5' })
 }
 
 async function tryMachinePools(stage: Stage): Promise<void> {
@@ -198,7 +198,7 @@ async function tryMachinePools(stage: Stage): Promise<void> {
       }),
     )
   await pool('defaults', { bootstrap: { dataSecretName: 'd' }, version: '1.32.4' })
-  await pool('no data to start with', { bootstrap: {} })
+  await pool('no bootstrap data', { bootstrap: {} })
 }
 
 const addons = (kind: string, name: string, spec: object): Manifest =>
@@ -232,11 +232,11 @@ async function tryDrainRules(stage: Stage): Promise<void> {
     pods: [{ selector: { matchLabels: { a: 'b' } } }],
   })
   await drain('skip with an order', { drain: { behavior: 'Skip', order: 3 } })
-  await drain('twice the same', {
+  await drain('duplicate rules', {
     drain: { behavior: 'Drain' },
     pods: [{ selector: {} }, { selector: {} }],
   })
-  await drain('a wrong selector', {
+  await drain('an invalid selector', {
     drain: { behavior: 'Drain' },
     pods: [{ selector: { matchLabels: { '-': 'b' } } }],
   })
@@ -244,7 +244,7 @@ async function tryDrainRules(stage: Stage): Promise<void> {
 
 async function tryExtensions(stage: Stage): Promise<void> {
   const extension = { clientConfig: { url: 'https://example.com' } }
-  await tried(stage, 'extension: not without its gate', {
+  await tried(stage, 'extension: rejected without its feature gate', {
     apiVersion: 'runtime.cluster.x-k8s.io/v1alpha1',
     kind: 'ExtensionConfig',
     metadata: { name: 'a' },
@@ -265,7 +265,7 @@ async function tryAddresses(stage: Stage): Promise<void> {
   )
   await tried(
     stage,
-    'address: a wrong prefix',
+    'address: an invalid prefix',
     ipam('IPAddress', { claimRef: { name: 'a' }, poolRef, address: '10.0.0.1', prefix: 300 }),
   )
 }
@@ -279,7 +279,7 @@ async function tryClasses(stage: Stage): Promise<void> {
   const small = objects.workerClass('small')
   const cases: readonly [string, object][] = [
     ['defaults', {}],
-    ['two classes of one name', { workers: { machineDeployments: [small, small] } }],
+    ['two classes with the same name', { workers: { machineDeployments: [small, small] } }],
     ['a default of another type', variable({ type: 'string', default: 5 })],
     ['an unknown type', variable({ type: 'colour' })],
     [
@@ -295,9 +295,9 @@ async function tryClasses(stage: Stage): Promise<void> {
       variable({ type: 'integer', default: 1, 'x-kubernetes-validations': [{ rule: 'self > 3' }] }),
     ],
     ['a patch with an unknown variable', { variables: [] }],
-    ['a patch of nothing', { patches: [{ name: 'empty' }] }],
+    ['an empty patch', { patches: [{ name: 'empty' }] }],
     [
-      'a template elsewhere',
+      'a template in another namespace',
       {
         infrastructure: {
           ref: {
@@ -310,7 +310,7 @@ async function tryClasses(stage: Stage): Promise<void> {
       },
     ],
     [
-      'a template that is none',
+      'an invalid template',
       {
         infrastructure: {
           ref: { apiVersion: 'infrastructure.cluster.x-k8s.io/v1', kind: 'PlayCluster', name: 'a' },
@@ -324,8 +324,8 @@ async function tryClasses(stage: Stage): Promise<void> {
 }
 
 /**
- * Refused updates, which leave nothing behind, of objects that are stored; their cluster is paused,
- * so that no controller acts on them.
+ * Tests rejected updates of stored objects, which change nothing. Their cluster is paused, so that
+ * no controller acts on them.
  */
 async function update(stage: Stage): Promise<void> {
   await stage.create('stored: cluster', cluster('plain', { paused: true }))
@@ -343,24 +343,24 @@ async function update(stage: Stage): Promise<void> {
   await stage.patch('update: a selector changes', md, {
     spec: { selector: { matchLabels: { x: 'y' } } },
   })
-  await stage.patch('update: a version that is none', m, { spec: { version: 'x' } })
-  await stage.patch('update: infrastructure elsewhere', cluster('plain'), {
+  await stage.patch('update: an invalid version', m, { spec: { version: 'x' } })
+  await stage.patch('update: infrastructure in another namespace', cluster('plain'), {
     spec: { infrastructureRef: { namespace: 'default' } },
   })
   await stage.patch('update: a cluster gets a topology', cluster('plain'), {
     spec: { topology: { class: 'none', version: 'v1.32.0' } },
   })
   await stage.apply(
-    'update: an apply that is refused',
+    'update: a rejected apply',
     machine('m', 'other'),
     'fieldManager=stage&force=true',
   )
   await stage.step('update: a scale', 'GET', md, undefined, { subresource: 'scale' })
   const { spec } = { spec: { replicas: -3 } }
-  await stage.patch('update: a scale below nothing', md, { spec }, { subresource: 'scale' })
+  await stage.patch('update: a negative scale', md, { spec }, { subresource: 'scale' })
 }
 
-/** An object in its three versions; the stored one is v1beta1. */
+/** Tests an object in its three versions. The stored one is v1beta1. */
 async function convert(stage: Stage): Promise<void> {
   const old = {
     infrastructureRef: {
@@ -388,14 +388,20 @@ async function convert(stage: Stage): Promise<void> {
     const found = await stage.find(made)
     await stage.step(`conversion: ${version} is replaced by itself`, 'PUT', made, found)
     const wrong = { spec: { clusterNetwork: { pods: { cidrBlocks: ['x'] } } } }
-    await stage.patch(`conversion: ${version} is refused by the webhook of v1beta1`, made, wrong)
+    await stage.patch(`conversion: ${version} is rejected by the webhook of v1beta1`, made, wrong)
     const applied = core('Cluster', `applied-${version}`, old, {}, version)
     await stage.apply(`conversion: ${version} is applied`, applied)
     await stage.settled(applied)
     await stage.apply(`conversion: ${version} is applied again`, applied)
-    await stage.step(`conversion: ${version}, a dry run of a delete`, 'DELETE', made, undefined, {
-      query: 'dryRun=All',
-    })
+    await stage.step(
+      `conversion: ${version} is deleted with a dry run`,
+      'DELETE',
+      made,
+      undefined,
+      {
+        query: 'dryRun=All',
+      },
+    )
     const deployment = {
       ...machineDeployment(`md-${version}`, 'plain', { replicas: 1 }),
       apiVersion: `cluster.x-k8s.io/${version}`,

@@ -1,4 +1,4 @@
-/** Objects of Cluster API, and the kinds of a provider whose machines are nothing but objects. */
+/** Objects of Cluster API, and the kinds of a provider whose machines exist only as objects. */
 import type { Manifest } from './manifests.ts'
 
 export const NAMESPACE = 'fleet'
@@ -11,7 +11,10 @@ export const groups = {
   controlPlane: 'controlplane.cluster.x-k8s.io',
 } as const
 
-/** A kind whose spec and status may be anything; Cluster API finds its version by the label. */
+/**
+ * Returns the definition of a kind with arbitrary spec and status. Cluster API finds its version by
+ * the label.
+ */
 const definition = (group: string, kind: string, spec: object = {}): Manifest => {
   const plural = `${kind.toLowerCase()}s`
   const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
@@ -34,7 +37,10 @@ const definition = (group: string, kind: string, spec: object = {}): Manifest =>
   }
 }
 
-/** With defaults of its own, which server-side apply must not take for changes of Cluster API's. */
+/**
+ * Kinds of the provider. They have defaults, which Cluster API's server-side applies must not treat
+ * as changes.
+ */
 export const providerKinds: readonly Manifest[] = [
   definition(groups.infrastructure, 'PlayCluster', {
     region: { type: 'string', default: 'north' },
@@ -73,7 +79,7 @@ export const bootstrap = (kind: string, name: string, spec: object = {}): Manife
 export const controlPlane = (kind: string, name: string, spec: object = {}): Manifest =>
   object(`${groups.controlPlane}/v1`, kind, name, spec)
 
-/** A reference as Cluster API writes them. */
+/** Returns a reference in Cluster API's format. */
 export const refTo = ({ apiVersion, kind, metadata }: Manifest): object => ({
   apiVersion,
   kind,

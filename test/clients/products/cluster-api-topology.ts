@@ -1,6 +1,6 @@
 /**
- * A cluster by a ClusterClass, from its first object to a running machine and back: the controllers
- * of Cluster API, and their server-side applies.
+ * Tests a cluster with a ClusterClass, from its first object to a running machine and back. This
+ * covers Cluster API's controllers and their server-side applies.
  */
 import { kubeconfig } from '../../support/harness/kubectl.ts'
 import * as objects from './cluster-api-objects.ts'
@@ -47,9 +47,9 @@ async function make(stage: Stage): Promise<void> {
       query: 'dryRun=All',
     })
   await tried('defaults of variables', {})
-  await tried('a variable is missing', { variables: [] })
+  await tried('a missing variable', { variables: [] })
   await tried('a value that is not allowed', { variables: [{ name: 'zone', value: 'c' }] })
-  await tried('a variable that nobody knows', {
+  await tried('an unknown variable', {
     variables: [
       { name: 'zone', value: 'a' },
       { name: 'more', value: 1 },
@@ -61,16 +61,16 @@ async function make(stage: Stage): Promise<void> {
       { name: 'disk', value: 'x' },
     ],
   })
-  await tried('a class of workers that is not there', {
+  await tried('a worker class that does not exist', {
     workers: { machineDeployments: [{ class: 'huge', name: 'md' }] },
   })
   const twice = [
     { class: 'small', name: 'md' },
     { class: 'small', name: 'md' },
   ]
-  await tried('two workers of one name', { workers: { machineDeployments: twice } })
+  await tried('two workers with the same name', { workers: { machineDeployments: twice } })
   await stage.create('topology: a cluster', topo)
-  await stage.until('the topology is there', async () => {
+  await stage.until('the topology exists', async () => {
     const found = await stage.find(topo)
     return (
       at(found, 'spec', 'infrastructureRef') !== undefined &&
@@ -79,7 +79,7 @@ async function make(stage: Stage): Promise<void> {
   })
 }
 
-/** What the controllers of a provider do. */
+/** Does the work of a provider's controllers. */
 async function provide(stage: Stage): Promise<void> {
   const found = await stage.find(topo)
   const infrastructure = refOf(at(found, 'spec', 'infrastructureRef'))
@@ -108,7 +108,7 @@ async function provide(stage: Stage): Promise<void> {
     type: 'cluster.x-k8s.io/secret',
     stringData: { value: JSON.stringify(kubeconfig(stage.server)) },
   }
-  // The cluster that it makes is the one that it is in.
+  // The workload cluster is the management cluster itself.
   await stage.install([secret])
   const counts = { replicas: 1, readyReplicas: 1, updatedReplicas: 1, unavailableReplicas: 0 }
   const isThere = {
@@ -127,12 +127,13 @@ async function provide(stage: Stage): Promise<void> {
 
 async function run(stage: Stage): Promise<void> {
   const machines = `/apis/cluster.x-k8s.io/v1beta1/namespaces/${objects.NAMESPACE}/machines?labelSelector=cluster.x-k8s.io/cluster-name=topo`
-  await stage.until('a machine is there', async () => (await stage.list(machines)).length === 1)
+  await stage.until('a machine exists', async () => (await stage.list(machines)).length === 1)
   const [machine] = await stage.list(machines)
   const status = { type: 'merge', subresource: 'status' }
   const config = refOf(at(machine, 'spec', 'bootstrap', 'configRef'))
   await stage.write('PATCH', config, { status: { ready: true, dataSecretName: 'data' } }, status)
-  // One after the other, or the machine's controller may take both into one update.
+  // These updates are separate, because the machine's controller might otherwise combine them in
+  // one update.
   await stage.until(
     'the machine has its data',
     async () => at((await stage.list(machines))[0], 'status', 'bootstrapReady') === true,
@@ -162,7 +163,7 @@ async function change(stage: Stage): Promise<void> {
   await stage.patch('topology: another class', topo, topology({ class: 'other' }))
   await stage.patch('topology: an older version', topo, topology({ version: 'v1.31.0' }))
   await stage.patch('topology: two minor versions at once', topo, topology({ version: 'v1.34.0' }))
-  await stage.patch('topology: it cannot be taken away', topo, { spec: { topology: null } })
+  await stage.patch('topology: it cannot be removed', topo, { spec: { topology: null } })
   const play = objects.clusterClass('play')
   await stage.step('topology: a class in use is not deleted', 'DELETE', play)
   await stage.patch('topology: a class in use keeps its workers', play, {
@@ -185,32 +186,32 @@ async function change(stage: Stage): Promise<void> {
   const found = await stage.find(topo)
   const infrastructure = refOf(at(found, 'spec', 'infrastructureRef'))
   await stage.until(
-    'the new value is there',
+    'the new value is applied',
     async () => at(await stage.find(infrastructure), 'spec', 'zone') === 'a',
   )
-  // What others write into an object that is applied stays, unless it is Cluster API's own.
+  // Fields that others add to an applied object stay, unless Cluster API owns them.
   await stage.write('PATCH', infrastructure, { spec: { zone: 'z', theirs: 1 } }, { type: 'merge' })
   await stage.until(
-    'what is its own comes back',
+    'owned fields are restored',
     async () => at(await stage.find(infrastructure), 'spec', 'zone') === 'a',
   )
   const workers = { workers: { machineDeployments: [{ class: 'small', name: 'md', replicas: 2 }] } }
   await stage.settled(topo)
   await stage.patch('topology: two replicas', topo, topology(workers))
   const machines = `/apis/cluster.x-k8s.io/v1beta1/namespaces/${objects.NAMESPACE}/machines?labelSelector=cluster.x-k8s.io/cluster-name=topo`
-  await stage.until('two machines are there', async () => (await stage.list(machines)).length === 2)
+  await stage.until('two machines exist', async () => (await stage.list(machines)).length === 2)
 }
 
 async function remove(stage: Stage): Promise<void> {
-  await stage.step('topology: the cluster goes', 'DELETE', topo)
-  await stage.until('it is gone', async () => (await stage.find(topo)) === undefined)
+  await stage.step('topology: the cluster is deleted', 'DELETE', topo)
+  await stage.until('the cluster is gone', async () => (await stage.find(topo)) === undefined)
   const play = objects.clusterClass('play')
   await stage.settled(play)
-  await stage.step('topology: its class goes', 'DELETE', play)
+  await stage.step('topology: its class is deleted', 'DELETE', play)
   await stage.until('the class is gone', async () => (await stage.find(play)) === undefined)
 }
 
-/** The object that a reference names. */
+/** Returns the object that a reference names. */
 function refOf(reference: unknown): Ref {
   return {
     apiVersion: textAt(reference, 'apiVersion'),

@@ -1,7 +1,7 @@
 /**
- * Cluster API's core manager, whose webhooks are called by their URL: definitions with three
- * versions, which it converts, defaults and refusals, and controllers that write by server-side
- * apply. The provider of infrastructure is played.
+ * Cluster API's core manager, whose webhooks are called by URL. It covers kinds with three versions
+ * and conversion, defaulting, rejections, and controllers that write with server-side apply. The
+ * infrastructure provider is simulated.
  */
 import { execFile } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -18,11 +18,11 @@ import { freePort, type Product, type Stage } from './stage.ts'
 
 const NAMESPACE = 'capi-system'
 /**
- * On a busy machine the ten seconds that are the default may not be enough, and these webhooks fail
- * closed.
+ * Timeout of the webhooks. On a busy machine the default of ten seconds may not be enough, and
+ * these webhooks fail closed.
  */
 const WEBHOOK_TIMEOUT_S = 30
-/** The definitions have less than one megabyte. */
+/** Limit for the output of kustomize. The definitions take less than one megabyte. */
 const KUSTOMIZE_MAX_BYTES = 16 * 1024 * 1024
 
 export const clusterApi: Product = { name: 'cluster-api', play: playClusterApi }
@@ -58,7 +58,7 @@ async function install(stage: Stage): Promise<void> {
     url: `https://127.0.0.1:${port}`,
     caBundle: Buffer.from(authority.certificatePem).toString('base64'),
   }
-  // cert-manager's objects: nobody is here who reads them.
+  // cert-manager's objects are left out, because cert-manager does not run here.
   const manifests = readManifests(stdout)
     .filter(({ apiVersion }) => !apiVersion.startsWith('cert-manager.io/'))
     .map((manifest) => adapted(manifest, hook, stage.clusterIp))
@@ -70,7 +70,7 @@ async function install(stage: Stage): Promise<void> {
       withDefaults(String(arg)),
     ),
     `--kubeconfig=${await stage.kubeconfigOf(NAMESPACE, 'capi-manager')}`,
-    // A Lease in the namespace that a Pod is in: this one is in none.
+    // The manager runs outside of a Pod, so it has no namespace for a Lease.
     '--leader-elect=false',
     '--feature-gates=ClusterTopology=true',
     `--diagnostics-address=127.0.0.1:${await freePort()}`,
@@ -88,7 +88,10 @@ async function install(stage: Stage): Promise<void> {
 
 type Hook = { readonly url: string; readonly caBundle: string }
 
-/** Webhooks by URL, and the old versions served, which the manager still converts. */
+/**
+ * Changes a manifest so that webhooks are called by URL, and the old versions that the manager
+ * still converts are served.
+ */
 function adapted(manifest: Manifest, hook: Hook, clusterIP: string): Manifest {
   if (manifest.kind === 'Service')
     return { ...manifest, spec: { ...recordAt(manifest, 'spec'), clusterIP } }
@@ -128,5 +131,5 @@ const clientConfigOf = (config: unknown, { url, caBundle }: Hook): object => ({
   caBundle,
 })
 
-/** `${NAME:=value}`, which clusterctl replaces. */
+/** Replaces `${NAME:=value}` with its default, as clusterctl does. */
 const withDefaults = (text: string): string => text.replace(/\$\{\w+:=([^}]*)\}/g, '$1')

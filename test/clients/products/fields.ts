@@ -1,6 +1,6 @@
 /**
- * What stands at a path of a value whose shape is not known; nothing where the path does not lead
- * anywhere.
+ * Returns the value at a path of a value with unknown structure, or nothing if the path does not
+ * exist.
  */
 import { isRecord } from '../../recorded/compat/json.ts'
 

@@ -1,7 +1,7 @@
 /**
- * Gatekeeper as its manifests deploy it: one process that audits and one that answers webhooks,
- * reached through its Service, whose certificates it makes itself. The Pods they would run in are
- * objects that nobody runs; what a kubelet would mount is written here.
+ * Installs Gatekeeper according to its manifests. One process audits and another one serves
+ * webhooks through its Service, with certificates that Gatekeeper creates. Their Pods exist only as
+ * objects; this file writes the files that a kubelet would mount.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,8 +17,8 @@ const SECRET: Ref = {
   metadata: { name: 'gatekeeper-webhook-server-cert', namespace: NAMESPACE },
 }
 /**
- * The longest that there is: on a busy machine the second that Gatekeeper allows is not enough, and
- * its webhooks fail open.
+ * Timeout of the webhooks, the maximum. On a busy machine the second that Gatekeeper allows is not
+ * enough, and its webhooks fail open.
  */
 const WEBHOOK_TIMEOUT_S = 30
 const AUDIT_INTERVAL_S = 5
@@ -28,12 +28,12 @@ export async function installGatekeeper(stage: Stage): Promise<void> {
   const manifests = readManifests(
     await readFile(join(dir, 'deploy', 'gatekeeper.yaml'), 'utf8'),
   ).map((manifest) => adapted(manifest, stage.clusterIp))
-  // Before Gatekeeper: what it will find.
+  // Created before Gatekeeper, so that its audit finds them.
   await stage.install([objects.namespace('found'), objects.configMap('found', 'old')])
   await stage.install(manifests)
   const kubeconfig = await stage.kubeconfigOf(NAMESPACE, 'gatekeeper-admin')
-  // The one of the webhooks makes the certificate, which both have as a volume; in a cluster the
-  // other one is started again until it is there.
+  // The webhook process creates the certificate, which both processes mount as a volume. In a
+  // cluster, the audit process is restarted until the certificate exists.
   const deployments = manifests.filter(({ kind }) => kind === 'Deployment').toReversed()
   for (const deployment of deployments) await start(stage, deployment, kubeconfig)
 }
@@ -49,7 +49,7 @@ function adapted(manifest: Manifest, clusterIp: string): Manifest {
   }
 }
 
-/** Starts the process of a Deployment with its own arguments, and a Pod object for it. */
+/** Starts the process of a Deployment with its own arguments, and creates a Pod object for it. */
 async function start(stage: Stage, deployment: Manifest, kubeconfig: string): Promise<void> {
   const { name = '' } = deployment.metadata
   const podName = `${name}-0`
@@ -88,10 +88,10 @@ function podOf(deployment: Manifest, name: string): Manifest {
   }
 }
 
-/** What a kubelet does with a Secret that is a volume. */
+/** Writes the files of a Secret volume, as a kubelet does. */
 async function mount(stage: Stage, dir: string): Promise<void> {
   let data: Record<string, unknown> = {}
-  await stage.until('the certificate is made', async () => {
+  await stage.until('the certificate exists', async () => {
     data = recordAt(await stage.find(SECRET), 'data')
     return 'tls.crt' in data
   })

@@ -1,4 +1,4 @@
-/** Policies for Gatekeeper, and what they are tried on. The Rego and CEL here are ours. */
+/** Policies for Gatekeeper, and objects to test them with. The Rego and CEL here are our own. */
 import type { Manifest } from './manifests.ts'
 
 const TARGET = 'admission.k8s.gatekeeper.sh'
@@ -8,7 +8,7 @@ type Template = {
   readonly kind: string
   readonly parameters: object
   readonly rego?: string
-  /** Validations in CEL, from which Gatekeeper makes a ValidatingAdmissionPolicy. */
+  /** Validations in CEL, from which Gatekeeper generates a ValidatingAdmissionPolicy. */
   readonly cel?: readonly object[]
   readonly operations?: readonly string[]
 }
@@ -70,7 +70,7 @@ export const unknownSchema = template({
   rego: 'package a\nviolation[{"msg": "a"}] { true }',
 })
 
-/** In CEL: on this one the server itself decides, by the policy that Gatekeeper makes of it. */
+/** A template in CEL. The server evaluates it, with the policy that Gatekeeper generates. */
 export const replicaLimits = template({
   name: 'k8sreplicalimits',
   kind: 'K8sReplicaLimits',
@@ -85,7 +85,7 @@ export const replicaLimits = template({
   ],
 })
 
-/** Sees no object but the old one, on a DELETE. */
+/** A template for DELETE, which gets only the old object. */
 export const keep = template({
   name: 'k8skeep',
   kind: 'K8sKeep',
@@ -95,11 +95,11 @@ export const keep = template({
 violation[{"msg": msg}] {
   input.review.operation == "DELETE"
   input.review.oldObject.metadata.annotations.keep == "yes"
-  msg := sprintf("%v is to be kept", [input.review.oldObject.metadata.name])
+  msg := sprintf("%v must be kept", [input.review.oldObject.metadata.name])
 }`,
 })
 
-/** Looks at other objects, which a SyncSet brings into Gatekeeper's memory. */
+/** A template that reads other objects, which a SyncSet loads into Gatekeeper's memory. */
 export const uniqueTitle = template({
   name: 'k8suniquetitle',
   kind: 'K8sUniqueTitle',
@@ -115,7 +115,7 @@ violation[{"msg": msg}] {
 }`,
 })
 
-/** Images of a Pod, in all kinds of containers. */
+/** A template for the images of all types of containers of a Pod. */
 export const allowedRegistries = template({
   name: 'k8sallowedregistries',
   kind: 'K8sAllowedRegistries',
@@ -129,7 +129,7 @@ containers[container] { container := input.review.object.spec.ephemeralContainer
 violation[{"msg": msg}] {
   container := containers[_]
   not allowed(container.image)
-  msg := sprintf("container %v has the image %v of another registry", [container.name, container.image])
+  msg := sprintf("container %v has the image %v from another registry", [container.name, container.image])
 }
 
 allowed(image) { startswith(image, input.parameters.registries[_]) }`,
@@ -157,7 +157,7 @@ export type Constraint = {
   readonly scoped?: readonly object[]
 }
 
-/** `on` has pairs of API group and kind. */
+/** Returns a constraint. `on` has pairs of API group and kind. */
 export function constraint({
   kind,
   name,

@@ -1,4 +1,4 @@
-/** Gatekeeper denies, warns, mutates, audits, and makes policies for the server itself. */
+/** Tests Gatekeeper: it denies, warns, mutates, audits, and generates policies for the server. */
 import type { JsonObject } from '../../recorded/compat/json.ts'
 import { arrayAt, at, textAt } from './fields.ts'
 import { installGatekeeper, NAMESPACE } from './gatekeeper-install.ts'
@@ -12,7 +12,7 @@ const VALIDATING: Ref = {
   metadata: { name: 'gatekeeper-validating-webhook-configuration' },
 }
 const bindings = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings'
-/** Each of the two processes reports on what it took over. */
+/** Number of Gatekeeper's processes, each of which reports its own status. */
 const PROCESSES = 2
 
 export const gatekeeper: Product = { name: 'gatekeeper', play: playGatekeeper }
@@ -34,11 +34,11 @@ async function playGatekeeper(stage: Stage): Promise<void> {
 }
 
 async function refuseBadTemplates(stage: Stage): Promise<void> {
-  // The configurations get their CA from the process, and a webhook that cannot be called is passed
-  // over.
+  // Wait for the webhook first. The process adds its CA to the webhook configurations, and until
+  // then the server ignores the webhook because it fails open.
   await stage.until('the webhook is called', () => isRefused(stage, objects.wrongName))
   await stage.create('a template whose Rego does not compile', objects.brokenRego)
-  await stage.create('a template whose name is not that of its kind', objects.wrongName)
+  await stage.create('a template whose name does not match its kind', objects.wrongName)
   await stage.create('a template with an unknown type in its schema', objects.unknownSchema)
 }
 
@@ -71,7 +71,7 @@ async function requireLabels(stage: Stage): Promise<void> {
   await stage.apply('deny: apply', objects.namespace('nobodys'))
   await stage.create('deny: a namespace with the label', objects.namespace('play', { owner: 'me' }))
   const play = objects.namespace('play')
-  await stage.patch('deny: the label is taken away', play, {
+  await stage.patch('deny: the label is removed', play, {
     metadata: { labels: { owner: null } },
   })
   await stage.patch('deny: json-patch', play, [{ op: 'remove', path: '/metadata/labels/owner' }], {
@@ -125,18 +125,18 @@ async function warnAndDryRun(stage: Stage): Promise<void> {
   }
   await stage.create('warn: two labels are missing', objects.configMap('play', 'c1'))
   await stage.create(
-    'warn: none is missing',
+    'warn: no label is missing',
     objects.configMap('play', 'c2', { labels: { title: 'a', author: 'b' } }),
   )
   await stage.patch('warn: update', objects.configMap('play', 'c1'), { data: { a: 'c' } })
   await stage.apply('warn: apply', objects.configMap('play', 'c3', { labels: { title: 'c' } }))
-  await stage.step('warn: nothing on delete', 'DELETE', objects.configMap('play', 'c3'))
+  await stage.step('warn: no warning on delete', 'DELETE', objects.configMap('play', 'c3'))
   const secret: Manifest = {
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { name: 's', namespace: 'play' },
   }
-  await stage.create('dryrun: says nothing', secret)
+  await stage.create('dryrun: no warning', secret)
   const account: Manifest = {
     apiVersion: 'v1',
     kind: 'ServiceAccount',
@@ -147,25 +147,29 @@ async function warnAndDryRun(stage: Stage): Promise<void> {
 
 async function exempt(stage: Stage): Promise<void> {
   const ignored = { owner: 'me', 'admission.gatekeeper.sh/ignore': 'yes' }
-  await stage.create('exempt: who is not may not say so', objects.namespace('ignored', ignored))
-  await stage.patch('exempt: nor by an update', objects.namespace('play'), {
-    metadata: { labels: ignored },
-  })
+  await stage.create(
+    'exempt: an object cannot exempt itself',
+    objects.namespace('ignored', ignored),
+  )
+  await stage.patch(
+    'exempt: an object cannot exempt itself by an update',
+    objects.namespace('play'),
+    {
+      metadata: { labels: ignored },
+    },
+  )
   await stage.create('exempt: Config', objects.exemption)
-  await stage.until('Config is taken over', async () => {
+  await stage.until('Config is observed', async () => {
     const pods = arrayAt(await stage.find(objects.exemption), 'status', 'byPod')
     return pods.length === PROCESSES
   })
   await stage.until(
-    'the exemption holds',
+    'the exemption is in effect',
     async () => !(await isRefused(stage, objects.namespace('exempt-a'))),
   )
-  await stage.create(
-    'exempt: no label is wanted of an exempt namespace',
-    objects.namespace('exempt-a'),
-  )
-  await stage.create('exempt: nor within one', objects.configMap('exempt-a', 'c'))
-  await stage.create('exempt: others still need it', objects.namespace('unexempt'))
+  await stage.create('exempt: an exempt namespace needs no label', objects.namespace('exempt-a'))
+  await stage.create('exempt: objects in it need no label', objects.configMap('exempt-a', 'c'))
+  await stage.create('exempt: other namespaces still need the label', objects.namespace('unexempt'))
 }
 
 async function mutate(stage: Stage): Promise<void> {
@@ -191,7 +195,7 @@ async function mutate(stage: Stage): Promise<void> {
   }
   await stage.create('mutate: a plain Pod', objects.pod('play', 'p1'))
   await stage.create(
-    'mutate: what is there stays',
+    'mutate: existing values stay',
     objects.pod('play', 'p2', {
       labels: { owner: 'me' },
       container: { args: ['--debug', '--fast', '--verbose'] },
@@ -218,7 +222,7 @@ async function mutate(stage: Stage): Promise<void> {
   await stage.patch('mutate: an update', objects.pod('play', 'p1'), {
     metadata: { labels: { owner: null, x: 'y' } },
   })
-  await stage.create('mutate: not elsewhere', objects.pod('exempt-a', 'p1'))
+  await stage.create('mutate: not in other namespaces', objects.pod('exempt-a', 'p1'))
   const conflicting = objects.mutator({
     kind: 'Assign',
     name: 'conflict',
@@ -228,8 +232,8 @@ async function mutate(stage: Stage): Promise<void> {
       parameters: { assign: { value: 'x' } },
     },
   })
-  await stage.create('a mutator that conflicts by its schema', conflicting)
-  await stage.until('the conflict is told', async () => {
+  await stage.create('a mutator with a conflicting schema', conflicting)
+  await stage.until('the conflict is reported', async () => {
     const pods = arrayAt(await stage.find(conflicting), 'status', 'byPod')
     return pods.length === PROCESSES && pods.every((status) => arrayAt(status, 'errors').length > 0)
   })
@@ -245,7 +249,7 @@ async function limitByPolicy(stage: Stage): Promise<void> {
     kind: 'ValidatingAdmissionPolicy',
     metadata: { name: 'gatekeeper-k8sreplicalimits' },
   }
-  await stage.until('its policy is there', async () => (await stage.find(policy)) !== undefined)
+  await stage.until('its policy exists', async () => (await stage.find(policy)) !== undefined)
   const rule = objects.constraint({
     kind: 'K8sReplicaLimits',
     name: 'five',
@@ -255,12 +259,12 @@ async function limitByPolicy(stage: Stage): Promise<void> {
   })
   await stage.create('a constraint in CEL', rule)
   await untilEnforced(stage, rule)
-  await stage.until('its binding is there', async () => (await stage.list(bindings)).length > 0)
+  await stage.until('its binding exists', async () => (await stage.list(bindings)).length > 0)
   const probe = objects.deployment('play', 'probe', 6)
-  await stage.until('the server denies by itself', async () =>
+  await stage.until('the server enforces the policy', async () =>
     (await refusalOf(stage, probe)).includes('ValidatingAdmissionPolicy'),
   )
-  await stage.step('policy: as it is stored', 'GET', policy)
+  await stage.step('policy: the stored object', 'GET', policy)
   await stage.create('policy: too many replicas', objects.deployment('play', 'd1', 6))
   await stage.create('policy: enough replicas', objects.deployment('play', 'd1', 5))
   await stage.patch('policy: an update to too many', objects.deployment('play', 'd1', 0), {
@@ -285,7 +289,7 @@ async function expand(stage: Stage): Promise<void> {
   await stage.create('a constraint of registries', rule)
   await untilEnforced(stage, rule)
   await stage.create('an expansion', objects.expansion)
-  await stage.until('the expansion is taken over', async () => {
+  await stage.until('the expansion is observed', async () => {
     const pods = arrayAt(await stage.find(objects.expansion), 'status', 'byPod')
     return pods.length === PROCESSES
   })
@@ -294,9 +298,12 @@ async function expand(stage: Stage): Promise<void> {
     objects.pod('play', 'r1', { container: { image: 'docker.io/x' } }),
   )
   const elsewhere = objects.deployment('play', 'd2', 1, 'docker.io/x')
-  await stage.until('the expansion holds', () => isRefused(stage, elsewhere))
+  await stage.until('the expansion is in effect', () => isRefused(stage, elsewhere))
   await stage.create('registries: the Pods of a Deployment', elsewhere)
-  await stage.create('registries: a Deployment of ours', objects.deployment('play', 'd3', 1))
+  await stage.create(
+    'registries: a Deployment with an allowed image',
+    objects.deployment('play', 'd3', 1),
+  )
 }
 
 async function subresources(stage: Stage): Promise<void> {
@@ -321,48 +328,53 @@ async function subresources(stage: Stage): Promise<void> {
   }
   const into = { type: 'strategic', subresource: 'ephemeralcontainers' }
   await stage.patch(
-    'ephemeral containers: of another registry',
+    'ephemeral containers: from another registry',
     objects.pod('play', 'p1'),
     ephemeral,
     into,
   )
-  await stage.patch('ephemeral containers: of ours', objects.pod('play', 'p1'), allowed, into)
+  await stage.patch(
+    'ephemeral containers: from an allowed registry',
+    objects.pod('play', 'p1'),
+    allowed,
+    into,
+  )
 }
 
 async function lookAtOthers(stage: Stage): Promise<void> {
   await stage.create('a set that is synced', objects.syncSet)
-  await stage.create('a template that looks at others', objects.uniqueTitle)
+  await stage.create('a template that reads other objects', objects.uniqueTitle)
   await untilTemplate(stage, objects.uniqueTitle)
   const rule = objects.constraint({
     kind: 'K8sUniqueTitle',
     name: 'unique',
     on: [['', 'ConfigMap']],
   })
-  await stage.create('a constraint that looks at others', rule)
+  await stage.create('a constraint that reads other objects', rule)
   await untilEnforced(stage, rule)
   const twin = objects.configMap('play', 'c4', { labels: { title: 'a', author: 'b' } })
-  await stage.until('the others are known', () => isRefused(stage, twin))
-  await stage.create('unique: a title that is taken', twin)
+  await stage.until('the other objects are known', () => isRefused(stage, twin))
+  await stage.create('unique: a title that is in use', twin)
   await stage.create(
     'unique: another',
     objects.configMap('play', 'c4', { labels: { title: 'z', author: 'b' } }),
   )
 }
 
-/** As Gatekeeper's documentation says who wants DELETE: one more operation in its webhook. */
+/** Adds DELETE to the operations of Gatekeeper's webhook, as its documentation describes. */
 async function keepFromDeletion(stage: Stage): Promise<void> {
   const configuration = await stage.find(VALIDATING)
   const operations = arrayAt(configuration, 'webhooks', 0, 'rules', 0, 'operations')
   await stage.patch(
-    'DELETE is asked, too',
+    'DELETE is added to the webhook',
     VALIDATING,
     [{ op: 'replace', path: '/webhooks/0/rules/0/operations', value: [...operations, 'DELETE'] }],
     { type: 'json-patch' },
   )
-  await stage.create('a template that keeps', objects.keep)
+  await stage.create('a template that prevents deletion', objects.keep)
   await untilTemplate(stage, objects.keep)
   const rule = objects.constraint({ kind: 'K8sKeep', name: 'kept', on: [['', 'ConfigMap']] })
-  await stage.create('a constraint that keeps', rule)
+  await stage.create('a constraint that prevents deletion', rule)
   await untilEnforced(stage, rule)
   const kept = objects.configMap('play', 'kept', {
     annotations: { keep: 'yes' },
@@ -370,15 +382,17 @@ async function keepFromDeletion(stage: Stage): Promise<void> {
   })
   await stage.create('keep: an object', kept)
   await stage.step('keep: it is not deleted', 'DELETE', kept)
-  await stage.step('keep: nor by a dry run', 'DELETE', kept, undefined, { query: 'dryRun=All' })
-  await stage.step('keep: others are', 'DELETE', objects.configMap('play', 'c4'))
-  await stage.patch('keep: until it is allowed', kept, {
+  await stage.step('keep: it is not deleted by a dry run', 'DELETE', kept, undefined, {
+    query: 'dryRun=All',
+  })
+  await stage.step('keep: other objects are deleted', 'DELETE', objects.configMap('play', 'c4'))
+  await stage.patch('keep: deletion is allowed', kept, {
     metadata: { annotations: { keep: null } },
   })
-  await stage.step('keep: then it is', 'DELETE', kept)
+  await stage.step('keep: then it is deleted', 'DELETE', kept)
 }
 
-/** Violations that were there before a constraint, or that it only warns of. */
+/** Tests violations that existed before a constraint, or for which it only warns. */
 async function audit(stage: Stage): Promise<void> {
   for (const [kind, name, total] of [
     ['K8sRequiredLabels', 'owned', 1],
@@ -399,42 +413,42 @@ async function audit(stage: Stage): Promise<void> {
 
 async function takeAway(stage: Stage): Promise<void> {
   await stage.step(
-    'a constraint goes',
+    'a constraint is deleted',
     'DELETE',
     objects.constraint({ kind: 'K8sRequiredLabels', name: 'owned', on: [] }),
   )
   const free = objects.namespace('free')
-  await stage.until('it is enforced no more', async () => !(await isRefused(stage, free)))
+  await stage.until('it is no longer enforced', async () => !(await isRefused(stage, free)))
   await stage.create('a namespace without the label', free)
-  // First: when its kind is gone, the garbage collector does not find the owner of the binding any
-  // more, on either server.
+  // Delete the constraint first: when its kind is gone, the garbage collector cannot find the owner
+  // of the binding anymore, on either server.
   await stage.step(
-    'a constraint in CEL goes',
+    'a constraint in CEL is deleted',
     'DELETE',
     objects.constraint({ kind: 'K8sReplicaLimits', name: 'five', on: [] }),
   )
-  await stage.until('its binding goes, too', async () => (await stage.list(bindings)).length === 0)
-  await stage.step('a template goes', 'DELETE', objects.replicaLimits)
+  await stage.until('its binding is gone', async () => (await stage.list(bindings)).length === 0)
+  await stage.step('a template is deleted', 'DELETE', objects.replicaLimits)
   const definition: Ref = {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: { name: 'k8sreplicalimits.constraints.gatekeeper.sh' },
   }
   await stage.until(
-    'its definition goes, too',
+    'its CustomResourceDefinition is gone',
     async () => (await stage.find(definition)) === undefined,
   )
   const many = objects.deployment('play', 'd9', 9)
-  await stage.until('so does its policy', async () => !(await isRefused(stage, many)))
+  await stage.until('its policy is gone', async () => !(await isRefused(stage, many)))
   await stage.create('many replicas', many)
   await stage.until(
-    'and its binding, which the constraint owned',
+    'its binding, which the constraint owned, is gone',
     async () => (await stage.list(bindings)).length === 0,
   )
-  await stage.step('a mutator goes', 'DELETE', objects.mutators[2] ?? many)
-  await stage.step('a namespace goes with all that is in it', 'DELETE', objects.namespace('found'))
+  await stage.step('a mutator is deleted', 'DELETE', objects.mutators[2] ?? many)
+  await stage.step('a namespace is deleted with its contents', 'DELETE', objects.namespace('found'))
   await stage.until(
-    'it is gone',
+    'the namespace is gone',
     async () => (await stage.find(objects.namespace('found'))) === undefined,
   )
 }
@@ -448,7 +462,7 @@ const refusalOf = (stage: Stage, object: Manifest): Promise<string> =>
 const isRefused = async (stage: Stage, object: Manifest): Promise<boolean> =>
   (await refusalOf(stage, object)) !== ''
 
-/** Both processes know it, and its kind is served. */
+/** Waits until both processes know the template and its kind is served. */
 async function untilTemplate(stage: Stage, template: Manifest): Promise<void> {
   const kind = textAt(template, 'spec', 'crd', 'spec', 'names', 'kind')
   await stage.until(`template ${template.metadata.name}`, async () => {
@@ -466,7 +480,7 @@ async function untilTemplate(stage: Stage, template: Manifest): Promise<void> {
     ),
   )
   const any = objects.constraint({ kind, name: 'any', on: [] })
-  await stage.until(`${kind} can be asked for`, () => stage.isServed(any))
+  await stage.until(`${kind} can be requested`, () => stage.isServed(any))
 }
 
 async function untilEnforced(stage: Stage, constraint: Manifest): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * The files of a product, read where Go keeps the module that test/support/tools pins: nothing of
- * them stands in this tree.
+ * Reads the files of a product from the module that test/support/tools pins, in Go's module cache.
+ * No copies of them are in this repository.
  */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -11,10 +11,10 @@ import type { Ref } from './stage.ts'
 
 const tools = join(import.meta.dirname, '..', '..', 'support', 'tools')
 
-/** An object of a manifest, whose other fields are nobody's business here. */
+/** An object of a manifest. Other fields are not interpreted here. */
 export type Manifest = Ref & Readonly<Record<string, unknown>>
 
-/** Where the files of `module` are, at the version that `tool` has. */
+/** Returns the folder with the files of `module`, at the version that `tool` pins. */
 export async function moduleDir(tool: string, module: string): Promise<string> {
   const args = ['list', '-m', '-f', '{{.Dir}}', module]
   const { stdout } = await promisify(execFile)('go', args, { cwd: join(tools, tool) })
@@ -24,11 +24,11 @@ export async function moduleDir(tool: string, module: string): Promise<string> {
   return dir
 }
 
-/** The objects of a YAML text, in its order. */
+/** Returns the objects of a YAML text, in order. */
 export function readManifests(yaml: string): readonly Manifest[] {
   return loadAll(yaml).map((document) => {
     if (!isManifest(document))
-      throw new Error(`no object: ${JSON.stringify(document).slice(0, 200)}`)
+      throw new Error(`not an object: ${JSON.stringify(document).slice(0, 200)}`)
     return document
   })
 }

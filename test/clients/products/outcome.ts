@@ -1,6 +1,6 @@
 /**
- * What a product left behind on a server: the answers of all steps and all objects at the end,
- * without what differs from run to run. Two servers on which a product did the same have equal
+ * The outcome of a product on a server: the responses of all steps and all final objects, without
+ * values that differ between runs. Two servers on which a product behaves the same have equal
  * outcomes.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,19 +12,21 @@ import type { Stage } from './stage.ts'
 
 export type Outcome = { readonly steps: JsonObject; readonly objects: JsonObject }
 
-/** Objects are the same this often in a row, this far apart: nothing is on its way any more. */
+/**
+ * Number of equal reads in a row, with a pause between them, after which objects count as settled.
+ */
 const SETTLED_TIMES = 3
 const SETTLED_PAUSE_MS = 2_000
 const SETTLED_ATTEMPTS_MAX = 60
 
 /**
- * Who is when alive (leases), how often something was said (events), and what only a server has
- * (its own APIServices, its flow schemas).
+ * Matches resources to leave out: those that depend on time (leases, events), and those that a
+ * server creates for itself (APIServices, flow schemas).
  */
 const left =
   /\/(leases|leasecandidates|events|apiservices|flowschemas|prioritylevelconfigurations|componentstatuses)$/
 
-/** Values that are made anew in each run: keys, certificates, versions. */
+/** Fields with new values in each run: keys, certificates, versions. */
 const madeFields: ReadonlySet<string> = new Set([
   'caBundle',
   'resourceVersion',
@@ -36,15 +38,15 @@ const madeFields: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Numbers from here on may be ports, which differ from run to run; none of the products' other
- * numbers comes near.
+ * Lowest number that may be a port, which differs between runs. All other numbers of the products
+ * are much smaller.
  */
 const PORT_MIN = 10_000
 
-/** The letters that generated names end with. */
+/** Matches the suffix of generated names. */
 const GENERATED_SUFFIX = /-[bcdfghjklmnpqrstvwxz2456789]{5}(?![a-z0-9])/g
 
-/** Takes the last snapshot. */
+/** Takes the final snapshot and returns the outcome. */
 export async function outcomeOf(stage: Stage): Promise<Outcome> {
   await takeSnapshot(stage, 'the end')
   const text = (value: string): string => plain(value, new Map(), stage)
@@ -58,7 +60,7 @@ export async function outcomeOf(stage: Stage): Promise<Outcome> {
   return { steps: Object.fromEntries(steps), objects: Object.fromEntries(objects) }
 }
 
-/** All objects as they are when controllers rest. */
+/** Waits until controllers are idle and records all objects. */
 export async function takeSnapshot(stage: Stage, moment: string): Promise<void> {
   let objects = await listObjects(stage)
   let times = 0
@@ -79,7 +81,7 @@ async function listObjects(stage: Stage): Promise<JsonObject> {
     if (left.test(path)) continue
     for (const object of await stage.list(path)) found.push([`${path} ${nameOf(object)}`, object])
   }
-  // An owner is told by its place rather than by its uid.
+  // An owner is identified by its path instead of its uid.
   const places = new Map<string, string>()
   for (const [place, object] of found) places.set(textAt(object, 'metadata', 'uid'), place)
   const text = (value: string): string => plain(value, places, stage)
@@ -90,12 +92,12 @@ async function listObjects(stage: Stage): Promise<JsonObject> {
   return Object.fromEntries(numbered(named))
 }
 
-/** Without what is up to the timing of a product's own processes, or secret. */
+/** Removes secrets, and values that depend on the timing of a product's processes. */
 function comparable(place: string, object: JsonObject): JsonObject {
   const { metadata, data } = object
   if (place.startsWith('/api/v1/secrets ') && isRecord(data))
     return { ...object, data: Object.keys(data) }
-  // How often one of Gatekeeper's processes has told its state.
+  // The generation counts the status reports of one of Gatekeeper's processes.
   if (
     !/podstatuses /.test(place) ||
     typeof metadata !== 'object' ||
@@ -110,7 +112,7 @@ function comparable(place: string, object: JsonObject): JsonObject {
 const nameOf = (object: JsonObject): string =>
   `${textAt(object, 'metadata', 'namespace')}/${textAt(object, 'metadata', 'name')}`
 
-/** Objects whose names differ in what was generated only are told apart by their number. */
+/** Numbers objects whose names differ only in their generated part. */
 function numbered(objects: readonly [string, Json][]): [string, Json][] {
   const groups = Map.groupBy(objects, ([place]) => place)
   return [...groups].flatMap(([place, group]) =>
@@ -138,7 +140,7 @@ function normalise(value: Json, text: (value: string) => string): Json {
   return Object.fromEntries(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-/** Controllers add their finalizers in the order in which they come to the object. */
+/** Sorts finalizers, because controllers add them in any order. */
 const ordered = (key: string, value: Json): Json =>
   key === 'finalizers' && Array.isArray(value)
     ? value.toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1))
@@ -152,11 +154,11 @@ function plain(text: string, places: ReadonlyMap<string, string>, stage: Stage):
         const place = places.get(uid)
         return place === undefined ? '<uid>' : `<uid of ${stage.hide(place)}>`
       })
-      // What follows is a diff of Go structs (docs/differences.md).
+      // The rest is a diff of Go structs (docs/differences.md).
       .replace(/(pod updates may not change fields other than [^\n]*)\n[^]*$/, '$1')
       .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>')
       .replace(GENERATED_SUFFIX, '-xxxxx')
-      // Cluster API's hash of a template, in which generated names are.
+      // Cluster API's hash of a template, which includes generated names.
       .replace(/\b\d{6,10}(?=-xxxxx)/g, '<hash>')
       .replace(/\(0x[0-9a-f]{6,}\)/g, '(<pointer>)')
   )

@@ -1,11 +1,12 @@
 /**
- * Real products on Keelson and on the reference: what they leave behind must be the same.
+ * Runs real products on Keelson and on the reference, and compares their outcomes, which must be
+ * equal.
  *
  *   npm run products -- [--only gatekeeper] [--reference] [--keep-logs FOLDER]
  *
- * The outcome on the reference is kept under .cache/products by the pin of the product; --reference
- * plays it again. Needs `test/support/tools/install etcd kube-apiserver kube-controller-manager
- * gatekeeper cluster-api`. The exit status is 1 if anything differs.
+ * The outcome on the reference is stored in .cache/products by the pins of the product and the
+ * reference; --reference creates it again. Needs `test/support/tools/install etcd kube-apiserver
+ * kube-controller-manager gatekeeper cluster-api`. Exits with 1 if anything differs.
  */
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
@@ -36,7 +37,7 @@ async function main(): Promise<void> {
     )
   await mkdir(kept, { recursive: true })
   for (const product of chosen) {
-    // The outcome belongs to a version of the product and to one of the reference.
+    // The outcome is specific to the versions of the product and the reference.
     const pins = await Promise.all(
       [product.name, 'kube-apiserver'].map(async (tool) =>
         basename(await realpath(toolPath(tool))),

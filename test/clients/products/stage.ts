@@ -1,7 +1,7 @@
 /**
- * One API server, Keelson or the reference, with what stands beside a product on it: etcd,
- * kube-controller-manager, a client that keeps every answer it got, and the product's own processes
- * with the rights of their service accounts.
+ * One API server, Keelson or the reference, with the environment of a product: etcd,
+ * kube-controller-manager, a client that records every response, and the product's own processes
+ * with the permissions of their ServiceAccounts.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { get } from 'node:http'
@@ -24,18 +24,18 @@ import { kubectlFor } from '../../support/harness/kubectl.ts'
 import { startReference } from '../../support/harness/reference.ts'
 import { arrayAt, at, textAt } from './fields.ts'
 
-/** Machines with other work on them are many times slower than quiet ones. */
+/** Limit for waits. Busy machines are many times slower than quiet ones. */
 const WAIT_MAX_MS = 120_000
 const WAIT_POLL_MS = 250
-/** Controllers that have something to do with an object do it within this time. */
+/** Time after which an unchanged object counts as settled, because controllers react faster. */
 const SETTLED_MS = 2_000
 const WATCH_S = 2
-/** Longer than any run. */
+/** Lifetime of tokens, longer than any run. */
 const TOKEN_LIFE_S = 4 * 3600
 
 /**
- * What products need of kube-controller-manager. Controllers of workloads would make Pods that
- * nobody runs.
+ * Controllers of kube-controller-manager that products need. Controllers of workloads are left out,
+ * because nothing would run their Pods.
  */
 const CONTROLLERS = [
   'namespace-controller',
@@ -49,7 +49,7 @@ const CONTROLLERS = [
 
 export type ServerName = 'keelson' | 'reference'
 
-/** An answer that is compared, under the name of its step. */
+/** A recorded response, under the name of its step. */
 export type Step = {
   readonly name: string
   readonly status: number
@@ -57,7 +57,7 @@ export type Step = {
   readonly body: Json
 }
 
-/** Where an object is. */
+/** Identifies an object. */
 export type Ref = {
   readonly apiVersion: string
   readonly kind: string
@@ -69,7 +69,7 @@ export type Ref = {
 }
 
 export type Write = {
-  /** Content type of a patch, by its short name: json-patch, merge, strategic, apply-yaml. */
+  /** Content type of a patch, by short name: json-patch, merge, strategic, apply-yaml. */
   readonly type?: string
   readonly subresource?: string
   readonly query?: string
@@ -77,24 +77,25 @@ export type Write = {
 
 export type Product = {
   readonly name: string
-  /** Installs the product, starts it and plays its scenarios. */
+  /** Installs the product, starts it and runs its scenarios. */
   readonly play: (stage: Stage) => Promise<void>
 }
 
 export class Stage implements AsyncDisposable {
   readonly steps: Step[] = []
-  /** All objects at a moment, by the moment's name. */
+  /** Snapshots of all objects, by name. */
   readonly snapshots = new Map<string, JsonObject>()
   readonly server: ApiServerProcess
   /**
-   * On this machine, within the range of Services: what listens there is reached as a Service is.
+   * A local address within the range of Services, so that a process that listens there is reachable
+   * as a Service.
    */
   readonly clusterIp: string
   readonly dir: string
   readonly #client: Client
   readonly #stack: AsyncDisposableStack
   readonly #components: Component[] = []
-  /** Path below the root of each kind, by `apiVersion/kind`. */
+  /** Path below the API root of each kind, by `apiVersion/kind`. */
   readonly #places = new Map<string, { readonly path: string; readonly isNamespaced: boolean }>()
 
   constructor(
@@ -111,7 +112,7 @@ export class Stage implements AsyncDisposable {
     stack.use(this.#client)
   }
 
-  /** Sends a write or a read, and keeps the answer under `name`. */
+  /** Sends a request and records the response as `name`. */
   async step(
     name: string,
     method: string,
@@ -136,21 +137,21 @@ export class Stage implements AsyncDisposable {
     return this.step(name, 'PATCH', ref, body, { type: 'merge', ...how })
   }
 
-  /** A server-side apply of the whole object. */
+  /** Applies the whole object with server-side apply. */
   apply(name: string, object: Ref, query = 'fieldManager=stage'): Promise<Json> {
     return this.step(name, 'PATCH', object, object, { type: 'apply-yaml', query })
   }
 
-  /** Objects that must be taken; they are compared at the end only. */
+  /** Creates objects that must be accepted. They are compared only at the end. */
   async install(objects: readonly Ref[]): Promise<void> {
     for (const object of objects) {
       const { status, raw } = await this.#send('POST', object, object, {})
       if (status !== 201)
-        throw new Error(`${object.kind} ${object.metadata.name} was refused: ${raw.toString()}`)
+        throw new Error(`${object.kind} ${object.metadata.name} was rejected: ${raw.toString()}`)
     }
   }
 
-  /** The object, or nothing if there is none. */
+  /** Returns the object, or undefined if it does not exist. */
   async find(ref: Ref): Promise<JsonObject | undefined> {
     const { status, raw } = await this.#send('GET', ref, undefined, {})
     if (status === 404) return undefined
@@ -166,7 +167,7 @@ export class Stage implements AsyncDisposable {
     return Array.isArray(items) ? items.map(objectOf) : []
   }
 
-  /** Whether the server knows the kind, and answers for it. */
+  /** Returns whether the server knows the kind and serves it. */
   async isServed(ref: Ref): Promise<boolean> {
     await this.#discover(ref.apiVersion)
     if (!this.#places.has(`${ref.apiVersion}/${ref.kind}`)) return false
@@ -174,7 +175,7 @@ export class Stage implements AsyncDisposable {
     return status === 200 || raw.includes('"details":{"name"')
   }
 
-  /** An unrecorded write; fails where it is refused. */
+  /** Sends an unrecorded write. Rejects if the server rejects it. */
   async write(method: string, ref: Ref, body?: object, how: Write = {}): Promise<JsonObject> {
     const { status, raw } = await this.#send(method, ref, body, how)
     if (status >= 300)
@@ -182,7 +183,7 @@ export class Stage implements AsyncDisposable {
     return objectOf(parseBody(raw, 'json'))
   }
 
-  /** All that can be listed, in all versions: the path of each. */
+  /** Returns the paths of all resources that can be listed, in all versions. */
   async listables(): Promise<readonly string[]> {
     const found: string[] = []
     for (const root of await this.#roots()) {
@@ -194,22 +195,22 @@ export class Stage implements AsyncDisposable {
     return found
   }
 
-  /** Waits for what controllers do in their own time. */
+  /** Waits for the result of controllers. */
   async until(what: string, isThere: () => Promise<boolean>): Promise<void> {
     const began = performance.now()
     while (!(await isThere())) {
       if (performance.now() - began > WAIT_MAX_MS)
-        throw new Error(`${what}: not in ${WAIT_MAX_MS / 1000} s`)
+        throw new Error(`${what}: not reached within ${WAIT_MAX_MS / 1000} s`)
       await sleep(WAIT_POLL_MS)
     }
     console.log(`        ${what} after ${((performance.now() - began) / 1000).toFixed(1)} s`)
   }
 
-  /** Waits until controllers have done with an object. */
+  /** Waits until controllers no longer change an object. */
   async settled(ref: Ref): Promise<void> {
     let version = ''
     let since = performance.now()
-    await this.until(`${ref.kind} ${ref.metadata.name} rests`, async () => {
+    await this.until(`${ref.kind} ${ref.metadata.name} is settled`, async () => {
       const now = textAt(await this.find(ref), 'metadata', 'resourceVersion')
       if (now !== version) since = performance.now()
       version = now
@@ -217,7 +218,7 @@ export class Stage implements AsyncDisposable {
     })
   }
 
-  /** Keeps the events of a watch of the objects beside `ref`, from the first state on. */
+  /** Records the events of a watch of the collection of `ref`, including the initial state. */
   async watch(name: string, ref: Ref): Promise<void> {
     const path = await this.#pathOf(ref, true)
     const query = `watch=true&resourceVersion=0&timeoutSeconds=${WATCH_S}`
@@ -235,7 +236,7 @@ export class Stage implements AsyncDisposable {
     console.log(`    ${status} ${name}`)
   }
 
-  /** A text without the addresses of this run. */
+  /** Masks the addresses of this run in a text. */
   hide(text: string): string {
     return text
       .replaceAll(this.server.url, '<server>')
@@ -246,7 +247,7 @@ export class Stage implements AsyncDisposable {
       .replace(/https:\/\/127\.0\.0\.1:\d+/g, '<webhook>')
   }
 
-  /** A kubeconfig with a token of that service account. */
+  /** Returns the path of a kubeconfig with a token of a ServiceAccount. */
   async kubeconfigOf(namespace: string, account: string): Promise<string> {
     const ref: Ref = {
       apiVersion: 'v1',
@@ -263,7 +264,7 @@ export class Stage implements AsyncDisposable {
     return join(kubectl.dir, 'config')
   }
 
-  /** One of the product's processes. */
+  /** Starts one of the product's processes. */
   async startProcess(
     tool: string,
     args: readonly string[],
@@ -279,7 +280,7 @@ export class Stage implements AsyncDisposable {
     return this.#components
   }
 
-  /** Waits until a process says that it is ready, at an address of its own. */
+  /** Waits until a process reports that it is ready, at its own address. */
   untilReady(what: string, url: string): Promise<void> {
     return this.until(what, () => answersOk(url))
   }
@@ -341,7 +342,7 @@ export class Stage implements AsyncDisposable {
 export async function startStage(name: ServerName): Promise<Stage> {
   await using stack = new AsyncDisposableStack()
   const etcd = stack.use(await startEtcd())
-  // A network of this run alone on the loopback interface: several runs at once do not meet.
+  // A random network of the loopback interface, so that parallel runs do not collide.
   const network = `127.${byte()}.${byte()}`
   const options = {
     etcdUrl: etcd.clientUrl,

@@ -1,4 +1,4 @@
-"""The official Python client on a server that test/clients/field.ts started. Each check prints `ok NAME` or `fail NAME: why`."""
+"""Tests the official Python client on a server that test/clients/field.ts started. Each check prints `ok NAME` or `fail NAME: why`."""
 
 import json
 import sys
@@ -23,7 +23,7 @@ def check(name, body):
     try:
         body()
         print(f"ok {name}", flush=True)
-    except Exception as error:  # Whatever a check throws is its failure; the others go on.
+    except Exception as error:  # Any exception fails this check; the others still run.
         traceback.print_exc()
         print(f"fail {name}: {type(error).__name__}: {str(error)[:300]!r}", flush=True)
 
@@ -33,7 +33,7 @@ def equal(actual, wanted, what):
 
 
 def refused(status, reason, call):
-    """The typed error of a refusal, its body a Status."""
+    """Returns the Status in the body of the error with which a call is refused."""
     try:
         call()
     except ApiException as error:
@@ -46,7 +46,7 @@ def refused(status, reason, call):
 def until(condition, what):
     end = time.monotonic() + WAIT_MAX_S
     while not condition():
-        assert time.monotonic() < end, f"{what} did not come"
+        assert time.monotonic() < end, f"{what} was not reached in time"
         time.sleep(0.1)
 
 
@@ -178,7 +178,7 @@ def custom_objects():
 
 
 class Follower(threading.Thread):
-    """List once, then watch, from the last version seen: what programs in Python do for want of an informer."""
+    """Lists once, then watches from the last version, as Python programs do without an informer."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -209,7 +209,7 @@ class Follower(threading.Thread):
                     raise
                 version = None if error.status == 410 else version
             except urllib3.exceptions.HTTPError:
-                self.resumes += 1  # The server went away.
+                self.resumes += 1  # The server went down.
                 time.sleep(0.2)
 
 
@@ -222,7 +222,7 @@ def watch_through_restart():
     written, restarted = [], threading.Event()
 
     def write(call):
-        """Again while the server is away; each write has the same effect twice."""
+        """Retries while the server is down. Repeating a write does not change its effect."""
         end = time.monotonic() + WAIT_MAX_S
         while True:
             try:
@@ -255,7 +255,7 @@ def watch_through_restart():
     until(lambda: follower.state == now(), "the state that is listed")
     follower.done = True
     assert follower.resumes > 0, "the watch was not cut off"
-    equal(follower.relists, 1, "lists: a watch resumes from where it was")
+    equal(follower.relists, 1, "lists: a watch resumes from its last version")
     seen = [int(version) for version in follower.versions]
     equal(seen, sorted(set(seen)), "versions, each once and in order")
     missing = set(map(int, written)) - set(seen)

@@ -1,6 +1,6 @@
 /**
- * The plot in README is of the run that is kept, and our pictures can be read on light and on dark
- * pages.
+ * Tests that the plot in README shows the stored run, and that our pictures are readable on light
+ * and dark pages.
  */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
@@ -12,12 +12,12 @@ import { plot } from '../../../bench/report/plot.ts'
 const root = join(import.meta.dirname, '..', '..', '..')
 const read = (...path: readonly string[]): string => readFileSync(join(root, ...path), 'utf8')
 
-test('npm run bench -- --plot would draw the picture that is kept', () => {
-  const run: KeptRun = JSON.parse(read('bench', 'report', 'reference-run.json'))
+test('npm run bench -- --plot would draw the stored picture', () => {
+  const run: KeptRun = JSON.parse(read('bench', 'results', 'reference.json'))
   assert.equal(read('docs', 'pictures', 'bench.svg'), plot(run))
 })
 
-test('a plot has the figures of each load, and what they are from', () => {
+test('a plot has the figures of each load, and their origin', () => {
   const pair = { keelson: 1234.4, reference: 500, unit: 'a second' }
   const drawn = plot({
     date: '2026-01-02',
@@ -43,7 +43,7 @@ test('a plot has the figures of each load, and what they are from', () => {
   assert.ok(!drawn.includes('create'))
 })
 
-test('pictures have colours for light and for dark pages, and a text for who cannot see them', () => {
+test('pictures have colors for light and dark pages, and a text alternative', () => {
   const pictures = globSync('docs/pictures/*.svg', { cwd: root })
   assert.ok(pictures.length >= 2)
   for (const picture of pictures) {

@@ -1,6 +1,6 @@
 /**
- * What tests of admission plugins share: a write as plugins see it, and a few objects in memory in
- * place of a server.
+ * Shared code of the tests of admission plugins: a write in the form that plugins get, and objects
+ * in memory instead of a server.
  */
 import assert from 'node:assert/strict'
 import { Admission, type Attributes, type Plugin } from '../../../src/admission/admission.ts'
@@ -41,7 +41,7 @@ export function attributes({
   const resource =
     registry.find({ group, version: 'v1', plural }) ??
     registry.find({ group, version: 'v1beta1', plural })
-  assert.ok(resource, `there is no resource ${plural}`)
+  assert.ok(resource, `no resource is named ${plural}`)
   return {
     operation: 'CREATE',
     resource,
@@ -71,7 +71,7 @@ function contextOf(user: User): RequestContext {
   return context
 }
 
-/** The object as the plugin leaves it, or why it refuses it. */
+/** Returns the object after admission, or the message with which the plugin rejects it. */
 export async function admit(
   plugin: Plugin,
   write: Attributes,
@@ -87,7 +87,7 @@ export async function admit(
   }
 }
 
-/** By `plural/namespace/name`; the cache is always up to date. */
+/** Objects by `plural/namespace/name`. Reads always see the latest state. */
 export class MemoryObjects implements Objects {
   readonly #objects = new Map<string, KubeObject>()
 

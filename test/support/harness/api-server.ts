@@ -1,7 +1,7 @@
 /**
- * An API server as a process of its own, with the flags, tokens and keys that the recordings of
- * test/recorded/compat were made with. Keelson and the reference are started alike, so that only
- * their answers can differ.
+ * Starts an API server as a separate process, with the flags, tokens and keys that were used for
+ * the recordings of test/recorded/compat. Keelson and the reference are started alike, so that only
+ * their responses can differ.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
@@ -14,10 +14,13 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePorts } from './etcd.ts'
 
-/** The reference takes 5 s on a quiet machine; a busy one with 2 cores is many times slower. */
+/**
+ * Limit for the start. The reference takes 5 s on a quiet machine, and many times longer on a busy
+ * one with 2 cores.
+ */
 const READY_MAX_MS = 90_000
 const READY_POLL_MS = 50
-/** An orderly end drains open watches; after this it is not orderly any more. */
+/** Limit for a graceful shutdown, which drains open watches. After this the process is killed. */
 const STOP_MAX_MS = 10_000
 
 export const ADMIN_TOKEN = 'admin-token'
@@ -28,21 +31,24 @@ bob-token,bob,bob-uid
 
 export type ApiServerOptions = {
   readonly etcdUrl: string
-  /** Flags beyond those that the recordings were made with; a later flag wins. */
+  /** Flags in addition to those of the recordings. A later flag overrides an earlier one. */
   readonly args?: readonly string[]
-  /** Names of the usual flags that it does not get. */
+  /** Names of the usual flags to leave out. */
   readonly omit?: readonly string[]
-  /** Writes files into the folder of the server before it starts; flags that name them. */
+  /**
+   * Called before the server starts, to write files into its folder. Returns flags that refer to
+   * them.
+   */
   readonly prepare?: (dir: string) => Promise<readonly string[]>
-  /** Absent: a free one. A server that is started again is to be found where it was. */
+  /** Port to listen on. If absent, a free one is chosen. A restarted server must keep its port. */
   readonly port?: number | undefined
 }
 
 export class ApiServerProcess implements AsyncDisposable {
   readonly url: string
-  /** Of a member of system:masters. alice-token and bob-token are there too. */
+  /** Token of a member of system:masters. The tokens alice-token and bob-token also exist. */
   readonly token = ADMIN_TOKEN
-  /** Its temporary folder: certificates, keys, tokens and the log. */
+  /** Temporary folder with certificates, keys, tokens and the log. */
   readonly dir: string
   readonly #launch: () => ChildProcess
   readonly #kill: () => void
@@ -54,7 +60,7 @@ export class ApiServerProcess implements AsyncDisposable {
     this.#launch = launch
     this.#child = launch()
     this.#kill = () => this.#child.kill('SIGKILL')
-    // Whoever started us may fail before it can stop us.
+    // This process may fail before it can stop the server.
     process.once('exit', this.#kill)
   }
 
@@ -67,7 +73,7 @@ export class ApiServerProcess implements AsyncDisposable {
     return readFileSync(join(this.dir, 'log'), 'utf8')
   }
 
-  /** Comes back when the program runs, which is before it answers. */
+  /** Resolves when the process has started, which is before the server responds. */
   async spawned(): Promise<void> {
     if (this.#child.pid !== undefined) return
     const [error]: unknown[] = await once(this.#child, 'error')
@@ -75,8 +81,8 @@ export class ApiServerProcess implements AsyncDisposable {
   }
 
   /**
-   * Ends the process and starts it again with the same flags, on the same port. Comes back when it
-   * is ready.
+   * Ends the process and starts it again with the same flags on the same port. Resolves when it is
+   * ready.
    */
   async restart(signal: 'SIGTERM' | 'SIGKILL', stopMsMax = STOP_MAX_MS): Promise<void> {
     await this.#end(signal, stopMsMax)
@@ -84,7 +90,7 @@ export class ApiServerProcess implements AsyncDisposable {
     await this.ready()
   }
 
-  /** Ends the process, waits until it has gone and removes its folder. */
+  /** Ends the process, waits until it has exited and removes its folder. */
   async stop(): Promise<void> {
     await this.#end('SIGTERM')
     process.off('exit', this.#kill)
@@ -175,7 +181,7 @@ export async function startApiServer(
   const server = new ApiServerProcess(launch, dir, port)
   try {
     await server.spawned().catch((cause: unknown) => {
-      throw new Error(`${program} did not start: is it there, and may it be run?`, { cause })
+      throw new Error(`${program} did not start: check that it exists and is executable`, { cause })
     })
     await server.ready()
   } catch (error) {
@@ -186,8 +192,8 @@ export async function startApiServer(
 }
 
 /**
- * KEELSON_STORE=sqlite or memory: the suites on a store of the process. What they look up in etcd
- * themselves is not there then.
+ * Returns the flag for the store. KEELSON_STORE=sqlite or memory runs the suites on a store inside
+ * the server. Tests that look into etcd themselves then find nothing there.
  */
 function storeFlag(dir: string, etcdUrl: string): string {
   const store = process.env['KEELSON_STORE'] ?? 'etcd'

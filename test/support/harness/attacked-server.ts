@@ -1,6 +1,6 @@
 /**
- * A listener in a process of its own, as the target of attacks: so its processor time and memory
- * are its own, and the attacker's work does not slow it down more than that of a stranger would.
+ * A listener in a separate process, as the target of attacks. Its CPU time and memory are measured
+ * separately, and the attacker's work slows it down no more than that of a remote client.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,13 +11,15 @@ import { measureFootprint } from './leaks.ts'
 
 export type Usage = {
   readonly cpuMs: number
-  /** What is alive after a collection, in the heap and outside. */
+  /** Live memory after a garbage collection, in the heap and outside of it. */
   readonly liveBytes: number
   /** Requests that have reached the handler since the start. */
   readonly handled: number
   readonly openRequests: number
   readonly openConnections: number
-  /** What was logged of connections that were ended, as `CODE message`, since the last time. */
+  /**
+   * Log entries about connections that the server closed, as `CODE message`, since the last query.
+   */
   readonly connectionErrors: readonly string[]
 }
 
@@ -51,8 +53,8 @@ export class AttackedServer implements Disposable {
 const LARGE = Buffer.alloc(1_000_000, 'x')
 
 /**
- * `/large`: a megabyte. `/hang`: no answer until the client gives it up. Others: at once, after the
- * body.
+ * Serves `/large` with a megabyte, and `/hang` not until the client gives up. All other requests
+ * get a response as soon as their body has arrived.
  */
 const answer: Handler = async (request) => {
   if (request.path === '/hang') await once(request.signal, 'abort')

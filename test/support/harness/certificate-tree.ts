@@ -1,4 +1,4 @@
-/** Certificates with extensions of the test's choice, made with the openssl command. */
+/** Creates certificates with extensions of the test's choice, with the openssl command. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,12 +11,14 @@ export type TreeCertificate = {
 }
 
 export type Growth = {
-  /** Absent: it signs itself. */
+  /** Issuer. If absent, the certificate is self-signed. */
   readonly by?: TreeCertificate
   readonly subject?: string
   /** Lines of an openssl extension file. */
   readonly extensions: readonly string[]
-  /** Absent: in a day. All begin an hour ago. */
+  /**
+   * Milliseconds until it expires. If absent, a day. All certificates are valid from an hour ago.
+   */
   readonly endsInMs?: number
 }
 

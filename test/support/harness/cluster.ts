@@ -1,6 +1,6 @@
 /**
- * Several etcd members on this machine that fail over quickly, for fault runs. Members are known by
- * their place in `members`; each can be killed, paused and started again by itself.
+ * Several etcd members on this machine that fail over quickly, for fault injection. Members are
+ * identified by their index in `members`. Each can be killed, paused and restarted separately.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,18 +11,19 @@ import { readStatus } from './gateway.ts'
 import { type FaultProxy, startProxy } from './proxy.ts'
 
 /**
- * A tenth of etcd's defaults: a lost leader is replaced in about a second even on a busy machine.
+ * A tenth of etcd's defaults, so that a lost leader is replaced in about a second even on a busy
+ * machine.
  */
 const HEARTBEAT_MS = 50
 const ELECTION_MS = 500
 
-/** A member that does not say who leads within this time is taken as gone. */
+/** Limit for a member to report its leader. A member that takes longer counts as down. */
 const STATUS_TIMEOUT_MS = 2_000
 
 export class Cluster implements AsyncDisposable {
   readonly members: readonly EtcdProcess[]
   readonly #dir: string
-  /** In front of each member's peer address, in the order of the members. */
+  /** Proxies in front of each member's peer address, in the order of the members. */
   readonly #peers: readonly FaultProxy[]
 
   constructor(dir: string, members: readonly EtcdProcess[], peers: readonly FaultProxy[]) {
@@ -41,7 +42,9 @@ export class Cluster implements AsyncDisposable {
     return member
   }
 
-  /** The place of the member that leads, by its own word. Waits for an election to end. */
+  /**
+   * Returns the index of the member that considers itself the leader. Waits for an election to end.
+   */
   async leader(timeoutMs = 20_000): Promise<number> {
     const until = performance.now() + timeoutMs
     while (performance.now() < until) {
@@ -55,22 +58,22 @@ export class Cluster implements AsyncDisposable {
     )
   }
 
-  /** Waits until each member answers as part of a cluster with a leader. */
+  /** Waits until each member responds as part of a cluster with a leader. */
   async ready(timeoutMs = 30_000): Promise<void> {
-    // A member's health is a read that waits for a leader, longer than there is none: so that one
-    // is waited for first.
+    // The health check of a member is a read that waits for a leader, longer than an election
+    // takes. Therefore wait for a leader first.
     await this.leader(timeoutMs)
     await Promise.all(this.members.map((member) => member.ready(timeoutMs)))
   }
 
-  /** Cuts a member off from the other members. Clients still reach it. */
+  /** Isolates a member from the other members. Clients can still reach it. */
   async isolate(index: number): Promise<void> {
     const { member } = await readStatus(this.member(index).clientUrl)
     const id = BigInt(member).toString(16)
     for (const [at, peer] of this.#peers.entries()) peer.block(at === index ? 'all' : [id])
   }
 
-  /** All members reach each other again. */
+  /** Reconnects all members with each other. */
   reunite(): void {
     for (const peer of this.#peers) peer.heal()
   }
@@ -84,7 +87,7 @@ export class Cluster implements AsyncDisposable {
 
 export type ClusterOptions = { readonly size?: number; readonly args?: readonly string[] }
 
-/** A cluster that has elected its leader. */
+/** Starts a cluster and waits until it has elected a leader. */
 export async function startCluster({ size = 3, args = [] }: ClusterOptions = {}): Promise<Cluster> {
   const dir = await mkdtemp(join(tmpdir(), 'keelson-cluster-'))
   const ports = await freePorts(size * 2)
@@ -133,6 +136,6 @@ async function isLeader(url: string): Promise<boolean> {
     const status = await readStatus(url, STATUS_TIMEOUT_MS)
     return status.member === status.leader
   } catch {
-    return false // A member that does not answer does not lead.
+    return false // A member that does not respond is not the leader.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A part of a control plane that is a client of the API server: kube-controller-manager,
- * kube-scheduler. One that ends by itself is started again.
+ * A client of the API server that is part of a control plane: kube-controller-manager or
+ * kube-scheduler. If the process exits by itself, it is restarted.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePorts, toolPath } from './etcd.ts'
 
-/** Between an end that nobody asked for and the next start. */
+/** Delay between an unexpected exit and the next start. */
 const PAUSE_MS = 1000
 
 export class Component implements AsyncDisposable {
@@ -34,7 +34,7 @@ export class Component implements AsyncDisposable {
     this.#dir = dir
     this.#args = args
     this.#child = this.#launch()
-    // Whoever started us may fail before it can stop us.
+    // This process may fail before it can stop the component.
     process.once('exit', this.#kill)
   }
 
@@ -42,7 +42,7 @@ export class Component implements AsyncDisposable {
     return readFileSync(join(this.#dir, 'log'), 'utf8')
   }
 
-  /** How often it ended by itself. */
+  /** Number of times that the process exited by itself. */
   get restarts(): number {
     return this.#restarts
   }
@@ -77,8 +77,8 @@ export class Component implements AsyncDisposable {
 }
 
 /**
- * `args` come after those that every one of them has: where it finds the server, and a port and
- * folder of its own.
+ * Starts a component. `args` follow the flags that every component gets: the server's address, and
+ * a separate port and folder.
  */
 export async function startComponent(
   name: string,

@@ -1,7 +1,8 @@
 /**
- * Proxies as `--egress-selector-config-file` names them, each as small as the protocol lets it be:
- * one speaks HTTP CONNECT over TLS or over a Unix domain socket, the other konnectivity's protocol
- * (gRPC on Node's own HTTP/2). Both tell where they were asked to connect to.
+ * Proxies that `--egress-selector-config-file` can name, each as small as its protocol allows. One
+ * speaks HTTP CONNECT over TLS or over a Unix domain socket. The other speaks konnectivity's
+ * protocol (gRPC on Node's own HTTP/2). Both record the addresses that they are asked to connect
+ * to.
  */
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -17,24 +18,24 @@ import type { Duplex } from 'node:stream'
 import { portOf } from './port-of.ts'
 
 export type EgressProxyServer = AsyncDisposable & {
-  /** Where it was asked to connect to, in order: `127.0.0.1:443`. */
+  /** Addresses that it was asked to connect to, in order, such as `127.0.0.1:443`. */
   readonly dialed: readonly string[]
-  /** 0 for a Unix domain socket. */
+  /** Port, or 0 for a Unix domain socket. */
   readonly port: number
-  /** Tunnels that are open now. */
+  /** Returns the number of open tunnels. */
   readonly openTunnels: () => number
-  /** Connections that were ever made to it. */
+  /** Returns the number of connections since the start. */
   readonly connections: () => number
-  /** Cuts all that goes through it. */
+  /** Closes all connections through the proxy. */
   readonly cut: () => void
 }
 
 export type ConnectProxyOptions = {
-  /** The Unix domain socket; absent: a port of this machine. */
+  /** Path of the Unix domain socket. If absent, the proxy listens on a port. */
   readonly path?: string
-  /** Absent: without TLS. */
+  /** TLS files. If absent, the proxy does not use TLS. */
   readonly tls?: { readonly cert: string; readonly key: string; readonly ca: string }
-  /** The status with which every tunnel is refused. */
+  /** Status with which every tunnel is refused. */
   readonly refusal?: number
 }
 
@@ -117,13 +118,16 @@ const [DIAL_REQ, DIAL_RSP, CLOSE_REQ, CLOSE_RSP, DATA, DIAL_CLS] = [0, 1, 2, 3, 
 
 export type GrpcProxyOptions = {
   readonly path: string
-  /** What every dial is answered with; `silence`: nothing. */
+  /** Error in the response to every dial. With `silence`, there is no response. */
   readonly refusal?: string
-  /** Called before a dial is answered. `bytes`: what has come on the stream until now. */
+  /**
+   * Called before the response to a dial. `bytes` is the number of bytes received on the stream so
+   * far.
+   */
   readonly onDialed?: (stream: ServerHttp2Stream, bytes: number) => void
 }
 
-/** `packets`: the types of those that came, over all tunnels. */
+/** A proxy whose `packets` are the types of all packets received, over all tunnels. */
 export type GrpcProxyServer = EgressProxyServer & { readonly packets: readonly number[] }
 
 export async function startGrpcProxy({
@@ -222,13 +226,16 @@ function serve(stream: ServerHttp2Stream, options: TunnelOptions): void {
 }
 
 type DialOptions = TunnelOptions & {
-  /** The number of the connection. */
+  /** Number of the connection. */
   readonly id: bigint
   readonly request: ReadonlyMap<number, Field>
   readonly receivedBytes: () => number
 }
 
-/** Connects to the requested address and forwards what it sends. A refusal returns undefined. */
+/**
+ * Connects to the requested address and forwards the data. Returns undefined if the dial is
+ * refused.
+ */
 function dial(
   stream: ServerHttp2Stream,
   { dialed, sockets, refusal, onDialed, id, request, receivedBytes }: DialOptions,
@@ -278,7 +285,7 @@ const bytesOf = (field: Field | undefined): Buffer =>
   Buffer.isBuffer(field) ? field : Buffer.alloc(0)
 const numberOf = (field: Field): bigint => (typeof field === 'bigint' ? field : 0n)
 
-/** Of a protobuf message that has numbers, texts and messages alone. */
+/** Parses a protobuf message that contains only numbers, strings and messages. */
 function fieldsOf(bytes: Buffer): Map<number, Field> {
   const fields = new Map<number, Field>()
   let at = 0

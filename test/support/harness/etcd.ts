@@ -1,6 +1,6 @@
 /**
- * A real etcd in a temporary folder on free ports, for tests, benches and fault runs. Who starts
- * one ends it, by process id.
+ * A real etcd in a temporary folder on free ports, for tests, benchmarks and fault injection. The
+ * caller that starts one must end it, by process id.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,29 +13,29 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 
-/** The path of a tool that test/support/tools/install has built. */
+/** Returns the path of a tool that test/support/tools/install has built. */
 export function toolPath(name: string): string {
   const path = join(process.env['KEELSON_TOOLS'] ?? join(root, '.cache', 'tools'), name)
   if (!existsSync(path))
-    throw new Error(`${name} is not there: run test/support/tools/install ${name}`)
+    throw new Error(`${name} is not installed: run test/support/tools/install ${name}`)
   return path
 }
 
 /**
- * Which etcd the tests run on: 'etcd' (3.6) unless KEELSON_ETCD names another tool, such as
- * etcd-3.5.
+ * Returns the name of the etcd tool that the tests run on: 'etcd' (3.6) unless KEELSON_ETCD names
+ * another one, such as etcd-3.5.
  */
 export const etcdTool = (): string => process.env['KEELSON_ETCD'] ?? 'etcd'
 
 /**
- * Where ports are looked for: below the range from which the system takes the ports of outgoing
+ * Range of the ports. It is below the range from which the system takes ports for outgoing
  * connections. One of those could take the port of a member while it is down, and the member could
- * not start again.
+ * not restart.
  */
 const PORT_MIN = 12_000
 const PORT_MAX = 31_999
 
-/** Different ports that nobody listens on at this moment. */
+/** Returns different ports that no process listens on at this moment. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers: Server[] = []
   while (servers.length < count) {
@@ -55,7 +55,7 @@ export async function freePorts(count: number): Promise<number[]> {
   return ports
 }
 
-/** One etcd process that can be killed, paused and started again on the same data. */
+/** One etcd process that can be killed, paused and restarted on the same data. */
 export class EtcdProcess implements AsyncDisposable {
   readonly dir: string
   readonly clientUrl: string
@@ -74,14 +74,14 @@ export class EtcdProcess implements AsyncDisposable {
     return pid
   }
 
-  /** Starts the process and, unless told otherwise, waits until it answers. */
+  /** Starts the process and, by default, waits until it responds. */
   async start({ wait = true } = {}): Promise<void> {
     mkdirSync(this.dir, { recursive: true })
     const log = openSync(join(this.dir, 'log'), 'a')
     const child = spawn(toolPath(etcdTool()), this.#args, { stdio: ['ignore', log, log] })
     closeSync(log) // The child has its own copy.
     this.#child = child
-    // Also when this process breaks, nothing stays behind.
+    // Kill etcd even if this process fails.
     const end = (): void => void child.kill('SIGKILL')
     process.once('exit', end)
     child.once('exit', () => process.off('exit', end))
@@ -94,7 +94,7 @@ export class EtcdProcess implements AsyncDisposable {
       const answer = await fetch(`${this.clientUrl}/health`, {
         signal: AbortSignal.timeout(1000),
       }).catch(() => undefined)
-      // Another process may have taken its port, and answer.
+      // Another process may have taken its port and be the one that responds.
       if (!this.#isAlive) throw new Error(`etcd ended: ${this.#tail()}`)
       if (answer?.ok === true) return
       if (performance.now() > until) throw new Error(`etcd is not ready: ${this.#tail()}`)
@@ -103,8 +103,8 @@ export class EtcdProcess implements AsyncDisposable {
   }
 
   /**
-   * Comes back when it is this process that answers, by the name of its folder: another etcd may
-   * have taken the port for clients, and answers there while this one is about to end.
+   * Resolves when this process responds, identified by the name of its folder. Another etcd may
+   * have taken the client port and respond there, while this one is about to exit.
    */
   async answersAsPeer(peerUrl: string): Promise<void> {
     for (;;) {
@@ -119,8 +119,8 @@ export class EtcdProcess implements AsyncDisposable {
   }
 
   /**
-   * Comes back when all of its threads stand still: on a busy machine one could answer a call that
-   * comes after.
+   * Returns when all threads of the process are stopped. On a busy machine, a running thread could
+   * still respond to a later call.
    */
   pause(): void {
     process.kill(this.pid, 'SIGSTOP')
@@ -132,7 +132,7 @@ export class EtcdProcess implements AsyncDisposable {
     process.kill(this.pid, 'SIGCONT')
   }
 
-  /** Ends the process and waits until it has gone. The data stays. */
+  /** Ends the process and waits until it has exited. The data remains. */
   async stop(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
     const child = this.#child
     if (child === undefined || !this.#isAlive) return
@@ -157,10 +157,13 @@ export class EtcdProcess implements AsyncDisposable {
 
 export type EtcdOptions = { readonly args?: readonly string[] }
 
-/** Hundreds of tests look for ports at the same time: another may take one before etcd does. */
+/**
+ * Number of attempts to start. Hundreds of tests look for ports at the same time, so another one
+ * may take a port before etcd does.
+ */
 const STARTS_MAX = 5
 
-/** A single-member etcd, ready. */
+/** Starts a single-member etcd and waits until it is ready. */
 export async function startEtcd(options: EtcdOptions = {}): Promise<EtcdProcess> {
   for (let left = STARTS_MAX - 1; ; left--) {
     const [client = 0, peer = 0] = await freePorts(2)
@@ -209,7 +212,9 @@ async function createEtcd({
 
 const STOP_POLL_MS = 1
 
-/** As Linux tells of each thread: the state is the first field behind the name in brackets. */
+/**
+ * Checks the state of each thread, as Linux reports it: the first field after the name in brackets.
+ */
 const isStopped = (pid: number): boolean =>
   readdirSync(`/proc/${pid}/task`).every((thread) =>
     /\) T /.test(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8')),

@@ -1,4 +1,4 @@
-/** A signer of service account tokens behind a Unix domain socket. */
+/** An external signer of service account tokens behind a Unix domain socket. */
 import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { once } from 'node:events'
 import type { Http2Server } from 'node:http2'
@@ -7,7 +7,7 @@ import { bytesField, createGrpcService, varint } from './grpc-service.ts'
 const numberField = (field: number, value: number): Buffer =>
   Buffer.from([field * 8, ...varint(value)])
 
-/** The length of the claims takes one to three bytes. */
+/** Skips the length of the claims, which takes one to three bytes. */
 function readClaims(message: Buffer): string {
   let at = 1
   while ((message[at++] ?? 0) >= 128);
@@ -20,9 +20,9 @@ export class ExternalSignerServer implements AsyncDisposable {
   readonly path: string
   refreshSeconds = 3600
   secondsMax = 7200
-  /** Of each call. */
+  /** Method names of all calls. */
   readonly calls: string[] = []
-  /** Further fields of the header of signed tokens. */
+  /** Additional header fields of signed tokens. */
   extraHeader: object = {}
   #keys: readonly Key[] = []
   #server: Http2Server | undefined
@@ -32,7 +32,7 @@ export class ExternalSignerServer implements AsyncDisposable {
     this.rotate('first')
   }
 
-  /** New tokens are signed by a new key; those of before can still be verified. */
+  /** Signs new tokens with a new key. Earlier tokens can still be verified. */
   rotate(id: string, { isExcluded = false } = {}): void {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     this.#keys = [{ id, privateKey, isExcluded }, ...this.#keys]

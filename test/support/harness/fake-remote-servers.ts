@@ -1,4 +1,4 @@
-/** Remote servers of tests: what each answers is a table. */
+/** Fake remote servers for tests. A table defines the response to each request. */
 import type {
   ListedApiService,
   OnListedApiService,

@@ -1,7 +1,8 @@
 /**
- * etcd's own JSON gateway: a second way into the database that shares no code with ours, so that a
- * test can ask what truly happened, and can do what the server never does (defragment, disarm an
- * alarm). Each call is a connection of its own: nothing stays open that a leak check would see.
+ * A client of etcd's own JSON gateway. It is a second way into the database that shares no code
+ * with ours, so that a test can find out what really happened. It can also do what the server never
+ * does (defragment, disarm an alarm). Each call opens a new connection, so that a leak check sees
+ * no open ones.
  */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 
@@ -9,11 +10,11 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 export type Change = {
   readonly key: string
   readonly revision: number
-  /** Absent: the key was deleted. */
+  /** The value, or undefined if the key was deleted. */
   readonly value: string | undefined
-  /** 0 for a delete. */
+  /** Revision at which the key was created. 0 for a delete. */
   readonly createRevision: number
-  /** How many writes the key has had since it was created; 0 for a delete. */
+  /** Number of writes to the key since it was created. 0 for a delete. */
   readonly version: number
 }
 
@@ -35,13 +36,13 @@ export async function readStatus(url: string, timeoutMs = CALL_TIMEOUT_MS): Prom
   }
 }
 
-/** The revision of the database, linearizable. */
+/** Returns the current revision of the database (linearizable). */
 export async function readRevision(url: string): Promise<number> {
   const answer = await call(url, '/v3/kv/range', { key: encode('\0'), count_only: true })
   return number(field(answer, 'header'), 'revision')
 }
 
-/** All keys of a prefix with their values, at one revision. */
+/** Returns all keys of a prefix with their values, at one revision. */
 export async function readAll(
   url: string,
   prefix: string,
@@ -55,8 +56,7 @@ export async function readAll(
 }
 
 /**
- * Everything that happened from a revision to another, both included. Fails if the start is
- * compacted.
+ * Returns all changes between two revisions, both included. Fails if the first one is compacted.
  */
 export async function readHistory(
   url: string,
@@ -72,7 +72,7 @@ export async function readHistory(
       if (result === undefined)
         throw new Error(`etcd's history cannot be read: ${line.slice(0, 200)}`)
       if (field(result, 'canceled') === true)
-        throw new Error(`etcd's history is cut off: ${line.slice(0, 200)}`)
+        throw new Error(`etcd's history was canceled: ${line.slice(0, 200)}`)
       for (const event of list(result, 'events'))
         changes.push(toChange(field(event, 'kv'), field(event, 'type') !== 'DELETE'))
       if ((changes.at(-1)?.revision ?? 0) >= to) break
@@ -84,7 +84,7 @@ export async function readHistory(
   return changes.filter((change) => change.revision <= to)
 }
 
-/** Writes one key whatever it holds: for filling a disk, not for the model's keys. */
+/** Writes one key unconditionally, to fill a disk. Do not use it for keys of the model. */
 export async function put(
   url: string,
   { key, value }: { key: string; value: string },
@@ -100,7 +100,7 @@ export async function defragment(url: string): Promise<void> {
   await call(url, '/v3/maintenance/defragment', {}, 30_000)
 }
 
-/** The alarms that are raised, such as NOSPACE. */
+/** Returns the active alarms, such as NOSPACE. */
 export async function readAlarms(url: string): Promise<string[]> {
   return list(await call(url, '/v3/maintenance/alarm', { action: 'GET' }), 'alarms').map((alarm) =>
     text(alarm, 'alarm'),
@@ -145,10 +145,12 @@ async function open(
   timeoutMs: number,
 ): Promise<[ClientRequest, IncomingMessage]> {
   const req = request(new URL(path, url), { method: 'POST', agent: false, timeout: timeoutMs })
-  req.on('timeout', () => req.destroy(new Error(`etcd ${path}: no answer in ${timeoutMs} ms`)))
+  req.on('timeout', () =>
+    req.destroy(new Error(`etcd ${path}: no response within ${timeoutMs} ms`)),
+  )
   const answer = new Promise<IncomingMessage>((resolve, reject) => {
     req.once('response', resolve)
-    req.on('error', reject) // Stays: a late error must not be unhandled. The reader of the response hears of it there.
+    req.on('error', reject) // The listener remains, so that a late error is handled. The reader of the response also gets it.
   })
   req.end(JSON.stringify(body))
   const res = await answer
@@ -184,7 +186,7 @@ function field(from: unknown, name: string): unknown {
   return typeof from === 'object' && from !== null ? Reflect.get(from, name) : undefined
 }
 
-/** The gateway leaves out zero values. */
+/** Returns a text field, or an empty string, because the gateway leaves out zero values. */
 function text(from: unknown, name: string): string {
   const value = field(from, name)
   return typeof value === 'string' ? value : ''

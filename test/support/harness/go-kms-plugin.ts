@@ -1,5 +1,5 @@
 /**
- * The KMS plugin of test/clients/kms-plugin as a process, with keys that outlive it. First
+ * The KMS plugin of test/clients/kms-plugin as a process, with keys that persist after it. Requires
  * `test/support/tools/install kms-plugin`.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -19,13 +19,13 @@ export class GoKmsPlugin implements AsyncDisposable {
     this.endpoint = `unix://${join(folder, 'kms.sock')}`
   }
 
-  /** Comes back when it listens. */
+  /** Resolves when the plugin listens. */
   async start(): Promise<void> {
     const child = spawn(toolPath('kms-plugin'), [this.#folder], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     this.#child = child
-    // Also when this process breaks, nothing stays behind.
+    // Kill the plugin even if this process fails.
     const end = (): void => void child.kill('SIGKILL')
     process.once('exit', end)
     child.once('exit', () => process.off('exit', end))
@@ -42,13 +42,13 @@ export class GoKmsPlugin implements AsyncDisposable {
     await gone
   }
 
-  /** From now on it encrypts with this key. */
+  /** Encrypts with this key from now on. */
   useKey(id: string): void {
     writeFileSync(join(this.#folder, 'key-id'), id)
   }
 
   /**
-   * Calls of a method fail like this: the number of a gRPC code and a message. Undefined: they
+   * Sets the failure of a method: the number of a gRPC code and a message. With undefined, calls
    * succeed.
    */
   fail(method: 'Status' | 'Encrypt' | 'Decrypt', fault: string | undefined): void {

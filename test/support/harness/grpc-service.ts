@@ -1,4 +1,7 @@
-/** Unary gRPC on Node's own HTTP/2 behind a Unix domain socket, in bytes written by hand. */
+/**
+ * A unary gRPC service on Node's own HTTP/2 behind a Unix domain socket, with hand-written
+ * messages.
+ */
 import { createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2'
 
 const OK = 0
@@ -8,23 +11,23 @@ const UNIMPLEMENTED = 12
 type Call = {
   readonly path: string
   readonly message: Buffer
-  /** Whether the client has gone away. */
+  /** Whether the client has disconnected. */
   readonly isGone: () => boolean
 }
 
 /**
- * The answer to a message; undefined: there is no such method. What it throws is told to the
- * client.
+ * Returns the response to a message, or undefined if the method does not exist. The client receives
+ * the message of an exception.
  */
 export type AnswerCall = (call: Call) => Buffer | undefined | Promise<Buffer | undefined>
 
-/** To be told where to listen. */
+/** Creates a server. The caller makes it listen. */
 export function createGrpcService(answer: AnswerCall): Http2Server {
   const server = createServer()
   server.on('stream', (stream, headers) => {
     const chunks: Buffer[] = []
     stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-    // A message has a byte for its compression and four for its length before it.
+    // A message is preceded by one byte for its compression and four bytes for its length.
     stream.on('end', () => {
       const path = headers[':path'] ?? ''
       const message = Buffer.concat(chunks).subarray(5)

@@ -1,9 +1,9 @@
-/** How much memory is held of what has ended. */
+/** Measures memory that is still reachable after its owner has ended. */
 import assert from 'node:assert/strict'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** What is held after `run` that was not before. */
+/** Returns the bytes that are in use after `run` but were not before. */
 export async function heldBytes(run: () => void | Promise<void>): Promise<number> {
   const before = await usedBytes()
   await run()
@@ -14,9 +14,9 @@ async function usedBytes(): Promise<number> {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')
   assert.ok(typeof collect === 'function')
-  // What a regular expression was last applied to is kept, too.
+  // Replaces the subject of the last regular expression, which V8 retains.
   'another text'.match(/a/)
-  // The memory of buffers is given back between two collections.
+  // Memory of buffers is returned between two collections.
   for (let twice = 0; twice < 2; twice++) {
     collect()
     await new Promise((resolve) => void setTimeout(resolve, 20))
@@ -25,7 +25,10 @@ async function usedBytes(): Promise<number> {
   return heapUsed + external
 }
 
-/** The text as a part of one of a megabyte, as a name is of the path of its request. */
+/**
+ * Returns the text as a slice of a string of a megabyte, like a name that is a slice of its
+ * request's path.
+ */
 export const partOfMegabyte = (text: string): string =>
   Buffer.from(text + 'a'.repeat(1 << 20))
     .toString('latin1')

@@ -1,16 +1,16 @@
-/** The real Helm, with the kubeconfig of a kubectl and all that it keeps beside it. */
+/** Runs the real Helm, with the kubeconfig and the folder of a kubectl. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { toolPath } from './etcd.ts'
 import type { Kubectl } from './kubectl.ts'
 
-/** Helm itself waits five minutes for a server; a run here takes a second. */
+/** Limit for a run, which takes a second. Helm itself waits five minutes for a server. */
 const RUN_MAX_MS = 120_000
 
 const run = promisify(execFile)
 
-/** What it prints. Fails with what went wrong. */
+/** Runs Helm and returns its output. Rejects with its error. */
 export type Helm = (...args: readonly string[]) => Promise<string>
 
 export function helmFor({ dir }: Kubectl, namespace: string): Helm {

@@ -1,7 +1,4 @@
-/**
- * An admission webhook that holds the requests it is asked about until a test releases them, and
- * then allows them.
- */
+/** An admission webhook that holds requests until a test releases them, and then allows them. */
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:https'
 import { json } from 'node:stream/consumers'
@@ -12,7 +9,7 @@ import { portOf } from './port-of.ts'
 
 const { certificatePem: cert, keyPem: key } = createSelfSigned('hook', ['127.0.0.1'], Date.now())
 
-/** Longer than any test holds a request. */
+/** Timeout of the webhook, longer than any test holds a request. */
 const TIMEOUT_SECONDS = 30
 
 export class HoldingWebhook implements AsyncDisposable {
@@ -52,17 +49,17 @@ export class HoldingWebhook implements AsyncDisposable {
     return this.#held.promise
   }
 
-  /** How many requests it was asked about. */
+  /** Number of requests that the webhook received. */
   get count(): number {
     return this.#count
   }
 
-  /** Allows all requests, those that are held and those that come. */
+  /** Allows all held and future requests. */
   release(): void {
     this.#released.resolve()
   }
 
-  /** A ValidatingWebhookConfiguration that asks it about these operations on a core resource. */
+  /** Returns a ValidatingWebhookConfiguration for these operations on a core resource. */
   configuration({ operation, resource, condition }: HeldRequests): Fields {
     const rules = [
       { operations: [operation], apiGroups: [''], apiVersions: ['v1'], resources: [resource] },
@@ -97,9 +94,9 @@ export class HoldingWebhook implements AsyncDisposable {
 
 export type HeldRequests = {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE'
-  /** With its subresource: `resourcequotas/status`. */
+  /** Resource, with its subresource: `resourcequotas/status`. */
   readonly resource: string
-  /** A CEL expression over `request`; absent: all requests are held. */
+  /** A CEL expression over `request`. If absent, all requests are held. */
   readonly condition?: string
 }
 

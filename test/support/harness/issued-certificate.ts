@@ -1,6 +1,7 @@
 /**
- * Certificates of any content, made in this process within a millisecond: what `src/lib/x509`
- * issues is always right, a test also needs what is not (no purpose, expired, of an unknown CA).
+ * Issues certificates with any content, in this process and within a millisecond. `src/lib/x509`
+ * only issues valid ones. Tests also need invalid ones (without a purpose, expired, from an unknown
+ * CA).
  */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -24,16 +25,16 @@ export type IssuedCertificate = { readonly certificatePem: string; readonly keyP
 export type Subject = {
   readonly cn?: string
   readonly o?: readonly string[]
-  /** Upstream's own attribute for the uid of a user (1.3.6.1.4.1.57683.2). */
+  /** Value of Kubernetes' own attribute for the uid of a user (1.3.6.1.4.1.57683.2). */
   readonly uid?: string
 }
 
 export type IssueOptions = Subject & {
-  /** The extended key usages; none: the certificate has no such extension. Absent: client. */
+  /** Extended key usages. An empty list omits the extension. If absent, client. */
   readonly usage?: readonly ('client' | 'server')[]
   /** DNS names and IPv4 addresses. */
   readonly hosts?: readonly string[]
-  /** Seconds from now. Absent: from an hour ago, for a day. */
+  /** Validity in seconds from now. If absent, from an hour ago until a day from now. */
   readonly beginsIn?: number
   readonly endsIn?: number
 }
@@ -53,7 +54,7 @@ const oid = {
 const HOUR_S = 3600
 const DAY_S = 24 * HOUR_S
 
-/** A CA with a key of its own. */
+/** A CA with a generated key. */
 export class Authority {
   readonly certificatePem: string
   readonly #name: Buffer

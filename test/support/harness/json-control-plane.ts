@@ -1,7 +1,7 @@
 /**
- * What controllers need of a server, on any engine: readers of the cache, and a handler that
- * deletes and patches objects by the rules of finalizers, owners and preconditions. Objects are
- * stored as the JSON that they are; there is no admission and no validation.
+ * The parts of a server that controllers need, on any engine: readers of the cache, and a handler
+ * that deletes and patches objects according to finalizers, owners and preconditions. Objects are
+ * stored as JSON without conversion. There is no admission and no validation.
  */
 import { parseJson } from '../../../src/api/json-value.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf, textsOf } from '../../../src/api/object.ts'
@@ -26,7 +26,7 @@ export type JsonControlPlaneOptions = {
   readonly now: () => string
 }
 
-/** What a write finds, and what it makes of it; a status refuses it. */
+/** Returns what a write does with the current object. A status code rejects the write. */
 type Decide = (object: KubeObject) => KubeObject | 'delete' | 'unchanged' | number
 
 export class JsonControlPlane {
@@ -48,7 +48,7 @@ export class JsonControlPlane {
     return { keys, reader }
   }
 
-  /** Fails with a StorageError. */
+  /** Creates an object. Rejects with a StorageError on failure. */
   async create(resource: Resource, object: KubeObject): Promise<void> {
     const { namespace, name = '' } = object.metadata
     await this.#options.store.create(
@@ -57,7 +57,7 @@ export class JsonControlPlane {
     )
   }
 
-  /** Whatever finalizers it has. */
+  /** Deletes an object even if it has finalizers. */
   async remove(resource: Resource, namespace: string | undefined, name: string): Promise<void> {
     const { keys, reader } = this.accessOf(resource)
     await changeJson(
@@ -71,7 +71,7 @@ export class JsonControlPlane {
     const place = this.#placeIn(path)
     const bytes = await body()
     const sent = bytes.length === 0 ? {} : fieldsOf(parseJson(bytes))
-    // Events are not kept.
+    // Events are accepted but not stored.
     if (method === 'POST') return answer(201)
     if (place === undefined) return answer(404)
     if (method === 'GET') return this.#get(place)
@@ -171,7 +171,10 @@ function put(object: KubeObject, sent: Fields): ReturnType<Decide> {
   })
 }
 
-/** The last finalizer of what is being deleted keeps it, of namespaces also that of their spec. */
+/**
+ * Deletes an object that is being deleted when its last finalizer is gone. For a namespace, this
+ * includes the finalizers of its spec.
+ */
 function released(object: KubeObject): KubeObject | 'delete' {
   const { deletionTimestamp, finalizers = [] } = object.metadata
   const kept = [...finalizers, ...textsOf(fieldsOf(object['spec'])['finalizers'])]

@@ -1,4 +1,4 @@
-/** The real kubectl with a kubeconfig and a folder of its own, on a server of these harnesses. */
+/** The real kubectl with a separate kubeconfig and folder, for servers of this test harness. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { ApiServerProcess } from './api-server.ts'
 import { toolPath } from './etcd.ts'
 
-/** A run that takes longer hangs: kubectl itself would wait for ever. */
+/** Limit for a run. One that takes longer hangs, because kubectl itself would wait forever. */
 const RUN_MAX_MS = 30_000
 const LINE_MAX_MS = 20_000
 
@@ -22,7 +22,7 @@ export class Kubectl implements AsyncDisposable {
 
   constructor(dir: string) {
     this.dir = dir
-    // What is to be edited is handed to the file `editor`, if a test writes one.
+    // `kubectl edit` runs the file `editor`, if a test writes one.
     this.#env = { ...process.env, TMPDIR: dir, KUBE_EDITOR: join(dir, 'editor') }
     this.#flags = [`--kubeconfig=${join(dir, 'config')}`, `--cache-dir=${join(dir, 'cache')}`]
   }
@@ -42,7 +42,7 @@ export class Kubectl implements AsyncDisposable {
     })
   }
 
-  /** What it prints, when nothing goes wrong. */
+  /** Runs kubectl and returns its output. Rejects if it fails or prints to stderr. */
   async out(...args: readonly string[]): Promise<string> {
     const { code, out, err } = await this.run(...args)
     if (code !== 0 || err !== '')
@@ -50,12 +50,12 @@ export class Kubectl implements AsyncDisposable {
     return out
   }
 
-  /** One that goes on until it is told to end. */
+  /** Starts a command that runs until it is stopped. */
   follow(...args: readonly string[]): KubectlWatch {
     return new KubectlWatch([...this.#flags, ...args])
   }
 
-  /** Objects are written as JSON, text as it is. */
+  /** Writes a file and returns its path. Objects are written as JSON, strings unchanged. */
   async file(name: string, content: string | object): Promise<string> {
     const path = join(this.dir, name)
     await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content))
@@ -84,12 +84,12 @@ export class KubectlWatch implements AsyncDisposable {
       try {
         await once(this.#child.stdout, 'data', { signal })
       } catch (cause) {
-        throw new Error(`${pattern} did not come, but: ${this.#out}`, { cause })
+        throw new Error(`${pattern} was not printed. Output: ${this.#out}`, { cause })
       }
     }
   }
 
-  /** Comes back when it has ended by itself, with its exit code. */
+  /** Waits until the command ends by itself and returns its exit code. */
   async end(): Promise<number | null> {
     if (this.#child.exitCode === null) await once(this.#child, 'exit')
     return this.#child.exitCode
@@ -112,7 +112,7 @@ export async function kubectlFor(
   return kubectl
 }
 
-/** The server's own certificate is the authority: clients check that its hosts are right. */
+/** The server's own certificate serves as the authority, so that clients verify its host names. */
 export function kubeconfig(
   server: ApiServerProcess,
   token = server.token,

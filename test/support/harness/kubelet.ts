@@ -1,6 +1,6 @@
 /**
- * As much of a kubelet as a server speaks to: logs, a path that tells what it was asked, and
- * connections that echo what they hear.
+ * The part of a kubelet that an API server uses: logs, a path that returns the request, and
+ * connections that echo their input.
  */
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -11,19 +11,21 @@ import { createSelfSigned } from '../../../src/lib/x509/certificates.ts'
 
 export type Kubelet = AsyncDisposable & {
   readonly port: number
-  /** The requests that came, as `GET /path?query`. */
+  /** Requests received, as `GET /path?query`. */
   readonly asked: readonly string[]
-  /** The headers of those that asked for another protocol. */
+  /** Headers of the upgrade requests. */
   readonly upgrades: readonly IncomingHttpHeaders[]
 }
 
-/** What RFC 6455 section 4.2.2 adds to the key of the client. */
+/** GUID that a WebSocket server appends to the client's key (RFC 6455, section 4.2.2). */
 const WEBSOCKET_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 /** Longer than the request timeout of the test's server. */
 const LATE_MS = 2_000
 
-/** Tells the length of the body, a digit at a time, so that an answer comes in parts. */
+/**
+ * Responds with the length of the body, one digit at a time, so that the response arrives in parts.
+ */
 function count(request: IncomingMessage, response: ServerResponse): void {
   let bytes = 0
   request.on('data', (chunk: Buffer) => (bytes += chunk.length))
@@ -33,7 +35,7 @@ function count(request: IncomingMessage, response: ServerResponse): void {
   })
 }
 
-/** It stays an ordinary request there, on a connection that is kept. */
+/** Whether a request is upgraded. `/refused` stays an ordinary request, on a kept connection. */
 const shouldUpgradeCallback = ({ url }: IncomingMessage): boolean => url !== '/refused'
 
 export async function startKubelet(): Promise<Kubelet> {
@@ -50,7 +52,7 @@ export async function startKubelet(): Promise<Kubelet> {
         return void response.end('first line\nsecond line\n')
       if (pathname === '/count') return count(request, response)
       if (pathname === '/late') return void setTimeout(() => response.end('late'), LATE_MS)
-      // Never read: what a client may send is what fits on the way.
+      // Never reads the body, so that a client can send only what buffers on the way can hold.
       if (pathname === '/deaf') return
       if (pathname === '/moved')
         return void response.writeHead(302, { location: '/there?a=b' }).end()

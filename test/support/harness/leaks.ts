@@ -1,6 +1,6 @@
 /**
- * Whether a part that was closed has given everything back: handles that keep the process alive,
- * open file descriptors (they also show handles that were unref'ed), and memory that a collection
+ * Checks whether a closed component has released everything: handles that keep the process alive,
+ * open file descriptors (which also reveal unref'ed handles), and memory that a garbage collection
  * cannot free.
  */
 import { existsSync, readdirSync, readlinkSync } from 'node:fs'
@@ -10,15 +10,15 @@ import { runInNewContext } from 'node:vm'
 
 export type Footprint = {
   readonly handles: ReadonlyMap<string, number>
-  /** By what they lead to: a path, or the kind of thing. */
+  /** Number of descriptors by target: a path, or the type of the resource. */
   readonly descriptors: ReadonlyMap<string, number>
-  /** What JavaScript holds, inside its heap and outside (buffers). */
+  /** Memory in use by JavaScript, inside its heap and outside of it (buffers). */
   readonly memoryBytes: number
 }
 
 /**
- * Timers and immediates of the moment, the sleep of the check itself among them, come and go: a
- * leak is a growing count.
+ * Resource types that come and go, including the sleep of the check itself. A leak is a growing
+ * count.
  */
 const TRANSIENT = new Set(['Immediate', 'TickObject', 'FSReqPromise', 'FSReqCallback', 'CloseReq'])
 
@@ -33,7 +33,10 @@ export function measureFootprint(): Footprint {
   }
 }
 
-/** What is held beyond the footprint taken before, after time to let go. Empty: nothing leaks. */
+/**
+ * Returns what is held in addition to an earlier footprint, after some time to release it. Empty if
+ * nothing leaks.
+ */
 export async function findLeaks(
   before: Footprint,
   {
@@ -53,7 +56,7 @@ function compare(before: Footprint, now: Footprint, memoryBytesMax: number): str
   const leaks = [...more(before.handles, now.handles), ...more(before.descriptors, now.descriptors)]
   const grown = now.memoryBytes - before.memoryBytes
   if (grown > memoryBytesMax)
-    leaks.push(`memory has grown by ${grown} bytes, ${memoryBytesMax} are allowed`)
+    leaks.push(`memory has grown by ${grown} bytes; at most ${memoryBytesMax} are allowed`)
   return leaks
 }
 
@@ -77,10 +80,10 @@ function collectGarbage(): void {
   collect()
 }
 
-/** The runtime keeps one for children that it starts. */
+/** Target of a descriptor that the runtime keeps open for child processes. */
 const NOWHERE = '/dev/null'
 
-/** Empty where the system does not list them: then only handles are compared. */
+/** Returns an empty list on systems without /proc. Then only handles are compared. */
 function listDescriptors(): string[] {
   const folder = '/proc/self/fd'
   if (!existsSync(folder)) return []
@@ -89,7 +92,7 @@ function listDescriptors(): string[] {
       const target = readlinkSync(`${folder}/${name}`).replace(/:\[\d+\]$/, '')
       return target === NOWHERE ? [] : [target]
     } catch {
-      return [] // The descriptor of the listing itself is closed by now.
+      return [] // The descriptor of the listing itself is already closed.
     }
   })
 }

@@ -1,8 +1,8 @@
 /**
- * The commands of a Markdown page, to be run as a reader would type them. Blocks that are fenced
- * and marked `sh` are commands, in their order, in one folder; `sh needs=go` says what they need
- * besides. A block with `file=NAME` is written to that file, and a block marked `text` is what the
- * commands before it print, among other lines; `…` in it stands for anything.
+ * Runs the commands of a Markdown page, as a reader would type them. Fenced blocks marked `sh` are
+ * commands, which run in order in one folder. `sh needs=go` names a requirement. A block with
+ * `file=NAME` is written to that file. A block marked `text` is output that the commands before it
+ * must print, among other lines; `…` in it matches anything.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -27,7 +27,10 @@ export type Block =
       readonly needs: string | undefined
     }
 
-/** Of a block that is only shown (YAML without a file, output of nothing) there is none here. */
+/**
+ * Returns the blocks to run. Blocks that are only shown (YAML without a file, output without
+ * commands) are left out.
+ */
 export function readBlocks(markdown: string): readonly Block[] {
   const blocks: Block[] = []
   for (const [, info = '', text = ''] of markdown.matchAll(/^```(\S[^\n]*)\n(.*?)^```$/gms)) {
@@ -47,14 +50,17 @@ export function readBlocks(markdown: string): readonly Block[] {
 export type Session = {
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
-  /** In place of 6443, so that two sessions do not meet. */
+  /** Replaces port 6443, so that two sessions do not collide. */
   readonly port: number
-  /** Why blocks that need something cannot be run here; undefined: they can. */
+  /** Returns why blocks with a requirement cannot run here, or undefined if they can. */
   readonly lacks: (need: string) => string | undefined
   readonly onSkipped: (need: string, why: string) => void
 }
 
-/** Fails when a command does, or does not print what the page says. What was started is ended. */
+/**
+ * Runs the blocks. Rejects when a command fails or does not print what the page shows. Ends
+ * everything that it started.
+ */
 export async function runBlocks(blocks: readonly Block[], session: Session): Promise<void> {
   await using page = new RunningPage(session)
   for (const block of blocks) {
@@ -70,22 +76,27 @@ async function writeNested(path: string, text: string): Promise<void> {
   await writeFile(path, text)
 }
 
-/** A command that serves until it is ended. The page says `# Ctrl-C` where a reader ends it. */
+/**
+ * Matches a command that serves until it is ended. The page has `# Ctrl-C` where a reader ends it.
+ */
 const serves = /^(?:npx )?(?:bin\/)?keelson (?:dev|serve)\b(?!.*(?:--help|\|))/
 const interrupts = /^# Ctrl-C\b/
-/** Ends the server in its own way; one signal more would end it at once. */
+/**
+ * Matches `keelson stop`, which ends the server gracefully. Another signal would end it
+ * immediately.
+ */
 const stops = /^(?:npx )?(?:bin\/)?keelson stop\b/
-/** Later commands know of it, by the value that it had. */
+/** Matches a variable assignment. Later commands see the value that it had. */
 const assigns = /^(export )?([A-Z_]+)=/
 
-/** It takes a second; minutes on a machine that is busy with other tests. */
+/** Limit for a start. It takes a second, or minutes on a machine that is busy with other tests. */
 const READY_MS_MAX = 300_000
 
 class RunningPage implements AsyncDisposable {
   readonly #session: Session
   #assignments: string[] = []
   #server: ChildProcess | undefined
-  /** By the server. */
+  /** Lines that the server printed. */
   #printed: string[] = []
 
   constructor(session: Session) {
@@ -112,7 +123,7 @@ class RunningPage implements AsyncDisposable {
         await this.#ended()
       } else {
         const [, exported = '', name] = assigns.exec(line) ?? []
-        // One that stands before a command is for that command alone.
+        // An assignment in front of a command applies only to that command.
         if (name === undefined || /^[A-Z_]+=\w* \S/.test(line)) pending.push(line)
         else {
           await flush()
@@ -138,7 +149,7 @@ class RunningPage implements AsyncDisposable {
     return stdout
   }
 
-  /** Resolves when it is ready, as it is when a reader types the next command. */
+  /** Starts a server. Resolves when it is ready, because a reader then types the next command. */
   async #serve(command: string): Promise<void> {
     await this.#interrupt()
     const own = /--secure-port/.test(command)
@@ -153,7 +164,7 @@ class RunningPage implements AsyncDisposable {
       if (stream === null) continue
       createInterface(stream).on('line', (line) => {
         lines.push(line)
-        // What `dev` says to type is typed.
+        // Runs the `export` command that `keelson dev` prints.
         const typed = lines.find((one) => one.startsWith('export KUBECONFIG='))
         const [, port] = /(?:serving at |"url":")https:\/\/\S+?:(\d+)/.exec(lines.join('\n')) ?? []
         if (port === undefined || (typed === undefined && /keelson dev\b/.test(own))) return
@@ -174,7 +185,7 @@ class RunningPage implements AsyncDisposable {
     }
   }
 
-  /** A server stops in order when it is interrupted. */
+  /** Interrupts the server, which stops it gracefully. */
   async #interrupt(): Promise<void> {
     const server = this.#server
     this.#server = undefined
@@ -205,7 +216,7 @@ class RunningPage implements AsyncDisposable {
 
 function isReady(port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
-  // Whose certificate it is does not matter here.
+  // The certificate is not verified.
   const asked = request(
     { port, path: '/readyz', rejectUnauthorized: false, agent: false },
     (response) => {
@@ -218,7 +229,10 @@ function isReady(port: number): Promise<boolean> {
   return promise
 }
 
-/** Spaces are as many as a table has today. */
+/**
+ * Returns a pattern for a line. It matches any number of spaces, because column widths of tables
+ * vary.
+ */
 function patternOf(line: string): RegExp {
   const parts = line.trim().split(/(\s+|…)/)
   const source = parts.map((part) =>

@@ -1,6 +1,6 @@
 /**
  * A control plane of plain objects in this process, for tests of controllers:
- * test/support/harness/json-control-plane.ts on the engine in memory.
+ * test/support/harness/json-control-plane.ts on the in-memory engine.
  */
 import { Cache } from '../../../src/storage/cache/cache.ts'
 import { systemClock } from '../../../src/lib/time/clock.ts'
@@ -16,10 +16,10 @@ import { JsonControlPlane, root } from './json-control-plane.ts'
 
 export const builtIns = builtInResources({ isServed: () => true, gates: { isOn: () => true } })
 
-/** Of group '' if none is given. */
+/** Returns a built-in resource. The default group is ''. */
 export function builtIn(plural: string, group = ''): Resource {
   const found = builtIns.find((one) => one.plural === plural && one.group === group)
-  if (found === undefined) throw new Error(`there is no ${plural}`)
+  if (found === undefined) throw new Error(`no resource is named ${plural}`)
   return found
 }
 

@@ -1,6 +1,5 @@
 /**
- * A real OpenID provider (npm `oidc-provider`) over TLS, and a user who logs in at it as a browser
- * would.
+ * A real OpenID provider (npm `oidc-provider`) over TLS, and a user who logs in as with a browser.
  */
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
@@ -13,18 +12,18 @@ import { createAuthority, issue } from '../../../src/lib/x509/certificates.ts'
 import { freePorts } from './etcd.ts'
 
 const redirectUri = 'https://127.0.0.1/callback'
-/** A login takes seven redirects. */
+/** Limit for redirects. A login takes seven. */
 const HOPS_MAX = 15
 
 export type Login = {
   readonly idToken: string
-  /** A new token of the same login. */
+  /** Returns a new token of the same login. */
   readonly refresh: () => Promise<string>
 }
 
 export type OpenIdProviderOptions = {
   readonly clientId: string
-  /** The claims of each user besides `sub`. */
+  /** Claims of each user, in addition to `sub`. */
   readonly users: { readonly [name: string]: { readonly [claim: string]: unknown } }
   readonly algorithm?: 'RS256' | 'ES256' | 'PS256'
   readonly tokenSeconds?: number
@@ -32,9 +31,9 @@ export type OpenIdProviderOptions = {
 
 export class OpenIdProvider implements AsyncDisposable {
   readonly issuer: string
-  /** PEM of the authority that signed its certificate. */
+  /** PEM of the CA that signed its certificate. */
   readonly caPem: string
-  /** The paths that were requested. */
+  /** Paths of all requests. */
   readonly requests: string[] = []
   readonly #port: number
   readonly #options: OpenIdProviderOptions
@@ -60,7 +59,7 @@ export class OpenIdProvider implements AsyncDisposable {
     this.#tls = { cert: certificatePem, key: keyPem }
   }
 
-  /** It does not listen yet: `start` makes it. */
+  /** Creates a provider. `start` makes it listen. */
   static async create(options: OpenIdProviderOptions): Promise<OpenIdProvider> {
     const [port = 0] = await freePorts(1)
     const provider = new OpenIdProvider(port, options)
@@ -90,7 +89,7 @@ export class OpenIdProvider implements AsyncDisposable {
     return this.stop()
   }
 
-  /** New tokens are signed by a new key. `keepsOld`: those of before can still be verified. */
+  /** Signs new tokens with a new key. With `keepsOld`, earlier tokens can still be verified. */
   async rotate({ keepsOld }: { readonly keepsOld: boolean }): Promise<void> {
     const { algorithm = 'RS256', clientId, users, tokenSeconds = 3600 } = this.#options
     const { privateKey } = await generateKeyPair(algorithm, { extractable: true })
@@ -127,8 +126,8 @@ export class OpenIdProvider implements AsyncDisposable {
   }
 
   /**
-   * The authorization code flow with PKCE (RFC 7636), with the forms for login and consent filled
-   * in.
+   * Logs in with the authorization code flow and PKCE (RFC 7636), and submits the forms for login
+   * and consent.
    */
   async login(user: string): Promise<Login> {
     const browser = new Browser(this.caPem)
@@ -176,7 +175,7 @@ export class OpenIdProvider implements AsyncDisposable {
 
 type StoredEntity = { readonly [name: string]: unknown }
 
-/** What the provider keeps of logins, which outlives its keys. Nothing expires within a test. */
+/** Storage for logins, which persists when keys are rotated. Nothing expires within a test. */
 class Adapter {
   readonly #name: string
   readonly #stored: Map<string, StoredEntity>
@@ -215,7 +214,7 @@ type Page = {
   readonly text: string
 }
 
-/** Follows redirects by hand, and keeps cookies. */
+/** Follows redirects explicitly and stores cookies. */
 class Browser {
   readonly #ca: string
   readonly #cookies = new Map<string, string>()
@@ -224,7 +223,7 @@ class Browser {
     this.#ca = ca
   }
 
-  /** The code that the provider sends the browser back with. */
+  /** Returns the code with which the provider redirects the browser. */
   async logIn(url: string, user: string): Promise<string> {
     let target = url
     for (let hops = 0; hops < HOPS_MAX; hops++) {
@@ -242,7 +241,7 @@ class Browser {
     throw new Error(`the login did not end: ${target}`)
   }
 
-  /** A form is sent by POST. */
+  /** Sends a request. A form is sent with POST. */
   send(url: string, form?: { readonly [name: string]: string }): Promise<Page> {
     const body = form === undefined ? undefined : new URLSearchParams(form).toString()
     const headers = {

@@ -1,6 +1,6 @@
 /**
- * The package as a stranger would have it: built files, no sources. As a program: builds it below
- * the folder that is named.
+ * Builds the package as users install it: with built files and without sources. Run as a program,
+ * it builds the package in the given folder.
  */
 import { cpSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,8 +9,8 @@ import { buildPackage } from '../../../scripts/build.ts'
 const root = join(import.meta.dirname, '..', '..', '..')
 
 /**
- * Below the folder. Returns the path of its program. What was built already (KEELSON_PROGRAM) is
- * copied.
+ * Installs the package in the folder and returns the path of its program. Copies an existing build
+ * if KEELSON_PROGRAM names one.
  */
 export async function installPackage(dir: string): Promise<string> {
   const folder = join(dir, 'keelson')

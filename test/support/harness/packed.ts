@@ -1,6 +1,6 @@
 /**
- * `npm pack` and `npm install` as who publishes the package and who uses it: in folders of their
- * own, without a network.
+ * Runs `npm pack` as a publisher of the package and `npm install` as a user, in separate folders
+ * and without a network.
  */
 import { execFile } from 'node:child_process'
 import { cpSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs'
@@ -9,17 +9,17 @@ import { promisify } from 'node:util'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 const run = promisify(execFile)
-/** Far longer than npm takes on a busy machine. */
+/** Limit for npm, far longer than it takes on a busy machine. */
 const NPM_MS_MAX = 300_000
 
 export type PackedPackage = {
   readonly tarball: string
   readonly bytes: number
-  /** Paths in the package. */
+  /** Paths of the files in the package. */
   readonly files: readonly string[]
 }
 
-/** A folder of a PATH that has Node, npm and a shell, which npm calls, and nothing else. */
+/** Returns a folder for PATH that contains only Node, npm and the shell that npm calls. */
 export function pathWithNodeAlone(dir: string): string {
   const bin = join(dir, 'bin')
   mkdirSync(bin)
@@ -29,7 +29,7 @@ export function pathWithNodeAlone(dir: string): string {
   return bin
 }
 
-/** Without the network, and with nothing of this user's. */
+/** Environment without the network and without the files of the current user. */
 export const npmEnvironment = (dir: string, path: string): NodeJS.ProcessEnv => ({
   PATH: path,
   HOME: join(dir, 'home'),
@@ -40,7 +40,9 @@ export const npmEnvironment = (dir: string, path: string): NodeJS.ProcessEnv => 
   npm_config_fund: 'false',
 })
 
-/** From a copy: what npm builds before it packs does not come into this checkout. */
+/**
+ * Packs the package from a copy of the checkout, so that build output stays out of the checkout.
+ */
 export async function packPackage(dir: string, env: NodeJS.ProcessEnv): Promise<PackedPackage> {
   const copy = join(dir, 'checkout')
   for (const name of [
@@ -62,11 +64,11 @@ export async function packPackage(dir: string, env: NodeJS.ProcessEnv): Promise<
     timeout: NPM_MS_MAX,
   })
   const [reported] = readPacked(JSON.parse(stdout.slice(stdout.indexOf('['))))
-  if (reported === undefined) throw new Error(`npm pack told nothing: ${stdout}`)
+  if (reported === undefined) throw new Error(`npm pack reported no package: ${stdout}`)
   return { ...reported, tarball: join(dir, reported.tarball) }
 }
 
-/** Into an empty folder below `dir`, whose path is returned. */
+/** Installs the package in an empty folder below `dir` and returns the path of the folder. */
 export async function installPacked(
   tarball: string,
   dir: string,
@@ -87,7 +89,7 @@ function readPacked(reported: unknown): PackedPackage[] {
   }))
 }
 
-/** Fails if it is not on the PATH of this process. */
+/** Returns the path of a program. Throws if it is not on the PATH of this process. */
 export function findProgram(name: string): string {
   const found = findOnPath(name)
   if (found === undefined) throw new Error(`${name} is not on the PATH`)
@@ -99,7 +101,7 @@ export function findOnPath(name: string): string | undefined {
     try {
       return realpathSync(join(folder, name))
     } catch {
-      // Not here.
+      // The program is not in this folder.
     }
   }
   return undefined

@@ -1,6 +1,6 @@
 /**
- * A cache of plain JSON objects on a real etcd, without kinds: for tests and benches of the engine
- * below the verbs.
+ * A cache of plain JSON objects on a real etcd, without resource kinds, for tests and benchmarks of
+ * the layers below the verbs.
  */
 import type { KubeObject } from '../../../src/api/object.ts'
 import { Cache, type CacheOptions } from '../../../src/storage/cache/cache.ts'
@@ -18,7 +18,7 @@ import { identity } from '../../../src/storage/transform.ts'
 
 export const root = '/registry/'
 
-/** What a stored value looks like here. */
+/** A stored value. */
 export type Plain = { readonly metadata: { readonly name: string }; readonly value: string }
 
 export const encode = (name: string, value: string): Buffer =>

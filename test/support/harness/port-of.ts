@@ -1,6 +1,6 @@
 import type { Server } from 'node:net'
 
-/** Of a server that listens on a port. */
+/** Returns the port of a server. Throws if it does not listen on a port. */
 export function portOf(server: Pick<Server, 'address'>): number {
   const address = server.address()
   if (typeof address !== 'object' || address === null)

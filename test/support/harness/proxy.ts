@@ -1,18 +1,24 @@
 /**
- * A TCP proxy in front of one etcd that a test turns into a bad network: it cuts, refuses, stalls,
- * delays, stops in the middle of a frame, or swallows one direction. What it passes is never
- * changed; a connection that has lost bytes is never healed, only cut.
+ * A TCP proxy in front of one etcd, with which a test simulates a bad network. It cuts, refuses,
+ * stalls or delays connections, stops in the middle of a frame, or discards one direction. It never
+ * changes the bytes that it forwards. A connection that has lost bytes is never repaired, only cut.
  */
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket, connect } from 'node:net'
 
-/** 'up' is what the client sends to etcd, 'down' what etcd sends back. */
+/** Direction of data: 'up' is from the client to etcd, 'down' from etcd to the client. */
 export type Direction = 'up' | 'down'
 
-/** 'reset': RST, what was on its way is lost. 'finish': FIN, what was sent arrives. */
+/**
+ * How a connection is cut. 'reset' sends RST, and data in flight is lost. 'finish' sends FIN, and
+ * sent data arrives.
+ */
 export type CutManner = 'reset' | 'finish'
 
-/** What a delayed connection may hold; then its source is not read until some of it has left. */
+/**
+ * Limit for the bytes that a delayed connection buffers. Above it, the source is not read until
+ * some bytes have left.
+ */
 const DELAYED_BYTES_MAX = 1024 * 1024
 
 type Cutoff = { readonly direction: Direction; readonly manner: CutManner; bytesLeft: number }
@@ -42,49 +48,46 @@ export class FaultProxy implements AsyncDisposable {
     return this.#links.size
   }
 
-  /** Ends every connection of this moment. New ones are accepted. */
+  /** Cuts all current connections. New ones are accepted. */
   cut(manner: CutManner = 'reset'): void {
     for (const link of this.#links) link.cut(manner)
   }
 
-  /** New connections are reset at once; the present ones go on. */
+  /** Resets new connections immediately. Existing ones continue. */
   refuse(): void {
     this.#refusing = true
   }
 
   /**
-   * Connections stay and new ones are accepted, but nothing passes until heal(). Nothing is lost
-   * either.
+   * Keeps existing connections and accepts new ones, but forwards nothing until heal(). No data is
+   * lost.
    */
   stall(): void {
     this.#stalled = true
     for (const link of this.#links) link.hold()
   }
 
-  /** Each chunk leaves this much later, in order. */
+  /** Delays each chunk by this much and preserves the order. */
   delay(delayMs: number): void {
     this.#delayMs = delayMs
   }
 
-  /**
-   * Takes all bytes of a direction and passes none. The connections that lost bytes are cut by
-   * heal().
-   */
+  /** Discards all bytes of a direction. heal() cuts the connections that lost bytes. */
   swallow(direction: Direction): void {
     this.#swallowed = direction
   }
 
   /**
-   * In front of a member's peer address: nothing passes from and to these members, by their ids, or
-   * from and to all.
+   * Blocks traffic from and to these members, by their ids, or from and to all. For a proxy in
+   * front of a member's peer address.
    */
   block(origins: readonly string[] | 'all'): void {
     this.#blocked = origins
   }
 
   /**
-   * Passes this many more bytes of a direction, then cuts the connection that carried the last:
-   * mid-frame, most likely. Once.
+   * Forwards this many more bytes of a direction, then cuts the connection that carried the last
+   * one, usually in the middle of a frame. Applies once.
    */
   cutAfter({
     bytes,
@@ -98,7 +101,7 @@ export class FaultProxy implements AsyncDisposable {
     this.#cutoff = { bytesLeft: bytes, direction, manner }
   }
 
-  /** A good network again. */
+  /** Restores a good network. */
   heal(): void {
     this.#refusing = false
     this.#delayMs = 0
@@ -128,8 +131,8 @@ export class FaultProxy implements AsyncDisposable {
     const target = connect({ port: this.#targetPort, host: '127.0.0.1' })
     const link = new Link(client, target, (direction, chunk) => this.#treat(link, direction, chunk))
     this.#links.add(link)
-    // One side alone may be closed while the other waits for bytes that were swallowed: cut() still
-    // must find it.
+    // Keep the link until both sides are closed. One side may wait for bytes that were discarded,
+    // and cut() must still find it.
     for (const [socket, other] of [
       [client, target],
       [target, client],
@@ -164,21 +167,21 @@ export class FaultProxy implements AsyncDisposable {
   }
 }
 
-/** What a peer says of itself in the head of each request, in hexadecimal. */
+/** Header with the id of a peer, in hexadecimal, which is in every request of a peer. */
 const originHeader = /\r\nX-Server-From: ([0-9a-f]+)\r\n/i
-/** No head of a request is longer. */
+/** Length of the header section that is searched. No request has a longer one. */
 const HEAD_BYTES_MAX = 2048
 
-/** A proxy on a free port in front of an address of an etcd. */
+/** Starts a proxy on a free port in front of an etcd address. */
 export async function startProxy(target: string): Promise<FaultProxy> {
   const server = createServer({ noDelay: true, allowHalfOpen: true }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return new FaultProxy(server, Number(new URL(target).port))
 }
 
-/** A client's connection and the one to etcd that belongs to it. */
+/** A client's connection and the corresponding connection to etcd. */
 class Link {
-  /** The id of the member at the client's end, if it is one. */
+  /** The id of the member at the client's end, if the client is a member. */
   origin: string | undefined
   readonly #ways: Readonly<Record<Direction, Way>>
 
@@ -214,7 +217,7 @@ class Link {
     this.#ways[direction].pass(chunk, delayMs)
   }
 
-  /** Nothing of a direction arrives from here on. */
+  /** Discards all further data of a direction. */
   break(direction: Direction, onLastPassed?: () => void): void {
     this.#ways[direction].break(onLastPassed)
   }
@@ -236,8 +239,8 @@ class Link {
 }
 
 /**
- * One direction of a link: chunks leave in the order they came, each no earlier than its delay
- * says.
+ * One direction of a link. Chunks leave in the order of their arrival, each no earlier than its
+ * delay allows.
  */
 class Way {
   readonly from: Socket
@@ -281,9 +284,9 @@ class Way {
     this.from.resume()
   }
 
-  /** Ends the direction once all that is delayed has left. */
+  /** Ends the direction when all delayed chunks have left. */
   finish(end: () => void): void {
-    if (this.isBroken) return // Who lost bytes is not told of the end either; cut() ends it.
+    if (this.isBroken) return // After lost bytes, the receiver must not see a normal end; cut() ends it.
     this.#onEmpty = end
     if (this.#delayed.length === 0) end()
   }
@@ -322,8 +325,8 @@ class Way {
 }
 
 /**
- * Node 24 loses the handle of a socket that is reset while its end is under way; close() of unread
- * data resets too.
+ * Resets a socket. Node 24 loses the handle of a socket that is reset while its end is pending. In
+ * that case `destroy` is enough, because closing a socket with unread data also resets it.
  */
 function reset(socket: Socket): void {
   if (socket.connecting || socket.writableEnded || socket.writableLength > 0) socket.destroy()
@@ -336,7 +339,9 @@ function portOf(server: Server): number {
   return address.port
 }
 
-/** A broken connection is what the proxy is for; the 'close' that follows tells the other side. */
+/**
+ * Ignores the error of a broken connection. The 'close' event that follows closes the other side.
+ */
 function ignoreSocketError(): void {
   return
 }

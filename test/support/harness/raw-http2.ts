@@ -1,6 +1,6 @@
 /**
- * An HTTP/2 client that sends whatever bytes it is told to, keeps what comes back, and does nothing
- * by itself.
+ * An HTTP/2 client that sends arbitrary bytes, stores the frames that it receives, and does nothing
+ * on its own.
  */
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -50,7 +50,10 @@ export function uint32(value: number): Buffer {
   return bytes
 }
 
-/** An integer as HPACK writes it (RFC 7541, 5.1); `first` are the bits ahead of its prefix. */
+/**
+ * Encodes an integer for HPACK (RFC 7541, section 5.1). `first` holds the bits in front of its
+ * prefix.
+ */
 export function integer(value: number, prefix: number, first = 0): Buffer {
   if (value < prefix) return Buffer.from([first | value])
   const bytes = [first | prefix]
@@ -63,19 +66,19 @@ export function integer(value: number, prefix: number, first = 0): Buffer {
 const text = (value: string): Buffer =>
   Buffer.concat([integer(Buffer.byteLength(value, 'latin1'), 0x7f), Buffer.from(value, 'latin1')])
 
-/** A field that is not to be remembered, without compression. */
+/** Encodes a header field without indexing and without compression. */
 export const field = (name: string, value: string): Buffer =>
   Buffer.concat([Buffer.from([0]), text(name), text(value)])
 
-/** A field that goes into the dynamic table. */
+/** Encodes a header field that is added to the dynamic table. */
 export const indexedField = (name: string, value: string): Buffer =>
   Buffer.concat([Buffer.from([0x40]), text(name), text(value)])
 
-/** A field block; names and values are sent as they are, right or wrong. */
+/** Encodes a field block. Names and values are sent unchanged, even if they are invalid. */
 export const block = (...fields: readonly (readonly [name: string, value: string])[]): Buffer =>
   Buffer.concat(fields.map(([name, value]) => field(name, value)))
 
-/** The fields that every request has, then what is given. */
+/** Encodes the fields that every request has, followed by the given ones. */
 export const requestFields = (method: string, path: string, ...more: readonly Buffer[]): Buffer =>
   Buffer.concat([
     block([':method', method], [':scheme', 'https'], [':path', path], [':authority', '127.0.0.1']),
@@ -100,7 +103,7 @@ export const settings = (...entries: readonly (readonly [id: number, value: numb
 export const reset = (stream: number, code: number): Buffer =>
   frame(FRAME.RST_STREAM, 0, stream, uint32(code))
 
-/** A field block of any length, in as many frames as it takes. */
+/** Encodes a field block of any length in as many frames as necessary. */
 export function longHeaders(
   stream: number,
   fields: Buffer,
@@ -143,10 +146,7 @@ export class RawHttp2 implements Disposable {
     })
   }
 
-  /**
-   * Comes back after the handshake; the preface and SETTINGS are sent unless `first` says what to
-   * send instead.
-   */
+  /** Resolves after the TLS handshake. Sends the preface and SETTINGS, or `first` instead. */
   static async open(
     port: number,
     first: Buffer = Buffer.concat([preface, settings()]),
@@ -168,7 +168,7 @@ export class RawHttp2 implements Disposable {
     return this.#isOver
   }
 
-  /** Comes back when the socket has taken it, or is gone. */
+  /** Resolves when the socket has accepted the bytes, or is closed. */
   async send(...bytes: readonly Buffer[]): Promise<void> {
     if (this.#isOver || !this.socket.writable) return
     await new Promise<void>((resolve) => {
@@ -181,7 +181,7 @@ export class RawHttp2 implements Disposable {
   }
 
   /**
-   * The first frame that fits; undefined when the connection ends, or the time is up, without one.
+   * Returns the first matching frame, or undefined if the connection ends or the time is up first.
    */
   async until(
     fits: (frame: ReceivedFrame) => boolean,
@@ -196,14 +196,14 @@ export class RawHttp2 implements Disposable {
     }
   }
 
-  /** The error code of the GOAWAY that the server sends. */
+  /** Returns the error code of the GOAWAY frame that the server sends. */
   async goawayCode(timeoutMs = PATIENCE_MS): Promise<number | undefined> {
     return (await this.until(({ type }) => type === FRAME.GOAWAY, timeoutMs))?.payload.readUInt32BE(
       4,
     )
   }
 
-  /** The error code with which the server resets a stream. */
+  /** Returns the error code with which the server resets a stream. */
   async resetCode(stream: number, timeoutMs = PATIENCE_MS): Promise<number | undefined> {
     const found = await this.until(
       (one) => one.type === FRAME.RST_STREAM && one.stream === stream,
@@ -212,7 +212,7 @@ export class RawHttp2 implements Disposable {
     return found?.payload.readUInt32BE(0)
   }
 
-  /** False: it is still open after this time. */
+  /** Returns whether the connection closes within this time. */
   async closed(timeoutMs = PATIENCE_MS): Promise<boolean> {
     await this.until(() => false, timeoutMs)
     return this.#isOver

@@ -1,6 +1,6 @@
 /**
- * A remote API server in the process of a test, behind a handler: things of `remote.example.com`,
- * which are listed, watched, read, patched and deleted.
+ * A remote API server in the process of a test, behind a handler. It serves the resource `things`
+ * of `remote.example.com`, with list, watch, get, patch and delete.
  */
 import { fieldsOf, type KubeObject, textOf, textsOf } from '../../../src/api/object.ts'
 import type { Handler } from '../../../src/api/request.ts'
@@ -26,7 +26,7 @@ const json = { 'content-type': 'application/json' }
 
 type Watcher = { readonly waiting: Buffer[]; wake: () => void; isOver: boolean }
 
-/** What a request is answered with instead; undefined: as usual. */
+/** Returns an alternative response to a request, or undefined for the usual one. */
 export type Answer = (request: ApiRequest) => ApiResponse | Promise<ApiResponse> | undefined
 
 export const answering = (status: number, body: string): ApiResponse => ({
@@ -38,7 +38,7 @@ export const answering = (status: number, body: string): ApiResponse => ({
 export class RemoteApiServer {
   readonly objects = new Map<string, KubeObject>()
   readonly asked: string[] = []
-  /** Answers before the server does. */
+  /** Called before each request; may return an alternative response. */
   answer: Answer = () => undefined
   readonly apis: RemoteApis
   readonly #watchers = new Set<Watcher>()
@@ -57,7 +57,7 @@ export class RemoteApiServer {
     }
   }
 
-  /** What discovery says. */
+  /** Sets the content of discovery. */
   discover(versions: readonly RemoteVersion[]): void {
     this.#versions = versions
     for (const listener of this.#listeners) listener()
@@ -82,7 +82,7 @@ export class RemoteApiServer {
     if (object !== undefined) this.#emit('DELETED', path, object)
   }
 
-  /** All watches end. */
+  /** Ends all watches. */
   endWatches(): void {
     for (const watcher of this.#watchers) {
       watcher.isOver = true
@@ -95,7 +95,7 @@ export class RemoteApiServer {
     return this.#watchers.size
   }
 
-  /** Of a server that passes on what is for this one. */
+  /** Returns a handler that serves this server's API group and passes other requests on. */
   before(handle: Handler): Handler {
     return async (request, user) => {
       if (!request.path.startsWith(`/apis/${group}/`)) return handle(request, user)

@@ -1,6 +1,6 @@
 /**
- * A database whose test tells it, step by step, what happens and what of it the feed hears: for
- * what an etcd does too rarely.
+ * An engine for which the test determines, step by step, what happens and which events the feed
+ * receives. It simulates situations that are too rare with etcd.
  */
 import { Cache, type CacheOptions } from '../../../src/storage/cache/cache.ts'
 import type { Reader } from '../../../src/storage/cache/reader.ts'
@@ -23,20 +23,20 @@ import { identity } from '../../../src/storage/transform.ts'
 import { encode, form, root } from './plain-cache.ts'
 
 const unexpected = (): Promise<never> =>
-  Promise.reject(new Error('nobody writes through the engine here'))
+  Promise.reject(new Error('the scripted engine does not accept writes'))
 
 export class ScriptedEngine implements Engine {
   revision = 10
   databaseId = 'first'
-  /** While it is, every call waits. */
+  /** While true, every call waits. */
   isHanging = false
-  /** Of the streams opened so far, in that order. */
+  /** Streams that were opened, in order. */
   readonly streams: { readonly sink: FeedListener; readonly after: number; isClosed: boolean }[] =
     []
   #values = new Map<Key, VersionedValue>()
   #resume: (() => void)[] = []
 
-  /** Writes, and hands back the event for `emit`. */
+  /** Writes a value and returns the event for `emit`. */
   put(key: Key, value: string): FeedEvent {
     const revision = ++this.revision
     const createRevision = this.#values.get(key)?.createRevision ?? revision
@@ -50,7 +50,7 @@ export class ScriptedEngine implements Engine {
     return { ...versioned, type: 'put' }
   }
 
-  /** The feed is told these events, and that this was all. */
+  /** Sends these events and a progress notification to the feed. */
   emit(...events: readonly FeedEvent[]): void {
     if (events.length > 0) this.sink.onEvents(0, events)
     this.sink.onProgress(this.revision)
@@ -62,7 +62,7 @@ export class ScriptedEngine implements Engine {
     return stream.sink
   }
 
-  /** Another database from now on. */
+  /** Switches to another database. */
   replace(revision: number, values: readonly VersionedValue[] = []): void {
     this.revision = revision
     this.#values = new Map(values.map((value) => [value.key, value]))
@@ -114,7 +114,7 @@ export class ScriptedEngine implements Engine {
   }
 }
 
-/** A cache on it, with one resource. */
+/** A cache on a scripted engine, with one resource. */
 export class ScriptedCache implements AsyncDisposable {
   readonly engine = new ScriptedEngine()
   readonly cache: Cache

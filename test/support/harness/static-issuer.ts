@@ -1,6 +1,6 @@
 /**
- * An issuer of tokens with any claims and headers: its discovery document and its keys over TLS,
- * and what it signs.
+ * A token issuer that signs any claims and headers, and serves its discovery document and its keys
+ * over TLS.
  */
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -13,10 +13,10 @@ export type Respond = (request: IncomingMessage, response: ServerResponse) => vo
 
 export class StaticIssuer implements AsyncDisposable {
   readonly url: string
-  /** PEM of the authority that signed its certificate. */
+  /** PEM of the CA that signed its certificate. */
   readonly caPem: string
   readonly requests: string[] = []
-  /** Answers for paths of a test's own. */
+  /** Responses for additional paths, which a test defines. */
   readonly pages = new Map<string, Respond>()
   readonly privateKey: CryptoKey
   publicJwk: JWK
@@ -68,7 +68,10 @@ export class StaticIssuer implements AsyncDisposable {
     await once(this.#server, 'close')
   }
 
-  /** Valid for a minute, for the audience `kubernetes`, unless the claims say otherwise. */
+  /**
+   * Signs a token. Unless the claims differ, it is valid for a minute, for the audience
+   * `kubernetes`.
+   */
   sign(
     claims: { readonly [name: string]: unknown },
     header: { readonly [name: string]: unknown } = {},

@@ -1,6 +1,6 @@
 /**
- * Time that stands still until a test advances it; then what is due happens, in order, at its time,
- * within the call.
+ * A clock that stands still until a test advances it. All timers that become due run in order, each
+ * at its own time, within that call.
  */
 import type { Time, Timer } from '../../../src/lib/time/timers.ts'
 

@@ -1,7 +1,7 @@
 import { Slices } from '../../../src/lib/scheduling/slices.ts'
 import { systemTime, type Time } from '../../../src/lib/time/timers.ts'
 
-/** How often others get their turns of the event loop while something is done. */
+/** Returns how many ticks of the event loop other work gets while `work` runs. */
 export async function turnsDuring(work: () => Promise<void>): Promise<number> {
   let turns = 0
   let isDone = false
@@ -15,7 +15,10 @@ export async function turnsDuring(work: () => Promise<void>): Promise<number> {
   return turns
 }
 
-/** The longest that it kept the event loop, in milliseconds of this thread's CPU. */
+/**
+ * Returns the longest tick of the event loop while `work` runs, in milliseconds of this thread's
+ * CPU time.
+ */
 export async function longestTurnMs(work: () => Promise<void>): Promise<number> {
   let longestMs = 0
   let isDone = false
@@ -34,8 +37,8 @@ export async function longestTurnMs(work: () => Promise<void>): Promise<number> 
 }
 
 /**
- * Like `longestTurnMs`, but the best of three: in some of them code is compiled, or garbage
- * collected.
+ * Like `longestTurnMs`, but returns the lowest of three results, because a run may include
+ * compilation or garbage collection.
  */
 export async function bestLongestTurnMs(work: () => Promise<void>): Promise<number> {
   let bestMs = Infinity
@@ -44,8 +47,8 @@ export async function bestLongestTurnMs(work: () => Promise<void>): Promise<numb
 }
 
 /**
- * What it takes, in milliseconds of this thread's CPU: a machine that does other things, too, makes
- * it no longer.
+ * Returns the CPU time of this thread in milliseconds, which other load on the machine does not
+ * affect.
  */
 export function cpuMsOf(work: () => void): number {
   const since = process.threadCpuUsage()
@@ -54,10 +57,10 @@ export function cpuMsOf(work: () => void): number {
   return (user + system) / 1000
 }
 
-/** Runs all steps in one turn. */
+/** Runs all steps in one tick. */
 export { atOnce as allSteps } from '../../../src/lib/scheduling/slices.ts'
 
-/** An event loop of its own, with many long lists on it. */
+/** A simulated event loop that is busy with many long lists. */
 export class BusyLoop implements AsyncDisposable {
   readonly time: Time
   #nowMs = 0
@@ -66,7 +69,7 @@ export class BusyLoop implements AsyncDisposable {
   readonly #lists: readonly Promise<void>[]
 
   constructor() {
-    // Each look at the clock takes a quarter of a slice.
+    // Each read of the clock takes a quarter of a slice.
     const monotonicMs = (): number => (this.#nowMs += 0.25)
     this.time = { ...systemTime, monotonicMs, defer: (run) => void this.#due.push(run) }
     this.#lists = Array.from({ length: 40 }, async () => {
@@ -75,7 +78,7 @@ export class BusyLoop implements AsyncDisposable {
     })
   }
 
-  /** How many turns pass until it holds. */
+  /** Returns the number of ticks until the condition holds. */
   async turnsUntil(holds: () => boolean): Promise<number> {
     let turns = 0
     for (; !holds(); turns++) await this.#turn()

@@ -1,23 +1,22 @@
 /**
- * Waiting in tests. A test that sleeps a while and then looks passes on the machine of who wrote
- * it; one that waits for what must come passes on a machine that stands still for seconds.
+ * Waiting in tests. A test that sleeps for a fixed time passes only on a fast machine. A test that
+ * waits for a condition also passes on a machine that stalls for seconds.
  */
 import { fail } from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Far longer than anything takes that is waited for here: who sees this time pass has found a
- * fault, not a busy machine.
+ * Timeout of waits, far longer than anything that tests wait for. If it expires, there is a bug,
+ * not just a busy machine.
  */
 export const PATIENCE_MS = 60_000
 /**
- * For what a file's watcher tells: shorter than the time after which files are looked at in any
- * case, which is 60 s.
+ * Timeout for events of a file watcher. Shorter than 60 s, after which files are read in any case.
  */
 export const WATCHED_MS = 20_000
 const POLL_MS = 10
 
-/** Comes back when it holds; fails, saying what did not come true, when patience is over. */
+/** Resolves when the condition holds. Fails with `what` when the timeout expires. */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   what: string,

@@ -1,15 +1,15 @@
 /**
- * `npm run envtest`: suites that start a control plane with envtest, from published modules, on
- * Keelson's assets and on the real kube-apiserver and etcd: controller-runtime's own, Flux's
- * source-controller and Cluster API. The same specs must pass on both, but for those of
- * `differences.ts`, with reasons.
+ * `npm run envtest`: runs suites that start a control plane with envtest, from published modules,
+ * on Keelson's assets and on the real kube-apiserver and etcd. The suites are those of
+ * controller-runtime, Flux's source-controller and Cluster API. The same specs must pass on both,
+ * except for those that `differences.ts` explains.
  *
- *   --only client,flux    some of the suites, by their names or groups (test/upstream/envtest/suites.ts)
- *   --keelson             on Keelson alone
+ *   --only client,flux    run some suites, by name or group (test/upstream/envtest/suites.ts)
+ *   --keelson             run only on Keelson
  *   --json F              write the figures to F
- *   --logs F              keep what each run of a suite printed below the folder F
+ *   --logs F              store the output of each suite run below the folder F
  *
- * Needs Go, or what `test/support/tools/install` built earlier.
+ * Needs Go, or tools that `test/support/tools/install` built earlier.
  */
 import { execFile } from 'node:child_process'
 import {
@@ -29,16 +29,20 @@ import { differences } from './differences.ts'
 import { readGoTests, readReport, type Suite } from './report.ts'
 import { type SuiteToRun, suites, tools } from './suites.ts'
 
-/** Of one suite. The longest of controller-runtime takes two minutes on the real binaries. */
+/**
+ * Time limit of one suite. The longest suite of controller-runtime takes two minutes on the real
+ * binaries.
+ */
 const SUITE_MS_MAX = 870_000
 /**
- * Some specs wait a second and no longer, and those of pkg/webhook start a server on the port of
- * the spec before, which may still close: probably why its suite panics now and then. A suite that
- * fails is run again, and told of.
+ * Number of attempts for a suite. Some specs wait only for a second. The specs of pkg/webhook start
+ * a server on the port of the previous spec, which may still be closing; that is probably why its
+ * suite occasionally panics. A suite that fails runs again, and the report shows the number of
+ * attempts.
  */
 const TRIES_MAX = 3
 const run = promisify(execFile)
-/** Stands for all specs of a suite that tells of none. */
+/** Stands for all specs of a suite that reports none. */
 const wholeSuite = '(the suite)'
 
 const { values } = parseArgs({
@@ -113,7 +117,10 @@ function failedIn(suite: Suite): number {
   return count(suite, 'failed') + count(suite, 'timedout') + count(suite, 'panicked')
 }
 
-/** On the real binaries. Some of Go's own tests need a network, and fail at each try. */
+/**
+ * Returns whether a run on the real binaries is good enough to compare with. Some of Go's own tests
+ * need a network and always fail.
+ */
 function isClean(ran: Suite, { reports }: SuiteToRun): boolean {
   return reports === 'go' ? !ran.specs.has(wholeSuite) : failedIn(ran) === 0
 }
@@ -136,7 +143,7 @@ async function runSuite(suite: SuiteToRun, assets: string): Promise<Omit<SuiteRu
   running.child.stdout?.on('data', (text: string) => {
     if (/^=== RUN/m.test(text)) firstMs ||= performance.now() - began
   })
-  // What fails is in the report; a suite that has none has failed as a whole.
+  // The report lists failures. A suite without a report has failed as a whole.
   const { told: reported, failure } = await running.then(
     ({ stdout }) => ({ told: stdout, failure: '' }),
     (error: Error & { stdout?: string }) => ({
@@ -156,7 +163,7 @@ async function runSuite(suite: SuiteToRun, assets: string): Promise<Omit<SuiteRu
     if (suite.reports === 'go') return { seconds, suite: readGoTests(reported, firstMs / 1000) }
     return { seconds, suite: readReport(JSON.parse(readFileSync(report, 'utf8'))) }
   } catch {
-    // A suite that panics outside of its specs writes none.
+    // A suite that panics outside of its specs writes no report.
     const specs = new Map([[wholeSuite, 'panicked']])
     return {
       seconds,
@@ -165,7 +172,7 @@ async function runSuite(suite: SuiteToRun, assets: string): Promise<Omit<SuiteRu
   }
 }
 
-/** What passes on one and not on the other, and is not explained. */
+/** Returns the specs that pass on the real binaries but not on Keelson, without an explanation. */
 function compare(name: string, ours: Suite, theirs: Suite | undefined): string[] {
   const explained = new Map(Object.entries(differences[name] ?? {}))
   const odd: string[] = []
@@ -192,7 +199,10 @@ function figures({ seconds, suite, tries }: SuiteRun) {
     failed: failedIn(suite),
     tries,
     seconds,
-    /** Until the first spec could begin: the control plane, and what a suite sets up beside it. */
+    /**
+     * Seconds until the first spec can start: the control plane, and what a suite sets up in
+     * addition.
+     */
     setUpSeconds: suite.setUpSeconds,
   }
 }
@@ -200,8 +210,8 @@ function figures({ seconds, suite, tries }: SuiteRun) {
 function describe(name: string, ours: SuiteRun, theirs: SuiteRun | undefined): string {
   const show = (ran: SuiteRun): string => {
     const { passed, failed, tries, seconds, setUpSeconds } = figures(ran)
-    const again = tries === 1 ? '' : ` at try ${tries}`
-    return `${passed} passed, ${failed} failed${again}, ${seconds.toFixed(1)} s, ${setUpSeconds.toFixed(2)} s of them to set up`
+    const again = tries === 1 ? '' : ` (attempt ${tries})`
+    return `${passed} passed, ${failed} failed${again}, ${seconds.toFixed(1)} s, ${setUpSeconds.toFixed(2)} s of which were setup`
   }
   return `${name}: Keelson ${show(ours)}${theirs === undefined ? '' : `; real ${show(theirs)}`}`
 }

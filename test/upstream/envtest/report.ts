@@ -1,11 +1,12 @@
-/** What a suite says of itself: Ginkgo as JSON, Go's own tests in lines. */
+/** Reads the report of a suite: Ginkgo's JSON, or the output of Go's own tests. */
 
+/** The results of a suite. */
 export type Suite = {
   /** The state of each spec, by its full name. */
   readonly specs: ReadonlyMap<string, string>
-  /** Why a spec failed. */
+  /** Failure messages of specs. */
   readonly messages: ReadonlyMap<string, string>
-  /** What ran before the first spec. */
+  /** Duration of the setup before the first spec. */
   readonly setUpSeconds: number
 }
 
@@ -21,7 +22,7 @@ type SpecReport = {
 const NANOSECONDS = 1e9
 const MESSAGE_CHARACTERS_MAX = 600
 
-/** Checked no further: it is written by a pinned version. */
+/** The report is not validated, because a pinned version writes it. */
 export function readReport(
   report: readonly { readonly SpecReports: readonly SpecReport[] | null }[],
 ): Suite {
@@ -38,7 +39,7 @@ export function readReport(
       ...(reported.ContainerHierarchyTexts ?? []),
       reported.LeafNodeText || reported.LeafNodeType,
     ].join(' ')
-    // Some specs of controller-runtime have the same name: what is worst counts.
+    // Some specs of controller-runtime have the same name. The worst result counts.
     if (specs.get(name) === undefined || specs.get(name) === 'passed')
       specs.set(name, reported.State)
     if (reported.Failure?.Message !== undefined)
@@ -54,11 +55,11 @@ const states: { readonly [word: string]: string } = {
 }
 
 /**
- * What `-test.v` prints: a line for each test and subtest when it is done. Fails if not all of them
- * were: something panicked.
+ * Reads the output of `-test.v`, which has a line for each completed test and subtest. Throws if
+ * the tests did not all complete because of a panic.
  */
 export function readGoTests(text: string, setUpSeconds: number): Suite {
-  if (!/^(?:PASS|FAIL)$/m.test(text)) throw new Error('the tests did not come to their end')
+  if (!/^(?:PASS|FAIL)$/m.test(text)) throw new Error('the tests did not complete')
   const specs = new Map<string, string>()
   const messages = new Map<string, string>()
   for (const found of text.matchAll(/^ *--- (PASS|FAIL|SKIP): (.+) \([\d.]+s\)$/gm)) {

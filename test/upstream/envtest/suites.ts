@@ -1,19 +1,23 @@
-/** The suites that `npm run envtest` runs, each a test binary of `test/support/tools/install`. */
+/**
+ * The suites that `npm run envtest` runs. Each is a test binary of `test/support/tools/install`.
+ */
 import { execFileSync } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
 export type SuiteToRun = {
   readonly name: string
-  /** By which `--only` names several at once. */
+  /** Name with which `--only` selects several suites at once. */
   readonly group: string
-  /** Of the binary. */
+  /** Name of the binary in test/support/tools/install. */
   readonly tool: string
-  /** Ginkgo reports its specs as JSON; Go's own tests are read from what `-test.v` prints. */
+  /**
+   * Whether results come from Ginkgo's JSON report or from the `-test.v` output of Go's own tests.
+   */
   readonly reports: 'ginkgo' | 'go'
-  /** Tests that can pass on no server here, for Go's `-test.skip`. */
+  /** Tests that cannot pass on any server here, for Go's `-test.skip`. */
   readonly skip?: string
-  /** Where its tests look for files. */
+  /** Returns the folder in which its tests look for files. */
   readonly folder: () => string
 }
 
@@ -23,7 +27,7 @@ export function tools(): string {
   return process.env['KEELSON_TOOLS'] ?? join(root, '.cache', 'tools')
 }
 
-/** pkg/leaderelection of controller-runtime has no tests in this version. */
+/** Suites of controller-runtime. pkg/leaderelection has no tests in this version. */
 const ofControllerRuntime = [
   'client',
   'envtest',
@@ -71,7 +75,7 @@ export const suites: readonly SuiteToRun[] = [
   ),
 ]
 
-/** Go's own copy, which cannot be written. */
+/** Returns the folder in Go's module cache, which is read-only. */
 function downloadedModule(pin: string, module: string): string {
   const cwd = join(root, 'test', 'support', 'tools', pin)
   return execFileSync('go', ['list', '-m', '-f', '{{.Dir}}', module], {
@@ -81,7 +85,8 @@ function downloadedModule(pin: string, module: string): string {
 }
 
 /**
- * The copy that `test/support/tools/install` built the tool in: both have the pin in their names.
+ * Returns the copy of the sources in which `test/support/tools/install` built the tool. Both have
+ * the pin in their names.
  */
 function copiedModule(folder: string, tool: string): string {
   const pin = basename(realpathSync(join(tools(), tool))).slice(tool.length + 1)

@@ -18,7 +18,8 @@ import (
 	"time"
 )
 
-// tokenFile writes a token of a member of system:masters, behind those that the test gave itself.
+// tokenFile writes a token file with the tokens of the test, followed by a token for a member of
+// system:masters.
 func tokenFile(dir string, flags *Flags) (string, error) {
 	random := make([]byte, 16)
 	if _, err := rand.Read(random); err != nil {
@@ -45,7 +46,7 @@ var serving struct {
 	err       error
 }
 
-// servingCertificate puts a certificate for this host into dir, where servers look for their own.
+// servingCertificate writes a certificate for this host into dir, where servers look for their own.
 func servingCertificate(dir string) ([]byte, error) {
 	serving.once.Do(func() { serving.cert, serving.key, serving.err = selfSigned() })
 	if serving.err != nil {
@@ -57,7 +58,8 @@ func servingCertificate(dir string) ([]byte, error) {
 	return serving.cert, os.WriteFile(filepath.Join(dir, "apiserver.key"), serving.key, 0o600)
 }
 
-// selfSigned makes an RSA key, as servers do for themselves: a test that wants suites of RSA finds them.
+// selfSigned creates a certificate with an RSA key, as servers do themselves, so that tests can use
+// RSA cipher suites.
 func selfSigned() (cert, key []byte, err error) {
 	private, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -86,7 +88,8 @@ func selfSigned() (cert, key []byte, err error) {
 		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8}), nil
 }
 
-// ServiceAccountKey writes a new key pair to dir: the private key's file, which has the public one, too.
+// ServiceAccountKey writes a new key pair to dir. It returns the file of the private key, which
+// also contains the public one.
 func ServiceAccountKey(dir string) (string, *ecdsa.PrivateKey, error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

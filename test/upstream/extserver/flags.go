@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Flags are a server's flags in order; a name that is set again replaces what was set before.
+// Flags is an ordered list of a server's flags. Setting a name again replaces its earlier values.
 type Flags struct {
 	names  []string
 	values map[string][]string
@@ -50,14 +50,14 @@ func (f *Flags) Remove(name string) {
 	}
 }
 
-// Merge takes all flags of other over.
+// Merge copies all flags of other.
 func (f *Flags) Merge(other *Flags) {
 	for _, name := range other.names {
 		f.Set(name, other.values[name]...)
 	}
 }
 
-// Parse sets args in fs and returns them, each as it was given.
+// Parse sets args in fs and returns the flags as they were given.
 func Parse(fs *pflag.FlagSet, args []string) (*Flags, error) {
 	given := &Flags{}
 	err := fs.ParseAll(args, func(flag *pflag.Flag, value string) error {
@@ -67,7 +67,8 @@ func Parse(fs *pflag.FlagSet, args []string) (*Flags, error) {
 	return given, err
 }
 
-// Changed returns the flags whose values in fs are not those in defaults: what code did to the struct behind them.
+// Changed returns the flags whose values in fs differ from those in defaults, because code changed
+// the struct behind them.
 func Changed(fs, defaults *pflag.FlagSet) *Flags {
 	changed := &Flags{}
 	fs.VisitAll(func(flag *pflag.Flag) {
@@ -90,7 +91,8 @@ func Changed(fs, defaults *pflag.FlagSet) *Flags {
 
 var refusal = regexp.MustCompile(`--([a-z0-9-]+)(?:: |=| )(\S+) is not supported`)
 
-// refusals takes those values out of flags that a server said it does not support yet, and returns them.
+// refusals removes from flags the values that a server's log reports as not supported, and returns
+// them.
 func refusals(log string, flags *Flags) []string {
 	var refused []string
 	for _, match := range refusal.FindAllStringSubmatch(log, -1) {
@@ -119,7 +121,7 @@ var (
 	errKnown  error
 )
 
-// knownFlags are those that the server's help has.
+// knownFlags returns the flags in the server's help.
 func knownFlags(words []string) (map[string]bool, error) {
 	knownOnce.Do(func() {
 		help, err := exec.Command(words[0], append(append([]string{}, words[1:]...), "--help")...).CombinedOutput()

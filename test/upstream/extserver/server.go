@@ -1,12 +1,13 @@
-// Package extserver starts an API server as a process of its own and takes it down again. It is what the files of
-// ../overlay put in the place of an API server inside the test's process.
+// Package extserver starts an API server as a separate process and stops it. The files of
+// ../overlay use it to replace an API server inside the test's process.
 //
-// The environment says what to start:
+// Environment variables:
 //
-//	KEELSON_SERVER         the command, words separated by blanks: ".../kube-apiserver" or ".../keelson serve"
-//	KEELSON_SERVER_LOGS    a folder for the servers' logs; absent: they are thrown away with the server
-//	KEELSON_UNKNOWN_FLAGS  "refuse": pass flags on that the server does not know (it will refuse to start).
-//	                       Otherwise they are left out, and the test's log says so.
+//	KEELSON_SERVER         the command, words separated by spaces: ".../kube-apiserver" or
+//	                       ".../keelson serve"
+//	KEELSON_SERVER_LOGS    a folder for logs. If unset, a log is removed with its server
+//	KEELSON_UNKNOWN_FLAGS  "refuse": pass flags that the server does not know, so that it fails to
+//	                       start. Otherwise they are left out, and the test's log lists them.
 package extserver
 
 import (
@@ -32,11 +33,11 @@ import (
 const (
 	readyMax = 90 * time.Second
 	stopMax  = 10 * time.Second
-	// What a test that cannot run against another process is skipped with.
+	// InProcess is the reason for skipping a test that cannot run against another process.
 	InProcess = "needs in-process hooks"
 )
 
-// Logf is what of testing.TB is needed here.
+// Logf is the part of testing.TB that this package needs.
 type Logf func(format string, args ...any)
 
 // Server is a running process.
@@ -44,7 +45,7 @@ type Server struct {
 	Host  string
 	Port  int
 	Token string
-	// CA is what the server's certificate is verified with, PEM.
+	// CA is the PEM certificate with which clients verify the server.
 	CA []byte
 
 	command *exec.Cmd
@@ -53,16 +54,16 @@ type Server struct {
 	once    sync.Once
 }
 
-// Options say how to start a server.
+// Options configures Start.
 type Options struct {
-	Name  string // Of the log.
-	Dir   string // For certificates, tokens and, when nobody wants to keep it, the log.
+	Name  string // Name of the log.
+	Dir   string // Folder for certificates and tokens, and for the log unless logs are kept.
 	Flags *Flags
-	// SkipHealthz: do not wait for /healthz, only for namespaces.
+	// SkipHealthz makes Start wait only for the namespaces, not for /healthz.
 	SkipHealthz bool
-	// HealthzPath: what to ask for; default /healthz.
+	// HealthzPath is the path of the health check. The default is /healthz.
 	HealthzPath string
-	// Namespaces that must be there before the server counts as ready.
+	// Namespaces must exist before the server counts as ready.
 	Namespaces []string
 }
 
@@ -91,7 +92,7 @@ func Start(logf Logf, options Options) (*Server, error) {
 	}
 
 	if flags.Has("tls-cert-file") {
-		server.CA = nil // The test's own: it is not known who signed it.
+		server.CA = nil // The test provides the certificate; its CA is unknown.
 	} else if server.CA, err = servingCertificate(options.Dir); err != nil {
 		return nil, err
 	} else {
@@ -155,7 +156,7 @@ func (s *Server) launch(logf Logf, words []string, flags *Flags) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close() // The process has its own.
+	defer log.Close() // The process has its own copy.
 	s.command = exec.Command(words[0], args...)
 	s.command.Stdout, s.command.Stderr = log, log
 	s.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -185,7 +186,7 @@ func (s *Server) ready(options Options) error {
 	for _, name := range options.Namespaces {
 		paths = append(paths, "/api/v1/namespaces/"+name)
 	}
-	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // It is our own process.
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // We started the process ourselves.
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport, Timeout: 10 * time.Second}
 	deadline := time.Now().Add(readyMax)
@@ -225,7 +226,7 @@ func (s *Server) get(client *http.Client, path string) (bool, string) {
 	return response.StatusCode == http.StatusOK, fmt.Sprintf("%d %s", response.StatusCode, body)
 }
 
-// Stop ends the process and waits until it has gone.
+// Stop ends the process and waits until it has exited.
 func (s *Server) Stop() {
 	s.once.Do(func() {
 		_ = s.command.Process.Signal(syscall.SIGTERM)

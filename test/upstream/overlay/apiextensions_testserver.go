@@ -1,5 +1,6 @@
-// In the place of k8s.io/apiextensions-apiserver/pkg/cmd/server/testing/testserver.go: the same names, but the server is
-// a process of its own (see ../extserver), and a whole API server instead of one for custom resources only.
+// Replaces k8s.io/apiextensions-apiserver/pkg/cmd/server/testing/testserver.go. It declares the
+// same names, but the server is a separate process (see ../extserver), and a whole API server
+// instead of one for custom resources only.
 package testing
 
 import (
@@ -31,7 +32,7 @@ type TestServer struct {
 	ServerOpts   *options.CustomResourceDefinitionsServerOptions
 	TearDownFn   TearDownFunc
 	TmpDir       string
-	// CompletedConfig stays empty: there is no server in this process.
+	// CompletedConfig stays empty, because the server is not in this process.
 	CompletedConfig extensionsapiserver.CompletedConfig
 }
 

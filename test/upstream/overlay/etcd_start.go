@@ -1,5 +1,5 @@
-// Beside k8s.io/kubernetes/test/integration/etcd/server.go, in the place of its function of this name (build.ts gives that another one): the
-// server is a process of its own (see ../extserver).
+// Replaces a function of k8s.io/kubernetes/test/integration/etcd/server.go, which build.ts renames.
+// The server is a separate process (see ../extserver).
 package etcd
 
 import (
@@ -38,7 +38,7 @@ func StartRealAPIServerOrDie(t *testing.T, modifications ...func(*options.Server
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Tests name whole keys: they see etcd below a prefix of this server alone.
+	// Tests use full keys, so each server has its own prefix in etcd.
 	prefix := path.Join("/", uuid.New().String())
 	opts, defaults := options.NewServerRunOptions(), options.NewServerRunOptions()
 	opts.GenericServerRunOptions.ComponentGlobalsRegistry = gates.Registry

@@ -1,6 +1,6 @@
-// In the place of k8s.io/kubernetes/test/integration/framework/test_server.go: the same names, but the server is a
-// process of its own (see ../extserver). What a test does to the server's options becomes flags. What it does to the
-// server's config becomes flags where there is one; a test that puts its own code there is skipped.
+// Replaces k8s.io/kubernetes/test/integration/framework/test_server.go. It declares the same names,
+// but the server is a separate process (see ../extserver). Changes that a test makes to the
+// server's options or config become flags. A test that adds its own code to the config is skipped.
 package framework
 
 import (
@@ -125,7 +125,8 @@ func allFlags(opts *options.ServerRunOptions) *pflag.FlagSet {
 	return set
 }
 
-// modifyConfig lets the test change a config that no server has, and turns what it changed into flags.
+// modifyConfig lets the test change a config that no server uses, and converts the changes to
+// flags.
 func modifyConfig(t testing.TB, modify func(*controlplane.Config), opts *options.ServerRunOptions, private any, flags *extserver.Flags) {
 	t.Helper()
 	issuer, err := serviceaccount.JWTTokenGenerator(opts.Authentication.ServiceAccounts.Issuers[0], private)
@@ -177,7 +178,7 @@ func modifyConfig(t testing.TB, modify func(*controlplane.Config), opts *options
 	}
 }
 
-// enabled turns versions and resources that are not there by default into --runtime-config.
+// enabled converts versions and resources that differ from the defaults to --runtime-config.
 func enabled(resources *serverstorage.ResourceConfig, flags *extserver.Flags) {
 	defaults := controlplane.DefaultAPIResourceConfigSource()
 	var settings []string

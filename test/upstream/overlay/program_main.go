@@ -1,5 +1,5 @@
-// The entry of a program that has the tests of all packages (see ../program.ts): UPSTREAM_PACKAGE names the one whose tests it runs
-// now, as if they alone had been compiled.
+// The entry point of a program with the tests of all packages (see ../program.ts). UPSTREAM_PACKAGE
+// names the package whose tests to run, as if only they had been compiled.
 package main
 
 import (
@@ -22,19 +22,20 @@ func main() {
 	name := os.Getenv("UPSTREAM_PACKAGE")
 	chosen, ok := suites[name]
 	if !ok {
-		fmt.Fprintf(os.Stderr, "UPSTREAM_PACKAGE=%q: there is no such package in this program\n", name)
+		fmt.Fprintf(os.Stderr, "UPSTREAM_PACKAGE=%q: this program has no such package\n", name)
 		os.Exit(2)
 	}
 	m := testing.MainStart(dependencies{}, chosen.tests, nil, nil, nil)
 	if chosen.main == nil {
 		os.Exit(m.Run())
 	}
-	// Those of upstream end the process themselves, with what m.Run answered.
+	// TestMain functions of Kubernetes exit the process themselves, with the result of m.Run.
 	chosen.main(m)
 	os.Exit(2)
 }
 
-// dependencies are what `go test` gives to package testing; fuzzing, profiles and coverage are not wanted here.
+// dependencies provides what `go test` passes to package testing. Fuzzing, profiles and coverage
+// are not supported.
 type dependencies struct{}
 
 type corpusEntry = struct {

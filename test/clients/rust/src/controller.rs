@@ -1,4 +1,5 @@
-//! A controller as kube-runtime runs them: each RustThing gets a ConfigMap that it owns, made by apply, and its status says the size that was seen.
+//! A controller with kube-runtime. It applies a ConfigMap that each RustThing owns, and reports the
+//! observed size in the status.
 
 use crate::{NS, RustThing, RustThingSpec, WAIT_MAX};
 use anyhow::{Result, ensure};
@@ -41,7 +42,8 @@ async fn reconcile(thing: Arc<RustThing>, client: Arc<Client>) -> Result<Action,
 }
 
 impl Controlled {
-    /// It ran through the restart; now things are made and changed, and one of its maps is taken away.
+    /// Verifies the controller, which ran during the restart: objects are created and changed, and
+    /// one ConfigMap is deleted.
     pub async fn judge(self, client: Client) -> Result<()> {
         let things: Api<RustThing> = Api::namespaced(client.clone(), NS);
         let maps: Api<ConfigMap> = Api::namespaced(client, NS);

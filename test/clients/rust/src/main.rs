@@ -1,4 +1,5 @@
-//! kube on a server that test/clients/field.ts started: its client, a watcher and a controller. Each check prints `ok NAME` or `fail NAME: why`.
+//! Tests kube on a server that test/clients/field.ts started: its client, a watcher and a
+//! controller. Each check prints `ok NAME` or `fail NAME: why`.
 
 mod controller;
 mod restart;
@@ -81,7 +82,7 @@ pub fn config_map(name: &str, data: &[(&str, &str)], set: &str) -> ConfigMap {
     }
 }
 
-/// The typed error of a refusal.
+/// Returns the Status of the error with which a call is refused.
 fn refused<T: Debug>(code: u16, reason: &str, answer: kube::Result<T>) -> Result<Box<Status>> {
     match answer {
         Err(kube::Error::Api(status)) => {

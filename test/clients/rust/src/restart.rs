@@ -1,4 +1,4 @@
-//! Two watchers, one that lists and one that streams its list, through a restart of the server.
+//! Two watchers, one with lists and one with streaming lists, during a restart of the server.
 
 use crate::{NS, WAIT_MAX, config_map};
 use anyhow::{Context, Result, bail, ensure};
@@ -23,7 +23,8 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 
 type Versions = BTreeMap<String, u64>;
 
-/// What a watcher saw: its store, and objects that came with an older version than before.
+/// The state of a watcher: its store, and the objects that arrived with an older version than
+/// before.
 struct Watched {
     store: Store<ConfigMap>,
     backwards: Arc<Mutex<Vec<String>>>,
@@ -50,7 +51,7 @@ fn watch(maps: Api<ConfigMap>, config: watcher::Config) -> Watched {
                 }
                 Ok(Event::Delete(map)) => drop(latest.remove(&map.name_any())),
                 Ok(Event::Init | Event::InitDone) => (),
-                Err(error) => eprintln!("the watcher tries again: {error}"),
+                Err(error) => eprintln!("the watcher retries: {error}"),
             }
         }
     });
@@ -65,7 +66,7 @@ impl Watched {
     async fn comes_to(&self, wanted: &Versions) -> Result<()> {
         let end = Instant::now() + WAIT_MAX;
         while self.versions() != *wanted {
-            ensure!(Instant::now() < end, "{:?} stays, not {wanted:?}", self.versions());
+            ensure!(Instant::now() < end, "the state is {:?}, not {wanted:?}", self.versions());
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         let backwards = self.backwards.lock().expect("not poisoned");
@@ -111,7 +112,7 @@ async fn now(maps: &Api<ConfigMap>) -> Result<Versions> {
     Ok(items.iter().map(|map| (map.name_any(), version_of(map))).collect())
 }
 
-/// Again while the server is away.
+/// Retries while the server is down.
 async fn change(maps: &Api<ConfigMap>, n: u32) -> Result<()> {
     let end = Instant::now() + WAIT_MAX;
     let patch = Patch::Strategic(json!({"data": {"n": n.to_string()}}));

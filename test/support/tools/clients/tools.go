@@ -1,6 +1,7 @@
 //go:build tools
 
-// Package tools pins kubectl and the Helm that the tests run: together, so that what both are made of is compiled once.
+// Package tools pins kubectl and the Helm that the tests run. They share a module, so that common
+// dependencies are compiled once.
 package tools
 
 import (

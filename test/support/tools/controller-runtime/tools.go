@@ -1,6 +1,7 @@
 //go:build tools
 
-// Package tools pins controller-runtime, whose own test suites are run by npm run envtest, and what these import.
+// Package tools pins controller-runtime, whose own test suites `npm run envtest` runs, and their
+// dependencies.
 package tools
 
 import (

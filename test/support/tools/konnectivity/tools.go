@@ -1,6 +1,7 @@
 //go:build tools
 
-// Package tools pins konnectivity's proxy server and agent, through which connections to a cluster's network go.
+// Package tools pins the proxy server and the agent of konnectivity, which tunnel connections to a
+// cluster's network.
 package tools
 
 import (

@@ -1,6 +1,6 @@
 //go:build tools
 
-// Package tools pins Prometheus and promtool, which scrape a server and check our rules.
+// Package tools pins Prometheus, which scrapes a server, and promtool, which checks our rules.
 package tools
 
 import (

@@ -1,6 +1,6 @@
 /**
- * The fields that the expressions of the cost tables use, as the scenarios of the compat suite
- * declare them.
+ * The fields that the expressions of the cost tables use, as declared in the scenarios of the
+ * compat suite.
  */
 import type { Fields } from '../../../../src/api/object.ts'
 
@@ -41,7 +41,7 @@ export const costSchema: Fields = object({
   nul: string({ nullable: true, maxLength: 10 }),
 })
 
-/** As the reference prints a cost that is `times` that of one evaluation. */
+/** Returns how the reference prints a cost that is `times` that of one evaluation. */
 export function factorText(cost: number, times: number): string {
   const factor = (cost * times) / 10_000_000
   if (factor <= 1) return 'within'

@@ -7,7 +7,9 @@ import { type Case, readSample, recordedFaults, Sample, tablesOf } from './refer
 const { schema, value } = await readSample()
 const sample = new Sample(schema, value)
 
-/** Recordings hide durations, which differ from run to run elsewhere. */
+/**
+ * Removes durations. They differ from run to run in other recordings, so the recordings hide them.
+ */
 const withoutDurations = (text: string): string =>
   text.replace(/(?:\d[\d.]*(?:h|ms|m|us|µs|ns|s))+|\d*\.?<duration>/g, '<d>')
 
@@ -21,7 +23,7 @@ function answer({ id, expression, expected }: Case): string {
 }
 
 for (const file of ['cel-compile', 'cel-operators', 'cel-strings', 'cel-libraries']) {
-  test(`${file} as the reference has it`, () => {
+  test(`the expressions of ${file} evaluate as in the reference`, () => {
     const wrong = tablesOf(file).flatMap((each) => {
       const expected = textsOf([each.expected].flat()).join('|')
       const actual = answer(each)
@@ -32,7 +34,7 @@ for (const file of ['cel-compile', 'cel-operators', 'cel-strings', 'cel-librarie
   })
 }
 
-test('estimated costs as the reference has them', () => {
+test('estimated costs are those of the reference', () => {
   const fields = new Sample(costSchema, {})
   const wrong = tablesOf('cel-cost').flatMap(({ id, expression, expected }) => {
     const times = /^cel-cost-of-.*-(1e\d+)$/.exec(id)?.[1]
@@ -44,7 +46,7 @@ test('estimated costs as the reference has them', () => {
   assert.deepEqual(wrong, [])
 })
 
-test('names of fields that need escapes, as the reference has them', () => {
+test('field names are escaped as in the reference', () => {
   const names = [
     'a-b',
     'c.d',

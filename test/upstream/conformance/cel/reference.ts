@@ -1,7 +1,7 @@
 /**
- * What the reference server says of expressions: the recordings of the compat suite, read as tables
- * of expression to value, error or cost. They are run here on the engine alone, which takes a
- * moment where the suite takes minutes.
+ * Results of CEL expressions in the reference server: the recordings of the compat suite, read as
+ * tables of expression to value, error or cost. They are tested on the CEL engine alone, which
+ * takes a moment, while the suite takes minutes.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,9 +18,7 @@ const compat = join(import.meta.dirname, '..', '..', '..', 'recorded', 'compat')
 
 export type Case = { readonly id: string; readonly expression: string; readonly expected: Json }
 
-/**
- * The rows of all tables of a recording that the reference answered with an object by expression.
- */
+/** Returns the rows of all tables in a recording. Steps whose response is a Status are left out. */
 export function tablesOf(file: string): Case[] {
   const recordings = JSON.parse(readFileSync(join(compat, 'recordings', `${file}.json`), 'utf8'))
   return Object.entries<{ body: Json }[]>(recordings).flatMap(([id, steps]) => {
@@ -34,7 +32,7 @@ export function tablesOf(file: string): Case[] {
   })
 }
 
-/** The causes that the reference gave for refusing a definition. */
+/** Returns the causes with which the reference rejected a CustomResourceDefinition. */
 export function recordedFaults(id: string): readonly string[] {
   const recordings = JSON.parse(
     readFileSync(join(compat, 'recordings', 'cel-compile.json'), 'utf8'),
@@ -57,7 +55,7 @@ export class Sample {
 
   constructor(schema: Fields, value: Fields) {
     const type = typeOfSchema(schema, { name: 'selfType<n>' })
-    if (type === undefined) throw new Error('the sample has a type')
+    if (type === undefined) throw new Error('the schema of the sample has no type')
     this.#type = type
     this.#environment = withVariables(base, { self: type, oldSelf: type })
     const self = valueOf(value, type)
@@ -65,7 +63,7 @@ export class Sample {
     this.#self = self
   }
 
-  /** As a rule's messageExpression prints it. */
+  /** Returns a value as the messageExpression of a rule prints it. */
   valueOf(expression: string): string {
     return this.#run(`'%s'.format([${expression}])`) ?? 'no value'
   }
@@ -84,7 +82,7 @@ export class Sample {
     return 'error' in result ? result.error : 'no error'
   }
 
-  /** As the answer to a rule in a definition. */
+  /** Returns the error for a rule in a CustomResourceDefinition, or 'accepted'. */
   faultOf(expression: string): string {
     const compiled = compile(expression, this.#environment)
     if ('fault' in compiled) {

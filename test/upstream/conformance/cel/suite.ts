@@ -1,7 +1,7 @@
 /**
- * The conformance cases of the language's own specification, from @bufbuild/cel-spec, read as plain
- * data. Each runs as upstream runs it: parsed, checked against the types it declares, evaluated.
- * What Kubernetes' CEL does not have is skipped, each with a reason.
+ * The conformance cases of the CEL specification, from @bufbuild/cel-spec, read as plain data. Each
+ * expression is parsed, checked against the declared types and evaluated, as in the official test
+ * runner. Cases that do not apply to Kubernetes' CEL are skipped with a reason.
  */
 import { tests } from '@bufbuild/cel-spec/testdata/conformance.js'
 import { fieldsOf, type Fields, itemsOf, type Json, textOf } from '../../../../src/api/object.ts'
@@ -66,7 +66,7 @@ const base = [
 ]
 const BUDGET = 10_000_000
 
-/** Undefined: as it should be. */
+/** Runs a case. Returns a description of the failure, or undefined if it passes. */
 export function run({ test }: Case): string | undefined {
   const environment = environmentOf(test)
   const compiled = compile(textOf(test['expr']), environment)
@@ -133,11 +133,11 @@ function bindingsOf(test: Fields): { [name: string]: Value } {
   )
 }
 
-/** cel.expr.Value in protobuf's JSON. */
+/** Converts cel.expr.Value from the JSON form of protobuf. */
 export function valueOf(json: Fields): Value {
   const [kind = '', content] = Object.entries(json)[0] ?? []
   const reader = readers[kind]
-  if (reader === undefined) throw new Error(`a value of kind ${kind}`)
+  if (reader === undefined) throw new Error(`values of kind ${kind} are not supported`)
   return reader(content)
 }
 
@@ -177,5 +177,5 @@ function wellKnown(object: Fields): Value {
       BigInt(seconds) * 1_000_000_000n + BigInt(fraction.padEnd(9, '0').slice(0, 9)),
     )
   }
-  throw new Error(`an object of type ${type}`)
+  throw new Error(`objects of type ${type} are not supported`)
 }

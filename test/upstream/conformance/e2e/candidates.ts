@@ -1,6 +1,6 @@
 /**
- * Prints the tests to ask of the reference for wide.txt, a name to a line: those of e2e.test that
- * no other list has, without those that cannot pass where no container runs.
+ * Prints the candidates for wide.txt, one name per line: the tests of e2e.test that are in no other
+ * list, except for those that cannot pass without running containers.
  *
  *   node test/upstream/conformance/e2e/candidates.ts > .cache/candidates.txt
  */
@@ -9,34 +9,35 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { toolPath } from '../../../support/harness/etcd.ts'
 
-/** What --list-tests prints of 6,730 tests takes 1.5 MB. */
+/** Limit for the output of --list-tests, which takes 1.5 MB for 6,730 tests. */
 const LIST_BYTES_MAX = 16 << 20
 
 /**
- * Whatever the file: a cluster that is broken on purpose, features that are off by default,
- * machines and programs that are not there.
+ * Matches tests to leave out, in every file. They break the cluster on purpose, or need features
+ * that are off by default, or machines and programs that do not exist here.
  */
 const never =
   /\[(Disruptive|Flaky)\]|OffByDefault|\[Feature:(CBOR|StorageVersionAPI|StorageProvider|Example|GPUDevicePlugin|RuntimeHandler|NodeLogQuery|PodLogsQuerySplitStreams|DynamicResourceAllocation)\]|Aggregated APIServer|working \w+ cluster/
 
 type CandidateFilter = {
-  /** Files under test/e2e of Kubernetes. */
+  /** Matches files under test/e2e of Kubernetes. */
   readonly files: RegExp
   /**
-   * Tests of these whose names have this text are not asked: what they wait for comes from a
+   * Matches the names of tests in these files to leave out, because they depend on a running
    * container.
    */
   readonly but?: RegExp
 }
 
 const asked: readonly CandidateFilter[] = [
-  // The servers of webhooks and of aggregation are Pods there. test/integration/webhooks has tests
-  // of upstream's with a server of ours.
+  // The servers of webhooks and of aggregation run in Pods in these tests.
+  // test/integration/webhooks runs Kubernetes' tests with a local server instead.
   { files: /^apimachinery\/(?!etcd_failure|aggregator|webhook|crd_conversion_webhook)/ },
   {
     files: /^apps\/(?!daemon_restart)/,
-    // kwok's Pods never fail, those of Jobs end at once (two tests of CronJobs pass if they see one
-    // before that); exec breaks the probes of a StatefulSet; images are asked over a proxy.
+    // kwok's Pods never fail, and those of Jobs complete immediately (two tests of CronJobs pass
+    // only if they see a Pod before that). `exec` breaks the probes of a StatefulSet. Images are
+    // requested through a proxy.
     but: /\bfail(s|ed|ing|ure|-count)?\b|FailIndex|backoffLimit|locally restarted|DisruptionTarget|active deadline|serve a basic image|load-balancer|rolling updates and roll backs|100 missed|from active list|unhealthy pods|halt if any|provide basic identity|retry creating/i,
   },
   { files: /^architecture\// },
@@ -63,7 +64,7 @@ const asked: readonly CandidateFilter[] = [
   { files: /^network\/netpol\/network_policy_api\.go/ },
   {
     files: /^network\/service\.go/,
-    // What is left moves no traffic.
+    // The remaining tests send no network traffic.
     but: /hairpin|ExternalName|connect|functioning|session affinity|up and down|externalIP|rejected|restartable init|terminating|source pod IP|TrafficPolicy|headless|service-proxy-name|recreated|listening on same port/i,
   },
   {
@@ -71,7 +72,7 @@ const asked: readonly CandidateFilter[] = [
     but: /init container|extra sandbox|success for a pending|evicted pods should be terminal|reject pod|Delete Grace Period|1000 pods/,
   },
   { files: /^node\/kubelet\.go/, but: /get --raw|host cleanup/ },
-  // The one that is left out waits for five minutes.
+  // The test that is left out waits for five minutes.
   { files: /^scheduling\/(?!ubernetes_lite)/, but: /exists conflict/ },
   {
     files:

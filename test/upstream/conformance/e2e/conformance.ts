@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Upstream's e2e tests that need no containers: `npm run conformance -- --help` says what it can
- * do, README.md how.
+ * Runs Kubernetes' e2e tests that need no containers. `npm run conformance -- --help` lists the
+ * options, and README.md explains how it works.
  */
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -26,17 +26,19 @@ import { runTests } from './run-tests.ts'
 import { SampleServerPod } from './sample-server.ts'
 
 const here = import.meta.dirname
-/** Some tests want two beside the one that they make unfit. */
+/**
+ * Number of nodes for the wide list. Some tests need two in addition to the one that they make
+ * unschedulable.
+ */
 const WIDE_NODES = 3
-const cache = join(here, '..', '..', '..', '.cache', 'conformance')
+const cache = join(here, '..', '..', '..', '..', '.cache', 'conformance')
 
-/** The exit status. */
+/** Returns the exit status. */
 async function main(options: Options): Promise<number> {
   const listed = namesOf(options)
   const results = resultsOf(options)
   const names = listed.filter((name) => isAsked(options, name, results.get(name)))
-  if (names.length === 0)
-    throw new UsageError(`no test of ${options.group} is asked for by these flags`)
+  if (names.length === 0) throw new UsageError(`these flags select no test of ${options.group}`)
   await using parts = new AsyncDisposableStack()
   const dir = await mkdtemp(join(tmpdir(), 'keelson-conformance-'))
   parts.defer(() => rm(dir, { recursive: true, force: true }))
@@ -63,7 +65,8 @@ async function main(options: Options): Promise<number> {
 }
 
 function namesOf({ group, names = join(here, `${group}.txt`) }: Options): string[] {
-  if (!existsSync(names)) throw new UsageError(`there is no list ${names}; --names names another`)
+  if (!existsSync(names))
+    throw new UsageError(`the list ${names} does not exist; use --names to specify another one`)
   return readFileSync(names, 'utf8')
     .split('\n')
     .filter((name) => name !== '')
@@ -83,8 +86,8 @@ function startServer(
   const controllers = manager === 'real' ? [] : ['--controllers=*,token-cleaner-controller']
   const options = {
     etcdUrl,
-    // The Endpoints of default/kubernetes may not have a loopback address. It listens on one: its
-    // certificate is for both then.
+    // The Endpoints of default/kubernetes must not contain a loopback address. The server still
+    // listens on loopback, so its certificate is valid for both addresses.
     args: [
       `--advertise-address=${ownAddress()}`,
       '--enable-admission-plugins=NodeRestriction',
@@ -100,8 +103,8 @@ function startServer(
 }
 
 /**
- * Of client certificates: the one who runs the controllers signs with it, the server itself or
- * kube-controller-manager.
+ * Creates the CA of client certificates. The program that runs the controllers signs with it: the
+ * server itself or kube-controller-manager.
  */
 async function writeAuthority(dir: string, isSigning: boolean): Promise<string[]> {
   using tree = new CertificateTree()
@@ -117,15 +120,15 @@ const signingFlags = (dir: string): string[] => [
 ]
 
 /**
- * Keelson has no controllers for workloads: kube-controller-manager runs these, without a Lease of
- * its own, before which Keelson's would stand back.
+ * Starts kube-controller-manager for the controllers of workloads, which Keelson does not have. It
+ * holds no Lease, because Keelson's controllers would stand by while another process holds it.
  */
 function startManager(
   { manager }: Options,
   server: ApiServerProcess,
   kubeconfig: string,
 ): Promise<Component> {
-  // The star leaves out those of bootstrap tokens.
+  // `*` does not include the controllers for bootstrap tokens.
   const all = ['*', 'bootstrap-signer-controller', 'token-cleaner-controller']
   const others = ['*', 'bootstrap-signer-controller', ...ownControllers.map((name) => `-${name}`)]
   const controllers = manager === 'inside' ? others : all
@@ -140,8 +143,8 @@ function startManager(
 }
 
 /**
- * How many there are. The tests of the wide list need Pods that are scheduled; those of the others
- * none, or one node.
+ * Starts the nodes and returns their number. The tests of the wide list need Pods that are
+ * scheduled. The others need one node or none.
  */
 async function startNodes(
   { group, nodes, manager }: Options,
@@ -164,13 +167,13 @@ function ownAddress(): string {
     for (const { address, family, internal } of addresses ?? [])
       if (family === 'IPv4' && !internal) return address
   throw new Error(
-    'This machine has no IPv4 address beside the loopback; give it one, since Endpoints need it',
+    'this machine has no IPv4 address except loopback; add one, because Endpoints need it',
   )
 }
 
 /**
- * Prints the table of this run. What is known of the whole group is written as files: a list may be
- * asked in slices.
+ * Prints the table of this run. Also writes files with the results of the whole group, because a
+ * list may be run in parts.
  */
 function report(options: Options, outcomes: readonly Outcome[], names: readonly string[]): number {
   const { group, junit } = options
@@ -185,7 +188,7 @@ function report(options: Options, outcomes: readonly Outcome[], names: readonly 
   writeFileSync(`${file}.md`, markdownOf(group, all))
   writeFileSync(`${file}.xml`, junitOf(group, all))
   if (junit !== undefined) writeFileSync(junit, junitOf(group, rows))
-  console.log(`of all that was asked so far, in ${file}.md and .xml: ${summaryOf(group, all)}`)
+  console.log(`all results so far, in ${file}.md and .xml: ${summaryOf(group, all)}`)
   return outcomes.some(({ result }) => result === 'failed') ? 1 : 0
 }
 
@@ -198,7 +201,7 @@ function rowsOf(group: Group, outcomes: readonly Outcome[]): Row[] {
 
 type Server = Pick<Options, 'group' | 'isReference' | 'manager'>
 
-/** What a server does depends on which controllers are beside it. */
+/** Returns the results file of a server. Results depend on the controllers that run next to it. */
 const fileOf = ({ group, isReference, manager }: Server): string =>
   join(cache, `${group}-${isReference ? 'reference' : `keelson-${manager}`}`)
 

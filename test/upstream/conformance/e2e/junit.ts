@@ -1,15 +1,16 @@
-/** Reads what ginkgo reports of a run. */
+/** Reads ginkgo's report of a run. */
 
 export type Outcome = {
   readonly name: string
   readonly result: 'passed' | 'failed' | 'skipped'
   readonly seconds: number
-  /** The first line of the failure, or why it skipped itself; empty if it passed. */
+  /** First line of the failure, or the reason for skipping. Empty if the test passed. */
   readonly said: string
 }
 
 /**
- * Tests that were not asked for are reported, too, as skipped without a reason: they are left out.
+ * Returns the outcomes of a report. Ginkgo also reports tests that were not selected, as skipped
+ * without a reason. They are left out.
  */
 export function readJunit(report: string): Outcome[] {
   const outcomes: Outcome[] = []

@@ -1,6 +1,6 @@
 /**
- * Nodes whose kubelets kwok plays: Pods on them are Running as soon as they are bound, those of
- * Jobs done, and gone when deleted.
+ * Nodes whose kubelets kwok simulates. Pods on them are Running as soon as they are bound, Pods of
+ * Jobs complete, and deleted Pods are removed.
  */
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import type { ApiServerProcess } from '../../../support/harness/api-server.ts'
 import { Component } from '../../../support/harness/component.ts'
 import { freePorts } from '../../../support/harness/etcd.ts'
 
-/** As a kubelet has it: it renews at a quarter of this. */
+/** Duration of a node lease, as a kubelet sets it. Leases are renewed at a quarter of this. */
 const LEASE_SECONDS = 40
 
 const resources = { cpu: '8', memory: '32Gi', pods: '110', 'ephemeral-storage': '100Gi' }

@@ -4,25 +4,25 @@ import { parseArgs } from 'node:util'
 export const groups = ['api-only', 'with-controllers', 'wide', 'aggregated'] as const
 export type Group = (typeof groups)[number]
 
-export const usage = `npm run conformance -- --group NAME [flags]: upstream's e2e tests that need no containers, against Keelson
+export const usage = `npm run conformance -- --group NAME [flags]: runs Kubernetes' e2e tests that need no containers against Keelson
 
-  --group NAME       api-only, with-controllers, wide or aggregated (the lists are beside this file)
-  --reference        against the reference kube-apiserver; its times are kept for the table
-  --manager WHICH    real: kube-controller-manager runs all controllers (on the reference always)
+  --group NAME       api-only, with-controllers, wide or aggregated (lists in test/upstream/conformance/e2e)
+  --reference        run against the reference kube-apiserver and store its results for comparison
+  --manager WHICH    real: kube-controller-manager runs all controllers (always on the reference)
                      inside: it runs only the controllers that Keelson does not have (default)
-                     none: Keelson's own alone, no other program, no scheduler
-  --nodes WHICH      kwok: three, whose kubelets kwok plays (default of wide and aggregated)
-                     played: three of wide, else one, that this program plays (default of the others)
-  --names FILE       the names in FILE, one to a line, instead of the group's list
-  --only TEXT        only tests whose names contain TEXT; may be repeated
-  --skip TEXT        no tests whose names contain TEXT; may be repeated
-  --rest             only tests that have no kept result of this server yet
-  --failed           only tests whose kept result of this server is a failure
-  --jobs N           how many run at once; those marked [Serial] and [Disruptive] run alone (default 2)
-  --limit SECONDS    starts each test by itself and ends it after SECONDS
-  --junit FILE       writes a report for machines
-  --keep-logs DIR    keeps what the tests and servers said`
-
+                     none: only Keelson's own controllers, no other program, no scheduler
+  --nodes WHICH      kwok: three nodes that kwok simulates (default for wide and aggregated)
+                     played: nodes that this program simulates, three for wide, otherwise one (default
+                     for the others)
+  --names FILE       read the names from FILE, one per line, instead of the group's list
+  --only TEXT        run only tests whose names contain TEXT; may be repeated
+  --skip TEXT        skip tests whose names contain TEXT; may be repeated
+  --rest             run only tests without a stored result for this server
+  --failed           run only tests whose stored result for this server is a failure
+  --jobs N           number of parallel tests; [Serial] and [Disruptive] tests run alone (default 2)
+  --limit SECONDS    start each test separately and end it after SECONDS
+  --junit FILE       write a report in JUnit format
+  --keep-logs DIR    keep the output of tests and servers`
 export class UsageError extends Error {}
 
 export type Options = {
@@ -30,7 +30,7 @@ export type Options = {
   readonly isReference: boolean
   readonly manager: 'real' | 'inside' | 'none'
   readonly nodes: 'kwok' | 'played'
-  /** Instead of the group's list. */
+  /** File with names that replaces the group's list. */
   readonly names: string | undefined
   readonly only: readonly string[]
   readonly skip: readonly string[]
@@ -66,7 +66,7 @@ export function parseOptions(argv: readonly string[]): Options {
   if (manager !== 'real' && manager !== 'inside' && manager !== 'none')
     throw new UsageError('--manager must be real, inside or none')
   if (reference && manager !== 'real')
-    throw new UsageError('the reference has no controllers inside; leave --manager out')
+    throw new UsageError('the reference has no built-in controllers; omit --manager')
   const { nodes = group === 'wide' || group === 'aggregated' ? 'kwok' : 'played' } = values
   if (nodes !== 'kwok' && nodes !== 'played') throw new UsageError('--nodes must be kwok or played')
   if (values.rest && values.failed) throw new UsageError('--rest and --failed exclude each other')

@@ -1,4 +1,4 @@
-/** The report of a run: for a reader of the terminal, as markdown, and as junit for machines. */
+/** Reports of a run: for the terminal, as Markdown, and as JUnit for machines. */
 import type { Outcome } from './junit.ts'
 
 export type Row = { readonly outcome: Outcome; readonly reference: Outcome | undefined }
@@ -13,7 +13,7 @@ export function tableOf(rows: readonly Row[]): string {
 export function summaryOf(group: string, rows: readonly Row[]): string {
   const count = (result: Outcome['result']): number =>
     rows.filter(({ outcome }) => outcome.result === result).length
-  // Times are compared over the tests that passed on both.
+  // Times are compared over the tests that passed on both servers.
   const both = rows.filter(
     ({ outcome, reference }) => outcome.result === 'passed' && reference?.result === 'passed',
   )
@@ -26,21 +26,21 @@ export function summaryOf(group: string, rows: readonly Row[]): string {
   return `${group}: ${rows.length} tests, ${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped${times}`
 }
 
-/** What failed comes first, then all by the SIG that owns them. */
+/** Lists failures first, then all tests by the SIG that owns them. */
 export function markdownOf(group: string, rows: readonly Row[]): string {
   const failed = rows.filter(({ outcome }) => outcome.result === 'failed')
   const bySig = Map.groupBy(rows, ({ outcome }) => sigOf(outcome.name))
   return [
     `# ${summaryOf(group, rows)}`,
     '',
-    'Seconds are those of the test alone, on a machine that may have been busy.',
+    'Seconds are those of the test alone. The machine may have been busy.',
     '',
     ...(failed.length === 0 ? [] : ['## Failed', '', ...failed.flatMap(failureOf), '']),
     ...[...bySig].flatMap(([sig, own]) => [`## ${sig}`, '', ...markdownTable(own), '']),
   ].join('\n')
 }
 
-/** Names begin with it: [sig-auth] Certificates … */
+/** Returns the SIG at the beginning of a name, such as `[sig-auth] Certificates`. */
 const sigOf = (name: string): string => /^\[(sig-[a-z-]+)\]/.exec(name)?.[1] ?? 'others'
 
 const failureOf = ({ outcome, reference }: Row): string[] => [

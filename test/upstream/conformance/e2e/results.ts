@@ -1,6 +1,6 @@
 /**
- * Results that are kept from one run to the next, so that a long list may be asked in slices, and
- * of one server beside another.
+ * Results that are stored between runs, so that a long list can be run in parts, and one server can
+ * be compared with another.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -20,8 +20,8 @@ export class Results {
   }
 
   /**
-   * Written at once, since a run may be ended at any time, to what the file has by now, since
-   * another run may write to it.
+   * Stores a result. It is written immediately, because a run may be interrupted at any time. The
+   * file is read again first, because another run may have written to it.
    */
   keep(outcome: Outcome): void {
     this.#outcomes = this.#read()

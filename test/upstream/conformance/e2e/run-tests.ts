@@ -8,27 +8,27 @@ import { type Outcome, readJunit } from './junit.ts'
 
 export type Target = {
   readonly kubeconfig: string
-  /** For reports and logs. */
+  /** Folder for reports and logs. */
   readonly dir: string
   readonly nodes: number
 }
 
 export type Pace = {
-  /** How many run at once. */
+  /** Number of tests that run in parallel. */
   readonly jobs: number
-  /** Absent: as long as they take. */
+  /** Time limit of a test. If absent, there is none. */
   readonly limitSeconds: number | undefined
 }
 
 /**
- * Starting e2e.test takes a second or two, so each start takes several tests; few enough that
- * progress is seen.
+ * Number of tests in each start of e2e.test. A start takes a second or two, so it runs several
+ * tests, but few enough to show progress.
  */
 const TESTS_PER_START = 6
-/** For a test that is ended at its limit to clean up. */
+/** Time for a test to clean up after its limit. */
 const GRACE_SECONDS = 10
 
-/** Runs in an order of its own; calls `onOutcome` for each name once. */
+/** Runs the tests in any order. Calls `onOutcome` once for each name. */
 export async function runTests(
   names: readonly string[],
   target: Target,
@@ -54,7 +54,10 @@ export async function runTests(
 
 const isAlone = (name: string): boolean => /\[(Serial|Disruptive)\]/.test(name)
 
-/** Slow tests have their names beside each other: dealt out, they do not wait for one another. */
+/**
+ * Distributes the tests over the parts. Names of slow tests are adjacent, so adjacent names go to
+ * different parts.
+ */
 function partsOf(names: readonly string[], size: number): string[][] {
   const count = Math.ceil(names.length / size)
   return Array.from({ length: count }, (_, part) =>
@@ -80,9 +83,9 @@ async function runPart(
       `--num-nodes=${nodes}`,
       '--minStartupPods=-1',
       `--kubectl-path=${toolPath('kubectl')}`,
-      // There is no kubelet to ask after a failure.
+      // There is no kubelet to query after a failure.
       '--max-nodes-to-gather-from=0',
-      // The whole name, since some begin as others do.
+      // Matches the whole name, because some names are prefixes of others.
       ...names.map((name) => `--ginkgo.focus= ${escaped(name)}$`),
       ...(limitSeconds === undefined
         ? []
@@ -99,10 +102,10 @@ async function runPart(
   process.off('exit', kill)
   const reported = existsSync(report) ? readJunit(readFileSync(report, 'utf8')) : []
   return names.map((name) => {
-    // Labels follow the name in the report.
+    // In the report, labels follow the name.
     const outcome = reported.find((one) => one.name === name || one.name.startsWith(`${name} [`))
     return outcome === undefined
-      ? { name, result: 'failed', seconds: 0, said: `e2e.test does not report it: see ${id}.log` }
+      ? { name, result: 'failed', seconds: 0, said: `e2e.test reported no result: see ${id}.log` }
       : { ...outcome, name }
   })
 }

@@ -1,7 +1,8 @@
 /**
- * Plays the pod of upstream's test of the aggregator: when the test has made the Secret of its
- * extension API server, the real sample-apiserver is started on this machine with that certificate
- * and the account of the pod; then its Service and its APIService are led there.
+ * Replaces the pod of Kubernetes' test of the aggregator. When the test has created the Secret of
+ * its extension API server, this starts the real sample-apiserver on this machine, with that
+ * certificate and the pod's ServiceAccount. Then it redirects the test's Service and APIService to
+ * the process.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fieldsOf, itemsOf, textOf, type Fields } from '../../../../src/api/object.ts'
@@ -85,7 +86,7 @@ export class SampleServerPod implements AsyncDisposable {
     })
   }
 
-  /** Undefined: the test has ended before. */
+  /** Polls until `find` returns an object. Returns undefined if the test ends first. */
   async #until(find: () => Promise<Fields | undefined>): Promise<Fields | undefined> {
     while (!this.#isEnding) {
       const found = await find()

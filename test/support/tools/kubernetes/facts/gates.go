@@ -21,7 +21,8 @@ type gateStage struct {
 	Locked  bool   `json:"locked,omitempty"`
 }
 
-// Gates are the keys of map literals whose values are lists of stages.
+// readGates reads gates from the map literals whose values are lists of stages. Their keys are the
+// gates.
 func readGates(folder string, into map[string]gateFacts) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -51,7 +52,7 @@ func readGates(folder string, into map[string]gateFacts) error {
 				return true
 			}
 			gate := gateFacts{Name: name}
-			// client-go gives a gate its only stage instead of a list.
+			// client-go specifies the only stage of a gate instead of a list.
 			if only := readStage(stages); only.Stage != "" {
 				gate.History = append(gate.History, only)
 			}
@@ -71,7 +72,8 @@ func readGates(folder string, into map[string]gateFacts) error {
 	return nil
 }
 
-// A constant of the package, or of another one, where constant and gate have the same name.
+// gateName returns the value of a constant of the package. For a constant of another package it
+// returns the constant's name, which equals that of the gate.
 func gateName(key ast.Expr, constants constants) string {
 	switch key := key.(type) {
 	case *ast.Ident:

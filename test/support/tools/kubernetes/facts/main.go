@@ -1,10 +1,11 @@
-// Command facts reads the source of the published Kubernetes modules and prints, as JSON, what the API's types are: fields in
-// their order, names in JSON, numbers in protobuf, list types, merge keys, values of enumerations, defaults; and the feature gates
-// with their history. It compiles none of it, so it takes a second, and any version can be asked.
+// Command facts reads the source of the published Kubernetes modules and prints a description of
+// the API's types as JSON. It includes fields in their order, JSON names, protobuf numbers, list
+// types, merge keys, enum values, defaults, and the feature gates with their history. It compiles
+// nothing, so it takes a second and works with any version.
 //
 //	facts -module k8s.io/api=/path/of/its/source -module k8s.io/kubernetes=/path ...
 //
-// scripts/catalogue/facts.ts knows the pinned version and calls it.
+// scripts/catalogue/facts.ts determines the pinned version and calls it.
 package main
 
 import (
@@ -17,7 +18,8 @@ import (
 	"strings"
 )
 
-// Folders with types that are served or stored, by module. `*` stands for one folder name.
+// typeFolders lists folders with types that are served or stored, by module. `*` matches one folder
+// name.
 var typeFolders = map[string]string{
 	"k8s.io/api":                     "*/v*",
 	"k8s.io/apimachinery":            "pkg/apis/meta/v1",
@@ -25,7 +27,7 @@ var typeFolders = map[string]string{
 	"k8s.io/kube-aggregator":         "pkg/apis/apiregistration/v*",
 }
 
-// Packages that declare gates of kube-apiserver.
+// gateFolders lists packages that declare feature gates of kube-apiserver, by module.
 var gateFolders = map[string][]string{
 	"k8s.io/apiserver":               {"pkg/features", "pkg/util/feature"},
 	"k8s.io/apiextensions-apiserver": {"pkg/features"},
@@ -36,7 +38,7 @@ var gateFolders = map[string][]string{
 }
 
 type facts struct {
-	// By group and version: `core/v1`.
+	// Packages by group and version, such as `core/v1`.
 	Packages map[string]*packageFacts `json:"packages"`
 	Gates    []gateFacts              `json:"gates"`
 }
@@ -48,7 +50,7 @@ func (all modules) String() string { return fmt.Sprint(map[string]string(all)) }
 func (all modules) Set(value string) error {
 	name, dir, found := strings.Cut(value, "=")
 	if !found {
-		return fmt.Errorf("want name=folder")
+		return fmt.Errorf("expected name=folder")
 	}
 	all[name] = dir
 	return nil
@@ -56,7 +58,7 @@ func (all modules) Set(value string) error {
 
 func main() {
 	dirs := modules{}
-	flag.Var(dirs, "module", "a module and the folder of its source, `name=folder`; once for each")
+	flag.Var(dirs, "module", "a module and the folder of its source as `name=folder`; repeatable")
 	flag.Parse()
 	found, err := read(dirs)
 	if err == nil {

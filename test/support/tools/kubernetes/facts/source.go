@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Lines `+name=value` of a comment, which upstream's generators read. A name may come more than once.
+// marks holds the lines `+name=value` of a comment, which Kubernetes' generators read. A name may
+// occur more than once.
 type marks map[string][]string
 
 func readMarks(groups ...*ast.CommentGroup) marks {
@@ -50,11 +51,12 @@ func (all marks) value(name, wanted string) (string, bool) {
 
 type found[Spec any] struct {
 	spec Spec
-	// The comment stands before the whole declaration when it declares one thing only.
+	// The comment precedes the whole declaration if it declares only one thing.
 	doc *ast.CommentGroup
 }
 
-// Declarations of one sort on the file's outermost level, with comments that stand a line apart: upstream's generators read these too.
+// specs returns the top-level declarations of one kind, with comments that are separated by a blank
+// line. Kubernetes' generators also read these comments.
 func specs[Spec any](file *ast.File, sort token.Token) []found[Spec] {
 	var all []found[Spec]
 	for _, decl := range file.Decls {
@@ -71,7 +73,8 @@ func specs[Spec any](file *ast.File, sort token.Token) []found[Spec] {
 	return all
 }
 
-// The comment of a declaration, and the comment before that one where nothing stands between them.
+// apart returns the comment of a declaration, and comments before it that belong to no other
+// declaration.
 func apart(file *ast.File, declared *ast.GenDecl) *ast.CommentGroup {
 	start := declared.Pos()
 	joined := &ast.CommentGroup{}
@@ -94,15 +97,15 @@ func apart(file *ast.File, declared *ast.GenDecl) *ast.CommentGroup {
 }
 
 type constants struct {
-	// The value of a string or feature by its name.
+	// Values of strings and features by constant name.
 	values map[string]string
-	// The values that are declared of a type.
+	// Values of the constants of each type.
 	of map[string][]string
-	// Of other packages, by path.
+	// Constants of other packages, by path.
 	others map[string]constants
 }
 
-// The type of a constant is declared, or that of the conversion which is its value.
+// typeOf returns the declared type of a constant, or the type of the conversion that is its value.
 func typeOf(declared, value ast.Expr) string {
 	if name := identOf(declared); name != "" {
 		return name
@@ -113,7 +116,8 @@ func typeOf(declared, value ast.Expr) string {
 	return ""
 }
 
-// The text of a constant expression, which may name a constant of another package.
+// textOf returns the text of a constant expression, which may refer to a constant of another
+// package.
 func (known constants) textOf(expression ast.Expr, imports map[string]string) (string, bool) {
 	switch expression := expression.(type) {
 	case *ast.CallExpr:
@@ -127,7 +131,8 @@ func (known constants) textOf(expression ast.Expr, imports map[string]string) (s
 	return textOf(expression)
 }
 
-// `others` are the constants of packages that were read before, by path.
+// readConstants reads the constants of files. `others` holds the constants of packages that were
+// read before, by path.
 func readConstants(files []*ast.File, others map[string]constants) constants {
 	known := constants{map[string]string{}, map[string][]string{}, others}
 	for _, file := range files {
@@ -150,7 +155,7 @@ func readConstants(files []*ast.File, others map[string]constants) constants {
 	return known
 }
 
-// A default is JSON, or refers to a constant.
+// resolve returns a default, which is either JSON or refers to a constant.
 func (known constants) resolve(text string) string {
 	inner, isReference := strings.CutPrefix(text, "ref(")
 	if !isReference {
@@ -180,7 +185,8 @@ func contains(all []string, wanted string) bool {
 	return false
 }
 
-// What a declaration is read with: the constants of its package and the imports of its file, by the name the file has for them.
+// context holds the constants of a declaration's package and the imports of its file, by local
+// name.
 type context struct {
 	constants constants
 	imports   map[string]string
@@ -199,7 +205,7 @@ func importsOf(file *ast.File) map[string]string {
 	return imports
 }
 
-// A type as Go writes it, with the whole path of a package instead of the file's name for it.
+// typeText returns a type in Go syntax, with the full path of a package instead of its local name.
 func (of context) typeText(expression ast.Expr) string {
 	switch expression := expression.(type) {
 	case *ast.StarExpr:

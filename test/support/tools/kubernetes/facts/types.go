@@ -13,9 +13,9 @@ import (
 )
 
 type packageFacts struct {
-	// The API group, as the package itself names it.
+	// API group, as declared in the package.
 	Group string `json:"group"`
-	// Named types that are no structs, in the order of the source.
+	// Named types that are not structs, in source order.
 	Aliases []aliasFacts `json:"aliases"`
 	Types   []typeFacts  `json:"types"`
 }
@@ -24,14 +24,15 @@ type aliasFacts struct {
 	Name   string   `json:"name"`
 	Go     string   `json:"go"`
 	Values []string `json:"values,omitempty"`
-	// Another name for the very same type, and not a type of its own.
+	// Whether it is a true alias instead of a separate type.
 	IsSame bool `json:"isSame,omitempty"`
 	IsEnum bool `json:"isEnum,omitempty"`
 }
 
 type typeFacts struct {
 	Name string `json:"name"`
-	// Set for kinds: with whether the client's generator takes it for one that has no namespace.
+	// Whether it is a kind. NonNamespaced is the client generator's mark for kinds without a
+	// namespace.
 	IsKind        bool         `json:"isKind,omitempty"`
 	IsResource    bool         `json:"isResource,omitempty"`
 	NonNamespaced bool         `json:"nonNamespaced,omitempty"`
@@ -42,15 +43,15 @@ type typeFacts struct {
 	Fields        []fieldFacts `json:"fields"`
 }
 
-// A struct of which the discriminator says which field is set.
+// unionFacts describes a struct whose discriminator determines which field is set.
 type unionFacts struct {
 	Discriminator string `json:"discriminator"`
-	// Names in JSON and in Go of the fields it may name.
+	// Go names of the member fields by JSON name.
 	Fields map[string]string `json:"fields"`
 }
 
 type fieldFacts struct {
-	// In JSON; empty where the fields of the type stand inline.
+	// JSON name. Empty if the fields of the type are inlined.
 	Name          string   `json:"name,omitempty"`
 	Go            string   `json:"go"`
 	OmitEmpty     bool     `json:"omitempty,omitempty"`
@@ -62,12 +63,13 @@ type fieldFacts struct {
 	MapType       string   `json:"mapType,omitempty"`
 	PatchStrategy string   `json:"patchStrategy,omitempty"`
 	PatchMergeKey string   `json:"patchMergeKey,omitempty"`
-	// JSON text.
+	// Default as JSON.
 	Default string   `json:"default,omitempty"`
 	Gates   []string `json:"gates,omitempty"`
 }
 
-// Nil where the folder has no types of an API. The constants of each package join those of `others`, by `path`.
+// readPackage returns nil if the folder has no API types. It adds the constants of the package to
+// `others`, by `path`.
 func readPackage(folder, path string, others map[string]constants) (*packageFacts, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -91,7 +93,7 @@ func readPackage(folder, path string, others map[string]constants) (*packageFact
 	if !hasTypes {
 		return nil, nil
 	}
-	// What every other file adds comes after the file that has the kinds.
+	// Declarations of all other files follow those of the file with the kinds.
 	sort.SliceStable(files, func(a, b int) bool { return isTypes(set, files[a]) && !isTypes(set, files[b]) })
 	constants := readConstants(files, others)
 	others[path] = constants
@@ -206,7 +208,8 @@ func (of context) readField(field *ast.Field) (fieldFacts, bool) {
 	return read, true
 }
 
-// A mark may name several gates, and have words behind them.
+// gatesOf returns the gates of marks. A mark may name several gates, and may be followed by other
+// words.
 func gatesOf(marks []string) []string {
 	var gates []string
 	for _, mark := range marks {

@@ -1,6 +1,6 @@
-// Command filled prints an object of every kind in which every field is set, as upstream's own codecs write it in JSON and in protobuf,
-// one line of JSON each. The objects are of our making: a value is derived from the name of its field, so that two fields that
-// are mixed up show, and is short.
+// Command filled prints an object of every kind in which every field is set, with one line of JSON
+// per object. Kubernetes' own codecs encode the objects in JSON and in protobuf. Values are short
+// and derived from the names of the fields, so that mixed-up fields are visible.
 package main
 
 import (
@@ -29,7 +29,7 @@ import (
 )
 
 type row struct {
-	// `apps/v1 Deployment`.
+	// ID such as `apps/v1 Deployment`.
 	ID       string          `json:"id"`
 	JSON     json.RawMessage `json:"json"`
 	Protobuf []byte          `json:"protobuf"`
@@ -60,7 +60,8 @@ func main() {
 	}
 }
 
-// Not lists, whose items are other kinds; and what every group has only once.
+// kinds returns all kinds except lists, which contain other kinds, and the shared kinds that every
+// group registers.
 func kinds(known *runtime.Scheme) []schema.GroupVersionKind {
 	var all []schema.GroupVersionKind
 	for kind, of := range known.AllKnownTypes() {

@@ -14,13 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// A type that contains itself is filled once below itself.
+// sameTypeMax limits recursion: a type that contains itself is filled once below itself.
 const sameTypeMax = 2
 
-// Long enough to tell fields apart, short for the sake of the recorded file.
+// textCharacters is long enough to distinguish fields, and short to limit the size of the recorded
+// file.
 const textCharacters = 4
 
-// Sets every field; `within` are the types around it.
+// setFields sets every field. `within` holds the enclosing types.
 func setFields(of reflect.Value, within []reflect.Type) {
 	within = append(within, of.Type())
 	for at := range of.NumField() {
@@ -44,7 +45,7 @@ func set(value reflect.Value, name string, within []reflect.Type) {
 	case reflect.Int32:
 		value.SetInt(number)
 	case reflect.Int64:
-		// Beyond 32 bits, within what a double holds.
+		// More than 32 bits, but exactly representable as a double.
 		value.SetInt(1<<33 + number)
 	case reflect.Float64:
 		value.SetFloat(float64(number) + 0.5)
@@ -78,7 +79,7 @@ func setEntry(value reflect.Value, name string, within []reflect.Type) {
 	value.SetMapIndex(key, entry)
 }
 
-// Types whose JSON is not that of their fields.
+// special sets types whose JSON differs from that of their fields, and returns whether it did.
 func special(value reflect.Value, name string, number int64) bool {
 	moment := time.Date(2024, 2, 29, 12, int(number%60), int(number%59), 0, time.UTC)
 	raw := []byte(`{"` + strings.ToLower(name) + `":[1,"x",null]}`)
@@ -93,7 +94,7 @@ func special(value reflect.Value, name string, number int64) bool {
 		target.Raw = []byte(`{"f:` + strings.ToLower(name) + `":{}}`)
 	case *resource.Quantity:
 		*target = *resource.NewQuantity(number, resource.DecimalSI)
-		_ = target.String() // As if it had come from JSON.
+		_ = target.String() // Caches the string, as if it had been decoded from JSON.
 	case *intstr.IntOrString:
 		if number%2 == 0 {
 			*target = intstr.FromInt32(int32(number))
@@ -124,7 +125,8 @@ func special(value reflect.Value, name string, number int64) bool {
 	return true
 }
 
-// The same for the same name, so that the same struct looks the same wherever it stands.
+// numberOf returns the same number for the same name, so that a struct looks the same wherever it
+// occurs.
 func numberOf(name string) int64 {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(name))

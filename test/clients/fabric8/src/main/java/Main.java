@@ -26,7 +26,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 
-/** The fabric8 client on a server that test/clients/field.ts started. Each check prints `ok NAME` or `fail NAME: why`. */
+/**
+ * Tests the fabric8 client on a server that test/clients/field.ts started. Each check prints `ok
+ * NAME` or `fail NAME: why`.
+ */
 public class Main {
   static final String NS = "fabric8";
   static final long WAIT_MAX_MS = 60_000;
@@ -47,10 +50,10 @@ public class Main {
     check("preconditions", Main::preconditions);
     check("custom objects", Main::customObjects);
     check("watch through restart", Main::watchThroughRestart);
-    System.exit(0); // Threads of the client's pools would go on.
+    System.exit(0); // Threads of the client's pools would keep the process alive.
   }
 
-  /** Without the client's own retries: a check sees each answer. */
+  /** Creates a client without automatic retries, so that a check sees each response. */
   static KubernetesClient clientOf(String context) {
     Config config = Config.autoConfigure(context);
     config.setNamespace(NS);
@@ -72,7 +75,7 @@ public class Main {
     if (!String.valueOf(actual).equals(String.valueOf(wanted))) throw new AssertionError(what + ": " + actual + ", not " + wanted);
   }
 
-  /** The typed error of a refusal, with its Status. */
+  /** Returns the Status of the typed error with which a call is refused. */
   static Status refused(int code, String reason, Body call) throws Exception {
     try {
       call.run();
@@ -86,7 +89,7 @@ public class Main {
   static void until(BooleanSupplier condition, String what) throws InterruptedException {
     long end = System.currentTimeMillis() + WAIT_MAX_MS;
     while (!condition.getAsBoolean()) {
-      if (System.currentTimeMillis() > end) throw new AssertionError(what + " did not come");
+      if (System.currentTimeMillis() > end) throw new AssertionError(what + " was not reached in time");
       Thread.sleep(100);
     }
   }
@@ -162,7 +165,7 @@ public class Main {
     String operations = "[{\"op\":\"test\",\"path\":\"/spec/replicas\",\"value\":1},{\"op\":\"replace\",\"path\":\"/spec/replicas\",\"value\":3}]";
     equal(patched.patch(PatchContext.of(PatchType.JSON), operations).getSpec().getReplicas(), 3, "JSON patch");
     refused(422, "Invalid", () -> patched.patch(PatchContext.of(PatchType.JSON), operations));
-    // Computes a JSON patch from what it read.
+    // `edit` computes a JSON patch from the object that it read.
     equal(patched.edit(it -> new DeploymentBuilder(it).editSpec().withReplicas(4).endSpec().build()).getSpec().getReplicas(), 4, "edit");
     equal(patched.scale(new io.fabric8.kubernetes.api.model.autoscaling.v1.ScaleBuilder(patched.scale()).editSpec().withReplicas(5).endSpec().build())
         .getSpec().getReplicas(), 5, "scale");
@@ -267,7 +270,7 @@ public class Main {
     informer.close();
   }
 
-  /** Again while the server is away. */
+  /** Retries while the server is down. */
   static void change(int n) throws Exception {
     long end = System.currentTimeMillis() + WAIT_MAX_MS;
     while (true) {

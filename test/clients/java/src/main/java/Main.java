@@ -29,7 +29,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 
-/** The official Java client on a server that test/clients/field.ts started. Each check prints `ok NAME` or `fail NAME: why`. */
+/**
+ * Tests the official Java client on a server that test/clients/field.ts started. Each check prints
+ * `ok NAME` or `fail NAME: why`.
+ */
 public class Main {
   static final String NS = "java";
   static final long WAIT_MAX_MS = 60_000;
@@ -56,13 +59,13 @@ public class Main {
     check("preconditions", Main::preconditions);
     check("custom objects", Main::customObjects);
     check("watch through restart", Main::watchThroughRestart);
-    System.exit(0); // Threads of the client's pools would go on.
+    System.exit(0); // Threads of the client's pools would keep the process alive.
   }
 
   static ApiClient clientOf(String context) throws Exception {
     KubeConfig config = KubeConfig.loadKubeConfig(new FileReader(System.getenv("KUBECONFIG")));
     config.setContext(context);
-    // Informers refuse a client whose reads have a limit.
+    // Informers reject a client with a read timeout.
     return ClientBuilder.kubeconfig(config).setReadTimeout(Duration.ZERO).build();
   }
 
@@ -81,7 +84,7 @@ public class Main {
     if (!String.valueOf(actual).equals(String.valueOf(wanted))) throw new AssertionError(what + ": " + actual + ", not " + wanted);
   }
 
-  /** The typed error of a refusal, its body a Status. */
+  /** Returns the Status in the body of the error with which a call is refused. */
   static V1Status refused(int code, String reason, Call<?> call) {
     try {
       call.run();
@@ -96,7 +99,7 @@ public class Main {
   static void until(BooleanSupplier condition, String what) throws InterruptedException {
     long end = System.currentTimeMillis() + WAIT_MAX_MS;
     while (!condition.getAsBoolean()) {
-      if (System.currentTimeMillis() > end) throw new AssertionError(what + " did not come");
+      if (System.currentTimeMillis() > end) throw new AssertionError(what + " was not reached in time");
       Thread.sleep(100);
     }
   }
@@ -154,7 +157,8 @@ public class Main {
     applyAs("two", "{\"a\":\"2\"}", true);
     V1ConfigMap after = applyAs("one", "{}", null);
     equal(after.getData(), "{a=2}", "data when the first manager applies nothing");
-    // The client leaves managedFields out of what it reads; a field that one manager no longer owns shows who does.
+    // The client drops managedFields when it reads an object. The causes of a conflict show which
+    // field another manager owns.
     equal(fieldsOf(refused(409, "Conflict", () -> applyAs("one", "{\"a\":\"3\"}", null))), "[.data.a]", "causes");
   }
 
@@ -228,7 +232,7 @@ public class Main {
     equal(made.getRaw().get("spec"), "{\"size\":1}", "created");
     DynamicKubernetesObject patched = things.patch(NS, "one", V1Patch.PATCH_FORMAT_JSON_MERGE_PATCH, new V1Patch("{\"spec\":{\"size\":2}}"))
         .throwsApiException().getObject();
-    // updateStatus() of this client sends a patch as application/json, which no server takes.
+    // updateStatus() of this client sends a patch as application/json, which servers reject.
     patched.getRaw().add("status", JsonParser.parseString("{\"seen\":2}"));
     new CustomObjectsApi(admin).replaceNamespacedCustomObjectStatus("field.test", "v1", NS, "javathings", "one", patched.getRaw()).execute();
     equal(things.get(NS, "one").throwsApiException().getObject().getRaw().get("status"), "{\"seen\":2}", "status");
@@ -237,7 +241,10 @@ public class Main {
     equal(answer.getHttpStatusCode() + " " + answer.getStatus().getReason() + " " + fieldsOf(answer.getStatus()), "422 Invalid [spec.size]", "refusal");
   }
 
-  /** Without the empty lists and maps that the client would send: with a status subresource no server takes them at the root. */
+  /**
+   * Returns a schema without the empty lists and maps that the client would send. With a status
+   * subresource, servers reject them at the root.
+   */
   static V1JSONSchemaProps schemaOf(String type) {
     return new V1JSONSchemaProps().type(type).dependencies(null)._enum(null).allOf(null).anyOf(null).oneOf(null)
         .definitions(null).patternProperties(null).xKubernetesListMapKeys(null);
@@ -308,7 +315,7 @@ public class Main {
     factory.stopAllRegisteredInformers();
   }
 
-  /** Again while the server is away. */
+  /** Retries while the server is down. */
   static void change(int n) throws Exception {
     long end = System.currentTimeMillis() + WAIT_MAX_MS;
     V1Patch body = new V1Patch("{\"data\":{\"n\":\"" + n + "\"}}");
