@@ -22,15 +22,15 @@ import { nodeFault } from './lib/process/node-version.ts'
 import { readOwnFile } from './lib/process/own-files.ts'
 
 /**
- * What the entry of the package started before it loaded this program (`packaged-main.ts`). From
- * sources there is no such name.
+ * The thread that the entry of the package started before it loaded this program
+ * (`packaged-main.ts`). Not defined when the program runs from its sources.
  */
 declare const storeThread: Worker | undefined
 
-/** The exit status on a Node that is not safe. */
+/** The exit status on a version of Node that is not safe. */
 const NODE_FAULT = 1
 
-// Later starts load compiled code.
+// Later starts load compiled code from this folder.
 const folder = cacheFolder(process.env)
 if (folder !== undefined) enableCompileCache(folder)
 
@@ -38,18 +38,18 @@ const usage = `Usage: keelson <command> [flags]
 
 Commands:
   dev       Start the API server on this machine, with a kubeconfig. keelson dev --help lists its flags.
-  status    List what keelson dev runs here.
-  stop      End it. keelson stop --help lists its flags.
+  status    List the servers that keelson dev runs on this machine.
+  stop      Stop servers of keelson dev. keelson stop --help lists its flags.
   serve     Serve the Kubernetes API on etcd, or from a folder. keelson serve --help lists its flags.
-  assets    Print a folder for KUBEBUILDER_ASSETS, for tests with envtest. keelson assets --help says more.
-  store     Move a cluster between etcd, a data folder and a file. keelson store --help says how.
-  auth why  Show why somebody may do something, or not. keelson auth why --help lists its flags.
+  assets    Print a folder for KUBEBUILDER_ASSETS, for tests with envtest. keelson assets --help lists its flags.
+  store     Copy a cluster between etcd, a data folder and a file, or encrypt it. keelson store --help lists its flags.
+  auth why  Show why a user may or may not do something. keelson auth why --help lists its flags.
 
   --version Show the version.
   --help    Show this text.
 `
 
-/** Each loads what it needs when it is called. */
+/** The commands. Each loads its modules when it is called. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./entry/commands/serve.ts')).serve,
   dev: async () => (await import('./entry/commands/dev.ts')).dev,
@@ -62,8 +62,8 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 }
 
 /**
- * Stands in for etcd, for `keelson assets`: a program of its own, which the single executable has
- * inside (`sea-main.ts`).
+ * The program that stands in for etcd, for `keelson assets`. It is separate from this one; the
+ * single executable contains it (`sea-main.ts`).
  */
 const standInName = 'etcd-stand-in'
 const standInFile =
@@ -71,13 +71,16 @@ const standInFile =
 
 async function main([name = '--help', ...args]: readonly string[]): Promise<void> {
   const fault = nodeFault()
-  // bin/keelson has checked it already, unless this program is started without it.
+  // bin/keelson has already checked this, unless the program was started without it.
   if (fault !== undefined) fail(NODE_FAULT, [fault])
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (load !== undefined) return (await load())(args, parts)
   if (['--help', '-h', 'help'].includes(name)) parts.print(usage)
   else if (name === '--version') parts.print(`${parts.version}\n`)
-  else fail(USAGE_FAULT, [`there is no command ${JSON.stringify(name)}: keelson --help lists them`])
+  else
+    fail(USAGE_FAULT, [
+      `unknown command ${JSON.stringify(name)}: keelson --help lists the commands`,
+    ])
 }
 
 const parts: CommandContext = {
@@ -133,9 +136,9 @@ function version(): string {
   return typeof found === 'string' ? found : ''
 }
 
-// It would open Node's debugger, to whoever is on the machine, or end the process where that is
-// turned off (bin/keelson).
+// By default, this signal opens Node's debugger to everyone on the machine, or ends the process if
+// the debugger is turned off (bin/keelson).
 process.on('SIGUSR1', () => undefined)
 
-// Not awaited here: the package's program is a CommonJS module.
+// Not awaited at the top level, because the packaged program is a CommonJS module.
 void main(process.argv.slice(2))

@@ -41,7 +41,7 @@ test('priority levels that cannot be listed are not treated as missing', {
     await turn()
   }
   assert.deepEqual(written, [])
-  assert.deepEqual(logged, ['warn the check for dangling FlowSchemas failed; it is tried again'])
+  assert.deepEqual(logged, ['warn the check for dangling FlowSchemas failed; retrying'])
 })
 
 test('a failed write of a condition is retried', { timeout: 120_000 }, async () => {

@@ -1,6 +1,6 @@
 /**
- * The entry of the built package: starts the program that the build put beside it, with code
- * compiled earlier.
+ * The entry of the built package: starts the program that the build put beside it, with code that
+ * was compiled earlier.
  */
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -8,7 +8,7 @@ import { cacheFolder } from '../lib/process/cache-folder.ts'
 import { runWithCodeCache } from '../lib/process/code-cache.ts'
 import { optimizeWhenUsed } from '../lib/process/optimize-when-used.ts'
 
-/** The build puts a checksum of the program in its place. */
+/** The build replaces this name with a checksum of the program. */
 declare const PROGRAM_ID: string
 
 const file = join(import.meta.dirname, 'program.cjs')
@@ -16,13 +16,14 @@ runWithCodeCache(
   { file, id: PROGRAM_ID, storeThread: startStoreThread() },
   cacheFolder(process.env),
 )
-// Not before: Node's own modules are compiled already, for its own flags, and would be compiled
-// anew for others, which takes 5 MB.
+// Not earlier: Node's own modules are already compiled, for its own flags. For other flags they
+// would be compiled again, which takes 5 MB.
 if (process.argv[2] === 'dev') optimizeWhenUsed()
 
 /**
- * The thread of SQLite takes as long to start as the program to load: what will most likely need
- * one has it start meanwhile. Who does not need it ends it.
+ * Starts the thread of SQLite early, because it takes as long to start as the program takes to
+ * load. Only commands that will most likely need the thread start it here. The program ends a
+ * thread that it does not need.
  */
 function startStoreThread(): Worker | undefined {
   const [, , command, ...args] = process.argv
@@ -35,7 +36,7 @@ function startStoreThread(): Worker | undefined {
     worker.unref()
     return worker
   } catch {
-    // The program tries it again when it needs one, and says what to do about it.
+    // The program tries again when it needs the thread, and reports what to do.
     return undefined
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The entry of keelson/testing in the built package: loads what the build put beside it, with code
- * compiled earlier. Most of the time that the first cluster of a process takes is V8's, for two
- * thousand functions that are called for the first time.
+ * The entry of keelson/testing in the built package: loads the library that the build put beside
+ * it, with code that was compiled earlier. The start of the first cluster in a process calls two
+ * thousand functions for the first time, and V8 takes most of that time to compile them.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -12,7 +12,7 @@ import { cacheFolder } from '../lib/process/cache-folder.ts'
 import { loadWithCodeCache } from '../lib/process/code-cache.ts'
 import type * as Testing from './testing/index.ts'
 
-/** The build puts a checksum of the library in its place. */
+/** The build replaces this name with a checksum of the library. */
 declare const TESTING_ID: string
 
 const file = join(import.meta.dirname, 'testing-library.cjs')
@@ -20,7 +20,7 @@ const library = {
   file,
   id: TESTING_ID,
   prefix: 'testing-',
-  // Test runners start Node with all kinds of flags, of which few change what V8 compiles.
+  // Test runners start Node with various flags, of which few change what V8 compiles.
   flags: cachedDataVersionTag().toString(16),
 }
 const { exports: loaded, save } = isOwnRealm()
@@ -39,8 +39,8 @@ export async function startCluster(options?: Testing.ClusterOptions): Promise<Te
 }
 
 /**
- * Some test runners load modules into a realm of their own, with its own Error: code that comes
- * from elsewhere would not be of that realm.
+ * Whether this module runs in the main realm. Some test runners load modules into a separate realm
+ * with its own Error. Code from elsewhere would not belong to that realm.
  */
 function isOwnRealm(): boolean {
   return runInThisContext('globalThis') === globalThis

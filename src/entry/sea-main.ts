@@ -1,6 +1,6 @@
 /**
- * The entry of the single executable (scripts/binary.ts): starts what the build put into it, as
- * `bin/keelson` and `packaged-main.ts` do for the package.
+ * The entry of the single executable (scripts/binary.ts): starts the program that the build put
+ * into it, as `bin/keelson` and `packaged-main.ts` do for the package.
  */
 import { basename, dirname, join } from 'node:path'
 import { getRawAsset } from 'node:sea'
@@ -8,14 +8,17 @@ import { cacheFolder } from '../lib/process/cache-folder.ts'
 import { runWithCodeCache } from '../lib/process/code-cache.ts'
 import { optimizeWhenUsed } from '../lib/process/optimize-when-used.ts'
 
-/** The build puts a checksum of the program in its place. */
+/** The build replaces this name with a checksum of the program. */
 declare const PROGRAM_ID: string
 
-/** As in `bin/keelson`, which says why. Its flags of V8 are in the executable. */
+/**
+ * The environment of `keelson serve`, as in `bin/keelson`, which says why. The flags of V8 are part
+ * of the executable.
+ */
 const serveEnvironment = { MALLOC_MMAP_THRESHOLD_: '524288', MALLOC_ARENA_MAX: '2' }
 const given: NodeJS.ProcessEnv = process.env
 
-// A link of this name is `keelson serve`, so that an image can take the place of kube-apiserver's.
+// A link of this name runs `keelson serve`, so that an image can replace that of kube-apiserver.
 if (basename(process.argv0) === 'kube-apiserver') process.argv.splice(2, 0, 'serve')
 const [, , command, ...args] = process.argv
 
@@ -26,20 +29,20 @@ if (command === 'etcd-stand-in') {
   command === 'serve' &&
   Object.keys(serveEnvironment).some((name) => given[name] === undefined)
 ) {
-  // In this process, so that its process id and signals are the server's.
+  // Replaces this process, so that its process id and signals are the server's.
   process.execve?.(process.execPath, [process.execPath, command, ...args], {
     ...serveEnvironment,
     ...given,
   })
 } else {
   start()
-  // As in `packaged-main.ts`.
+  // The reason for the order is in `packaged-main.ts`.
   if (command === 'dev') optimizeWhenUsed()
 }
 
 function start(): void {
   const program = {
-    // There is no such file: it is what stacks of errors call it.
+    // There is no such file. Error stacks show this name.
     file: join(dirname(process.execPath), 'program.cjs'),
     text: Buffer.from(getRawAsset('program.cjs')).toString('latin1'),
     id: PROGRAM_ID,

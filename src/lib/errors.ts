@@ -3,6 +3,6 @@ export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`broken invariant: ${message}`)
 }
 
-/** The message of an error; any other value that was thrown as a string. */
+/** Returns the message of an error. Any other thrown value is converted to a string. */
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)

@@ -25,7 +25,7 @@ const privatePem = (key: KeyObject): string =>
   key.export({ type: 'pkcs8', format: 'pem' }).toString()
 
 for (const [algorithm, { publicKey, privateKey }] of pairs) {
-  test(`${algorithm}: what a key signs its public part verifies, and nothing else does`, () => {
+  test(`${algorithm}: only the public part of the signing key verifies a token`, () => {
     const signing = readSigningKey(privatePem(privateKey))
     assert.equal(signing?.algorithm, algorithm)
     const token = signJwt({ sub: 'a' }, signing)
@@ -53,7 +53,7 @@ const isVerified = (token: string): boolean => {
   return jwt !== undefined && ownKey !== undefined && verifyJwt(jwt, ownKey)
 }
 
-/** Signed as it should be, with another header. */
+/** A token that is signed correctly, with another header. */
 function signedWith(header: object): string {
   const head = Buffer.from(JSON.stringify(header)).toString('base64url')
   const signed = `${head}.${Buffer.from('{"sub":"a"}').toString('base64url')}`
@@ -75,12 +75,12 @@ const headers: readonly [object, boolean][] = [
   [{ alg: 'ES256', kid: 1 }, false],
 ]
 for (const [header, wanted] of headers) {
-  test(`a header ${JSON.stringify(header)}: ${wanted ? 'taken' : 'refused'}`, () => {
+  test(`a header ${JSON.stringify(header)}: ${wanted ? 'accepted' : 'rejected'}`, () => {
     assert.equal(isVerified(signedWith(header)), wanted)
   })
 }
 
-test('base64url is taken as it is defined, without anything between, behind or instead', () => {
+test('only strict base64url is accepted, without padding, whitespace or other characters', () => {
   const token = signedWith({ alg: 'ES256' })
   assert.ok(isVerified(token))
   for (const bad of [
@@ -98,7 +98,7 @@ test('base64url is taken as it is defined, without anything between, behind or i
   assert.equal(isVerified(`${head}.${body}.${other}`), other === signature)
 })
 
-test('what is no token is none', () => {
+test('a text that is not a token is rejected', () => {
   for (const text of [
     '',
     'a',
@@ -113,7 +113,7 @@ test('what is no token is none', () => {
   }
 })
 
-test('a token without a signature is one that nothing verifies', () => {
+test('no key verifies a token without a signature', () => {
   for (const { alg } of [{ alg: 'none' }, { alg: 'ES256' }]) {
     const token = `${Buffer.from(JSON.stringify({ alg })).toString('base64url')}.e30.`
     assert.equal(parseJwt(token, parse)?.algorithm, alg)
@@ -121,7 +121,7 @@ test('a token without a signature is one that nothing verifies', () => {
   }
 })
 
-test('a file may hold several keys, and what is none is passed over', () => {
+test('a file may contain several keys, and everything else in it is skipped', () => {
   const [first, second] = pairs.map(([, pair]) => pair)
   assert.ok(first !== undefined && second !== undefined)
   const text = `text\n${publicPem(first.publicKey)}\n${privatePem(second.privateKey)}`

@@ -35,7 +35,8 @@ const curves: ReadonlyMap<string | undefined, Algorithm> = new Map([
 ])
 
 /**
- * Undefined if the text is not a private key, or one of a type that is not supported for tokens.
+ * Reads a private key in PEM. Returns undefined if the text is not one, or if tokens do not support
+ * its type.
  */
 export function readSigningKey(text: string): JwtKey | undefined {
   const key = orUndefined(() => createPrivateKey(text))
@@ -43,7 +44,8 @@ export function readSigningKey(text: string): JwtKey | undefined {
 }
 
 /**
- * The public keys of a PEM file, which may contain several, and also private keys and certificates.
+ * Returns the public keys of a PEM file. It may contain several keys, also private ones, and
+ * certificates.
  */
 export function readVerifyingKeys(text: string): JwtKey[] {
   return decodePem(text).flatMap(({ label, bytes }) => {
@@ -53,8 +55,8 @@ export function readVerifyingKeys(text: string): JwtKey[] {
 }
 
 /**
- * `der`: a SubjectPublicKeyInfo. Undefined if it is none, or of a type that is not supported for
- * tokens.
+ * Reads a public key. `der` is a SubjectPublicKeyInfo, and `id` the `kid` of its tokens. Returns
+ * undefined if it is not a key, or if tokens do not support its type.
  */
 export function publicJwtKey(der: Buffer, id: string): JwtKey | undefined {
   const key = orUndefined(() => createPublicKey({ key: der, format: 'der', type: 'spki' }))
@@ -93,14 +95,17 @@ export function signJwt(claims: object, { key, algorithm, id }: JwtKey): string 
 type JsonValue = string | number | bigint | boolean | null | readonly JsonValue[] | JsonFields
 type JsonFields = { readonly [name: string]: JsonValue | undefined }
 
-/** Fails if the bytes are not JSON. */
+/** Parses JSON. Throws if the bytes are not JSON. */
 export type ParseJson = (bytes: Buffer) => JsonValue
 
 export type Jwt = {
-  /** Empty if the header has no `kid`. */
+  /** The `kid` of the header; empty if it has none. */
   readonly keyId: string
   readonly algorithm: string
-  /** Whether its header has `crit` (RFC 7515, section 4.1.11): no extension is supported here. */
+  /**
+   * Whether the header has `crit` (RFC 7515, section 4.1.11). No extension is supported, so such a
+   * token is rejected.
+   */
   readonly hasCritical: boolean
   readonly claims: JsonFields
   readonly signed: string
@@ -108,8 +113,8 @@ export type Jwt = {
 }
 
 /**
- * Undefined if the text is not a JWT. Its signature may be empty, which no key verifies. The claims
- * must not be trusted before verifyJwt.
+ * Parses a token without verifying it: the claims must not be trusted before `verifyJwt`. Returns
+ * undefined if the text is not a JWT. The signature may be empty; then no key verifies it.
  */
 export function parseJwt(token: string, parseJson: ParseJson): Jwt | undefined {
   const parts = token.split('.', 4)
@@ -130,7 +135,10 @@ export function parseJwt(token: string, parseJson: ParseJson): Jwt | undefined {
   }
 }
 
-/** The key determines the algorithm: a token with another one is refused. */
+/**
+ * Whether the key verifies the token. The key determines the algorithm: a token that names another
+ * one is rejected.
+ */
 export function verifyJwt(jwt: Jwt, { key, algorithm }: JwtKey): boolean {
   if (jwt.hasCritical || jwt.algorithm !== algorithm) return false
   return verify(
@@ -142,8 +150,8 @@ export function verifyJwt(jwt: Jwt, { key, algorithm }: JwtKey): boolean {
 }
 
 /**
- * Node's decoder ignores invalid characters, accepts the standard alphabet too, and drops a
- * left-over character.
+ * Whether the part is base64url without padding. Node's decoder is more lenient: it ignores invalid
+ * characters, also accepts the standard alphabet, and drops a left-over character.
  */
 const isBase64Url = (part: string): boolean =>
   part.length % 4 !== 1 && /^[A-Za-z0-9_-]*$/.test(part)
@@ -155,7 +163,7 @@ function decode(part: string, parseJson: ParseJson): JsonFields | undefined {
     const value = parseJson(Buffer.from(part, 'base64url'))
     return isFields(value) ? value : undefined
   } catch {
-    // Any other text may have three parts.
+    // The text has three parts, but is not a JWT.
     return undefined
   }
 }

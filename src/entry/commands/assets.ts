@@ -14,7 +14,7 @@ export async function assets(args: readonly string[], parts: CommandContext): Pr
   const given = values.get('dir')
   if (rest.length > 0 || given === '') {
     return parts.fail(USAGE_FAULT, [
-      `keelson assets takes --dir=FOLDER and nothing else, not ${args.join(' ')}`,
+      `keelson assets only takes --dir=FOLDER, not ${args.join(' ')}`,
     ])
   }
   const folder = given === undefined ? ownFolder(parts) : resolve(given)
@@ -33,7 +33,10 @@ export async function assets(args: readonly string[], parts: CommandContext): Pr
   }
 }
 
-/** The same for the same program on the same Node. */
+/**
+ * Returns the default folder. With a cache folder, it is the same for the same program on the same
+ * Node.
+ */
 function ownFolder({ cache, version, ownCommand }: CommandContext): string {
   if (cache === undefined) return mkdtempSync(join(tmpdir(), 'keelson-assets-'))
   return join(cache, `assets-${version}-${crc32(ownCommand.join(' ')).toString(16)}`)

@@ -1,6 +1,6 @@
 /**
- * `keelson auth why`: asks a server why somebody may do something, or not. Written as `kubectl auth
- * can-i`.
+ * `keelson auth why`: asks a server why a user may or may not do something. Its arguments are like
+ * those of `kubectl auth can-i`.
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -12,45 +12,45 @@ import type { ClientConfig } from '../../net/outbound/kubeconfig.ts'
 import { KubeconfigClient } from '../../net/outbound/kubeconfig-client.ts'
 import { printWhy } from './why-tree.ts'
 
-/** A webhook may be asked on the way, with retries. */
+/** Maximum time for the request: the server may have to call a webhook, with retries. */
 const TIMEOUT_MS = 60_000
 
 export const whyHelp = `Usage: keelson auth why --as USER VERB TYPE[.GROUP][/NAME] [flags]
        keelson auth why --as USER VERB /PATH [flags]
 
-Shows which authorizer lets a user do something, and by which binding and rule; or, if none does, which bindings of the user
-come nearest. Who asks needs the verb get on the path /debug/authorization.
+Shows which authorizer allows a user to do something, and by which binding and rule. If none does, shows the bindings of the
+user that come closest. The caller needs the verb get on the path /debug/authorization.
 
   keelson auth why --as alice get pods -n shop
   keelson auth why --as alice --as-group ops delete deployments.apps/web -n shop
   keelson auth why --as system:serviceaccount:shop:bot get /metrics
 
   --as=user
-        Whose access is explained. system:authenticated and the groups of a service account need not be named.
+        The user whose access is explained. The group system:authenticated is added and, without --as-group, the groups of a service account.
   --as-group=group, --as-uid=uid, --as-extra=key=value
-        More about the user; groups and extras may be repeated.
+        More about the user. Groups and extras may be repeated.
   -n, --namespace=namespace
-        Without one, all namespaces are meant.
+        The namespace of the request. Default: all namespaces.
   --subresource=name
-        As in pods/log.
+        The subresource of the request, such as log of pods.
   --kubeconfig=file
-        How to reach the server. Default: the first file of KUBECONFIG, or ~/.kube/config.
+        The kubeconfig to use. Default: the first file of KUBECONFIG, or ~/.kube/config.
   --server=url, --token=token, --certificate-authority=file, --insecure-skip-tls-verify
-        Instead of a kubeconfig.
+        How to reach the server without a kubeconfig.
   -o, --output=json
-        The whole answer.
+        Print the whole response as JSON.
 `
 
 export class WhyUsageError extends Error {}
 
 export type AuthWhyOptions = {
-  /** The kubeconfig where none is named. */
+  /** The kubeconfig to use if no flag names one. */
   readonly defaultKubeconfig: string
 }
 
 /**
- * The text to print. Fails with a WhyUsageError for wrong flags, and else with an Error that says
- * what to do.
+ * Returns the text to print. Fails with a WhyUsageError for wrong flags, and otherwise with an
+ * Error that says what to do.
  */
 export async function authWhy(
   args: readonly string[],
@@ -95,14 +95,14 @@ function parseWhy(args: readonly string[]) {
 function queryOf(values: Flags, positionals: readonly string[]): URLSearchParams {
   const [verb, what, ...rest] = positionals
   if (values.as === undefined || values.as === '')
-    throw new WhyUsageError('--as is missing: --as alice')
+    throw new WhyUsageError('--as is required, for example --as=alice')
   if (verb === undefined || what === undefined || rest.length > 0) {
     throw new WhyUsageError(
-      'a verb and a resource or a path are needed: keelson auth why --as alice get pods',
+      'a verb and a resource or a path are required, for example: keelson auth why --as alice get pods',
     )
   }
   if (values.output !== undefined && values.output !== 'json')
-    throw new WhyUsageError('--output can be json alone')
+    throw new WhyUsageError('--output must be json')
   const query = new URLSearchParams({ user: values.as, verb })
   for (const group of groupsOf(values.as, values['as-group'] ?? [])) query.append('group', group)
   for (const pair of values['as-extra'] ?? []) query.append('extra', pair)
@@ -125,7 +125,7 @@ function setIf(query: URLSearchParams, name: string, value: string | undefined):
   if (value !== undefined) query.set(name, value)
 }
 
-/** As impersonation adds them. */
+/** Adds the same groups as impersonation. */
 function groupsOf(user: string, groups: readonly string[]): readonly string[] {
   const [, namespace] = /^system:serviceaccount:([^:]+):[^:]+$/.exec(user) ?? []
   const own =
@@ -149,7 +149,7 @@ function configOf(values: Flags, defaultKubeconfig: string): ClientConfig {
     return read
   }
   if (URL.parse(server) === null)
-    throw new WhyUsageError(`--server ${server} is no URL such as https://127.0.0.1:6443`)
+    throw new WhyUsageError(`--server ${server} is not a URL such as https://127.0.0.1:6443`)
   return {
     server,
     tlsServerName: '',

@@ -7,7 +7,7 @@ export async function auth(args: readonly string[], parts: CommandContext): Prom
   const [command, ...rest] = args
   if (command !== 'why') {
     return parts.fail(USAGE_FAULT, [
-      'there is one command: keelson auth why --help says what it does',
+      'keelson auth only has the command why: keelson auth why --help lists its flags',
     ])
   }
   if (asksForHelp(rest)) return parts.print(whyHelp)

@@ -1,5 +1,6 @@
 /**
- * What every command is given of the process, which only main.ts touches, and the words they share.
+ * The parts of the process that commands receive, since only main.ts accesses the process itself,
+ * and the exit codes that they share.
  */
 import type { Worker } from 'node:worker_threads'
 import type { Log } from '../../lib/telemetry/log.ts'
@@ -15,35 +16,35 @@ export type LogFormat = { readonly format: 'text' | 'json' | 'auto'; readonly ve
 export type CommandContext = {
   readonly env: NodeJS.ProcessEnv
   readonly print: (text: string) => void
-  /** To a user at a terminal or a log; ends with a newline. */
+  /** Writes a line, which ends with a newline, to a user at a terminal or to a log. */
   readonly report: (line: string) => void
   readonly startProgress: () => ProgressLine
   readonly exit: (code: number) => void
-  /** Ends the process, with the reasons told. */
+  /** Reports the reasons and ends the process. */
   readonly fail: (code: number, reasons: readonly string[]) => void
   readonly createSink: (format: LogFormat) => LogSink
-  /** From now on signals end what is given to it. */
+  /** Handles signals from now on. A signal stops what is passed to `stopWith` of the result. */
   readonly onSignals: (log: Log) => Stopping
   readonly onHangup: (act: () => void) => void
-  /** Where what can be made again is kept; undefined: nowhere. */
+  /** The folder for files that can be created again; undefined if there is none. */
   readonly cache: string | undefined
-  /** A file of the package, by its path from the folder of the program. */
+  /** Returns a file of the package by its path from the folder of the program. */
   readonly fileOf: (path: string) => string
-  /** A program and its first arguments: what starts this one again. */
+  /** The command that starts this program again: a program and its first arguments. */
   readonly ownCommand: readonly string[]
-  /** The same of what stands in for etcd. */
+  /** The command that starts the stand-in for etcd: a program and its first arguments. */
   readonly standInCommand: readonly string[]
   readonly version: string
-  /** The thread of a store of its own, if it runs already. */
+  /** The thread of the server's own store, if it already runs. */
   readonly storeThread: Worker | undefined
 }
 
 export type Stopping = {
   readonly isStopping: boolean
-  /** Aborted by the first signal: what has not started yet is given up. */
+  /** Aborted by the first signal, so that anything that has not started yet is canceled. */
   readonly signal: AbortSignal
   stopWith(stop: () => Promise<void>): void
-  /** The end of its terminal stops it, too. */
+  /** Also stops when the terminal is closed. */
   stopOnHangup(): void
 }
 
@@ -52,6 +53,9 @@ export type Command = (args: readonly string[], parts: CommandContext) => Promis
 export const asksForHelp = (args: readonly string[]): boolean =>
   args.some((argument) => /^(?:-h|--help(?:=(?:1|t|T|true|True|TRUE))?)$/.test(argument))
 
-/** As with kube-apiserver: `--version` alone, or with any value but false. */
+/**
+ * Whether the arguments ask for the version. As with kube-apiserver, `--version` counts alone, or
+ * with any value but false.
+ */
 export const asksForVersion = (args: readonly string[]): boolean =>
   args.some((argument) => /^--version(?:=(?!(?:0|f|F|false|False|FALSE)$).*)?$/.test(argument))

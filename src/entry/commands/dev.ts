@@ -47,7 +47,7 @@ export async function dev(args: readonly string[], parts: CommandContext): Promi
     collectWhenIdle()
     const why = await running.failed
     if (signals.isStopping) return
-    // Its etcd, its folder and its entry in the index would stay.
+    // Otherwise its etcd, its temporary folder and its entry in the index would stay.
     await running.stop()
     parts.fail(FAILURE, [why])
   } catch (error) {

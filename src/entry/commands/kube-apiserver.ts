@@ -1,4 +1,4 @@
-/** What the `kube-apiserver` of `keelson assets` runs. */
+/** The command that the `kube-apiserver` of `keelson assets` runs. */
 import { exitWithParent, parentVariable } from '../envtest/parent.ts'
 import { replaceStandIn } from '../envtest/stand-in.ts'
 import { collectWhenIdle } from '../../lib/process/collect-when-idle.ts'
@@ -7,7 +7,7 @@ import { serve } from './serve.ts'
 
 export async function kubeApiServer(args: readonly string[], parts: CommandContext): Promise<void> {
   const given = parts.env[parentVariable]
-  // As a signal would.
+  // Stops the server in the same way as a signal.
   exitWithParent({ given, onGone: () => process.kill(process.pid, 'SIGTERM') })
   await serve(await replaceStandIn(args), parts)
   collectWhenIdle()

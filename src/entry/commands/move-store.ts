@@ -1,6 +1,6 @@
 /**
- * `keelson store export`, `import` and `rewrite`: a cluster moves between etcd, a data folder and a
- * file, or is encrypted.
+ * `keelson store export`, `import` and `rewrite`: copies a cluster between etcd, a data folder and
+ * a file, or encrypts its values.
  */
 import { parseArgs } from 'node:util'
 import { messageOf } from '../../lib/errors.ts'
@@ -13,52 +13,55 @@ import { existingSource, SqliteTarget } from '../../storage/transfer/sqlite-tran
 import type { Target } from '../../storage/transfer/target.ts'
 import { rewriteStore } from './rewrite-store.ts'
 
-/** Far more than are written between an export and the moment when clients are on the new store. */
+/**
+ * Default of --revisions-ahead: far more revisions than are written between an export and the
+ * moment when clients use the new store.
+ */
 const REVISIONS_AHEAD = 100_000
 
-/** As --event-ttl of keelson serve. */
+/** Default of --event-ttl, the same as in keelson serve. */
 const EVENT_TTL_SECONDS = 3600
 
 export const storeHelp = `Usage: keelson store export (--etcd-servers=URL | --data-dir=FOLDER) --file=FILE
        keelson store import (--etcd-servers=URL | --data-dir=FOLDER) --file=FILE
        keelson store rewrite (--etcd-servers=URL | --data-dir=FOLDER) --encryption-provider-config=FILE
 
-export writes all objects of a cluster, as they are at one revision, into a new file; a server may go on meanwhile. import puts them into
-an empty etcd or folder that no server uses. Both print the number of keys and a hash of keys and values, which is read back after an
-import. The file has all Secrets as they are stored.
+export writes all objects of a cluster at one revision into a new file. Servers may run meanwhile. import writes them into an empty
+etcd or folder that no server uses, and then reads them back to compare them. Both print the number of keys and a hash of keys and
+values. The file contains all Secrets as they are stored.
 
-rewrite writes every value again that is not encrypted with the first key of its resource in the configuration, as an update without a
-change would. Servers with the same configuration may go on meanwhile; it can be stopped and begun again.
+rewrite writes every value again that is not encrypted with the first key of its resource in the configuration, like an update without
+a change. Servers with the same configuration may run meanwhile. It can be interrupted and started again.
 
   --etcd-servers=list, --etcd-cafile=file, --etcd-certfile=file, --etcd-keyfile=file,
   --etcd-user=name, --etcd-password-file=file, --etcd-prefix=path (default /registry)
-        As for keelson serve. An import takes the prefix from the file.
+        The same as for keelson serve. An import takes the prefix from the file.
   --data-dir=folder
-        That of keelson serve; for keelson dev the folder store in its own.
+        The data folder of keelson serve. For keelson dev, the folder store in its data folder.
   --file=file
-        Written by export; read by import.
+        The file that export writes and import reads.
   --replace
-        Of import: what is there is replaced. A folder keeps its old file beside the new one.
+        For import: replace existing data. A folder keeps its old file beside the new one.
   --revisions-ahead=number (default ${REVISIONS_AHEAD})
-        Of import: how far revisions are set beyond those of the export, or of what is replaced, so that clients see none again.
-        More than was written at the source since the export; 0 if nothing was.
+        For import: how far revisions are set beyond those of the export or of the replaced data, so that clients never see a revision
+        twice. Must be larger than the number of writes at the source since the export; 0 if there were none.
   --encryption-provider-config=file
-        Of rewrite: as for keelson serve.
+        For rewrite: the same as for keelson serve.
   --event-ttl=seconds (default ${EVENT_TTL_SECONDS})
-        Of rewrite: how long Events that are written again live.
+        For rewrite: the time to live of Events that are written again.
 `
 
 export class StoreUsageError extends Error {}
 
 export type MoveStoreOptions = {
   readonly nowMs: number
-  /** To a user at a terminal; null if there is none. */
+  /** Shows progress to a user at a terminal; null if there is no terminal. */
   readonly showProgress: ((line: string) => void) | null
 }
 
 /**
- * The text to print. Fails with a StoreUsageError for wrong flags, and else with an Error that says
- * what to do.
+ * Returns the text to print. Fails with a StoreUsageError for wrong flags, and otherwise with an
+ * Error that says what to do.
  */
 export async function moveStore(
   args: readonly string[],
@@ -107,7 +110,9 @@ async function importFrom(
   { nowMs, showProgress }: MoveStoreOptions,
 ): Promise<string> {
   if (flags['etcd-prefix'] !== undefined)
-    throw new StoreUsageError('--etcd-prefix is for export: the file has it')
+    throw new StoreUsageError(
+      '--etcd-prefix is not for import, which takes the prefix from the file',
+    )
   const revisionsAhead = Number(flags['revisions-ahead'] ?? REVISIONS_AHEAD)
   if (!Number.isSafeInteger(revisionsAhead) || revisionsAhead < 0) {
     throw new StoreUsageError('--revisions-ahead must be a whole number, 0 or more')
@@ -150,7 +155,7 @@ function etcdOf(flags: Flags) {
   }
   const { 'etcd-user': user, 'etcd-password-file': passwordPath } = flags
   if ((user === undefined) !== (passwordPath === undefined)) {
-    throw new StoreUsageError('give --etcd-user and --etcd-password-file, or neither')
+    throw new StoreUsageError('set both --etcd-user and --etcd-password-file, or neither')
   }
   const login =
     user === undefined || passwordPath === undefined ? undefined : { user, passwordPath }
@@ -163,34 +168,39 @@ const commands = ['export', 'import', 'rewrite'] as const
 
 type Command = (typeof commands)[number]
 
-/** `file`: that of an export, or the configuration of a rewrite. */
+/**
+ * Parses the arguments. `file` is the file of an export or import, or the configuration of a
+ * rewrite.
+ */
 function parse(args: readonly string[]): { command: Command; file: string; flags: Flags } {
   const { values: flags, positionals } = parseFlags(args)
   const command = commands.find((name) => name === positionals[0])
   if (command === undefined || positionals.length > 1) {
     throw new StoreUsageError(
-      'say keelson store export, import or rewrite; keelson store --help lists their flags',
+      'use keelson store export, import or rewrite: keelson store --help lists their flags',
     )
   }
   const { 'etcd-servers': servers, 'data-dir': folder, file } = flags
   if ((servers === undefined) === (folder === undefined)) {
-    throw new StoreUsageError('give one of --etcd-servers and --data-dir')
+    throw new StoreUsageError('set either --etcd-servers or --data-dir')
   }
   const { 'encryption-provider-config': config, 'event-ttl': eventTtl } = flags
   if (command === 'rewrite') {
     if (config === undefined || config === '')
-      throw new StoreUsageError('give --encryption-provider-config')
+      throw new StoreUsageError('--encryption-provider-config is required')
     if (file !== undefined || flags.replace === true || flags['revisions-ahead'] !== undefined) {
-      throw new StoreUsageError('--file, --replace and --revisions-ahead are for export and import')
+      throw new StoreUsageError(
+        '--file, --replace and --revisions-ahead are only for export and import',
+      )
     }
     return { command, file: config, flags }
   }
   if (config !== undefined || eventTtl !== undefined) {
-    throw new StoreUsageError('--encryption-provider-config and --event-ttl are for rewrite')
+    throw new StoreUsageError('--encryption-provider-config and --event-ttl are only for rewrite')
   }
-  if (file === undefined || file === '') throw new StoreUsageError('give the file as --file')
+  if (file === undefined || file === '') throw new StoreUsageError('--file is required')
   if (command === 'export' && (flags.replace === true || flags['revisions-ahead'] !== undefined)) {
-    throw new StoreUsageError('--replace and --revisions-ahead are for import')
+    throw new StoreUsageError('--replace and --revisions-ahead are only for import')
   }
   return { command, file, flags }
 }

@@ -1,19 +1,19 @@
-/** Files of the user that more than one command reads. */
+/** Files of the user that several commands read. */
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 
-/** Where each `keelson dev` of this user notes that it runs. */
+/** The folder in which each `keelson dev` of this user records that it runs. */
 export const runningIndex = ({
   cache,
 }: {
   readonly cache: string | undefined
 }): string | undefined => (cache === undefined ? undefined : join(cache, 'running'))
 
-/** Where that is undefined. */
+/** The error if there is no such folder. */
 export const notNoted =
-  'it is not known what runs: there is no folder of this user alone to note it in (XDG_CACHE_HOME, or .cache in HOME)'
+  'running servers are not recorded: there is no cache folder that only this user can write to (XDG_CACHE_HOME, or .cache in HOME)'
 
-/** What kubectl reads if nothing else is said. */
+/** Returns the kubeconfig that kubectl reads by default. */
 export function defaultKubeconfig(env: NodeJS.ProcessEnv): string {
   const [named = ''] = (env['KUBECONFIG'] ?? '').split(delimiter)
   return named || join(homedir(), '.kube', 'config')

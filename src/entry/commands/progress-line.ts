@@ -1,4 +1,4 @@
-/** One line at a terminal that is written over again. */
+/** A line at a terminal that is overwritten again and again. */
 
 const EVERY_MS = 100
 
@@ -7,7 +7,7 @@ export type ProgressLine = {
   readonly end: () => void
 }
 
-/** `show` is null if nobody looks. */
+/** Creates a progress line. `show` is null if the output is not a terminal. */
 export function progressLine(out: {
   readonly isTTY?: boolean
   write(text: string): unknown

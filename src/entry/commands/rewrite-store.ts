@@ -1,4 +1,4 @@
-/** `keelson store rewrite`: encrypts what is stored as an EncryptionConfiguration says. */
+/** `keelson store rewrite`: encrypts the stored values as an EncryptionConfiguration says. */
 import { readFileSync } from 'node:fs'
 import { defaultGates } from '../../api/gates.ts'
 import { readEncryptionConfiguration } from '../../config/files/encryption.ts'
@@ -21,15 +21,15 @@ export type RewriteRequest = {
   readonly showProgress: ((line: string) => void) | null
 }
 
-/** More would fill the screen. */
+/** Maximum number of keys in an error. More would fill the screen. */
 const KEYS_SHOWN = 10
 
 const log = (): void => undefined
 
-/** The text to print. Fails with an Error that says what to do. */
+/** Returns the text to print. Fails with an Error that says what to do. */
 export async function rewriteStore(request: RewriteRequest): Promise<string> {
   const { store: place, etcdPrefix, config: path, eventTtlSeconds, showProgress } = request
-  // This is also the way from KMS v1 to something else.
+  // KMS v1 is on, because this command is also the way from KMS v1 to another provider.
   const gates = { isOn: (name: string) => name === 'KMSv1' || defaultGates.isOn(name) }
   const read = readEncryptionConfiguration(readFileSync(path), { path, gates, isReloaded: false })
   if ('fault' in read) throw new Error(read.fault)
@@ -66,6 +66,6 @@ function summaryOf({ keys, rewritten, unreadable }: RewriteResult): string {
   const shown = unreadable.slice(0, KEYS_SHOWN).map(({ key, why }) => `  ${toText(key)}: ${why}`)
   const others =
     unreadable.length > KEYS_SHOWN ? [`  and ${unreadable.length - KEYS_SHOWN} more`] : []
-  const what = `${unreadable.length} cannot be read: add the key or the provider that wrote them to the file`
+  const what = `${unreadable.length} values cannot be read: add the key or the provider that wrote them to the file`
   throw new Error([`${said}${what}`, ...shown, ...others].join('\n'))
 }

@@ -1,6 +1,7 @@
 /**
  * `keelson serve --testing`: a cluster in memory for tests in other languages (docs/testing.md).
- * Prints where it is, and ends with its parent, which holds the other end of its standard input.
+ * Prints its address, and ends with its parent process, which holds the other end of its standard
+ * input.
  */
 import { fstatSync } from 'node:fs'
 import { messageOf } from '../../lib/errors.ts'
@@ -8,7 +9,7 @@ import { startCluster } from '../testing/index.ts'
 import { type CommandContext, FAILURE } from './command-context.ts'
 import { Verbosity } from '../../lib/telemetry/verbosity.ts'
 
-/** Any time: nothing happens then. */
+/** Any interval: the timer does nothing. */
 const KEPT_ALIVE_MS = 3_600_000
 
 export async function serveTesting(flags: readonly string[], parts: CommandContext): Promise<void> {
@@ -22,14 +23,16 @@ export async function serveTesting(flags: readonly string[], parts: CommandConte
     cluster.onStopped(() => parts.exit(0))
     const stop = (): void => void cluster.stop()
     if (isPipe(process.stdin.fd)) process.stdin.on('end', stop).on('error', stop).resume()
-    // A cluster alone does not keep a process alive.
+    // A cluster alone does not keep the process alive.
     else setInterval(() => undefined, KEPT_ALIVE_MS)
   } catch (error) {
     parts.fail(FAILURE, [messageOf(error)])
   }
 }
 
-/** Node gives its children sockets where other programs give pipes. */
+/**
+ * Whether a descriptor is a pipe. Node gives its children sockets where other programs give pipes.
+ */
 function isPipe(descriptor: number): boolean {
   const found = fstatSync(descriptor)
   return found.isFIFO() || found.isSocket()

@@ -36,7 +36,7 @@ export async function serve(args: readonly string[], parts: CommandContext): Pro
   for (const warning of warnings) sink.log('warn', warning)
   try {
     const hangup = { reload: (): void => undefined }
-    // Before the server is there, too: without this the signal would end the process.
+    // Registered before the server exists, because the signal would otherwise end the process.
     parts.onHangup(() => hangup.reload())
     const given = { signal: signals.signal }
     const server = await startServer(config, { ...realEnvironment(sink.log), verbosity }, given)

@@ -9,8 +9,8 @@ export type SignalsOptions = {
 }
 
 /**
- * The first signal stops the server gracefully, a second one exits at once. A signal during the
- * start is not lost.
+ * Handles signals. The first one stops the server gracefully, a second one exits at once. A signal
+ * during the start is not lost.
  */
 export class Signals implements Stopping {
   readonly #aborting = new AbortController()
@@ -23,10 +23,13 @@ export class Signals implements Stopping {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => this.#on(signal))
   }
 
-  /** A shell that ends and the kernel may both send one: the second does not hasten anything. */
+  /**
+   * Also stops on SIGHUP. A shell that ends and the kernel may both send one, so a second one does
+   * not force an exit.
+   */
   stopOnHangup(): void {
     process.on('SIGHUP', () => {
-      // What is told from now on finds no terminal.
+      // The terminal is gone, so further output fails.
       for (const out of [process.stdout, process.stderr]) out.on('error', () => undefined)
       if (!this.isStopping) this.#on('SIGHUP')
     })
@@ -52,7 +55,7 @@ export class Signals implements Stopping {
     const { exit, fail } = this.#options
     stop().then(
       () => exit(0),
-      (error: unknown) => fail(FAILURE, [`not everything stopped in order: ${messageOf(error)}`]),
+      (error: unknown) => fail(FAILURE, [`the server did not stop cleanly: ${messageOf(error)}`]),
     )
   }
 }

@@ -10,7 +10,7 @@ export async function status(args: readonly string[], parts: CommandContext): Pr
   const isJson = output === '--output=json' || output === '-ojson'
   if (more.length > 0 || (output !== undefined && !isJson)) {
     return parts.fail(USAGE_FAULT, [
-      `keelson status takes --output=json and nothing else, not ${args.join(' ')}`,
+      `keelson status only takes --output=json, not ${args.join(' ')}`,
     ])
   }
   const index = runningIndex(parts)

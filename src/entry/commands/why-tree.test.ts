@@ -10,7 +10,7 @@ const grant = {
 }
 const attributes = { verb: 'get', apiGroup: '', resource: 'pods', namespace: 'shop' }
 
-test('what is allowed names the binding and the rule', () => {
+test('an allowed request shows the binding and the rule', () => {
   const answer = {
     user: { name: 'alice', groups: [] },
     attributes,
@@ -33,7 +33,7 @@ test('what is allowed names the binding and the rule', () => {
   )
 })
 
-test('what is refused shows what comes nearest, reasons and errors', () => {
+test('a refused request shows the closest grants, reasons and errors', () => {
   const answer = {
     user: { name: 'alice', groups: [] },
     attributes: {
@@ -49,7 +49,7 @@ test('what is refused shows what comes nearest, reasons and errors', () => {
         type: 'Webhook',
         name: 'guard',
         decision: 'no-opinion',
-        reason: 'who knows',
+        reason: 'no rule matches',
         error: 'no answer',
       },
       {
@@ -65,18 +65,18 @@ test('what is refused shows what comes nearest, reasons and errors', () => {
     printWhy(answer),
     `alice may not delete deployments.apps web in the namespace shop
 ├─ Webhook (guard): no opinion
-│  ├─ because: who knows
-│  └─ it failed: no answer
+│  ├─ reason: no rule matches
+│  └─ error: no answer
 └─ RBAC (rbac): no opinion
-   ├─ what comes nearest:
+   ├─ closest grants:
    │  └─ other verbs: RoleBinding shop/readers to Group dev
    │     └─ Role reader: get,list pods
-   └─ RoleBinding shop/readers: there is no Role gone
+   └─ RoleBinding shop/readers: Role gone does not exist
 `,
   )
 })
 
-test('a path, a master, and names with control characters', () => {
+test('a path, a member of system:masters, and a name with control characters are printed', () => {
   const user = { name: 'a\u001b[2Jb', groups: ['system:masters'] }
   const grantedBy = { group: 'system:masters' }
   const answer = {

@@ -1,11 +1,14 @@
-/** Prints the answer of /debug/authorization for people, as a short tree. */
+/** Prints the response of /debug/authorization for people, as a short tree. */
 import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../api/object.ts'
 
 type Node = { readonly text: string; readonly below: readonly Node[] }
 
 const leaf = (text: string): Node => ({ text, below: [] })
 
-/** Names come from users: control characters in them would reach the terminal. */
+/**
+ * Prints the tree. Names come from users, so control characters are replaced: they would reach the
+ * terminal.
+ */
 export const printWhy = (answer: Fields): string =>
   // oxlint-disable-next-line no-control-regex
   `${print(rootOf(answer)).replaceAll(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, '\ufffd')}\n`
@@ -50,13 +53,13 @@ function authorizerNode(one: Fields): Node {
     text: `${textOf(type)} (${textOf(name)}): ${words[verdict] ?? verdict}`,
     below: [
       ...(isShown ? grantNodes(grant) : []),
-      ...(reason === undefined || isShown ? [] : [leaf(`because: ${textOf(reason)}`)]),
-      ...(error === undefined ? [] : [leaf(`it failed: ${textOf(error)}`)]),
-      ...(near.length === 0 ? [] : [{ text: 'what comes nearest:', below: near.map(nearNode) }]),
+      ...(reason === undefined || isShown ? [] : [leaf(`reason: ${textOf(reason)}`)]),
+      ...(error === undefined ? [] : [leaf(`error: ${textOf(error)}`)]),
+      ...(near.length === 0 ? [] : [{ text: 'closest grants:', below: near.map(nearNode) }]),
       ...itemsOf(missingRoles).map((missing) =>
-        leaf(`${bindingOf(missing)}: there is no ${roleOf(missing)}`),
+        leaf(`${bindingOf(missing)}: ${roleOf(missing)} does not exist`),
       ),
-      ...itemsOf(policies).map((policy) => leaf(`a policy of the user: ${JSON.stringify(policy)}`)),
+      ...itemsOf(policies).map((policy) => leaf(`policy of the user: ${JSON.stringify(policy)}`)),
     ],
   }
 }

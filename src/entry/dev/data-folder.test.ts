@@ -41,31 +41,31 @@ const put = (...path: readonly string[]): void => {
   writeFileSync(file, 'theirs')
 }
 
-test('a folder of something else is refused, and nothing is written into it', () => {
+test('a folder with other files is rejected, and nothing is written into it', () => {
   put('store', 'shop.ts')
   put('package.json')
   assert.throws(
     () => openDataFolder(dir),
-    /is a folder of something else \(it has .*\): give an empty one, or/,
+    /is not a folder of keelson dev \(it contains .*\): use an empty folder, or/,
   )
   assert.deepEqual(readdirSync(dir).toSorted(), ['package.json', 'store'])
 })
 
-test('one that is empty, or has only what keeps it in a repository, is taken, and taken again', () => {
+test('a folder that is empty, or has only a placeholder file, is accepted, also by the next start', () => {
   put('.gitkeep')
   made(dir)
   assert.ok(existsSync(join(made(dir).path, 'ca.crt')))
 })
 
-test('one that an earlier first start has only locked is taken', async () => {
+test('a folder that an earlier first start has only locked is accepted', async () => {
   {
     using _ = await claimFolder(openDataFolder(dir))
-    assert.ok(!existsSync(join(dir, 'ca.crt')), 'certificates are for who has the lock')
+    assert.ok(!existsSync(join(dir, 'ca.crt')), 'only the owner of the lock creates certificates')
   }
   made(dir)
 })
 
-test('one into which a store was imported is taken', () => {
+test('a folder into which a store was imported is accepted', () => {
   put('store', 'keelson.sqlite')
   made(dir)
 })
@@ -74,12 +74,12 @@ for (const [name, ours] of [
   ['store', ['keelson.sqlite']],
   ['etcd', ['member', 'snap']],
 ] as const) {
-  test(`--reset removes ${name} if it is a store, and else leaves all as it is`, () => {
+  test(`--reset removes ${name} if it is a store, and otherwise changes nothing`, () => {
     const folder = made(dir)
     put(name, 'shop.ts')
     assert.throws(
       () => forgetObjects(folder),
-      /--reset: .* has something else than objects of keelson dev/,
+      /--reset: .* contains other files than objects of keelson dev/,
     )
     assert.ok(existsSync(join(dir, name, 'shop.ts')))
     rmSync(join(dir, name, 'shop.ts'))
@@ -91,7 +91,7 @@ for (const [name, ours] of [
   })
 }
 
-test('--reset leaves a store where the other folder is something else', () => {
+test('--reset keeps a store if the other folder is not a store', () => {
   const folder = made(dir)
   put('store', 'keelson.sqlite')
   put('etcd', 'notes.md')
@@ -99,7 +99,7 @@ test('--reset leaves a store where the other folder is something else', () => {
   assert.ok(existsSync(join(dir, 'store', 'keelson.sqlite')))
 })
 
-test('a folder etcd is data of etcd only if an etcd has run there', () => {
+test('a folder called etcd counts as data of etcd only if an etcd has run there', () => {
   const folder = made(dir)
   put('etcd', 'notes.md')
   assert.ok(!hasEtcdData(folder))
@@ -109,7 +109,7 @@ test('a folder etcd is data of etcd only if an etcd has run there', () => {
 
 const certificateIn = (name: string) => new X509Certificate(readFileSync(join(dir, name)))
 
-test('the certificate of the server names the address that it listens at, and stays while it does', () => {
+test('the certificate of the server names the address that it listens on, and is kept while it does', () => {
   made(dir)
   const first = certificateIn('server.crt')
   made(dir)
@@ -122,7 +122,7 @@ test('the certificate of the server names the address that it listens at, and st
   assert.equal(reachableHost('::'), '127.0.0.1')
 })
 
-test('what a failure of the machine left empty is made anew, with what depends on it', () => {
+test('a file that a machine failure left empty is created again, with those that depend on it', () => {
   const folder = made(dir)
   const served = { serverUrl: 'https://127.0.0.1:6443', context: 'c', nowMs: Date.now() }
   writeKubeconfig(folder, served)
@@ -138,7 +138,7 @@ test('what a failure of the machine left empty is made anew, with what depends o
   }
 })
 
-test('a certificate beside the key of another is made anew, with its key', () => {
+test('a certificate whose key file is that of another certificate is created again, with its key', () => {
   const served = { serverUrl: 'https://127.0.0.1:6443', context: 'c', nowMs: Date.now() }
   writeKubeconfig(made(dir), served)
   for (const [name, other] of [
@@ -152,7 +152,7 @@ test('a certificate beside the key of another is made anew, with its key', () =>
   }
 })
 
-test('--reset leaves a store alone that another process serves', () => {
+test('--reset keeps a store that another process serves', () => {
   const folder = made(dir)
   put('store', 'keelson.sqlite')
   {

@@ -1,5 +1,5 @@
 /**
- * What `keelson dev` keeps in its folder: a CA, the server's certificate, an administrator's
+ * The folder of `keelson dev`. It has a CA, the server's certificate, an administrator's
  * certificate and kubeconfig, the signing key of ServiceAccount tokens, and the data of the store
  * or of etcd. All of it is created once and reused, so that a kubeconfig stays valid over restarts.
  */
@@ -16,30 +16,30 @@ import { type Certificate, createAuthority, issue } from '../../lib/x509/certifi
 import { fileIn, hasLock, lockFolder, makeFolder } from '../../storage/sqlite/folder-lock.ts'
 
 export type DataFolder = {
-  /** Absolute. */
+  /** The absolute path of the folder. */
   readonly path: string
-  /** Of the store of the server itself. */
+  /** The folder of the server's own store. */
   readonly store: string
   readonly etcdData: string
   readonly etcdLog: string
-  /** The Unix sockets of an etcd that runs. */
+  /** The folder of the Unix sockets of an etcd that runs. */
   readonly etcdSockets: string
   readonly caCertificate: string
   readonly caKey: string
   readonly serverCertificate: string
   readonly serverKey: string
-  /** Signs ServiceAccount tokens. */
+  /** The key that signs ServiceAccount tokens. */
   readonly accountKey: string
   readonly kubeconfig: string
-  /** The port of the last start. */
+  /** The file with the port of the last start. */
   readonly portFile: string
 }
 
 const SECRET_MODE = 0o600
 
 /**
- * Nothing is written but the folder itself, and nothing into one of something else. The error says
- * what to do.
+ * Opens a folder. Creates only the folder itself, and rejects one that contains other files. The
+ * error says what to do.
  */
 export function openDataFolder(path: string): DataFolder {
   const folder = layout(resolve(path))
@@ -49,20 +49,21 @@ export function openDataFolder(path: string): DataFolder {
   })
   if (others.length > 0) {
     throw new Error(
-      `${folder.path} is a folder of something else (it has ${others[0]}): give an empty one, or one that keelson dev made, as --data-dir`,
+      `${folder.path} is not a folder of keelson dev (it contains ${others[0]}): use an empty folder, or one that keelson dev created, as --data-dir`,
     )
   }
   return folder
 }
 
 export type FillOptions = {
-  /** Where the server listens. */
+  /** The address that the server listens on. */
   readonly bindAddress: string
   readonly nowMs: number
 }
 
 /**
- * For who has the lock of the folder: two that start at once would make half a pair of keys each.
+ * Creates the missing files. The caller must have the lock of the folder: two servers that start at
+ * once would each create half of a key pair.
  */
 export function fillDataFolder(folder: DataFolder, { bindAddress, nowMs }: FillOptions): void {
   orExplain(folder, () => {
@@ -88,14 +89,14 @@ export function fillDataFolder(folder: DataFolder, { bindAddress, nowMs }: FillO
   })
 }
 
-/** For what fails if the folder cannot be written to. */
+/** Runs code that fails if the folder is not writable, and explains the error. */
 export function orExplain<T>(folder: DataFolder, use: () => T): T {
   try {
     return use()
   } catch (cause) {
     const why = messageOf(cause)
     throw new Error(
-      `${folder.path} cannot be used (${why}): give a folder that you can write to as --data-dir`,
+      `${folder.path} cannot be used (${why}): choose a writable folder with --data-dir`,
       {
         cause,
       },
@@ -103,10 +104,10 @@ export function orExplain<T>(folder: DataFolder, use: () => T): T {
   }
 }
 
-/** What keeps an empty folder in a repository, or a system leaves in any. */
+/** Files that keep an empty folder in a repository, or that a system creates in any folder. */
 const placeholders: ReadonlySet<string> = new Set(['.gitignore', '.gitkeep', '.keep', '.DS_Store'])
 
-/** The lock is what a first start writes first. */
+/** Whether keelson dev has used the folder before. A first start creates the lock first. */
 const isOurs = (folder: DataFolder): boolean =>
   existsSync(folder.caCertificate) ||
   hasLock(folder.path) ||
@@ -115,13 +116,15 @@ const isOurs = (folder: DataFolder): boolean =>
 
 const hasStoreData = (folder: DataFolder): boolean => existsSync(fileIn(folder.store))
 
-/** Whether an etcd has run there: a folder of this name may be anything. */
+/**
+ * Whether an etcd has run in the folder. Its name alone is not enough, since it may be any folder.
+ */
 export const hasEtcdData = (folder: DataFolder): boolean =>
   existsSync(join(folder.etcdData, 'member'))
 
 /**
- * Certificates stay, so that a kubeconfig does. Nothing else in the folder is touched; what is not
- * a store's is refused.
+ * Deletes all objects. Certificates stay, so that kubeconfigs stay valid. Nothing else in the
+ * folder is touched, and a folder that is not a store is rejected.
  */
 export function forgetObjects(folder: DataFolder): void {
   for (const [path, isStore] of [
@@ -130,7 +133,7 @@ export function forgetObjects(folder: DataFolder): void {
   ] as const) {
     if (!isStore && existsSync(path) && !isEmpty(path)) {
       throw new Error(
-        `--reset: ${path} has something else than objects of keelson dev and was left as it is: move it away`,
+        `--reset: ${path} contains other files than objects of keelson dev, and was not changed: move it elsewhere`,
       )
     }
   }
@@ -145,7 +148,7 @@ function isEmpty(path: string): boolean {
   try {
     return readdirSync(path).length === 0
   } catch (error) {
-    // A file, for example, which is no store.
+    // A file, for example, is not a store.
     if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return false
     throw error
   }
@@ -153,18 +156,19 @@ function isEmpty(path: string): boolean {
 
 export type ServedAddress = {
   readonly serverUrl: string
-  /** The name of context, cluster and, with `-admin`, user. */
+  /** The name of the context and of the cluster and, with `-admin`, of the user. */
   readonly context: string
   readonly nowMs: number
 }
 
-/** Written at each start, since the address may have changed. */
+/** Writes the kubeconfig. Called at each start, since the address may have changed. */
 export function writeKubeconfig(
   folder: DataFolder,
   { serverUrl, context, nowMs }: ServedAddress,
 ): Kubeconfig {
   const authority = readCertificate(join(folder.path, 'ca'))
-  if (authority === undefined) throw new Error(`${folder.caCertificate} is gone`)
+  if (authority === undefined)
+    throw new Error(`${folder.caCertificate} was removed during the start: start again`)
   const admin = keepCertificate(
     join(folder.path, 'admin'),
     () =>
@@ -206,8 +210,8 @@ function layout(path: string): DataFolder {
 }
 
 /**
- * The certificate is valid for all addresses of this machine at that time, and for the names that
- * pods would use.
+ * Returns the hosts of the certificate: all addresses of this machine at that time, and the names
+ * that pods would use.
  */
 function serverHosts(bindAddress: string): string[] {
   const names = [
@@ -226,23 +230,23 @@ const ownAddresses = (): string[] =>
   )
 
 /**
- * Where clients find a server that listens there; the machine may have got others since its
- * certificate was made.
+ * Returns the addresses at which clients find a server that listens there. The machine may have got
+ * other addresses since its certificate was created.
  */
 const addressesOf = (bindAddress: string): readonly string[] =>
   isWildcard(bindAddress) ? ownAddresses() : [bindAddress.replace(/%.*$/, '')]
 
 const isWildcard = (address: string): boolean => address === '0.0.0.0' || address === '::'
 
-/** Where kubectl on this machine finds it. */
+/** Returns the host at which kubectl on this machine finds the server. */
 export const reachableHost = (bindAddress: string): string =>
   isWildcard(bindAddress) ? '127.0.0.1' : bindAddress
 
 type CertificateRequest = { readonly authority: Certificate; readonly addresses: readonly string[] }
 
 /**
- * Whether it is of this authority, names all of these addresses, and has its own key: one of the
- * two files may be older than the other.
+ * Whether the certificate was issued by this authority, names all of these addresses, and belongs
+ * to the key: one of the two files may be older than the other.
  */
 function isValid(
   { certificatePem, keyPem }: Certificate,
@@ -256,7 +260,7 @@ function isValid(
       isIssued && isPair && addresses.every((address) => certificate.checkIP(address) !== undefined)
     )
   } catch {
-    // It is no certificate, or no key, or the address is none.
+    // The certificate or the key is malformed, or the address is not an IP address.
     return false
   }
 }
@@ -282,10 +286,16 @@ function readCertificate(base: string): Certificate | undefined {
     : { certificatePem, keyPem }
 }
 
-/** A machine that fails soon after a file was written may leave it empty. */
+/**
+ * Reads a file. Returns undefined if it is empty, because a machine that fails soon after a file
+ * was written may leave it empty.
+ */
 const readWhole = (path: string): string | undefined => readIfThere(path) || undefined
 
-/** An elliptic curve: generating an RSA key takes longer than the start of the whole server. */
+/**
+ * Creates a key on an elliptic curve. Generating an RSA key takes longer than the start of the
+ * whole server.
+ */
 function createAccountKey(): string {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()

@@ -1,4 +1,4 @@
-/** The flags that only `keelson dev` has; all others are those of `keelson serve`. */
+/** The flags that only `keelson dev` has. All others are those of `keelson serve`. */
 import { missingValues, readCommandFlags } from '../../lib/process/command-flags.ts'
 
 const DATA_DIR = './.keelson'
@@ -6,33 +6,33 @@ const CONTEXT = 'keelson'
 
 export const devHelp = `Usage: keelson dev [flags]
 
-Starts the API server on this machine, with a store of its own, and writes a kubeconfig for it. Ctrl-C stops it; the next start
-goes on with the same data. Several run at once, each in a folder of its own.
+Starts the API server on this machine, with its own store, and writes a kubeconfig for it. Ctrl-C stops it. The next start uses
+the same data. Several servers can run at once, each in its own folder.
 
   --data-dir=folder (default ${DATA_DIR})
-        Where certificates, the kubeconfig and all objects are kept. Remove it to begin anew.
+        The folder for certificates, the kubeconfig and all objects. Remove it to start from scratch.
   --ephemeral
-        Keep objects in memory, and everything else in a temporary folder that goes with the process. With --data-dir certificates stay there.
+        Keep objects in memory, and everything else in a temporary folder that is removed at the end. With --data-dir, certificates are kept there.
   --reset
-        Forget all objects of the folder first. Its certificates and the kubeconfig stay.
+        Delete all objects of the folder before the start. Its certificates and the kubeconfig stay.
   --secure-port=port
-        Where to serve. Without it: the port of the last start in the folder, else 6443, else any that is free. 0: any that is free.
+        The port to serve on; 0 means any free port. Default: the port of the last start in the folder, else 6443, else any free port.
   --kubeconfig-merge
-        Add a context to the kubeconfig that kubectl reads (the first file of KUBECONFIG, or ~/.kube/config), and make it the current one. All else in that
-        file stays; what has this name there and is of another server is refused. Of an --ephemeral server the context goes when it stops, and the one before
-        is the current one again.
+        Add a context to the kubeconfig that kubectl reads (the first file of KUBECONFIG, or ~/.kube/config), and make it the current one. Everything else in
+        that file stays. An entry of the same name that belongs to another server is not replaced: the start fails. With --ephemeral, the context is removed
+        when the server stops, and the previous context becomes the current one again.
   --context=name (default ${CONTEXT})
-        The name of that context, and of the one in the kubeconfig of the folder.
+        The name of that context, and of the context in the kubeconfig of the folder.
   --etcd=program
-        Start this etcd and keep objects there; --etcd=etcd means the one on the PATH. A folder that has etcd's data goes on with etcd.
+        Start this etcd and keep objects there; --etcd=etcd means the one on the PATH. A folder that has data of etcd is served from etcd without this flag.
   --etcd-servers=list
-        Use an etcd that runs already, and start none.
+        Use an etcd that already runs, instead of starting one.
   --help
-        Shows this text.
+        Show this text.
 
-All flags of keelson serve are taken too (keelson serve --help): --bind-address (default 127.0.0.1), --feature-gates, --v …
+All flags of keelson serve are also accepted (keelson serve --help): --bind-address (default 127.0.0.1), --feature-gates, --v …
 
-keelson status lists what runs, keelson stop ends it.
+keelson status lists the running servers, keelson stop stops them.
 `
 
 export class UsageError extends Error {
@@ -45,18 +45,18 @@ export class UsageError extends Error {
 }
 
 export type DevFlags = {
-  /** Undefined: a temporary one. */
+  /** Undefined for a temporary folder. */
   readonly dataDir: string | undefined
   readonly etcd: string | undefined
   readonly hasServers: boolean
   readonly isEphemeral: boolean
   readonly isReset: boolean
-  /** Whether kubectl's own kubeconfig gets a context. */
+  /** Whether the kubeconfig of kubectl gets a context. */
   readonly merges: boolean
   readonly context: string
-  /** 0: any that is free. Undefined: not given. */
+  /** The port to serve on; 0 means any free port. Undefined if it is not given. */
   readonly port: number | undefined
-  /** For `serve`. */
+  /** The flags for `keelson serve`. */
   readonly rest: readonly string[]
 }
 
@@ -64,15 +64,15 @@ const names = {
   values: ['data-dir', 'etcd', 'context', 'secure-port'],
   switches: ['ephemeral', 'reset', 'kubeconfig-merge'],
 } as const
-/** What kubectl and shells take without quotes. */
+/** Names that kubectl and shells accept without quotes. */
 const contextPattern = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,252}$/
 const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text) < 65_536
 
-/** Fails with a UsageError. */
+/** Parses the arguments. Fails with a UsageError. */
 export function splitArgs(args: readonly string[]): DevFlags {
   const { values: found, on, rest: others } = readCommandFlags(args, names)
   const port = found.get('secure-port')
-  // What is no port is for `serve` to refuse.
+  // An invalid port is left to `serve`, which rejects it.
   const rest = port === undefined || isPort(port) ? others : [...others, `--secure-port=${port}`]
   const hasServers = rest.some((argument) => /^--etcd-servers(=|$)/.test(argument))
   const isEphemeral = on.has('ephemeral')
@@ -103,13 +103,17 @@ type ParsedFlags = {
 function faultsOf({ found, isEphemeral, isReset, hasServers, context }: ParsedFlags): string[] {
   const faults = missingValues({ values: found })
   if (isEphemeral && (found.has('etcd') || hasServers)) {
-    faults.push('--ephemeral keeps objects in memory: leave it, or --etcd and --etcd-servers, out')
+    faults.push(
+      '--ephemeral keeps objects in memory: leave out either --ephemeral, or --etcd and --etcd-servers',
+    )
   }
   if (isReset && hasServers)
-    faults.push('--reset is for a store of its own: leave it or --etcd-servers out')
+    faults.push(
+      '--reset is only for a store of keelson dev itself: leave out either --reset or --etcd-servers',
+    )
   if (!contextPattern.test(context)) {
     faults.push(
-      `--context ${JSON.stringify(context)} is no name of a context: letters, digits, ".", "_", "@" and "-"`,
+      `--context ${JSON.stringify(context)} is not a valid name of a context: use letters, digits, ".", "_", "@" and "-"`,
     )
   }
   return faults

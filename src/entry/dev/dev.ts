@@ -1,6 +1,6 @@
 /**
- * `keelson dev`: a control plane in one command. Opens a store of its own, or starts etcd; creates
- * certificates and a kubeconfig, serves.
+ * `keelson dev`: a control plane in one command. Opens its own store or starts etcd, creates
+ * certificates and a kubeconfig, and serves.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -41,37 +41,40 @@ export type DevOptions = {
   readonly verbosity: Verbosity
   /** Applies the flags about logging. */
   readonly configureLog: (logging: Config['telemetry']['logging']) => void
-  /** The environment's PATH. */
+  /** The PATH of the environment. */
   readonly path: string
-  /** Used if there is no etcd on the PATH. */
+  /** The etcd to use if there is none on the PATH. */
   readonly ownEtcd: string
   readonly nowMs: number
-  /** The thread of a store of its own, if it runs already. */
+  /** The thread of the server's own store, if it already runs. */
   readonly storeThread?: Worker | undefined
-  /** For folders that go with the process. */
+  /** The parent of temporary folders, which are removed when the server stops. */
   readonly temporary: string
-  /** Where commands find what runs; undefined: nowhere. */
+  /** The folder in which commands find running servers; undefined if there is none. */
   readonly index: string | undefined
-  /** The kubeconfig that kubectl reads if nothing else is said. */
+  /** The kubeconfig that kubectl reads by default. */
   readonly defaultKubeconfig: string
   readonly print: (line: string) => void
-  /** Reports what has been done, to a user at a terminal. */
+  /** Reports a completed step to a user at a terminal. */
   readonly progress: (line: string) => void
 }
 
 export type Dev = {
   readonly stop: () => Promise<void>
   /**
-   * Resolves with the reason when it cannot go on: etcd has ended by itself, or a part of the
+   * Resolves with the reason when the server cannot continue: etcd has exited, or a part of the
    * server could not be started.
    */
   readonly failed: Promise<string>
 }
 
-/** Fails with a UsageError for wrong flags, and else with an Error that says what to do. */
+/**
+ * Starts a server. Fails with a UsageError for wrong flags, and otherwise with an Error that says
+ * what to do.
+ */
 export async function startDev(args: readonly string[], options: DevOptions): Promise<Dev> {
   const own = splitArgs(args)
-  // Flags are checked before anything starts; the store does not matter for that.
+  // Flags are checked before anything starts. The kind of store does not matter for that.
   const store = own.hasServers ? [] : ['--store=memory']
   const { config: checked, warnings } = orFail(
     checkArgs([...serveDefaults(own), ...store, ...own.rest]),
@@ -84,7 +87,7 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
   const startsEtcd =
     !own.hasServers && !own.isEphemeral && (own.etcd !== undefined || hasEtcdData(folder))
   const isOwnStore = !own.hasServers && !own.isEphemeral && !startsEtcd
-  // Its thread starts while this one goes on.
+  // The thread of the store starts while this one continues.
   const opening = isOwnStore ? openStore(folder, checked, options) : undefined
   if (!isOwnStore) void options.storeThread?.terminate()
   if (opening !== undefined) stack.defer(() => endStore(opening))
@@ -116,7 +119,7 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
       options.index,
     ),
   )
-  // Who is told that it serves finds it ready.
+  // The address is reported only when the server is ready.
   await server.bootstrapped
   options.progress(`serving at ${server.url}`)
   options.print(
@@ -128,13 +131,13 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
   const all = stack.move()
   const etcdEnded = etcd
     ?.ended()
-    .then(() => 'etcd has ended by itself; etcd.log in the data folder may say why')
+    .then(() => 'etcd exited unexpectedly: see etcd.log in the data folder')
   const serverFailed = server.failed.then(messageOf)
   const failed = etcdEnded === undefined ? serverFailed : Promise.race([etcdEnded, serverFailed])
   return { stop: () => all.disposeAsync(), failed }
 }
 
-/** A folder that nobody else uses. */
+/** Opens and locks a folder. */
 async function openFolder(
   own: DevFlags,
   options: DevOptions,
@@ -148,7 +151,7 @@ async function openFolder(
   return folder
 }
 
-/** Who needs it finds out whether it failed. */
+/** Starts to open the store. A failure is handled where the result is awaited. */
 function openStore(
   { store }: DataFolder,
   { storage: { compactionMs } }: Config,
@@ -163,7 +166,7 @@ function openStore(
   return opening
 }
 
-/** The server has ended it, if it came so far. */
+/** Closes the store. If a server was started on it, the server has already closed it. */
 async function endStore(opening: Promise<OpenedEngine>): Promise<void> {
   const opened = await opening.catch(() => undefined)
   await opened?.engine[Symbol.asyncDispose]()
@@ -177,12 +180,12 @@ type MergeOptions = {
   readonly stack: AsyncDisposableStack
 }
 
-/** Into the kubeconfig of kubectl. */
+/** Adds a context to the kubeconfig of kubectl. */
 async function merge({ folder, own, kubeconfig, options, stack }: MergeOptions): Promise<void> {
   const path = options.defaultKubeconfig
   await addContext(path, kubeconfig, folder.path)
-  options.progress(`context ${own.context} is in ${path}`)
-  // The certificates of others stay, so that the context is right again after the next start.
+  options.progress(`added the context ${own.context} to ${path}`)
+  // Other folders keep their certificates, so that their context works again after the next start.
   if (own.dataDir === undefined) stack.defer(() => removeContext(path, kubeconfig))
 }
 
@@ -190,14 +193,15 @@ type StartOptions = {
   readonly flags: readonly string[]
   readonly own: DevFlags
   readonly folder: DataFolder
-  /** For the first server. */
+  /** The store of the first server that is started. */
   readonly opening: Promise<OpenedEngine> | undefined
   readonly bindAddress: string
   readonly options: Pick<DevOptions, 'log' | 'verbosity'>
 }
 
 /**
- * On the port that was asked for, else on one that is free: that of the last start, 6443, or any.
+ * Starts a server on the requested port, or else on a free one: that of the last start, 6443, or
+ * any.
  */
 async function startOnFreePort({
   flags,
@@ -227,7 +231,7 @@ async function startOnFreePort({
     try {
       return await startOn(port)
     } catch (error) {
-      // Somebody took it between the look and the start.
+      // Another process took the port between the check and the start.
       if (!isTaken(error)) throw error
       taken = error
     }
@@ -235,7 +239,10 @@ async function startOnFreePort({
   throw taken
 }
 
-/** In memory, a server begins with the objects of the package's file. Flags may ask for others. */
+/**
+ * Returns the hooks for a server in memory, which begins with the objects in the file of the
+ * package. With additional flags, a server may need other objects.
+ */
 function prepared(
   config: Config,
   { own, log }: { readonly own: DevFlags; readonly log: Log },
@@ -266,8 +273,8 @@ function serveDefaults({ rest }: DevFlags): string[] {
       ? ['--controllers=*,bootstrap-signer-controller,token-cleaner-controller']
       : []),
   ]
-  // Without the controller that creates ServiceAccounts no pod could have one. A user that runs
-  // that elsewhere enables the plugin.
+  // Without the controller that creates ServiceAccounts, no pod could have one. A user that runs
+  // the controller elsewhere enables the plugin.
   const hasAccounts =
     /--enable-admission-plugins[= ]\S*\bServiceAccount\b/.test(rest.join(' ')) ||
     controllers === undefined ||
@@ -275,7 +282,7 @@ function serveDefaults({ rest }: DevFlags): string[] {
   return hasAccounts ? defaults : [...defaults, '--disable-admission-plugins=ServiceAccount']
 }
 
-/** The values of --controllers; undefined if it is not given. */
+/** Returns the values of --controllers; undefined if it is not given. */
 function controllersIn(args: readonly string[]): string[] | undefined {
   const values = args.flatMap((argument, at) => {
     if (argument.startsWith('--controllers=')) return argument.slice('--controllers='.length)
@@ -303,7 +310,7 @@ async function runEtcd(
     await etcd[Symbol.asyncDispose]()
     throw error
   }
-  options.progress(`etcd runs (${program}, data in ${folder.etcdData})`)
+  options.progress(`started etcd (${program}, data in ${folder.etcdData})`)
   return etcd
 }
 
@@ -324,7 +331,7 @@ const certificateArgs = (folder: DataFolder): string[] => [
   `--root-ca-file=${folder.caCertificate}`,
 ]
 
-/** A user that configures an issuer has its keys. */
+/** Returns the flags for ServiceAccount tokens. A user that configures an issuer has its keys. */
 const accountArgs = (folder: DataFolder, { rest }: DevFlags): string[] =>
   rest.some((argument) => argument.startsWith('--service-account-'))
     ? []
@@ -333,7 +340,7 @@ const accountArgs = (folder: DataFolder, { rest }: DevFlags): string[] =>
         `--service-account-signing-key-file=${folder.accountKey}`,
       ]
 
-/** The same for who signs certificates. */
+/** Returns the flags for the signing of certificates. A user that configures it has the files. */
 const signingArgs = (folder: DataFolder, { rest }: DevFlags): string[] =>
   rest.some((argument) => argument.startsWith('--cluster-signing-') && argument.includes('-file'))
     ? []

@@ -1,7 +1,7 @@
 /**
- * An etcd that runs as long as `keelson dev` does, with its data in the folder. It has no
- * authentication of its own, so it listens on Unix sockets in a folder that only this user can
- * enter: on a port, every user of the machine, and every web page in a browser, could write to it.
+ * An etcd that runs as long as `keelson dev` does, with its data in the folder. It does not
+ * authenticate clients, so it listens on Unix sockets in a folder that only this user can enter. On
+ * a port, every user of the machine, and every web page in a browser, could write to it.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,17 +20,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const START_MS_MAX = 30_000
 const POLL_MS = 10
-/** An etcd that has not ended so long after SIGTERM gets SIGKILL. */
+/** Time after SIGTERM at which an etcd that has not ended gets SIGKILL. */
 const STOP_MS_MAX = 5_000
-/** The longest path of a Unix socket that Linux takes, in bytes. */
+/** Maximum length of the path of a Unix socket on Linux, in bytes. */
 const SOCKET_PATH_BYTES_MAX = 107
-/** etcd makes a host and a port of the name of a socket, in its working directory. */
+/** The names of sockets in etcd's working directory. etcd parses them as a host and a port. */
 const CLIENT_SOCKET = 'client:1'
 const PEER_SOCKET = 'peer:1'
 
 /**
- * `own`: a tool of the checkout, for developers of Keelson itself. If there is no etcd, the error
- * says what to do about it.
+ * Finds the program of etcd. `own` is a tool of the checkout, for developers of Keelson itself. If
+ * there is no etcd, the error says what to do.
  */
 export function findEtcd(given: string | undefined, path: string, own: string): string {
   const onPath = path
@@ -40,9 +40,9 @@ export function findEtcd(given: string | undefined, path: string, own: string): 
   const candidates = given === undefined ? [...onPath, own] : [given]
   const found = candidates.find(isExecutable)
   if (found !== undefined) return found
-  if (given !== undefined) throw new Error(`--etcd: ${given} is not a program that can be run`)
+  if (given !== undefined) throw new Error(`--etcd: ${given} is not an executable program`)
   throw new Error(
-    'there is no etcd on the PATH: install it (https://etcd.io/docs/v3.6/install), name it with --etcd=PATH, or give the address of one that runs with --etcd-servers=URL',
+    'etcd is not on the PATH: install it (https://etcd.io/docs/v3.6/install), set its path with --etcd=PATH, or set the address of a running etcd with --etcd-servers=URL',
   )
 }
 
@@ -51,7 +51,7 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK)
     return true
   } catch {
-    // Whatever the reason is, this file cannot be run.
+    // The file cannot be run, whatever the reason is.
     return false
   }
 }
@@ -60,7 +60,7 @@ export type EtcdChildOptions = {
   readonly program: string
   readonly dataDir: string
   readonly logFile: string
-  /** Is created, for this user alone. */
+  /** The folder for sockets. It is created, and only this user can enter it. */
   readonly socketsDir: string
 }
 
@@ -78,18 +78,18 @@ export class EtcdChild implements AsyncDisposable {
     this.pid = child.pid ?? 0
     this.#logFile = logFile
     const path = join(resolve(socketsDir), CLIENT_SOCKET)
-    // The kernel's link to the working directory stands for a path that is too long, or that
-    // --etcd-servers would split.
+    // A path that is too long, or that --etcd-servers would split, is replaced by the kernel's link
+    // to the working directory.
     const isUsable = Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX && !path.includes(',')
     this.#socketPath = isUsable ? path : `/proc/${this.pid}/cwd/${CLIENT_SOCKET}`
   }
 
-  /** For --etcd-servers. */
+  /** The address for --etcd-servers. */
   get url(): string {
     return `unix://${this.#socketPath}`
   }
 
-  /** Resolves when etcd has ended, for whatever reason. */
+  /** Resolves when etcd has ended, for any reason. */
   async ended(): Promise<void> {
     if (!this.#hasEnded) await once(this.#child, 'exit')
   }
@@ -102,9 +102,10 @@ export class EtcdChild implements AsyncDisposable {
     const until = performance.now() + START_MS_MAX
     while (!(await isHealthy(this.#socketPath))) {
       if (this.#hasEnded)
-        throw new Error(`etcd ended at once; the end of ${this.#logFile}:\n${this.#tail()}`)
-      if (performance.now() > until)
-        throw new Error(`etcd does not answer; ${this.#logFile} may say why`)
+        throw new Error(
+          `etcd exited during its start; the end of ${this.#logFile}:\n${this.#tail()}`,
+        )
+      if (performance.now() > until) throw new Error(`etcd does not respond: see ${this.#logFile}`)
       await sleep(POLL_MS)
     }
   }
@@ -144,7 +145,7 @@ export async function startEtcd({
   chmodSync(socketsDir, 0o700)
   const log = openSync(logFile, 'a')
   const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`)
-  // In a process group of its own: Ctrl-C at a terminal signals the whole group, and etcd must
+  // In a separate process group: Ctrl-C at a terminal signals the whole group, and etcd must
   // outlive the server.
   const child = spawn(resolve(program), args, {
     stdio: ['ignore', log, log],

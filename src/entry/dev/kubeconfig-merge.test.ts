@@ -28,7 +28,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-/** What a `keelson dev` of its own certificates adds. */
+/** The kubeconfig of a `keelson dev` with its own certificates. */
 function createOwn(name: string, port: number): Kubeconfig {
   const authority = createAuthority('keelson-dev', Date.now())
   return createKubeconfig({
@@ -42,8 +42,7 @@ function createOwn(name: string, port: number): Kubeconfig {
 const clientOf = (authority: Certificate): Certificate =>
   issue(authority, { commonName: 'admin', usage: 'client', hosts: [], nowMs: Date.now() })
 
-/** As at the next start, at another port. */
-/** In a file of somebody who had one already. */
+/** Adds a context to a file that already has another one. */
 async function addOwn(): Promise<{ readonly path: string; readonly own: Kubeconfig }> {
   const path = join(dir, 'config')
   writeFileSync(path, existing)
@@ -52,6 +51,7 @@ async function addOwn(): Promise<{ readonly path: string; readonly own: Kubeconf
   return { path, own }
 }
 
+/** The kubeconfig after the next start, on another port. */
 const movedTo = (own: Kubeconfig, port: number): Kubeconfig => ({
   ...own,
   clusters: own.clusters.map(({ name, cluster }) => ({
@@ -84,7 +84,7 @@ const read = (path: string) => JSON.parse(JSON.stringify(parseYaml(readFileSync(
 type NamedEntry = { readonly name: string }
 const namesIn = (list: readonly NamedEntry[]): string[] => list.map(({ name }) => name)
 
-test('what others wrote stays, and what was added goes again', async () => {
+test('entries of others stay, and added entries are removed again', async () => {
   const path = join(dir, 'config')
   writeFileSync(path, existing, { mode: 0o640 })
   const before = read(path)
@@ -103,7 +103,7 @@ test('what others wrote stays, and what was added goes again', async () => {
   assert.deepEqual(read(path), before)
 })
 
-test('our own context is replaced, with the namespace that the user chose for it', async () => {
+test('our own context is replaced, and keeps the namespace that the user chose for it', async () => {
   const { path, own } = await addOwn()
   const chosen = read(path)
   chosen.contexts[1].context.namespace = 'team'
@@ -125,13 +125,13 @@ for (const [what, taken] of Object.entries({
   'user of another authority': { users: [{ ...theirs.users[0], name: 'keelson-admin' }] },
   context: { contexts: [{ name: 'keelson', context: { cluster: 'prod', user: 'prod' } }] },
 })) {
-  test(`a ${what} of this name that is somebody else's is refused at the start, and stays at the end`, async () => {
+  test(`a ${what} of this name that belongs to another server is refused at the start, and stays at the end`, async () => {
     const path = join(dir, 'config')
     const text = JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...taken })
     writeFileSync(path, text)
     const own = createOwn('keelson', 7000)
     const message =
-      /has a (cluster|user|context) "keelson(-admin)?" of another server, and was left as it is: give another name as --context, or/
+      /has a (cluster|user|context) "keelson(-admin)?" of another server, and was not changed: choose another name with --context, or/
     await assert.rejects(addContext(path, own, '/data'), message)
     assert.equal(readFileSync(path, 'utf8'), text)
     await removeContext(path, own)
@@ -139,7 +139,7 @@ for (const [what, taken] of Object.entries({
   })
 }
 
-test('what somebody put in the place of ours meanwhile stays', async () => {
+test('an entry that replaced ours meanwhile stays', async () => {
   const { path, own } = await addOwn()
   const changed = read(path)
   changed.clusters[1].cluster = { server: 'https://prod.example.com' }
@@ -178,7 +178,7 @@ for (const order of [
   ['b', 'a', 'c'],
   ['b', 'c', 'a'],
 ]) {
-  test(`servers that end in the order ${order.join(', ')} leave the current context that was there before them`, async () => {
+  test(`servers that end in the order ${order.join(', ')} restore the current context from before their start`, async () => {
     const path = join(dir, 'config')
     writeFileSync(path, existing)
     const before = read(path)
@@ -195,20 +195,20 @@ for (const order of [
   })
 }
 
-test('a current context that somebody chose meanwhile stays', async () => {
+test('a current context that was chosen meanwhile stays', async () => {
   const { path, own } = await addOwn()
   writeFileSync(path, JSON.stringify({ ...read(path), 'current-context': 'work' }))
   await removeContext(path, own)
   assert.equal(read(path)['current-context'], 'work')
 })
 
-test('without a current context before there is none after, and kubectl can read the file', async () => {
+test('without a previous current context, there is none afterwards, and kubectl can read the file', async () => {
   for (const gone of [false, true]) {
     const path = join(dir, `config-${gone}`)
     writeFileSync(path, gone ? existing : existing.replace('current-context: work\n', ''))
     const own = createOwn('keelson', 1)
     await addContext(path, own, '/data')
-    // Somebody removes what was the current one.
+    // The previous current context is removed meanwhile.
     if (gone)
       writeFileSync(path, JSON.stringify({ ...read(path), contexts: read(path).contexts.slice(1) }))
     await removeContext(path, own)
@@ -216,7 +216,7 @@ test('without a current context before there is none after, and kubectl can read
   }
 })
 
-test('characters that some take for the end of a line stay', async () => {
+test('characters that some parsers take for the end of a line stay', async () => {
   const path = join(dir, 'config')
   const odd = [
     'a\u0085b',
@@ -238,14 +238,14 @@ test('characters that some take for the end of a line stay', async () => {
   assert.doesNotMatch(readFileSync(path, 'utf8'), /[\u0085\u2028\u2029]/)
 })
 
-test('without a file there is one afterwards, for this user alone', async () => {
+test('a missing file is created, and only this user can read it', async () => {
   const path = join(dir, 'sub', 'config')
   await addContext(path, createOwn('keelson', 7000), '/data')
   assert.equal(read(path)['current-context'], 'keelson')
   assert.equal(statSync(path).mode & 0o777, 0o600)
 })
 
-test('what has nothing of ours is not written anew, and what is gone is not made', async () => {
+test('a file without our entries is not written, and a missing file is not created', async () => {
   const path = join(dir, 'config')
   const own = createOwn('keelson', 7000)
   await removeContext(path, own)
@@ -256,7 +256,7 @@ test('what has nothing of ours is not written anew, and what is gone is not made
   assert.equal(readFileSync(path, 'utf8'), text)
 })
 
-test('a server whose folder cannot be looked at is not taken for one that is gone', async () => {
+test('a server whose folder cannot be read does not count as gone', async () => {
   const path = join(dir, 'config')
   const file = join(dir, 'no-folder')
   writeFileSync(file, '')
@@ -267,10 +267,10 @@ test('a server whose folder cannot be looked at is not taken for one that is gon
   )
 })
 
-/** nobody of Debian and others. */
+/** The id of the user `nobody` on Debian and other systems. */
 const OTHER_ID = 65_534
 
-test('the file of another user stays theirs', { skip: process.getuid?.() !== 0 }, async () => {
+test('a file of another user keeps its owner', { skip: process.getuid?.() !== 0 }, async () => {
   const path = join(dir, 'config')
   writeFileSync(path, existing, { mode: 0o640 })
   chownSync(path, OTHER_ID, OTHER_ID)
@@ -279,7 +279,7 @@ test('the file of another user stays theirs', { skip: process.getuid?.() !== 0 }
   assert.deepEqual([uid, gid, mode & 0o777], [OTHER_ID, OTHER_ID, 0o640])
 })
 
-test('the group of a file stays, and no other one gets its rights', {
+test('a file keeps its group, and no other group gets its permissions', {
   skip: process.getuid?.() !== 0,
 }, async (t) => {
   const path = join(dir, 'config')
@@ -313,7 +313,7 @@ test('the group of a file stays, and no other one gets its rights', {
   }
 })
 
-test('what somebody put in the place of the draft is not written into, nor given away', async () => {
+test('a file in the place of the draft is not written to, and keeps its owner', async () => {
   const path = join(dir, 'config')
   const other = join(dir, 'other')
   writeFileSync(path, existing)
@@ -324,7 +324,7 @@ test('what somebody put in the place of the draft is not written into, nor given
   assert.ok(lstatSync(path).isFile())
 })
 
-test('a link stays a link', async () => {
+test('a symbolic link stays one', async () => {
   const path = join(dir, 'config')
   mkdirSync(join(dir, 'real'))
   writeFileSync(join(dir, 'real', 'file'), existing)
@@ -335,24 +335,24 @@ test('a link stays a link', async () => {
 })
 
 for (const [what, text] of Object.entries({
-  'is no YAML': 'a: [',
-  'is no map': '- a\n',
+  'is not YAML': 'a: [',
+  'is not a map': '- a\n',
   'has a key twice': 'kind: Config\nkind: Config\n',
-  'has a map where a list must be': 'clusters: {a: b}\n',
+  'has a map in place of a list': 'clusters: {a: b}\n',
 })) {
-  test(`a file that ${what} is left as it is`, async () => {
+  test(`a file that ${what} is not changed`, async () => {
     const path = join(dir, 'config')
     writeFileSync(path, text)
     await assert.rejects(
       addContext(path, createOwn('keelson', 7000), '/data'),
-      /cannot be merged with .* left as it is: mend it, or/,
+      /cannot be merged with .* not changed: repair it, or/,
     )
     assert.equal(readFileSync(path, 'utf8'), text)
     assert.ok(!existsSync(`${path}.lock`))
   })
 }
 
-test('two at once both come to be in it', async () => {
+test('concurrent merges all take effect', async () => {
   const path = join(dir, 'config')
   writeFileSync(path, existing)
   await Promise.all(

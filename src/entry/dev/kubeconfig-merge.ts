@@ -1,8 +1,8 @@
 /**
- * A context in the kubeconfig of a user, which has those of other clusters, too. The file is
- * replaced as a whole or not at all; everything else in it stays, but for comments, which kubectl
- * itself does not keep either. What has our name but another certificate authority belongs to
- * somebody else: it is neither replaced nor removed.
+ * Adds a context to the kubeconfig of a user, which also has those of other clusters. The file is
+ * replaced as a whole or not at all. Everything else in it stays, except for comments, which
+ * kubectl does not keep either. An entry with our name but another certificate authority belongs to
+ * another server, and is neither replaced nor removed.
  */
 import { X509Certificate } from 'node:crypto'
 import {
@@ -38,27 +38,27 @@ import { printSorted } from '../../objects/codec/json.ts'
 import { parseYaml } from '../../objects/codec/yaml-parse.ts'
 import { jsonToYaml } from '../../objects/codec/yaml-print.ts'
 
-/** kubectl holds the lock for milliseconds. */
+/** Maximum wait for the lock, which kubectl holds for milliseconds. */
 const LOCK_MS_MAX = 10_000
 const POLL_MS = 20
 const FILE_MODE = 0o600
 const FOLDER_MODE = 0o700
 const lists = ['clusters', 'users', 'contexts'] as const
 
-/** The name of our extension of a context: clients keep what they do not know. */
+/** The name of our extension of a context. Clients keep extensions that they do not know. */
 const extensionName = 'keelson.dev/context'
 
-/** What our extension of a context says. */
+/** The content of our extension of a context. */
 type Note = {
-  /** What was the current context before; empty if nothing was. */
+  /** The previous current context; empty if there was none. */
   readonly previous: string
-  /** Of the server's certificates. */
+  /** The folder of the server's certificates. */
   readonly folder: string
 }
 
 /**
- * Takes everything of `own` over and makes its context the current one. Fails if an entry of that
- * name is somebody else's.
+ * Adds everything of `own`, and makes its context the current one. Fails if an entry of the same
+ * name belongs to another server.
  */
 export async function addContext(path: string, own: Kubeconfig, folder: string): Promise<void> {
   const names = namesOf(own)
@@ -71,7 +71,7 @@ export async function addContext(path: string, own: Kubeconfig, folder: string):
       previous: current === names.context ? (noteOf(existing)?.previous ?? '') : current,
       folder,
     }
-    // A namespace that the user has chosen for it stays.
+    // A namespace that the user has chosen for the context stays.
     const contexts = own.contexts.map(({ name, context }) => ({
       name,
       context: withNote({ ...fieldsOf(existing?.['context']), ...context }, note),
@@ -95,8 +95,8 @@ export async function addContext(path: string, own: Kubeconfig, folder: string):
 
 /**
  * Removes what `addContext` has added, as far as it is still there. If the context is the current
- * one, the one before is that again; if that is gone, there is none, as in a file where nothing was
- * ever chosen.
+ * one, the previous one is restored. If that is gone, there is no current context, as in a file
+ * where none was ever chosen.
  */
 export async function removeContext(path: string, own: Kubeconfig): Promise<void> {
   if (!existsSync(path)) return
@@ -115,7 +115,7 @@ export async function removeContext(path: string, own: Kubeconfig): Promise<void
         changed[list] = entriesOf(config[list]).filter((entry) => nameOf(entry) !== name)
     }
     if (!removed.contexts) return changed
-    // One that came after this one goes back to what was before both.
+    // A context that was added after this one will restore the context from before both.
     changed['contexts'] = entriesOf(changed['contexts']).map((entry) =>
       passOn(entry, names.context, previous),
     )
@@ -142,13 +142,13 @@ const listed = ({ context, cluster, user }: Names) =>
     ['contexts', context],
   ] as const
 
-/** PEM. */
+/** Returns the certificate authority as PEM. */
 const authorityOf = ({ clusters }: Kubeconfig): string =>
   decoded(clusters[0]?.cluster['certificate-authority-data'])
 
 /**
- * The first entry of a name of ours that is somebody else's: `cluster "x"`. Undefined: there is
- * none.
+ * Returns the kind and name of the first entry that has one of our names and belongs to another
+ * server, such as `cluster "x"`. Returns undefined if there is none.
  */
 function foreignIn(config: Fields, own: Kubeconfig, folder: string): string | undefined {
   const names = namesOf(own)
@@ -166,12 +166,12 @@ function foreignIn(config: Fields, own: Kubeconfig, folder: string): string | un
 
 const refusal = (path: string, what: string, { context, cluster, user }: Names): string =>
   [
-    `${path} has a ${what} of another server, and was left as it is: give another name as --context`,
-    `, or remove that one: kubectl config delete-context ${context}; kubectl config delete-cluster ${cluster}; kubectl config delete-user ${user}`,
+    `${path} has a ${what} of another server, and was not changed: choose another name with --context`,
+    `, or remove that entry: kubectl config delete-context ${context}; kubectl config delete-cluster ${cluster}; kubectl config delete-user ${user}`,
   ].join('')
 
 /**
- * Whether a context is that of a `keelson dev` that cannot come back: its folder is this one, or
+ * Whether a context belongs to a `keelson dev` that cannot come back: its folder is this one, or
  * has other certificates now.
  */
 function isLeftover(config: Fields, names: Names, folder: string): boolean {
@@ -182,7 +182,7 @@ function isLeftover(config: Fields, names: Names, folder: string): boolean {
     const kept = readIfThere(join(note.folder, 'ca.crt'))
     return kept?.trim() !== authorityIn(find(config, 'clusters', names.cluster)).trim()
   } catch {
-    // A folder of another user, for example, whose server may run.
+    // The folder may belong to another user, for example, whose server may run.
     return false
   }
 }
@@ -199,12 +199,15 @@ function isIssuedBy(user: Fields | undefined, authority: string): boolean {
   try {
     return new X509Certificate(certificate).verify(new X509Certificate(authority).publicKey)
   } catch {
-    // Whatever it is, it is no certificate of ours.
+    // The entry is not a certificate of ours, whatever it is.
     return false
   }
 }
 
-/** Where a user has removed the cluster by hand, its context leads nowhere and can be replaced. */
+/**
+ * Whether the context is ours. If a user has removed its cluster by hand, the context leads nowhere
+ * and can be replaced.
+ */
 function isOwnContext(config: Fields, names: Names, authority: string): boolean {
   const { cluster, user } = fieldsOf(find(config, 'contexts', names.context)?.['context'])
   if (cluster !== names.cluster || user !== names.user) return false
@@ -233,7 +236,9 @@ function noteOf(entry: Fields | undefined): Note | undefined {
   return { previous: textOf(fields['previous-context']), folder: textOf(fields['data-dir']) }
 }
 
-/** An entry of a context that was to go back to `gone`. */
+/**
+ * Returns an entry of a context whose previous context was `gone`, with `previous` in its place.
+ */
 function passOn(entry: Json, gone: string, previous: string): Json {
   const note = isFields(entry) ? noteOf(entry) : undefined
   if (!isFields(entry) || note?.previous !== gone) return entry
@@ -247,7 +252,7 @@ const find = (config: Fields, list: (typeof lists)[number], name: string): Field
 
 async function change(path: string, changed: (config: Fields) => Fields): Promise<void> {
   makeFolders(dirname(path), FOLDER_MODE)
-  // A link, as some keep their settings elsewhere, stays one.
+  // A symbolic link, by which some users keep their settings elsewhere, stays one.
   const file = existsSync(path) ? realpathSync(path) : path
   using held = new DisposableStack()
   held.use(await lock(file))
@@ -257,14 +262,14 @@ async function change(path: string, changed: (config: Fields) => Fields): Promis
   // Comments would be lost for nothing.
   if (printSorted(next) === printSorted(config)) return
   const text = jsonToYaml(next, { isExact: true })
-  // Nothing of theirs may change by being written anew.
+  // Printing must not change entries of others.
   if (printSorted(readConfig(Buffer.from(text), path)) !== printSorted(next)) {
-    throw unmergeable(path, 'it has something that would not stay as it is')
+    throw unmergeable(path, 'some of its content would change')
   }
   replace(file, text)
 }
 
-/** Fails for what is no kubeconfig: it is left as it is. */
+/** Reads a kubeconfig. Fails if the file is not one, so that it is not changed. */
 function readConfig(bytes: Buffer, path: string): Fields {
   if (bytes.toString().trim() === '') return {}
   const parsed = parseOr(bytes, (cause) => unmergeable(path, messageOf(cause), cause))
@@ -273,15 +278,15 @@ function readConfig(bytes: Buffer, path: string): Fields {
     const odd = lists.find(
       (list) => config[list] !== undefined && config[list] !== null && !Array.isArray(config[list]),
     )
-    if (odd !== undefined) throw unmergeable(path, `${odd} is no list`)
+    if (odd !== undefined) throw unmergeable(path, `${odd} is not a list`)
     return config
   }
-  throw unmergeable(path, 'it is no map')
+  throw unmergeable(path, 'it is not a map')
 }
 
 const unmergeable = (path: string, why: string, cause?: unknown): Error =>
   new Error(
-    `${path} cannot be merged with (${why}) and was left as it is: mend it, or leave --kubeconfig-merge out`,
+    `${path} cannot be merged with (${why}) and was not changed: repair it, or leave out --kubeconfig-merge`,
     {
       cause,
     },
@@ -297,7 +302,7 @@ function parseOr(bytes: Buffer, wrong: (cause: unknown) => Error): Json {
   }
 }
 
-/** The lock that kubectl takes, too. */
+/** Takes the lock that kubectl also uses. */
 async function lock(file: string): Promise<Disposable> {
   const path = `${file}.lock`
   for (let waitedMs = 0; ; waitedMs += POLL_MS) {
@@ -307,7 +312,7 @@ async function lock(file: string): Promise<Disposable> {
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
       if (waitedMs >= LOCK_MS_MAX)
-        throw new Error(`${path} is held by another program: if none runs, remove it`, {
+        throw new Error(`another program holds the lock ${path}: if none runs, remove that file`, {
           cause: error,
         })
       await sleep(POLL_MS)
@@ -315,15 +320,15 @@ async function lock(file: string): Promise<Disposable> {
   }
 }
 
-/** Who reads it meanwhile sees the old or the new file, and so does who reads it after a crash. */
+/** Replaces the file atomically: readers see the old file or the new one, even after a crash. */
 function replace(file: string, text: string): void {
   const draft = `${file}.keelson-${process.pid}`
-  // Of an earlier process with this number. What somebody else puts there is not written into: in
-  // the folder of another user it may be a link to anything.
+  // Removes the draft of an earlier process with the same id. A file that another user put there
+  // must not be written to: in a folder of that user, it may be a link to anything.
   rmSync(draft, { force: true })
   const descriptor = openSync(draft, 'wx', FILE_MODE)
   try {
-    // writeSync may write a part.
+    // `writeSync` may write only a part.
     writeFileSync(descriptor, text)
     if (existsSync(file)) copyOwnership(descriptor, file)
     fsyncSync(descriptor)
@@ -336,8 +341,9 @@ function replace(file: string, text: string): void {
 }
 
 /**
- * Whose it is stays, too: with sudo it is the file of another user, who could not read it any more.
- * What the file's group may do is not for another group.
+ * Copies the owner and the permissions. With sudo, the file belongs to another user, and would no
+ * longer be readable for that user. The permissions of the file's group are not given to another
+ * group.
  */
 function copyOwnership(draft: number, file: string): void {
   const { mode, uid, gid } = statSync(file)
@@ -345,21 +351,21 @@ function copyOwnership(draft: number, file: string): void {
   const isLike = (own.uid === uid && own.gid === gid) || changeOwner(draft, uid, gid)
   if (!isLike && own.uid !== uid)
     throw new Error(
-      `${file} belongs to another user, and was left as it is: run this as that user, or set KUBECONFIG`,
+      `${file} belongs to another user, and was not changed: run keelson as that user, or set KUBECONFIG`,
     )
   fchmodSync(draft, mode & (isLike ? 0o777 : 0o707))
 }
 
 /**
- * False: this user may not give it away, or not to that group; a container may know neither, and a
- * file system none at all.
+ * Changes the owner. Returns false if this user may not give the file away, or not to that group. A
+ * container may know neither of them, and a file system may not support owners.
  */
 function changeOwner(file: number, uid: number, gid: number): boolean {
   try {
     fchownSync(file, uid, gid)
     return true
   } catch {
-    // Whatever the reason is, it stays whose it is.
+    // The file keeps its owner, whatever the reason is.
     return false
   }
 }

@@ -1,7 +1,7 @@
 /**
- * One `keelson dev` per folder, by a lock of the kernel's. One that was killed leaves its etcd
- * running, which locks the data: the next one ends that etcd by its process ID, after checking that
- * it is the etcd of this folder.
+ * Ensures that one `keelson dev` runs in a folder, with a lock of the kernel. A server that was
+ * killed leaves its etcd running, which locks the data. The next server ends that etcd by its
+ * process ID, after checking that it is the etcd of this folder.
  */
 import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { type DataFolder, orExplain } from './data-folder.ts'
 const STOP_MS_MAX = 10_000
 const POLL_MS = 20
 
-/** Fails if another one runs in the folder. */
+/** Locks the folder. Fails if another server runs in it. */
 export async function claimFolder(folder: DataFolder): Promise<Disposable> {
   using owned = new DisposableStack()
   try {
@@ -27,7 +27,7 @@ export async function claimFolder(folder: DataFolder): Promise<Disposable> {
     }
     const owner = /process \d+/.exec(String(cause))?.[0] ?? 'another process'
     throw new Error(
-      `keelson dev runs in ${folder.path} already (${owner}): stop it, or choose another --data-dir (keelson stop --data-dir=${folder.path} stops it)`,
+      `keelson dev already runs in ${folder.path} (${owner}): stop it with keelson stop --data-dir=${folder.path}, or choose another --data-dir`,
       { cause },
     )
   }
@@ -51,7 +51,7 @@ async function endLeftEtcd(folder: DataFolder): Promise<void> {
     await sleep(POLL_MS)
   if (isOurs())
     throw new Error(
-      `an etcd of an earlier run (process ${pid}) holds ${folder.etcdData} and does not end`,
+      `an etcd of an earlier run (process ${pid}) uses ${folder.etcdData} and does not stop: end it with kill -9`,
     )
 }
 
@@ -60,7 +60,7 @@ function readPid(path: string): number | undefined {
   return Number.isSafeInteger(pid) && pid > 1 ? pid : undefined
 }
 
-/** The command line of a process; empty if there is no such process. */
+/** Returns the command line of a process; empty if there is no such process. */
 function commandOf(pid: number): string {
   try {
     return execFileSync('ps', ['-o', 'command=', '-p', `${pid}`], {

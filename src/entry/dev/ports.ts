@@ -1,23 +1,24 @@
-/** Ports for a server that was not told which one to take. */
+/** Chooses ports for a server whose port was not configured. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { readIfThere } from '../../lib/process/files.ts'
 
 const DEFAULT_PORT = 6443
 /**
- * Of ports that the system says are free and others then take first: hundreds may start at once.
+ * Maximum number of attempts with ports that the system reports as free. Other processes may take
+ * them first: hundreds may start at once.
  */
 const TRIES_MAX = 20
 
 export type PortOptions = {
-  /** The file with the port of the last start, so that a kubeconfig stays right. */
+  /** The file with the port of the last start, which keeps kubeconfigs valid. */
   readonly last: string
   readonly bindAddress: string
-  /** Whether none is better than another. */
+  /** Whether no port is preferred. */
   readonly isAny: boolean
 }
 
-/** Those that are free now, the best first. */
+/** Yields ports that are free now, the preferred ones first. */
 export async function* candidatePorts({
   last,
   bindAddress,
@@ -31,7 +32,7 @@ export async function* candidatePorts({
   for (let tries = 0; tries < TRIES_MAX; tries++) yield (await tryPort(0, bindAddress)) ?? 0
 }
 
-/** 0: any. Undefined: it is taken, or cannot be had. */
+/** Tries a port; 0 means any. Returns undefined if the port is taken or cannot be used. */
 async function tryPort(port: number, host: string): Promise<number | undefined> {
   const server = createServer()
   try {
@@ -40,7 +41,7 @@ async function tryPort(port: number, host: string): Promise<number | undefined> 
     const address = server.address()
     return typeof address === 'object' && address !== null ? address.port : undefined
   } catch {
-    // Whatever the reason is, the start itself would say it of a port that was asked for.
+    // The start of the server reports the reason for a port that was configured.
     return undefined
   } finally {
     server.close()

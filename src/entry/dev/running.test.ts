@@ -19,10 +19,10 @@ const own: RunningServer = {
   store: 'memory',
   startedMs: 1,
 }
-/** Above what Linux and macOS give. */
+/** A process id above those that Linux and macOS assign. */
 const NO_PID = 99_999_999
 
-test('what runs is listed until it is forgotten', () => {
+test('a running server is listed until its record is removed', () => {
   {
     using _ = recordRunning(own, dir)
     assert.deepEqual(listRunning(dir), [own])
@@ -32,20 +32,20 @@ test('what runs is listed until it is forgotten', () => {
   assert.deepEqual(readdirSync(dir), [])
 })
 
-test('a note is never seen by halves', async () => {
+test('a record is never seen half-written', async () => {
   const seen: string[] = []
   const watcher = watch(dir, (type, name) => void seen.push(`${type} ${name}`))
   using _ = recordRunning(own, dir)
-  await until(() => seen.some((event) => event.endsWith('.json')), 'the note is there')
+  await until(() => seen.some((event) => event.endsWith('.json')), 'the record is there')
   watcher.close()
-  // It comes by a rename; nothing is written into it.
+  // The record appears by a rename; nothing is written into it.
   assert.deepEqual(
     seen.filter((event) => event === `change ${process.pid}.json`),
     [],
   )
 })
 
-test('notes of processes that are gone are removed, what cannot be read stays while its process runs', () => {
+test('records of processes that are gone are removed, and an unreadable one stays while its process runs', () => {
   const theirs = join(dir, `${process.pid}.json`)
   const gone = join(dir, `${NO_PID}.json`)
   const stale = join(dir, `${NO_PID - 1}.json`)

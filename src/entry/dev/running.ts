@@ -1,6 +1,6 @@
 /**
- * Which `keelson dev` run on this machine, for `keelson status` and `keelson stop`: a file for
- * each, of this user.
+ * Records which `keelson dev` servers run on this machine, for `keelson status` and `keelson stop`.
+ * There is a file for each server of this user.
  */
 import { execFileSync } from 'node:child_process'
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,18 +11,18 @@ import { makeFolders, readIfThere } from '../../lib/process/files.ts'
 export type RunningServer = {
   readonly pid: number
   readonly url: string
-  /** Absolute. */
+  /** The absolute path of the data folder. */
   readonly folder: string
   readonly store: 'sqlite' | 'memory' | 'etcd'
   readonly startedMs: number
 }
 
-/** Forgotten when it is disposed of. */
+/** Records a server. Disposing of the result removes the record. */
 export function recordRunning(running: RunningServer, index: string | undefined): Disposable {
   if (index === undefined) return { [Symbol.dispose]: () => undefined }
   const path = join(index, `${running.pid}.json`)
   makeFolders(index, 0o700)
-  // In one step: who lists them meanwhile sees no half of a file.
+  // Written in one step, so that a reader never sees half of a file.
   const draft = `${path}.draft`
   writeFileSync(draft, JSON.stringify({ ...running, mark: markOf(running.pid) }), { mode: 0o600 })
   renameSync(draft, path)
@@ -30,8 +30,8 @@ export function recordRunning(running: RunningServer, index: string | undefined)
 }
 
 /**
- * The first that was started is the first. Files of those that are gone are removed; one that
- * cannot be read may be of another version, and stays.
+ * Returns the running servers, the oldest first. Records of processes that are gone are removed. A
+ * record that cannot be read may be of another version, and stays while its process runs.
  */
 export function listRunning(index: string): RunningServer[] {
   const found = filesIn(index).flatMap((name) => {
@@ -49,7 +49,7 @@ function filesIn(index: string): string[] {
   try {
     return readdirSync(index).filter((name) => /^\d+\.json$/.test(name))
   } catch {
-    // Nothing was ever started here.
+    // No server was ever started by this user.
     return []
   }
 }
@@ -71,26 +71,26 @@ function readRunning(text: string): RecordedServer | undefined {
     } as const
     return { running, mark: textOf(fields['mark']) }
   } catch {
-    // Not ours, or of another version.
+    // The record is not ours, or is of another version.
     return undefined
   }
 }
 
-/** Another process may have got the same id since then. */
+/** Whether the recorded process still runs. Another process may have got the same id since then. */
 const isRunning = ({ running, mark }: RecordedServer): boolean => {
   const now = markOf(running.pid)
   return now !== '' && now === mark
 }
 
 /**
- * What no other process with this id has: when it began. Empty if there is none, or it has ended
- * and nobody has looked.
+ * Returns a mark that distinguishes a process from all others with the same id: when it started.
+ * Empty if there is no such process, or if it has ended and its parent has not waited for it.
  */
 export function markOf(pid: number): string {
   const stat = readIfThere(`/proc/${pid}/stat`)
   if (stat !== undefined) {
-    // Behind the name, which may have any character: the state, and the 20th field is the start, in
-    // ticks since the machine started.
+    // The fields after the name, which may have any character, begin with the state. The 20th of
+    // them is the start, in ticks since the machine started.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return fields[0] === 'Z' ? '' : (fields[19] ?? '')
   }

@@ -1,14 +1,14 @@
-/** `keelson status`: what runs, as a table. */
+/** `keelson status`: prints running servers as a table. */
 import type { RunningServer } from './running.ts'
 
 export const statusHelp = `Usage: keelson status [flags]
 
-Lists each keelson dev of this user that runs on this machine.
+Lists the servers of keelson dev that this user runs on this machine.
 
   --output=json
-        As JSON, for programs.
+        Print JSON, for programs.
   --help
-        Shows this text.
+        Show this text.
 `
 
 const SECOND_MS = 1000
@@ -16,7 +16,7 @@ const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 
 export function describeRunning(running: readonly RunningServer[], nowMs: number): string {
-  if (running.length === 0) return 'Nothing runs: keelson dev starts a server.\n'
+  if (running.length === 0) return 'No servers are running: keelson dev starts one.\n'
   const rows = running.map(({ pid, url, store, startedMs, folder }) => [
     `${pid}`,
     url,

@@ -1,4 +1,4 @@
-/** `keelson stop`: ends what `keelson dev` runs, in order, and waits until it is gone. */
+/** `keelson stop`: stops servers of `keelson dev` gracefully, and waits until they are gone. */
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { missingValues, readCommandFlags } from '../../lib/process/command-flags.ts'
@@ -7,21 +7,24 @@ import { listRunning, markOf, type RunningServer } from './running.ts'
 
 export const stopHelp = `Usage: keelson stop [flags]
 
-Ends keelson dev: that of the folder, or, if there is none, the only one that runs. Data stays.
+Stops the keelson dev that runs in the folder. Without --data-dir, and if none runs in the default folder, stops the only one that runs. Data is kept.
 
   --data-dir=folder (default ./.keelson)
-        The folder of the one to end.
+        The folder of the server to stop.
   --all
-        Ends each keelson dev of this user.
+        Stop all servers of keelson dev of this user.
   --help
-        Shows this text.
+        Show this text.
 `
 
-/** Longer than a server waits for the requests that it is answering. */
+/** Longer than a server waits for requests in progress. */
 const STOP_MS_MAX = 40_000
 const POLL_MS = 20
 
-/** What it did, in lines. Fails with a UsageError, or with an Error that says what to do. */
+/**
+ * Stops servers. Returns the lines to print. Fails with a UsageError, or with an Error that says
+ * what to do.
+ */
 export async function stopRunning(args: readonly string[], index: string): Promise<string[]> {
   const wanted = choose(args, listRunning(index))
   const marks = new Map(wanted.map(({ pid }) => [pid, markOf(pid)]))
@@ -48,11 +51,13 @@ function choose(
   if (there.length > 0) return there
   if (given === undefined && running.length === 1) return running
   const known =
-    running.length === 0 ? 'nothing runs' : 'keelson status lists what runs; --all ends all of it'
+    running.length === 0
+      ? 'no servers are running'
+      : 'keelson status lists the running servers; --all stops all of them'
   throw new Error(`no keelson dev runs in ${folder}: ${known}`)
 }
 
-/** One that has ended by itself meanwhile is no reason to leave the others running. */
+/** Sends SIGTERM to a process. If it has already ended, the others must still be stopped. */
 function end(pid: number): void {
   try {
     process.kill(pid, 'SIGTERM')
@@ -61,14 +66,14 @@ function end(pid: number): void {
   }
 }
 
-/** The processes themselves: what they note about themselves may go before they do. */
+/** Waits for the processes themselves, because their records may be removed before they end. */
 async function gone(marks: ReadonlyMap<number, string>): Promise<void> {
   const left = (): number[] =>
     [...marks].flatMap(([pid, mark]) => (mark !== '' && markOf(pid) === mark ? [pid] : []))
   for (let waitedMs = 0; left().length > 0; waitedMs += POLL_MS) {
     if (waitedMs >= STOP_MS_MAX) {
       throw new Error(
-        `process ${left().join(', ')} does not end: kill -9 ends it, and loses nothing acknowledged`,
+        `process ${left().join(', ')} does not stop: kill -9 ends it without losing acknowledged writes`,
       )
     }
     await sleep(POLL_MS)

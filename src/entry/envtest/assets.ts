@@ -1,6 +1,7 @@
 /**
- * `keelson assets`: a folder for KUBEBUILDER_ASSETS. controller-runtime's envtest, and what others
- * built after it, start the `kube-apiserver`, `etcd` and `kubectl` that they find there.
+ * `keelson assets`: creates a folder for KUBEBUILDER_ASSETS. controller-runtime's envtest, and
+ * tools that are modeled on it, start the `kube-apiserver`, `etcd` and `kubectl` that they find
+ * there.
  */
 import {
   accessSync,
@@ -24,32 +25,32 @@ Prints a folder with kube-apiserver, etcd and kubectl, for tests that start a co
   export KUBEBUILDER_ASSETS=$(npx keelson assets)
   go test ./...
 
-kube-apiserver is Keelson. etcd is no etcd: it answers the checks of envtest, and objects are kept in the memory of kube-apiserver until that ends. With
-TEST_ASSET_ETCD=/path/to/etcd they are kept there. kubectl is the one of the PATH, if there is one.
+kube-apiserver is Keelson. etcd is a stand-in that answers the health checks of envtest: kube-apiserver keeps all objects in its memory until it ends. With
+TEST_ASSET_ETCD=/path/to/etcd, they are kept in that etcd. kubectl is the one on the PATH, if there is one.
 
   --dir=folder
-        Where to put them. Default: a folder below ~/.cache/keelson, or XDG_CACHE_HOME.
+        The folder to create. Default: a folder below ~/.cache/keelson, or below XDG_CACHE_HOME.
   --help
-        Shows this text.
+        Show this text.
 `
 
 export type AssetsOptions = {
-  /** Absolute. Made if it does not exist. */
+  /** The absolute path of the folder. It is created if it does not exist. */
   readonly folder: string
-  /** Starts Keelson: a program and its first arguments. */
+  /** The command that starts Keelson: a program and its first arguments. */
   readonly program: readonly string[]
-  /** Starts what stands in for etcd. */
+  /** The command that starts the stand-in for etcd. */
   readonly standIn: readonly string[]
   readonly version: string
-  /** What `kube-apiserver --help` tells: envtest looks for flags there before each start. */
+  /** The output of `kube-apiserver --help`, in which envtest looks for flags before each start. */
   readonly serveHelp: string
-  /** The environment's PATH. */
+  /** The PATH of the environment. */
   readonly path: string
 }
 
 const helpName = 'kube-apiserver.help'
 
-/** Fails with what to do about it. */
+/** Creates the folder. Fails with an error that says what to do. */
 export function writeAssets(options: AssetsOptions): void {
   const { folder } = options
   try {
@@ -60,19 +61,18 @@ export function writeAssets(options: AssetsOptions): void {
     putKubectl(join(folder, 'kubectl'), options)
   } catch (cause) {
     const why = messageOf(cause)
-    throw new Error(
-      `${folder} cannot be used (${why}): give a folder that you can write to as --dir`,
-      { cause },
-    )
+    throw new Error(`${folder} cannot be used (${why}): choose a writable folder with --dir`, {
+      cause,
+    })
   }
 }
 
 /**
- * A shell answers what is asked before each start: another start of Node would take longer than the
- * rest.
+ * Returns the script of kube-apiserver. The shell itself answers what envtest asks before each
+ * start, because one more start of Node would take longer than everything else.
  */
 const apiServerScript = ({ folder, program, version }: AssetsOptions): string => `#!/bin/sh
-# Keelson in the place of kube-apiserver; written by: keelson assets
+# Keelson in place of kube-apiserver; written by: keelson assets
 export ${parentVariable}="$PPID"
 case "\${1-}" in
   --help | -h) exec cat ${quote(join(folder, helpName))} ;;
@@ -88,17 +88,17 @@ case "\${1-}" in
   --help | -h)
     echo 'Stands in for etcd beside Keelson: it answers health checks and stores nothing.'
     echo '  --listen-client-urls'
-    echo '        Where it answers. All other flags are ignored.'
+    echo '        The addresses to listen on. All other flags are ignored.'
     exit 0 ;;
   --version | version)
-    echo 'This is not etcd: it stands in for it beside Keelson ${version}, whose kube-apiserver keeps all objects in its memory'
+    echo 'This is not etcd, but its stand-in beside Keelson ${version}, whose kube-apiserver keeps all objects in its memory'
     exit 0 ;;
 esac
 exec ${standIn.map(quote).join(' ')} "$@"
 `
 
 const noKubectl = `#!/bin/sh
-echo 'kubectl: there was none on the PATH when keelson assets was run. Install it (https://kubernetes.io/docs/tasks/tools) and run keelson assets again.' >&2
+echo 'kubectl was not on the PATH when keelson assets was run: install it (https://kubernetes.io/docs/tasks/tools) and run keelson assets again.' >&2
 exit 1
 `
 
@@ -120,12 +120,12 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK)
     return existsSync(path)
   } catch {
-    // Whatever the reason is, this file cannot be run.
+    // The file cannot be run, whatever the reason is.
     return false
   }
 }
 
-/** In one step: tests that run meanwhile start the old or the new one. */
+/** Writes a file in one step: tests that run meanwhile start the old or the new one. */
 function put(path: string, text: string, mode: number): void {
   const draft = `${path}.${process.pid}`
   writeFileSync(draft, text)

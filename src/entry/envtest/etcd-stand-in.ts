@@ -1,7 +1,7 @@
 /**
- * Stands in for etcd where tests start one beside `kube-apiserver` (docs/envtest.md): answers
- * health checks, and tells Keelson what it is. A program of its own, so that nothing of the server
- * is loaded for it.
+ * Stands in for etcd where tests start one beside `kube-apiserver` (docs/envtest.md). It answers
+ * health checks, and lets Keelson recognize it. It is a separate program, so that nothing of the
+ * server is loaded for it.
  */
 import { createServer } from 'node:http'
 import { exitWithParent, parentVariable } from './parent.ts'
@@ -20,7 +20,7 @@ function listenUrls(args: readonly string[]): URL[] {
 for (const { hostname, port, protocol } of listenUrls(process.argv.slice(2))) {
   if (protocol !== 'http:') {
     process.stderr.write(
-      `etcd (of Keelson): --listen-client-urls must be of http, not ${protocol}\n`,
+      `etcd (stand-in of Keelson): --listen-client-urls must use http, not ${protocol}\n`,
     )
     process.exit(FAILURE)
   }
@@ -31,11 +31,11 @@ for (const { hostname, port, protocol } of listenUrls(process.argv.slice(2))) {
     else
       response
         .writeHead(501)
-        .end('{"error":"this is not etcd: it stands in for it beside Keelson and stores nothing"}')
+        .end('{"error":"this is not etcd but the stand-in of Keelson, which stores nothing"}')
   })
   server.on('error', (error) => {
     process.stderr.write(
-      `etcd (of Keelson): cannot listen (${error.message}): choose other --listen-client-urls\n`,
+      `etcd (stand-in of Keelson): cannot listen (${error.message}): choose other --listen-client-urls\n`,
     )
     process.exit(FAILURE)
   })

@@ -1,21 +1,21 @@
 /**
- * How `kube-apiserver` knows that what its `--etcd-servers` names is no etcd but
- * `etcd-stand-in.ts`.
+ * Lets `kube-apiserver` recognize that its `--etcd-servers` names `etcd-stand-in.ts` and not an
+ * etcd.
  */
 import { get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export const standInPath = '/keelson/stand-in'
 export const standInAnswer = '{"keelson":"etcd-stand-in"}'
-/** On the same machine, and it runs already: but that may be a busy one. */
+/** Timeout of one request. The server runs on the same machine, which may be busy. */
 const ASK_MS_MAX = 5_000
 const ASKS_MS_MAX = 30_000
 const POLL_MS = 100
 const ANSWER_CHARACTERS_MAX = 1_000
 
 /**
- * The flags of a server beside a stand-in: `--store=memory` in place of `--etcd-servers`. Those of
- * one on a real etcd stay.
+ * Returns the flags of a server beside a stand-in, with `--store=memory` in place of
+ * `--etcd-servers`. With a real etcd, the flags stay unchanged.
  */
 export async function replaceStandIn(args: readonly string[]): Promise<readonly string[]> {
   const at = args.findIndex((argument) => /^--etcd-servers(=|$)/.test(argument))
@@ -30,7 +30,7 @@ export async function replaceStandIn(args: readonly string[]): Promise<readonly 
   ]
 }
 
-/** Asks until there is an answer: what does not answer yet may be either. */
+/** Asks until there is a response: a server that does not respond yet may be either of the two. */
 async function isStandIn(url: string): Promise<boolean> {
   const endMs = performance.now() + ASKS_MS_MAX
   for (;;) {
@@ -41,7 +41,10 @@ async function isStandIn(url: string): Promise<boolean> {
   }
 }
 
-/** The answer's text; undefined: there was none. What is no HTTP is an answer, too. */
+/**
+ * Returns the text of the response, or undefined if there was none. A response that is not HTTP
+ * counts as an empty one.
+ */
 function ask(url: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const onError = (error: NodeJS.ErrnoException): void =>

@@ -15,25 +15,28 @@ import type { History } from './history.ts'
 
 export type BootOptions = {
   readonly engine: MemoryEngine
-  /** Absent: the engine is never restored. */
+  /** Absent if the engine is never restored. */
   readonly restores?: Restores
   readonly clock: TestClock
   readonly log: Log
-  /** Whether the engine has what clusters begin with. */
+  /** Whether the engine already has the initial objects of a cluster. */
   readonly isPrepared: boolean
-  /** Nothing is written but by requests. */
+  /** Whether only requests write. The server itself writes nothing. */
   readonly isPassive?: boolean
-  /** Absent: writes are not recorded. */
+  /** Absent if writes are not recorded. */
   readonly history?: History
-  /** Around the requests of clients. */
+  /** Wraps the handler of client requests. */
   readonly around?: (handle: Handler) => Handler
-  /** How clients reach it. */
+  /** Connects the server's listener to an address. */
   readonly listen: (listener: Listener) => Promise<void>
 }
 
 export type BootedServer = { readonly server: Server; readonly handle: Handler }
 
-/** The same for all servers of the process: in a fork, the records of its origin are its own. */
+/**
+ * The uid of all servers in this process. In a fork, the records of its origin therefore count as
+ * its own.
+ */
 const serverUid = randomUUID()
 
 export async function boot(config: Config, options: BootOptions): Promise<BootedServer> {
@@ -67,7 +70,7 @@ export async function boot(config: Config, options: BootOptions): Promise<Booted
   }
   const server = await restores.within(() => startServer(config, environment, hooks))
   void server.failed.then((error) =>
-    log('error', 'a part of the server cannot be started', { error: String(error) }),
+    log('error', 'failed to start a part of the server', { error: String(error) }),
   )
   return { server, handle: await handle }
 }

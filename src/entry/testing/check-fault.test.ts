@@ -7,57 +7,57 @@ function check(match: unknown, effect: unknown): void {
   checkEffect(effect, match)
 }
 
-suite('faults that are refused', () => {
+suite('invalid faults are rejected', () => {
   const all: readonly (readonly [unknown, unknown, RegExp])[] = [
-    [null, { status: 500 }, /^match is no object$/],
-    [[], { status: 500 }, /^match is no object$/],
-    [{ colour: 'red' }, { status: 500 }, /^match: there is no "colour"$/],
-    [{ verb: 'read' }, { status: 500 }, /^match\.verb: one of get, list, /],
-    [{ verb: [] }, { status: 500 }, /^match\.verb: from 1 to 8 verbs$/],
-    [{ verb: ['get', 1] }, { status: 500 }, /^match\.verb: one of/],
-    [{ name: 1 }, { status: 500 }, /^match\.name is no text$/],
+    [null, { status: 500 }, /^match is not an object$/],
+    [[], { status: 500 }, /^match is not an object$/],
+    [{ colour: 'red' }, { status: 500 }, /^match: unknown field "colour"$/],
+    [{ verb: 'read' }, { status: 500 }, /^match\.verb must be one of: get, list, /],
+    [{ verb: [] }, { status: 500 }, /^match\.verb must have 1 to 8 verbs$/],
+    [{ verb: ['get', 1] }, { status: 500 }, /^match\.verb must be one of/],
+    [{ name: 1 }, { status: 500 }, /^match\.name is not a string$/],
     [{ name: 'x'.repeat(1_001) }, { status: 500 }, /^match\.name is longer than 1000 characters$/],
-    [{ resource: null }, { status: 500 }, /^match\.resource is no text$/],
-    [{ after: '1' }, { status: 500 }, /^match\.after is no number$/],
+    [{ resource: null }, { status: 500 }, /^match\.resource is not a string$/],
+    [{ after: '1' }, { status: 500 }, /^match\.after is not a number$/],
     [{ times: -1 }, { status: 500 }, /^match\.times -1 is not between/],
-    [{ times: 1.5 }, { status: 500 }, /^match\.times 1\.5 is no whole number$/],
+    [{ times: 1.5 }, { status: 500 }, /^match\.times 1\.5 is not a whole number$/],
     [{ after: Number.NaN }, { status: 500 }, /^match\.after NaN is not between/],
     [{ after: Infinity }, { status: 500 }, /^match\.after Infinity is not between/],
-    [{}, undefined, /^effect: one of status, conflict,/],
-    [{}, {}, /^effect: one of/],
-    [{}, 'status', /^effect: one of/],
-    [{}, { status: 500, delayMs: 1 }, /^effect: one of/],
+    [{}, undefined, /^effect must be exactly one of: status, conflict,/],
+    [{}, {}, /^effect must be exactly one of/],
+    [{}, 'status', /^effect must be exactly one of/],
+    [{}, { status: 500, delayMs: 1 }, /^effect must be exactly one of/],
     [{}, { status: 200 }, /^effect\.status 200 is not between 400 and 599$/],
-    [{}, { status: '500' }, /^effect\.status is no number$/],
-    [{}, { status: 500, colour: 'red' }, /^effect: there is no "colour"$/],
-    [{}, { status: 500, message: {} }, /^effect\.message is no text$/],
+    [{}, { status: '500' }, /^effect\.status is not a number$/],
+    [{}, { status: 500, colour: 'red' }, /^effect: unknown field "colour"$/],
+    [{}, { status: 500, message: {} }, /^effect\.message is not a string$/],
     [
       {},
       { status: 500, retryAfterSeconds: Infinity },
       /^effect\.retryAfterSeconds Infinity is not between/,
     ],
-    [{}, { conflict: false }, /^effect\.conflict: one of true$/],
+    [{}, { conflict: false }, /^effect\.conflict must be one of: true$/],
     [{}, { delayMs: 3e9 }, /^effect\.delayMs 3000000000 is not between 0 and 2147483647$/],
     [{}, { delayMs: Number.NaN }, /^effect\.delayMs NaN is not between/],
-    [{}, { dropConnection: 'now' }, /^effect\.dropConnection: one of true, before, after$/],
-    [{}, { closeWatch: { afterEvents: '1' } }, /^effect\.closeWatch\.afterEvents is no number$/],
-    [{}, { closeWatch: {} }, /^effect\.closeWatch: true, or/],
-    [{}, { closeWatch: { after: 1 } }, /^effect\.closeWatch: true, or/],
-    [{}, { staleRead: 1 }, /^effect\.staleRead: one of true$/],
+    [{}, { dropConnection: 'now' }, /^effect\.dropConnection must be one of: true, before, after$/],
+    [{}, { closeWatch: { afterEvents: '1' } }, /^effect\.closeWatch\.afterEvents is not a number$/],
+    [{}, { closeWatch: {} }, /^effect\.closeWatch must be true, or/],
+    [{}, { closeWatch: { after: 1 } }, /^effect\.closeWatch must be true, or/],
+    [{}, { staleRead: 1 }, /^effect\.staleRead must be one of: true$/],
     [
       { verb: 'list' },
       { conflict: true },
-      /^effect: conflict is for update, patch, delete, not for list$/,
+      /^effect: conflict applies to update, patch, delete, not to list$/,
     ],
     [
       { verb: ['get', 'list'] },
       { closeWatch: true },
-      /^effect: closeWatch is for watch, not for get, list$/,
+      /^effect: closeWatch applies to watch, not to get, list$/,
     ],
     [
       { verb: 'create' },
       { staleRead: true },
-      /^effect: staleRead is for get, list, not for create$/,
+      /^effect: staleRead applies to get, list, not to create$/,
     ],
   ]
   for (const [match, effect, message] of all) {
@@ -67,7 +67,7 @@ suite('faults that are refused', () => {
   }
 })
 
-test('faults that are taken', () => {
+test('valid faults are accepted', () => {
   check({}, { status: 503, message: 'later', reason: 'ServiceUnavailable', retryAfterSeconds: 1 })
   check({ verb: ['get', 'update'], name: undefined, after: 0, times: 1 }, { conflict: true })
   check({ verb: 'watch' }, { closeWatch: { afterEvents: 3 } })

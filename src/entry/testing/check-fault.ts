@@ -1,51 +1,62 @@
 /**
- * Whether a fault is one: its fields are known, of their types and in their bounds. Programs
- * without types and other languages set faults, too.
+ * Checks faults: fields must be known, of the right type and within their bounds. Faults also come
+ * from programs without types and in other languages.
  */
 import { TIMER_MS_MAX } from '../../lib/time/timers.ts'
 import type { FaultEffect } from './fault-effect.ts'
 import type { FaultMatch, Verb } from './fault-match.ts'
 
-/** Fails with a TypeError or a RangeError that names the field. */
+/**
+ * Checks which requests a fault matches. Fails with a TypeError or a RangeError that names the
+ * field.
+ */
 export function checkMatch(given: unknown): asserts given is FaultMatch {
   checkFields(given, 'match', matchFields)
 }
 
-/** The same. An effect that no request of these verbs can have is refused, too. */
+/**
+ * Checks an effect, like `checkMatch`. Also rejects an effect that no request with these verbs can
+ * have.
+ */
 export function checkEffect(given: unknown, { verb }: FaultMatch): asserts given is FaultEffect {
   const kinds = effectKinds.filter((name) => isRecord(given) && given[name] !== undefined)
   const [kind] = kinds
   if (kind === undefined || kinds.length > 1)
-    throw new TypeError(`effect: one of ${effectKinds.join(', ')}`)
+    throw new TypeError(`effect must be exactly one of: ${effectKinds.join(', ')}`)
   checkFields(given, 'effect', effects[kind])
   const wanted = verb === undefined ? undefined : [verb].flat()
   if (wanted?.some((one) => canHave(kind, one)) === false) {
     throw new RangeError(
-      `effect: ${kind} is for ${verbsOf(kind).join(', ')}, not for ${wanted.join(', ')}`,
+      `effect: ${kind} applies to ${verbsOf(kind).join(', ')}, not to ${wanted.join(', ')}`,
     )
   }
 }
 
-/** Whether a request of this verb can be answered so. */
+/** Whether the effect is possible for a request with this verb. */
 export const canMeet = (effect: FaultEffect, verb: string): boolean =>
   effectKinds.every((kind) => !(kind in effect) || canHave(kind, verb))
 
 type Check = (value: unknown, name: string) => void
 
-/** Names of objects have up to 253 characters; those of resources are shorter. */
+/**
+ * Maximum length of names. Names of objects have up to 253 characters, and those of resources are
+ * shorter.
+ */
 const NAME_CHARACTERS_MAX = 1_000
 const MESSAGE_CHARACTERS_MAX = 10_000
 const STATUS_MIN = 400
 const STATUS_MAX = 599
-/** What JSON and clients hold exactly. */
+/** The largest integer that JSON and clients represent exactly. */
 const COUNT_MAX = Number.MAX_SAFE_INTEGER
-/** A day: what clients of Go take for a time is far less than a number can say. */
+/**
+ * Maximum delay before a retry: a day. The durations of Go clients cannot represent all numbers.
+ */
 const RETRY_SECONDS_MAX = 86_400
 
 const textUpTo =
   (charactersMax: number): Check =>
   (value, name) => {
-    if (typeof value !== 'string') throw new TypeError(`${name} is no text`)
+    if (typeof value !== 'string') throw new TypeError(`${name} is not a string`)
     if (value.length > charactersMax)
       throw new RangeError(`${name} is longer than ${charactersMax} characters`)
   }
@@ -53,7 +64,7 @@ const textUpTo =
 const between =
   (min: number, max: number): Check =>
   (value, name) => {
-    if (typeof value !== 'number') throw new TypeError(`${name} is no number`)
+    if (typeof value !== 'number') throw new TypeError(`${name} is not a number`)
     if (!(value >= min && value <= max))
       throw new RangeError(`${name} ${value} is not between ${min} and ${max}`)
   }
@@ -63,7 +74,7 @@ const integer =
   (value, name) => {
     between(min, max)(value, name)
     if (!Number.isInteger(value))
-      throw new RangeError(`${name} ${String(value)} is no whole number`)
+      throw new RangeError(`${name} ${String(value)} is not a whole number`)
   }
 
 const count = integer(0, COUNT_MAX)
@@ -72,7 +83,7 @@ const oneOf =
   (...wanted: readonly (string | true)[]): Check =>
   (value, name) => {
     if (!wanted.some((one) => one === value))
-      throw new TypeError(`${name}: one of ${wanted.join(', ')}`)
+      throw new TypeError(`${name} must be one of: ${wanted.join(', ')}`)
   }
 
 const verbs = [
@@ -89,7 +100,7 @@ const verbs = [
 const verb: Check = (value, name) => {
   const all: readonly unknown[] = Array.isArray(value) ? value : [value]
   if (all.length === 0 || all.length > verbs.length)
-    throw new RangeError(`${name}: from 1 to ${verbs.length} verbs`)
+    throw new RangeError(`${name} must have 1 to ${verbs.length} verbs`)
   for (const one of all) oneOf(...verbs)(one, name)
 }
 
@@ -107,7 +118,7 @@ const matchFields: Readonly<Record<keyof FaultMatch, Check>> = {
 const closing: Check = (value, at) => {
   if (value === true) return
   if (!isRecord(value) || value['afterEvents'] === undefined)
-    throw new TypeError(`${at}: true, or { afterEvents }`)
+    throw new TypeError(`${at} must be true, or { afterEvents }`)
   checkFields(value, at, { afterEvents: count })
 }
 
@@ -140,7 +151,7 @@ const effectKinds = [
   'staleRead',
 ] as const
 
-/** Those that are no answers to other requests. */
+/** The verbs of effects that are not possible for requests with other verbs. */
 const verbsByKind: ReadonlyMap<Kind, readonly Verb[]> = new Map<Kind, readonly Verb[]>([
   ['conflict', ['update', 'patch', 'delete']],
   ['closeWatch', ['watch']],
@@ -154,13 +165,13 @@ const canHave = (kind: Kind, one: string): boolean =>
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What is undefined is absent. */
+/** Checks the fields of an object. A field that is undefined counts as absent. */
 function checkFields(given: unknown, what: string, checks: Readonly<Record<string, Check>>): void {
-  if (!isRecord(given)) throw new TypeError(`${what} is no object`)
+  if (!isRecord(given)) throw new TypeError(`${what} is not an object`)
   const known = new Map(Object.entries(checks))
   for (const [field, value] of Object.entries(given)) {
     const check = known.get(field)
-    if (check === undefined) throw new TypeError(`${what}: there is no ${JSON.stringify(field)}`)
+    if (check === undefined) throw new TypeError(`${what}: unknown field ${JSON.stringify(field)}`)
     if (value !== undefined) check(value, `${what}.${field}`)
   }
 }

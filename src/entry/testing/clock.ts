@@ -1,6 +1,6 @@
 /**
- * The clock of a cluster. It goes as the real one does, and a test can move it forward: everything
- * that is due by then happens at once. How long requests may take is measured by the real one.
+ * The clock of a cluster. It runs like the real one, and a test can move it forward: everything
+ * that is due by then happens at once. Time limits of requests are measured by the real clock.
  */
 import { parseDuration } from '../../lib/time/duration.ts'
 import { type Clock, systemClock } from '../../lib/time/clock.ts'
@@ -13,25 +13,25 @@ import {
 } from '../../lib/time/timers.ts'
 
 export type TestClockOptions = {
-  /** From the real clock. */
+  /** The difference from the real clock. */
   readonly offsetMs: number
-  /** Called before the clock is moved, and after. */
+  /** Called before the clock is moved. `onMoved` is called afterwards. */
   readonly onMoving: () => void
   readonly onMoved: () => void | Promise<void>
 }
 
 /**
- * The first and the last second that timestamps of the API and certificates can have: four digits
- * of the year.
+ * The first and the last second that timestamps of the API and certificates can represent: a year
+ * has four digits.
  */
 const TIME_MS_MIN = 0
 const TIME_MS_MAX = Date.UTC(9999, 11, 31, 23, 59, 59)
-const tooFar = 'it goes to the end of the year 9999'
+const tooFar = 'the clock ends with the year 9999'
 
-/** How far a time of day is from the real one. Fails if no clock can show it. */
+/** Returns how far a time of day is from the real one. Fails if timestamps cannot represent it. */
 export function offsetOf(now: Date | string): number {
   const ms = new Date(now).getTime()
-  if (Number.isNaN(ms)) throw new RangeError(`now: ${String(now)} is no time`)
+  if (Number.isNaN(ms)) throw new RangeError(`now: ${String(now)} is not a time`)
   if (ms < TIME_MS_MIN) throw new RangeError(`now: ${String(now)} is before 1970`)
   if (ms > TIME_MS_MAX) throw new RangeError(`now: ${String(now)} is too late: ${tooFar}`)
   return ms - systemClock.wallMs()
@@ -50,19 +50,20 @@ export class TestClock {
     this.#options = options
   }
 
-  /** What the server takes for the time of day. */
+  /** Returns the time of day of the server. */
   now(): Date {
     return new Date(this.#wallMs())
   }
 
   /**
-   * Moves the clock forward, by milliseconds or a duration such as '1h30m'. When it returns, what
-   * expires in the store has expired, and controllers have been told what is due; use `waitFor` for
-   * what they do.
+   * Moves the clock forward, by milliseconds or a duration such as '1h30m'. When it resolves,
+   * everything that expires in the store has expired, and controllers were notified of what is due.
+   * Use `waitFor` to wait for what they do.
    */
   async advance(by: number | string): Promise<void> {
     const ms = typeof by === 'number' ? by : durationOf(by)
-    if (!(ms >= 0)) throw new RangeError(`the clock cannot be moved by ${by}: it only goes forward`)
+    if (!(ms >= 0))
+      throw new RangeError(`the clock cannot be moved by ${by}: it only moves forward`)
     if (this.#wallMs() + ms > TIME_MS_MAX)
       throw new RangeError(`the clock cannot be moved by ${by}: ${tooFar}`)
     this.#options.onMoving()
@@ -79,13 +80,13 @@ export class TestClock {
   }
 
   /**
-   * For the server: only dates are moved.
+   * The clock of the server. Only dates are moved.
    * @internal
    */
   readonly clock: Clock = { wallMs: () => this.#wallMs(), monotonicMs: systemClock.monotonicMs }
 
   /**
-   * For what lasts until a time that a test may move to.
+   * Timers of work that waits until a time to which a test may move.
    * @internal
    */
   readonly timers: Timers = {
@@ -109,7 +110,7 @@ export class TestClock {
   }
 
   /**
-   * For the store, whose leases a test may outlast.
+   * The time of the store, whose leases expire when a test moves the clock.
    * @internal
    */
   readonly time: Time = {

@@ -1,6 +1,6 @@
 /**
- * A Kubernetes API server in this process, for a test: everything in memory, nothing to install,
- * nothing left behind.
+ * A Kubernetes API server in the process of a test. It keeps everything in memory, needs no
+ * installation, and leaves nothing behind.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -36,18 +36,21 @@ import { type NotYet, waitFor, type WaitOptions } from './wait-for.ts'
 import { Writes } from './writes.ts'
 
 export type ClusterOptions = ConfigureOptions & {
-  /** What the server logs; nothing by default. */
+  /** Receives the log entries of the server. Nothing is logged by default. */
   readonly log?: Log
-  /** The time of day at the start; the real one by default. */
+  /** The time of day at the start; the real time by default. */
   readonly now?: Date | string
   /**
    * Whether programs in other languages can set faults, fork and so on over HTTPS, under
-   * /keelson/testing/. Not by default.
+   * /keelson/testing/. False by default.
    */
   readonly servesControl?: boolean
 }
 
-/** Ready when it returns: the default namespaces, roles and service accounts are there. */
+/**
+ * Starts a cluster. It is ready when the promise resolves: the default namespaces, roles and
+ * service accounts exist.
+ */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const fault = nodeFault()
   if (fault !== undefined) throw new Error(`keelson/testing ${fault}`)
@@ -73,35 +76,35 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   }
 }
 
-/** What clusters of the same options begin with. */
+/** The initial states of clusters, by their options. */
 const initialStates = new InitialStates()
 
 type ClusterState = {
   readonly options: ClusterOptions
   readonly config: Config
   readonly credentials: Credentials
-  /** Undefined: it begins with nothing. */
+  /** Undefined if the cluster begins without objects. */
   readonly state: EngineState | undefined
-  /** False: of a fork. */
+  /** False for a fork. */
   readonly isOrigin: boolean
-  /** Of the clock. */
+  /** The difference between the clock of the cluster and the real one. */
   readonly offsetMs: number
 }
 
 export class Cluster implements AsyncDisposable, ControlledCluster {
-  /** `https://127.0.0.1:PORT` */
+  /** The address of the server: `https://127.0.0.1:PORT`. */
   readonly url: string
   /** A bearer token of a member of system:masters. */
   readonly token: string
-  /** PEM. */
+  /** The certificate authority of the server, in PEM. */
   readonly certificateAuthority: string
-  /** Of a member of system:masters. */
+  /** The client certificate of a member of system:masters. */
   readonly clientCertificate: { readonly certificatePem: string; readonly keyPem: string }
-  /** With the client certificate in it. */
+  /** A kubeconfig with the client certificate. */
   readonly kubeconfig: Kubeconfig
-  /** What goes wrong between clients and the server. */
+  /** Faults between clients and the server. */
   readonly faults: Faults
-  /** The time of day of the server. */
+  /** The clock of the server. */
   readonly clock: TestClock
   readonly #parts: ClusterState
   readonly #listener: LazyListener
@@ -122,7 +125,7 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
     const connected = Promise.withResolvers<void>()
     const listener = await LazyListener.open(connected.resolve)
     const cluster = new Cluster(parts, listener)
-    // A failure is told to whoever waits for the server.
+    // A failure is reported where the server is awaited.
     void connected.promise.then(() => cluster.ready()).catch(() => undefined)
     return cluster
   }
@@ -151,19 +154,25 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   }
 
   /**
-   * Resolves when clients are answered. A fork starts its server when it is first used; this does
-   * it before.
+   * Resolves when the server responds to clients. A fork starts its server when it is first used;
+   * this method starts it earlier.
    */
   async ready(): Promise<void> {
     await this.#run()
   }
 
-  /** Of another user, with a client certificate. Roles and bindings say what he may do. */
+  /**
+   * Returns a kubeconfig of another user, with a client certificate. Roles and bindings determine
+   * the permissions of the user.
+   */
   kubeconfigFor(user: TestUser): Kubeconfig {
     return this.#kubeconfigOf(user.name, issueClient(this.#parts.credentials.clientAuthority, user))
   }
 
-  /** The path of the kubeconfig as a file, which is removed when the cluster stops. */
+  /**
+   * Writes the kubeconfig to a file, and returns its path. The file is removed when the cluster
+   * stops.
+   */
   kubeconfigFile(): string {
     this.#folder ??= mkdtempSync(join(tmpdir(), 'keelson-testing-'))
     const path = join(this.#folder, 'kubeconfig')
@@ -172,8 +181,8 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   }
 
   /**
-   * A typed client of `@kubernetes/client-node`, which the caller has installed: `await
-   * cluster.client(CoreV1Api)`.
+   * Returns a typed client of `@kubernetes/client-node`, which the caller has installed, for
+   * example with `await cluster.client(CoreV1Api)`.
    */
   async client<T>(api: new (configuration: never) => T, user?: TestUser): Promise<T> {
     const { KubeConfig } = await import('@kubernetes/client-node')
@@ -184,11 +193,11 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
     const factory: { makeApiClient(constructor: unknown): unknown } = kubeconfig
     const client = factory.makeApiClient(api)
     if (!(client instanceof api))
-      throw new TypeError(`${api.name} is no API of @kubernetes/client-node`)
+      throw new TypeError(`${api.name} is not an API of @kubernetes/client-node`)
     return client
   }
 
-  /** A request of the test itself: without a connection, and without faults. */
+  /** Sends a request of the test itself, without a connection and without faults. */
   async request<T = unknown>(request: TestRequest): Promise<TestResponse<T>> {
     const { handle } = await this.#run()
     this.#beforeRequest(request.method ?? 'GET')
@@ -196,25 +205,26 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   }
 
   /**
-   * Waits until the condition returns something that is not empty, and returns that. It is checked
-   * at each write and some times a second; while it throws, it does not hold.
+   * Waits until the condition returns a value that is not empty, and returns that value. The
+   * condition is checked at each write and several times a second. A condition that throws does not
+   * hold yet.
    */
   waitFor<T>(condition: () => T | NotYet | Promise<T | NotYet>, options?: WaitOptions): Promise<T> {
     return waitFor(condition, (run) => this.#writes.onNext(run), options)
   }
 
   /**
-   * All writes since the cluster was ready, the oldest first, or those that the filter names. The
-   * last 64 MB of objects are kept.
+   * Returns the writes since the cluster was ready, the oldest first: all of them, or those that
+   * match the filter. The last 64 MB of objects are kept.
    */
   history(filter: HistoryFilter = {}): Write[] {
     return this.#history.read(filter)
   }
 
   /**
-   * Another cluster that begins with the state of this one; both go on by themselves. They share
-   * what neither changes, so a fork takes the same time however much there is. Its server starts
-   * with its first request.
+   * Returns another cluster that begins with the state of this one. Both then continue
+   * independently. They share unchanged objects, so that a fork takes the same time however many
+   * objects there are. Its server starts with its first request.
    */
   async fork(): Promise<Cluster> {
     await this.#run()
@@ -223,7 +233,10 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
     return await Cluster.open({ ...forked, state: this.#engine.state(), isOrigin: false })
   }
 
-  /** Clients that ask for a fork over HTTPS get no rights in this cluster by it. */
+  /**
+   * Returns the credentials of a fork. Clients that create a fork over HTTPS must not get rights in
+   * this cluster by it.
+   */
   #accessOfFork(): Pick<ClusterState, 'config' | 'credentials'> {
     const { options, config, credentials } = this.#parts
     if (options.servesControl !== true) return { config, credentials }
@@ -231,18 +244,18 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
     return { config: configure({ ...options, log: silent }, own), credentials: own }
   }
 
-  /** The state of now, for `restore`. */
+  /** Returns the current state, for `restore`. */
   snapshot(): Snapshot {
     this.#begin()
     return new Snapshot(this.#engine.state())
   }
 
   /**
-   * Makes all objects what they were. That is done by writes: resourceVersions go on, and clients
-   * that watch are told what changes, so that controllers may go on running. Writes that were
-   * decided on before it are refused, those of the server's controllers as well as those of
-   * clients; requests that come meanwhile wait. Returns when the server decides by the restored
-   * state: roles, policies, webhooks, definitions and controllers.
+   * Restores all objects to the state of a snapshot. This is done by writes: resourceVersions
+   * continue, and watching clients are notified of the changes, so that controllers can continue to
+   * run. Writes that were decided before the restore are rejected, those of the server's
+   * controllers as well as those of clients. Requests that arrive meanwhile wait. Resolves when the
+   * server decides by the restored state: its roles, policies, webhooks, CRDs and controllers.
    */
   async restore({ state }: Snapshot): Promise<void> {
     await this.#run()
@@ -255,8 +268,8 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   }
 
   /**
-   * As new: the objects that it began with (of a fork: those at the fork), no faults, no history.
-   * The clock goes on.
+   * Restores the objects that the cluster began with (for a fork, those at the fork), and removes
+   * all faults and the history. The clock continues.
    */
   async reset(): Promise<void> {
     await this.#run()
@@ -266,7 +279,9 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
     this.#history.clear()
   }
 
-  /** Answers requests under way, ends watches, and leaves nothing behind. */
+  /**
+   * Stops the cluster. Requests in progress are served, watches end, and nothing is left behind.
+   */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop()
     return this.#stopping
@@ -312,12 +327,15 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
     return this.#control.around(handle, counted)
   }
 
-  /** Until a test writes, all that changes is the server's own work at the beginning. */
+  /**
+   * Keeps the state before the first write of a test. All earlier changes are the server's own
+   * initial work.
+   */
   #beforeRequest(method: string): void {
     if (this.#begun === undefined && method !== 'GET' && method !== 'HEAD') this.#begin()
   }
 
-  /** The state that `reset` goes back to. */
+  /** Returns the state that `reset` restores. */
   #begin(): EngineState {
     if (this.#begun !== undefined) return this.#begun
     this.#begun = this.#engine.state()
@@ -328,7 +346,7 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   #createEngine(state: EngineState | undefined): MemoryEngine {
     const { time } = this.clock
     const options = {
-      // Leases end in a request's name if the timer was started in one.
+      // Otherwise a lease would end in the context of the request in which its timer was started.
       time: {
         ...time,
         every: (ms: number, run: () => void) => time.every(ms, () => this.#history.outside(run)),
@@ -346,9 +364,9 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   }
 
   /**
-   * A server on the state of now, which is started when it is asked. Nothing is written there, by
-   * the server or the end of a lease: the resourceVersion of a list would go past writes that the
-   * list does not show, and a watch from there would never tell them.
+   * Returns a server on the current state, which starts with its first request. Nothing writes
+   * there, neither the server nor the end of a lease. Otherwise the resourceVersion of a list would
+   * include writes that the list does not show, and a watch from there would never report them.
    */
   #freeze(): FrozenServer {
     const { config, options } = this.#parts
@@ -411,5 +429,5 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   }
 }
 
-/** In kubeconfigs. */
+/** The name of the cluster in kubeconfigs. */
 const clusterName = 'keelson'

@@ -1,6 +1,6 @@
 /**
- * The configuration of a test cluster: that of `keelson serve` with the flags that `keelson dev`
- * has, and the shared credentials.
+ * The configuration of a test cluster: that of `keelson serve`, with the flags that `keelson dev`
+ * sets and the shared credentials.
  */
 import { mastersGroup, type TokenEntry } from '../../api/user.ts'
 import { checkArgs, type Config } from '../../config/config.ts'
@@ -9,19 +9,19 @@ import { adminName, type Credentials } from './credentials.ts'
 
 export type ConfigureOptions = {
   /**
-   * Flags of `keelson serve`, such as `--feature-gates=CBORServingAndStorage=true`; those of the
+   * Flags of `keelson serve`, such as `--feature-gates=CBORServingAndStorage=true`. Flags of the
    * store, of addresses and of certificates have no effect.
    */
   readonly flags?: readonly string[]
   /**
-   * The controllers of kube-controller-manager that run in the server: garbage collection, deletion
-   * of namespaces, service accounts and others. All of them by default; `false`: none, as with
-   * envtest; or those in a list, as --controllers has them.
+   * The controllers of kube-controller-manager that run in the server, such as garbage collection,
+   * deletion of namespaces and service accounts. All of them run by default, and none if this is
+   * `false`, as with envtest. A list has the same items as --controllers.
    */
   readonly controllers?: boolean | readonly string[]
 }
 
-/** Fails with all faults of the flags. */
+/** Returns the configuration. Fails with all errors of the flags. */
 export function configure(
   { flags = [], controllers = true, log = silent }: ConfigureOptions & { readonly log?: Log },
   credentials: Credentials,
@@ -34,7 +34,7 @@ export function configure(
   const { signing } = config.controllers
   return {
     ...config,
-    // For the history of writes, which is read without a schema.
+    // The history of writes reads stored values without a schema.
     storage: { ...config.storage, media: 'json' },
     network: { ...config.network, bindAddress: '127.0.0.1', port: 0 },
     tls: { ...config.tls, certificate: { kind: 'given', certificate: server } },
@@ -54,8 +54,8 @@ export function configure(
 }
 
 /**
- * A fork that has keys of its own signs with these, also where a flag names a key, which the origin
- * accepts.
+ * Returns the configuration of service accounts. A fork that has its own keys signs with these,
+ * even if a flag names a key, since the origin accepts that key.
  */
 function serviceAccountsOf(
   { authentication: { serviceAccounts } }: Config,
@@ -89,8 +89,8 @@ const usualFlags = [
   '--store=memory',
   '--bind-address=127.0.0.1',
   '--allow-privileged=true',
-  // Nothing in a test is reached through them, and they would be rewritten as long as the cluster
-  // lives.
+  // Nothing in a test connects by the endpoints, and they would be rewritten as long as the cluster
+  // runs.
   '--endpoint-reconciler-type=none',
 ] as const
 
@@ -98,7 +98,7 @@ function controllerFlags(controllers: boolean | readonly string[]): readonly str
   if (controllers === true)
     return ['--controllers=*,bootstrap-signer-controller,token-cleaner-controller']
   const named = controllers === false ? [] : controllers
-  // Without the controller that creates ServiceAccounts no pod could have one.
+  // Without the controller that creates ServiceAccounts, no pod could have one.
   const accounts = named.some((name) => name === '*' || name === 'serviceaccount-controller')
   return [
     `--controllers=${named.join(',')}`,

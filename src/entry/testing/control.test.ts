@@ -23,7 +23,7 @@ const post = (path: string): ApiRequest => ({
   peerCertificate: () => undefined,
 })
 
-test('a fork that is there only after its cluster was stopped is stopped, too', async () => {
+test('a fork that is created only after its cluster was stopped is also stopped', async () => {
   await using cluster = await startCluster()
   const forking = Promise.withResolvers<ControlledCluster>()
   const stopped: string[] = []
@@ -37,7 +37,7 @@ test('a fork that is there only after its cluster was stopped is stopped, too', 
   const control = new Control(origin)
   const handle = control.around(
     async () => allowed,
-    () => assert.fail('of others'),
+    () => assert.fail('a request for another path'),
   )
   const answering = handle(post('/keelson/testing/forks'))
   await new Promise((resolve) => setImmediate(resolve))

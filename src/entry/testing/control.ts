@@ -1,7 +1,7 @@
 /**
- * The faults, the history, the clock and the states of a cluster over HTTPS, for programs in other
- * languages: paths under /keelson/testing/. Who may use them is decided as for any path that is no
- * resource: `cluster-admin` may, and who has a role with `nonResourceURLs`.
+ * Access to the faults, the history, the clock and the states of a cluster over HTTPS, for programs
+ * in other languages. All paths are under /keelson/testing/. They are authorized like any
+ * non-resource path: by `cluster-admin`, or by a role with `nonResourceURLs`.
  */
 import { ApiError, toStatus } from '../../api/errors.ts'
 import { parseJson } from '../../api/json-value.ts'
@@ -19,15 +19,15 @@ import type { Snapshot } from './snapshot.ts'
 
 const prefix = '/keelson/testing/'
 
-/** More is a loop that has no end. */
+/** Maximum number of faults. More are most likely set by an endless loop. */
 const FAULTS_MAX = 200
-/** Each of these has a server of its own. */
+/** Maximum number of faults with staleRead, because each has its own server. */
 const STALE_READS_MAX = 16
-/** Each holds what has changed since it was made. */
+/** Maximum number of snapshots, because each holds what has changed since it was created. */
 const SNAPSHOTS_MAX = 1_000
 const FORKS_MAX = 1_000
 
-/** What a cluster offers to programs. */
+/** The methods of a cluster that programs can use. */
 export type ControlledCluster = {
   readonly url: string
   readonly kubeconfig: Kubeconfig
@@ -60,7 +60,7 @@ export class Control {
     this.#cluster = cluster
   }
 
-  /** Answers these paths itself, and leaves all others to the handler. */
+  /** Wraps a handler. Requests for the control paths are served here, and all others by `next`. */
   around(handle: Handler, next: Handler): Handler {
     return async (request) => {
       if (!request.path.startsWith(prefix)) return next(request)
@@ -69,19 +69,22 @@ export class Control {
     }
   }
 
-  /** The cluster is as new: what was made before it is gone. */
+  /** Forgets faults and snapshots, after the cluster was reset. */
   clear(): void {
     this.#faults.clear()
     this.#snapshots.clear()
   }
 
-  /** Ends the forks; those under way end when they are there. */
+  /** Stops all forks. Forks that are being created are stopped as soon as they exist. */
   async end(): Promise<void> {
     this.#hasEnded = true
     await Promise.all([...this.#forks].map((fork) => fork.stop()))
   }
 
-  /** Undefined: the user may. The server itself is asked, with the credentials of the request. */
+  /**
+   * Returns undefined if the user is authorized, and otherwise the response. Asks the server
+   * itself, with the credentials of the request.
+   */
   async #refusal(handle: Handler, request: ApiRequest): Promise<ApiResponse | undefined> {
     const { path, method } = request
     const spec = { nonResourceAttributes: { path, verb: method.toLowerCase() } }
@@ -91,7 +94,7 @@ export class Control {
       method: 'POST',
       path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
       query: new URLSearchParams(),
-      // Those that say who asks stay, also for whom: Impersonate-User.
+      // The headers that identify the user stay, including Impersonate-User.
       headers: {
         ...withoutBody(request.headers),
         accept: 'application/json',
@@ -114,7 +117,7 @@ export class Control {
     const path = [what, ...(id === '' && actions.length === 0 ? [] : ['*']), ...actions].join('/')
     const route = this.#routes.get(`${request.method} ${path}`)
     if (route === undefined)
-      return respond(NOT_FOUND, { message: `${request.method} ${request.path} is not there` })
+      return respond(NOT_FOUND, { message: `unknown request: ${request.method} ${request.path}` })
     try {
       const body = await bodyOf(request)
       const result: unknown = await route(this.#cluster, { body, query: request.query, id })
@@ -139,7 +142,7 @@ export class Control {
         checkEffect(what, wanted)
         const stale = [...this.#faults.values()].filter((fault) => isStale(fault.effect)).length
         if (isStale(what) && stale >= STALE_READS_MAX)
-          throw tooMany('faults of staleRead', STALE_READS_MAX)
+          throw tooMany('faults with staleRead', STALE_READS_MAX)
         return {
           id: this.#keep(this.#faults, FAULTS_MAX, 'faults', () => cluster.faults.on(wanted, what)),
         }
@@ -167,7 +170,7 @@ export class Control {
       async (cluster, { body: { advance, ...others } }) => {
         refuseOthers('the body', others)
         if (typeof advance !== 'number' && typeof advance !== 'string') {
-          throw new TypeError('advance: milliseconds, or a duration such as "1h"')
+          throw new TypeError('advance must be milliseconds, or a duration such as "1h"')
         }
         await cluster.clock.advance(advance)
         return { now: cluster.clock.now() }
@@ -194,7 +197,7 @@ export class Control {
     [
       'POST forks',
       async (cluster) => {
-        // Those that are being made count, too.
+        // Forks that are being created also count.
         if (this.#forks.size + this.#forking >= FORKS_MAX) throw tooMany('forks', FORKS_MAX)
         this.#forking++
         const fork = await cluster.fork().finally(() => this.#forking--)
@@ -207,7 +210,7 @@ export class Control {
         return { url: fork.url, kubeconfig: fork.kubeconfig }
       },
     ],
-    // The answer comes before the end.
+    // The response is sent before the cluster stops.
     ['POST stop', (cluster) => void setImmediate(() => void cluster.stop())],
   ])
 
@@ -220,7 +223,7 @@ export class Control {
 
   #find<T>(all: ReadonlyMap<string, T>, id: string): T {
     const found = all.get(id)
-    if (found === undefined) throw new NotThereError(`there is no ${JSON.stringify(id)}`)
+    if (found === undefined) throw new NotThereError(`unknown id ${JSON.stringify(id)}`)
     return found
   }
 }
@@ -230,14 +233,14 @@ class NotThereError extends Error {}
 const isStale = (effect: FaultEffect): boolean => 'staleRead' in effect
 
 const tooMany = (what: string, max: number): RangeError =>
-  new RangeError(`there are ${max} ${what} already: remove some, or reset the cluster`)
+  new RangeError(`there are already ${max} ${what}: remove some, or reset the cluster`)
 
 function refuseOthers(what: string, others: Fields): void {
   const [name] = Object.keys(others)
-  if (name !== undefined) throw new TypeError(`${what}: there is no ${JSON.stringify(name)}`)
+  if (name !== undefined) throw new TypeError(`${what}: unknown field ${JSON.stringify(name)}`)
 }
 
-/** Headers of the request without those about its body. */
+/** Returns the headers of a request without those about its body. */
 const withoutBody = (headers: ApiRequest['headers']): ApiRequest['headers'] =>
   Object.fromEntries(
     Object.entries(headers).filter(([name]) => !/^(?:content|transfer)-/.test(name)),
@@ -263,7 +266,7 @@ async function bodyOf(request: ApiRequest): Promise<Fields> {
   if (bytes.length === 0) return {}
   const parsed = parseJson(bytes)
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
-    throw new TypeError('the body is no object')
+    throw new TypeError('the body is not a JSON object')
   return fieldsOf(parsed)
 }
 
@@ -282,9 +285,9 @@ function filterOf(query: URLSearchParams): HistoryFilter {
   const given = [...query]
   for (const [name, value] of given) {
     if (!filterFields.some((field) => field === name))
-      throw new TypeError(`history: there is no ${JSON.stringify(name)}`)
+      throw new TypeError(`history: unknown parameter ${JSON.stringify(name)}`)
     if (name === 'after' && !/^\d+$/.test(value))
-      throw new TypeError('history: after is no resourceVersion')
+      throw new TypeError('history: after is not a resourceVersion')
   }
   return Object.fromEntries(given)
 }

@@ -1,11 +1,11 @@
 /**
- * The keys and certificates of the clusters of this process. All of them have the same authority
+ * The keys and certificates of the clusters in this process. All clusters have the same authority
  * and the same certificates, so that a further cluster costs next to nothing and can begin with the
- * objects of another; who has a client certificate of one can connect to the others, which is no
- * harm among tests. The bearer token and the key of service accounts are each cluster's own.
- * Nothing of it is written to a file.
+ * objects of another one. A client certificate of one cluster is therefore accepted by the others,
+ * which does no harm among tests. Each cluster has its own bearer token and key of service
+ * accounts. None of these is written to a file.
  *
- * Forks that clients ask for over HTTPS are different: a client that may fork may have no other
+ * Forks that clients request over HTTPS are different. A client that may fork may have no other
  * right, and is an administrator of the fork. Such a fork accepts what its origin accepts, but the
  * origin accepts nothing that the fork issues.
  */
@@ -14,20 +14,20 @@ import { mastersGroup } from '../../api/user.ts'
 import { type Certificate, createAuthority, issue } from '../../lib/x509/certificates.ts'
 
 export type Credentials = {
-  /** Of the server's certificate. */
+  /** The authority of the server's certificate. */
   readonly authority: Certificate
-  /** Issues client certificates. */
+  /** The authority that issues client certificates. */
   readonly clientAuthority: Certificate
-  /** The authorities of client certificates that are accepted, PEM. */
+  /** The authorities whose client certificates are accepted, in PEM. */
   readonly clientCaPem: string
   readonly server: Certificate
-  /** Of a member of system:masters. */
+  /** The client certificate of a member of system:masters. */
   readonly admin: Certificate
   /** A bearer token of the same user. */
   readonly token: string
-  /** Signs the tokens of service accounts, PEM. */
+  /** The key that signs the tokens of service accounts, in PEM. */
   readonly accountKeyPem: string
-  /** Of an origin, whose tokens are accepted, too. */
+  /** The keys of the origins of a fork, whose tokens are also accepted. */
   readonly otherAccountKeyPems: readonly string[]
 }
 
@@ -47,10 +47,13 @@ type SharedCredentials = Pick<
   'authority' | 'clientAuthority' | 'clientCaPem' | 'server' | 'admin'
 >
 
-/** On first use; a module has one process. */
+/** The shared credentials, which are created on first use. */
 const ofProcess: { shared?: SharedCredentials } = {}
 
-/** Of a new cluster. A fork has those of its origin, whose tokens its objects may name. */
+/**
+ * Creates the credentials of a new cluster. An ordinary fork has those of its origin, since its
+ * objects may refer to tokens of the origin.
+ */
 export function createCredentials(): Credentials {
   ofProcess.shared ??= createShared()
   return {
@@ -61,7 +64,9 @@ export function createCredentials(): Credentials {
   }
 }
 
-/** Of a fork that accepts the credentials of its origin, and gives no rights there. */
+/**
+ * Creates the credentials of a fork that accepts those of its origin, and gives no rights there.
+ */
 export function createForkCredentials(origin: Credentials): Credentials {
   const clientAuthority = createAuthority('keelson-testing-fork', always)
   return {
@@ -92,8 +97,8 @@ const issueAdmin = (authority: Certificate): Certificate =>
 const createToken = (): string => randomBytes(16).toString('hex')
 
 /**
- * The clock of a cluster may show any time, and clients go by the real one. The end is that of RFC
- * 5280, 4.1.2.5, for what has none.
+ * The validity of certificates. The clock of a cluster may show any time, and clients use the real
+ * time. The end is that of RFC 5280, section 4.1.2.5, for certificates without an expiration date.
  */
 const always = { fromMs: Date.UTC(1970), toMs: Date.UTC(9999, 11, 31, 23, 59, 59) } as const
 
@@ -108,7 +113,7 @@ export const issueClient = (authority: Certificate, { name, groups = [] }: TestU
     ...always,
   })
 
-/** An elliptic curve: an RSA key would take longer than all else. */
+/** Creates a key on an elliptic curve. An RSA key would take longer than everything else. */
 function createKey(): string {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()

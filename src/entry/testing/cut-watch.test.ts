@@ -16,7 +16,9 @@ const info = {
   isWatchPath: false,
 } as const
 
-/** What a watch sends that ends after some events, if its source has these batches of frames. */
+/**
+ * Returns what a watch sends that ends after some events. Its source has these batches of frames.
+ */
 function sent(
   batches: readonly (readonly string[])[],
   afterEvents: number,
@@ -39,7 +41,7 @@ function sent(
   return text
 }
 
-test('a watch is cut after whole events, in however many frames they are sent', () => {
+test('a watch is cut after whole events, however many frames they are sent in', () => {
   const parts = [['a', 'b\n', 'c\n'], ['d'], ['e\nf\ng', 'h\n']]
   assert.deepEqual(
     [0, 1, 2, 3, 4, 5].map((afterEvents) => sent(parts, afterEvents, true)),
@@ -47,7 +49,7 @@ test('a watch is cut after whole events, in however many frames they are sent', 
   )
 })
 
-test('in other formats than JSON each frame is an event', () => {
+test('in formats other than JSON, each frame is an event', () => {
   const frames = [['a\n', 'b\n\n'], ['c']]
   assert.deepEqual(
     [1, 2, 3, 9].map((afterEvents) => sent(frames, afterEvents, false)),

@@ -4,7 +4,7 @@ import type { FrameSource } from '../../api/request.ts'
 
 export type OpenWatch = {
   readonly info: ResourceInfo
-  /** The watch ends after so many more events. */
+  /** Ends the watch after this many more events. */
   readonly closeAfter: (events: number) => void
 }
 
@@ -15,7 +15,7 @@ export type CutOptions = {
    * event.
    */
   readonly isLines: boolean
-  /** May be called more than once. */
+  /** Called when the watch ends, perhaps more than once. */
   readonly onEnd: () => void
 }
 
@@ -61,13 +61,13 @@ export function cutFrames(
     left = Math.min(left, events)
     if (left > 0) return
     const ready = waiting
-    // As the source: in a later turn.
+    // In a later tick, like the source.
     if (ready !== undefined) setImmediate(ready)
   }
   return { frames, watch: { info, closeAfter } }
 }
 
-/** The frames of the first events, and how many events those are. */
+/** Returns the frames of the first events, and the number of these events. */
 type Cut = (
   frames: readonly Buffer[],
   eventsMax: number,

@@ -1,34 +1,30 @@
-/** What a fault does to the requests that it concerns. */
+/** The effects of faults on the requests that they match. */
 import type { Reason } from '../../api/errors.ts'
 
 export type FaultEffect =
-  /** The request is refused with this Status, and has no effect. */
+  /** Rejects the request with this Status. The request has no effect. */
   | {
       readonly status: number
       readonly message?: string
-      /** Of the Status; by default the usual one of the code. */
+      /** The reason of the Status; by default the usual one of the code. */
       readonly reason?: Reason
       readonly retryAfterSeconds?: number
     }
   /**
-   * As if somebody else had changed the object since the client read it: 409 Conflict, for update,
-   * patch and delete.
+   * Rejects update, patch and delete with 409 Conflict, as if another client had changed the object
+   * since it was read.
    */
   | { readonly conflict: true }
-  /** The request is served, but only after this time. */
+  /** Serves the request only after this time. */
   | { readonly delayMs: number }
   /**
-   * The connection (of HTTP/2: the stream) breaks. `true` or 'before': the request has no effect;
-   * 'after': it has, but its answer is lost.
+   * Breaks the connection (the stream for HTTP/2). If `true` or 'before', the request has no
+   * effect. If 'after', it has an effect, but its response is lost.
    */
   | { readonly dropConnection: true | 'before' | 'after' }
-  /**
-   * Watches end: those that are open and those that come, each after so many more events; `true`:
-   * at once.
-   */
+  /** Ends watches, open ones and new ones, each after this many more events; if `true`, at once. */
   | { readonly closeWatch: true | { readonly afterEvents: number } }
   /**
-   * Reads are served from the state at the time when the fault was set, as by a server that lags
-   * behind.
+   * Serves reads from the state at the time when the fault was set, like a server that lags behind.
    */
   | { readonly staleRead: true }

@@ -1,4 +1,4 @@
-/** Which requests a fault concerns. */
+/** Decides which requests a fault matches. */
 import type { ResourceInfo } from '../../api/context.ts'
 
 export type Verb =
@@ -11,26 +11,26 @@ export type Verb =
   | 'delete'
   | 'deletecollection'
 
-/** What is absent matches everything. */
+/** Selects requests. An absent field matches everything. */
 export type FaultMatch = {
   readonly verb?: Verb | readonly Verb[]
   /**
-   * `configmaps`, or with its group `deployments.apps`. A subresource is another resource:
-   * `pods/status`; `pods/*` is all of pods, with the object itself.
+   * A resource, such as `configmaps` or, with its group, `deployments.apps`. A subresource is a
+   * separate resource, such as `pods/status`. `pods/*` matches pods and all of their subresources.
    */
   readonly resource?: string
   readonly namespace?: string
-  /** Of the object; of a create, the name in its body. */
+  /** The name of the object. For a create, this is the name in its body. */
   readonly name?: string
-  /** The first requests that match pass unharmed: so many of them. */
+  /** The number of matching requests that are first served normally. */
   readonly after?: number
-  /** How many requests are then concerned; all of them if it is absent. */
+  /** The number of requests that the fault then applies to; all of them if it is absent. */
   readonly times?: number
 }
 
 /**
- * The name of an object that is created is in the body alone: `readName` is asked for it only where
- * that decides.
+ * Whether a fault matches a request. An object that is created has its name only in the body, so
+ * `readName` is called only if the name decides.
  */
 export async function isMatch(
   match: FaultMatch,
@@ -58,7 +58,9 @@ function isResource(wanted: string, { plural, group, subresource }: ResourceInfo
   return named === '*' || named === plural || named === `${plural}.${group}`
 }
 
-/** The name in a body of JSON or protobuf; empty if it has none, or is of another form. */
+/**
+ * Returns the name in a body of JSON or protobuf. Empty if the body has no name, or another format.
+ */
 export function nameInBody(body: Buffer): string {
   return body.subarray(0, protobufMagic.length).equals(protobufMagic)
     ? nameInProtobuf(body)
@@ -71,7 +73,7 @@ function nameInJson(body: Buffer): string {
     const name = memberOf(memberOf(parsed, 'metadata'), 'name')
     return typeof name === 'string' ? name : ''
   } catch {
-    // The server says what is wrong with it.
+    // The server reports what is wrong with the body.
     return ''
   }
 }
@@ -84,8 +86,8 @@ const memberOf = (value: unknown, key: string): unknown =>
 const protobufMagic = Buffer.from('k8s\0')
 
 /**
- * The envelope has the object in its second field, objects have their metadata in the first, and
- * metadata the name in the first.
+ * The field numbers that lead to the name: the envelope has the object in its second field, the
+ * object has its metadata in the first, and the metadata has the name in the first.
  */
 const namePath = [2, 1, 1] as const
 
@@ -95,7 +97,7 @@ function nameInProtobuf(body: Buffer): string {
   return bytes?.toString() ?? ''
 }
 
-/** A field of bytes; all fields before it must be such, too, as they are here. */
+/** Returns a field of bytes. All fields before it must also be of bytes, as they are here. */
 function fieldOf(message: Buffer, wanted: number): Buffer | undefined {
   let at = 0
   while (at < message.length) {
@@ -111,7 +113,7 @@ function fieldOf(message: Buffer, wanted: number): Buffer | undefined {
 }
 
 const BYTES_TYPE = 2
-/** Lengths of bodies take no more. */
+/** Maximum size of a varint. The lengths of bodies take no more. */
 const VARINT_BYTES_MAX = 4
 
 function varint(

@@ -1,7 +1,7 @@
 /**
- * Faults between clients and the server: errors, delays, lost connections, watches that end, reads
- * that are behind. The server's own controllers and the requests of the test itself do not meet
- * them.
+ * Faults between clients and the server: errors, delays, lost connections, watches that end and
+ * stale reads. They do not apply to the server's own controllers, or to the requests of the test
+ * itself.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ResourceInfo } from '../../api/context.ts'
@@ -22,11 +22,11 @@ import { discard } from './discard.ts'
 import type { FaultEffect } from './fault-effect.ts'
 import { type FaultMatch, isMatch, nameInBody } from './fault-match.ts'
 
-/** A server that has the state of the moment, and stays there. */
+/** A server with the state of one moment, which does not change. */
 export type FrozenServer = AsyncDisposable & { readonly handler: Handler }
 
 export type FaultsOptions = {
-  /** Keeps the state of now; its server is started when it is first asked. */
+  /** Keeps the current state. Its server starts with its first request. */
   readonly freeze: () => FrozenServer
 }
 
@@ -34,7 +34,7 @@ export type FaultsOptions = {
 export class Fault implements Disposable {
   readonly match: FaultMatch
   readonly effect: FaultEffect
-  /** How many requests it was applied to. */
+  /** The number of requests that the fault was applied to. */
   hits = 0
   /** @internal */
   readonly frozen: FrozenServer | undefined
@@ -56,7 +56,7 @@ export class Fault implements Disposable {
     this.#remove = remove
   }
 
-  /** Requests are served again as ever. */
+  /** Turns the fault off. Requests are then served as usual. */
   off(): void {
     this.#remove(this)
   }
@@ -66,7 +66,7 @@ export class Fault implements Disposable {
   }
 
   /**
-   * Counts a request that matches. False: it passes.
+   * Counts a request that matches. Returns whether the fault applies to it.
    * @internal
    */
   take(): boolean {
@@ -84,7 +84,7 @@ export class Faults {
   readonly #options: FaultsOptions
   readonly #set = new Set<Fault>()
   readonly #watches = new Set<OpenWatch>()
-  /** Servers of faults that are off, which may still answer. */
+  /** The servers of faults that are off, which may still serve requests. */
   readonly #ending = new Set<Promise<void>>()
   #stopping = new AbortController()
 
@@ -94,8 +94,9 @@ export class Faults {
   }
 
   /**
-   * Applies to requests from now on; of several faults that match, delays add up and else the first
-   * one counts. Fails if a field is unknown, of another type or out of its bounds.
+   * Sets a fault for requests from now on. If several faults match a request, their delays add up,
+   * and otherwise the first one applies. Fails if a field is unknown, of another type, or out of
+   * its bounds.
    */
   on(match: FaultMatch, effect: FaultEffect): Fault {
     checkMatch(match)
@@ -165,15 +166,15 @@ export class Faults {
     if ('staleRead' in effect && frozen !== undefined) return frozen.handler(request)
     if ('dropConnection' in effect) {
       if (effect.dropConnection === 'after') discard(await handler(request))
-      // The listener breaks the connection when there is no answer.
-      throw new Error('a fault of the test drops the connection')
+      // The listener breaks the connection if there is no response.
+      throw new Error('a fault that the test has set drops the connection')
     }
     const afterEvents =
       'closeWatch' in effect && effect.closeWatch !== true ? effect.closeWatch.afterEvents : 0
     return this.#passOn(request, handler, info, afterEvents)
   }
 
-  /** `afterEvents`: a watch ends after so many. */
+  /** Passes a request on. Its watch ends after `afterEvents` events, if that is given. */
   async #passOn(
     request: ApiRequest,
     handler: Handler,
@@ -197,7 +198,7 @@ export class Faults {
     }
   }
 
-  /** Ends early if the client goes away, or the faults are cleared. */
+  /** Waits. Returns early if the client disconnects, or if the faults are cleared. */
   async #delay(ms: number, { signal }: ApiRequest): Promise<void> {
     await sleep(ms, undefined, { signal: AbortSignal.any([signal, this.#stopping.signal]) }).catch(
       () => undefined,
@@ -205,13 +206,13 @@ export class Faults {
   }
 }
 
-/** Undefined: the path names no resource. */
+/** Returns undefined if the path does not name a resource. */
 function infoOf(request: ApiRequest): ResourceInfo | undefined {
   try {
     const info = requestInfo(request)
     return info.kind === 'resource' ? info : undefined
   } catch (error) {
-    // The handler refuses it.
+    // The handler rejects the request.
     if (error instanceof TextError) return undefined
     throw error
   }
@@ -221,7 +222,7 @@ const nameOf = async (request: ApiRequest): Promise<string> => {
   try {
     return nameInBody(await request.body())
   } catch (error) {
-    // The handler refuses it.
+    // The handler rejects the request.
     if (error instanceof ApiError) return ''
     throw error
   }
@@ -249,7 +250,7 @@ function statusError(effect: Extract<FaultEffect, { status: number }>): ApiError
   const {
     status,
     reason = reasons.get(status),
-    message = `a fault of the test: ${status}`,
+    message = `a fault that the test has set: ${status}`,
     retryAfterSeconds,
   } = effect
   return new ApiError(

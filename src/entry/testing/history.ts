@@ -1,6 +1,7 @@
 /**
- * All writes of a cluster, with who made them. The store tells each change, inside of the request
- * that made it; the objects are decoded only when somebody looks.
+ * Records all writes of a cluster, with the users and requests that made them. The store reports
+ * each change inside of the request that made it. Objects are decoded only when the history is
+ * read.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { RequestContext } from '../../api/context.ts'
@@ -35,11 +36,11 @@ type ManagedFields = {
   readonly fieldsV1?: unknown
 }
 
-/** Who owns which fields of an object, by its managedFields. */
+/** The fields of an object that a manager owns, by its managedFields. */
 export type FieldOwner = {
   readonly manager: string
   readonly operation: string
-  /** Empty: the object itself. */
+  /** Empty for the object itself. */
   readonly subresource: string
   /** Paths such as `.spec.replicas` and `.spec.containers[name="x"].image`. */
   readonly fields: readonly string[]
@@ -48,37 +49,37 @@ export type FieldOwner = {
 export type Write = {
   /** The resourceVersion that the object got, or had when it was deleted. */
   readonly resourceVersion: string
-  /** By the clock of the cluster. */
+  /** The time on the clock of the cluster. */
   readonly time: Date
-  /** What became of the object. */
+  /** How the object changed. */
   readonly operation: 'create' | 'update' | 'delete'
   /**
-   * Of the request: `create`, `update`, `patch`, `delete` …; empty if no request made the change,
-   * such as the end of an Event's time to live.
+   * The verb of the request, such as `create`, `update`, `patch` or `delete`. Empty if no request
+   * made the change, for example when an Event expires.
    */
   readonly verb: string
-  /** The plural: `configmaps`. */
+  /** The plural name, such as `configmaps`. */
   readonly resource: string
-  /** Empty in the core group. */
+  /** Empty for the core group. */
   readonly group: string
-  /** Through which the request came; empty: the object itself. */
+  /** The subresource of the request; empty for the object itself. */
   readonly subresource: string
-  /** Empty if the resource has none. */
+  /** Empty if the resource is not namespaced. */
   readonly namespace: string
   readonly name: string
   /**
-   * `client`; `test`: by `cluster.request` or `restore`; `server`: the server itself and its
-   * controllers.
+   * The origin of the request: `client`; `test` for `cluster.request` and `restore`; `server` for
+   * the server itself and its controllers.
    */
   readonly source: 'client' | 'test' | 'server'
   /** Undefined if no request made the change. */
   readonly user: { readonly name: string; readonly groups: readonly string[] } | undefined
   readonly userAgent: string
-  /** Undefined: it was deleted. */
+  /** The object after the write; undefined if it was deleted. */
   readonly object: StoredObject | undefined
-  /** Undefined: it was created. */
+  /** The object before the write; undefined if it was created. */
   readonly before: StoredObject | undefined
-  /** After the write; of a delete, before it. */
+  /** The owners of fields after the write or, for a delete, before it. */
   readonly owners: readonly FieldOwner[]
 }
 
@@ -94,7 +95,7 @@ export type HistoryFilter = {
   readonly after?: string
 }
 
-/** Whose change it is: a request's, or what `fixed` says. */
+/** The origin of a change: a request, or a fixed description. */
 type ChangeOrigin =
   | { readonly request: ApiRequest; readonly isOwn: boolean; context: RequestContext | undefined }
   | { readonly fixed: HistoryEntry['asking'] }
@@ -107,7 +108,8 @@ type HistoryEntry = {
 }
 
 /**
- * The bytes of all objects that are kept, and of who wrote them: the oldest writes are forgotten.
+ * Maximum size of all kept objects, and of the users and requests that wrote them. The oldest
+ * writes are dropped.
  */
 const BYTES_MAX = 64 << 20
 
@@ -125,7 +127,10 @@ export class History {
     this.#root = root
   }
 
-  /** What was written before is the beginning of the cluster, and no test's business. */
+  /**
+   * Starts to record. All earlier writes create the initial state of the cluster, and are not part
+   * of a test.
+   */
   start(): void {
     this.#isOn = true
   }
@@ -148,12 +153,12 @@ export class History {
     if (asking !== undefined && 'context' in asking) asking.context = context
   }
 
-  /** What runs in here is no part of a request, whoever began it. */
+  /** Runs code that is not part of a request, even if a request started it. */
   outside<T>(run: () => T): T {
     return this.#asking.run({ fixed: nobody }, run)
   }
 
-  /** What runs in here puts back what was there. */
+  /** Runs code that restores an earlier state. */
   restoring<T>(run: () => T): T {
     return this.#asking.run({ fixed: { ...nobody, verb: 'restore', source: 'test' } }, run)
   }
@@ -163,7 +168,7 @@ export class History {
     this.#bytes = 0
   }
 
-  /** `before`: what the key had. */
+  /** Records a commit. `before` returns the earlier value of a key. */
   add({ events }: Commit, before: (event: FeedEvent) => VersionedValue | undefined): void {
     if (!this.#isOn) return
     const asking = this.#describe()
@@ -192,7 +197,7 @@ export class History {
       const target = targetOf(kept.event.key, this.#root)
       if (!isWanted({ ...target, ...kept.asking }, filter)) continue
       const write = toWrite(kept, target)
-      // Of built-in resources it is in the object alone.
+      // The group of a built-in resource is only in the object.
       if (filter.group === undefined || filter.group === write.group) writes.push(write)
     }
     return writes
@@ -227,14 +232,14 @@ function bytesOf({ event, before, asking: { userAgent, user } }: HistoryEntry): 
   const characters = texts.reduce((sum, { length }) => sum + length, 0)
   return event.value.length + (before?.value.length ?? 0) + characters + ENTRY_BYTES
 }
-/** Of an entry itself. */
+/** The estimated size of an entry without its data. */
 const ENTRY_BYTES = 256
 
 type Target = Pick<Write, 'resource' | 'group' | 'namespace' | 'name'>
 
 /**
- * `<root><folder>/[<namespace>/]<name>`; the folder of a custom resource begins with its group,
- * which has a dot.
+ * Parses a key: `<root><folder>/[<namespace>/]<name>`. The folder of a custom resource begins with
+ * its group, which has a dot.
  */
 function targetOf(key: Key, root: string): Target {
   const parts = key.slice(root.length).split('/')
@@ -279,7 +284,7 @@ function toWrite({ event, timeMs, before: earlier, asking }: HistoryEntry, targe
   }
 }
 
-/** Undefined: a record of the server that is no object. */
+/** Decodes a stored value. Returns undefined for a record of the server that is not an object. */
 function decode({
   value,
   revision,
@@ -289,7 +294,7 @@ function decode({
     if (!isObject(parsed)) return undefined
     return { ...parsed, metadata: { ...parsed.metadata, resourceVersion: String(revision) } }
   } catch {
-    // Custom objects may be stored as CBOR (gate CBORServingAndStorage).
+    // Custom resources may be stored as CBOR (feature gate CBORServingAndStorage).
     return undefined
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The state that a new cluster has once everything is there that clusters begin with: some 200
- * objects. The first cluster of each configuration creates them, or the package has them in a file;
- * the next ones begin with a fork of its state.
+ * The states of new clusters, with the objects that all clusters begin with, some 200. The first
+ * cluster of each configuration creates them, unless the package has them in a file. Later clusters
+ * begin with a fork of its state.
  */
 import type { Config } from '../../config/config.ts'
 import {
@@ -16,7 +16,9 @@ import type { Writes } from './writes.ts'
 
 export type StartOptions = ConfigureOptions & { readonly now?: Date | string }
 
-/** Suites have a few configurations and times: the oldest state is forgotten. */
+/**
+ * Maximum number of states. Suites use few configurations and times. The oldest state is dropped.
+ */
 const STATES_MAX = 16
 
 const namespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'] as const
@@ -24,7 +26,9 @@ const namespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'] 
 export class InitialStates {
   readonly #states = new Map<string, EngineState>()
 
-  /** Undefined: there was no cluster with these options yet. */
+  /**
+   * Returns the state for these options. Returns undefined if there was no cluster with them yet.
+   */
   async get(options: StartOptions, parts: FirstObjectsOptions): Promise<EngineState | undefined> {
     const kept = this.#states.get(nameOf(options))
     if (kept !== undefined || !isUsual(options)) return kept
@@ -35,15 +39,18 @@ export class InitialStates {
     return state
   }
 
-  /** Resolves when controllers have created what they do in the first namespaces. */
+  /** Resolves when controllers have created their objects in the default namespaces. */
   async settled(config: Config, engine: MemoryEngine, writes: Writes): Promise<void> {
     const keys = awaitedKeys(config)
     const areThere = (): boolean => keys.every((key) => engine.peek(key) !== undefined)
-    const what = 'what controllers create in the first namespaces'
+    const what = 'the objects that controllers create in the default namespaces'
     await waitFor(areThere, (run) => writes.onNext(run), { what })
   }
 
-  /** To be called before a test writes: the later, the less is left to do for the next cluster. */
+  /**
+   * Keeps a state for later clusters. Call it before a test writes, but as late as possible: then
+   * less is left to do for the next cluster.
+   */
   keep(options: StartOptions, state: EngineState): void {
     this.#states.set(nameOf(options), state)
     const [oldest] = this.#states.keys()
@@ -51,11 +58,14 @@ export class InitialStates {
   }
 }
 
-/** Whether the file of the package is about such a cluster. */
+/** Whether the file of the package has the objects of a cluster with these options. */
 const isUsual = ({ flags = [], controllers = true }: StartOptions): boolean =>
   flags.length === 0 && controllers === true
 
-/** Its objects have been created at the time that the clock showed. */
+/**
+ * Returns the key of a state. It includes the time, because objects were created at the time that
+ * the clock showed.
+ */
 const nameOf = ({ flags = [], controllers = true, now }: StartOptions): string =>
   JSON.stringify([flags, controllers, now ?? null])
 

@@ -1,6 +1,6 @@
 /**
- * The address of a cluster, from before there is a server behind it: a fork has its URL at once,
- * and its server is started by the first client. Connections that come meanwhile wait.
+ * The address of a cluster that may not have a server yet. A fork has its URL at once, and the
+ * first client starts its server. Connections that arrive meanwhile wait.
  */
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -13,7 +13,7 @@ export class LazyListener {
   readonly #waiting = new Set<Socket>()
   #isHandedOver = false
 
-  /** `onConnection`: called for each connection until a server is attached. */
+  /** Opens an address. `onConnection` is called for each connection until a server takes over. */
   static async open(onConnection: () => void): Promise<LazyListener> {
     const server = createServer({ noDelay: true })
     const listener = new LazyListener(server, onConnection)
@@ -29,7 +29,7 @@ export class LazyListener {
     server.on('connection', (socket) => {
       this.#waiting.add(socket)
       socket.on('close', () => this.#waiting.delete(socket))
-      // Also once it is handed over: the listener then has its own.
+      // This stays registered after the handover, when the listener has its own handler.
       socket.on('error', () => socket.destroy())
       onConnection()
     })
@@ -40,7 +40,7 @@ export class LazyListener {
     return `https://${address}:${typeof at === 'object' && at !== null ? at.port : 0}`
   }
 
-  /** From now on the listener accepts the connections; it gets those that wait. */
+  /** Hands the address and the waiting connections over to a listener. */
   async handOver(listener: Listener): Promise<void> {
     this.#isHandedOver = true
     await listener.takeOver(this.#server)
@@ -48,7 +48,7 @@ export class LazyListener {
     this.#waiting.clear()
   }
 
-  /** Does nothing after it was handed over: the listener closes the address then. */
+  /** Closes the address. Does nothing after a handover, because the listener then closes it. */
   close(): void {
     if (this.#isHandedOver) return
     this.#server.close()

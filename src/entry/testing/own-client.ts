@@ -1,5 +1,5 @@
 /**
- * A test's own way into a cluster: straight to the handler, without a connection and without
+ * Requests of a test itself. They go straight to the handler, without a connection and without
  * faults.
  */
 import { parseJson } from '../../api/json-value.ts'
@@ -11,21 +11,21 @@ import type { History } from './history.ts'
 
 export type TestRequest = {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** With its query: `/api/v1/pods?limit=5`. */
+  /** The path with its query: `/api/v1/pods?limit=5`. */
   readonly path: string
-  /** Sent as JSON. */
+  /** The body, which is sent as JSON. */
   readonly body?: unknown
-  /** Of the body; JSON by default, and for PATCH a JSON merge patch. */
+  /** The content type of the body; JSON by default, and for PATCH a JSON merge patch. */
   readonly contentType?: string
-  /** Absent: a member of system:masters. */
+  /** The user; a member of system:masters by default. */
   readonly user?: TestUser
 }
 
 export type TestResponse<T> = { readonly status: number; readonly body: T }
 
 /**
- * Fails only if the answer has no end, such as a watch. The body is what the answer has as JSON,
- * whatever `T` says.
+ * Sends a request. Fails only if the response does not end, such as that of a watch. The body is
+ * the parsed JSON of the response, whatever `T` is.
  */
 export async function ask<T>(
   handle: Handler,
@@ -35,12 +35,12 @@ export async function ask<T>(
   const response = await handle(history.ofTest(toApiRequest(request)), userOf(request.user))
   if (!('body' in response)) {
     discard(response)
-    throw new Error(`${request.path} has an answer without an end: use a client`)
+    throw new Error(`${request.path} has a response that does not end: use a client`)
   }
   const bytes = await bytesOf(response)
   const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json')
   const body: unknown = isJson ? parseJson(bytes) : bytes.toString()
-  // What it is, the caller knows: as with any client of JSON, nothing checks it.
+  // The caller knows its type. As with any client of JSON, nothing checks it.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return { status: response.status, body: body as T }
 }

@@ -2,7 +2,7 @@ import { parseJson } from '../../api/json-value.ts'
 import { fieldsOf, type Json } from '../../api/object.ts'
 import type { EngineState } from '../../storage/memory/memory-engine.ts'
 
-/** The state of a cluster at one moment. It shares with the cluster what does not change. */
+/** The state of a cluster at one moment. It shares unchanged objects with the cluster. */
 export class Snapshot {
   /** @internal */
   readonly state: EngineState
@@ -13,7 +13,10 @@ export class Snapshot {
   }
 }
 
-/** Compares the uids. Undefined if a value has none or is not JSON, such as an encrypted one. */
+/**
+ * Whether two values have the same uid. Undefined if a value has none or is not JSON, such as an
+ * encrypted one.
+ */
 export function isSameObject(one: Buffer, other: Buffer): boolean | undefined {
   const [uid, otherUid] = [uidOf(one), uidOf(other)]
   return uid === undefined || otherUid === undefined ? undefined : uid === otherUid

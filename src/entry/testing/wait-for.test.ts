@@ -11,18 +11,21 @@ test('the first value that is not empty is returned', async () => {
   assert.equal(await waitFor(async () => 'it', never, { timeoutMs: Infinity }), 'it')
 })
 
-test('what never holds fails in time, with the last error', async () => {
+test('a condition that never holds fails in time, with its last error', async () => {
   const wrong = new Error('not there')
   const waiting = waitFor(() => Promise.reject(wrong), never, { timeoutMs: 50, what: 'the pod' })
-  await assert.rejects(waiting, { message: 'the pod did not hold within 50 ms', cause: wrong })
+  await assert.rejects(waiting, {
+    message: 'timed out after 50 ms waiting for the pod',
+    cause: wrong,
+  })
 })
 
-test('a condition that does not answer fails, too', { timeout: 20_000 }, async () => {
+test('a condition that does not settle also fails in time', { timeout: 20_000 }, async () => {
   const waiting = waitFor(() => new Promise<never>(() => undefined), never, {
     timeoutMs: 50,
     what: 'the pod',
   })
   await assert.rejects(waiting, {
-    message: 'the pod did not hold within 50 ms: the condition was asked and has not answered',
+    message: 'timed out after 50 ms waiting for the pod: the last check did not finish',
   })
 })

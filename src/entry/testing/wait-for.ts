@@ -1,34 +1,34 @@
 /**
- * Waits for a condition: it is checked whenever something was written, and now and then for what is
- * outside of the cluster.
+ * Waits for a condition. It is checked at each write and periodically, because it may depend on
+ * things outside of the cluster.
  */
 import { TIMER_MS_MAX } from '../../lib/time/timers.ts'
 
 export type WaitOptions = {
   /**
-   * Fails when this time is over; 30 s by default, since a machine of CI may stand still for
+   * The time after which waiting fails; 30 s by default, because a CI machine may stall for
    * seconds.
    */
   readonly timeoutMs?: number
-  /** What is waited for, in the error. */
+  /** The thing that is waited for, such as "the pod", for the error. */
   readonly what?: string
 }
 
 const TIMEOUT_MS = 30_000
-/** Conditions may look at something else than the cluster. */
+/** Interval of checks that do not follow a write. */
 const POLL_MS = 25
-/** How long a condition that was asked late may take to answer. */
+/** Minimum time for a check that begins late. */
 const ANSWER_MS_MIN = 1_000
 
-/** What a condition returns while it does not hold. */
+/** The values that a condition returns while it does not hold. */
 export type NotYet = undefined | null | false | '' | 0
 
-/** Calls back once, at the next write. Returns how to leave. */
+/** Calls back once, at the next write. Returns a function that cancels this. */
 export type OnWrite = (run: () => void) => () => void
 
 /**
- * The first value of the condition that is not empty. A condition that throws does not hold yet; if
- * it never does, its last error is the cause of the error.
+ * Returns the first value of the condition that is not empty. A condition that throws does not hold
+ * yet. If it never holds, its last error is the cause of the error.
  */
 export async function waitFor<T>(
   condition: () => T | NotYet | Promise<T | NotYet>,
@@ -38,16 +38,16 @@ export async function waitFor<T>(
   const endMs = performance.now() + timeoutMs
   for (;;) {
     const next = Promise.withResolvers<void>()
-    // From before the condition is checked: what is written meanwhile counts.
+    // Registered before the condition is checked, so that no write is missed.
     const leave = onWrite(next.resolve)
     const timer = setTimeout(next.resolve, POLL_MS)
     try {
       const { value, cause, isLate } = await check(condition, endMs)
       if (holds(value)) return value
       if (performance.now() >= endMs || isLate === true) {
-        const why = isLate === true ? ': the condition was asked and has not answered' : ''
+        const why = isLate === true ? ': the last check did not finish' : ''
         throw new Error(
-          `${what} did not hold within ${timeoutMs} ms${why}`,
+          `timed out after ${timeoutMs} ms waiting for ${what}${why}`,
           cause === undefined ? {} : { cause },
         )
       }
@@ -61,7 +61,7 @@ export async function waitFor<T>(
 
 type CheckResult<T> = { readonly value?: T; readonly cause?: unknown; readonly isLate?: true }
 
-/** A condition may wait for a server that does not answer. */
+/** Checks the condition once, with a time limit: it may wait for a server that does not respond. */
 async function check<T>(condition: () => T | Promise<T>, endMs: number): Promise<CheckResult<T>> {
   const late = Promise.withResolvers<CheckResult<T>>()
   const leftMs = Math.max(endMs - performance.now(), ANSWER_MS_MIN)

@@ -1,4 +1,4 @@
-/** Tells who waits that something was written. */
+/** Notifies waiters when something was written. */
 export class Writes {
   #waiting = new Set<() => void>()
 
@@ -9,7 +9,7 @@ export class Writes {
     for (const run of reported) run()
   }
 
-  /** Calls back once, at the next write. Returns how to leave. */
+  /** Calls back once, at the next write. Returns a function that cancels this. */
   onNext(run: () => void): () => void {
     this.#waiting.add(run)
     return () => void this.#waiting.delete(run)

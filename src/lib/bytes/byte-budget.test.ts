@@ -7,7 +7,7 @@ const admin: Holder = { name: 'admin', isExempt: true }
 const large = (name: string) => ({ holder: holder(name), isSmall: false })
 const small = (name: string) => ({ holder: holder(name), isSmall: true })
 
-test('bytes are taken while there is room, and given back', () => {
+test('bytes are granted while there is room, and can be given back', () => {
   const budget = new ByteBudget(1600)
   for (const name of ['a', 'b', 'c']) assert.ok(budget.take(400, large(name)))
   assert.ok(!budget.take(300, large('d')))
@@ -17,7 +17,7 @@ test('bytes are taken while there is room, and given back', () => {
   assert.deepEqual([budget.used, budget.peak, budget.refused], [1300, 1400, 1])
 })
 
-test('one client has a quarter, however it asks', () => {
+test('one client gets at most a quarter, for small and large requests together', () => {
   const budget = new ByteBudget(1600)
   assert.ok(budget.take(300, large('a')))
   assert.ok(!budget.take(200, large('a')))
@@ -26,7 +26,7 @@ test('one client has a quarter, however it asks', () => {
   assert.ok(budget.take(400, large('b')))
 })
 
-test('a part is left for what is small, and one for who is exempt', () => {
+test('a share is reserved for small requests, and another one for exempt clients', () => {
   const budget = new ByteBudget(1600)
   for (const name of ['a', 'b', 'c']) budget.take(400, large(name))
   assert.ok(budget.take(200, large('d')))
@@ -37,17 +37,17 @@ test('a part is left for what is small, and one for who is exempt', () => {
   assert.ok(!budget.take(1, { holder: admin, isSmall: false }))
 })
 
-test('what is larger than all of it is served alone', () => {
+test('a reservation larger than the budget is granted only while nothing else is held', () => {
   const budget = new ByteBudget(100)
   assert.ok(budget.take(500, large('a')))
   assert.ok(!budget.take(1, large('b')))
-  assert.ok(budget.take(0, large('b')), 'nothing always fits')
+  assert.ok(budget.take(0, large('b')), 'zero bytes always fit')
   budget.give(500, holder('a'))
   assert.ok(budget.take(1, large('b')))
   assert.ok(!budget.take(500, large('a')))
 })
 
-test('who has gone leaves nothing behind', () => {
+test('bytes that were given back no longer count for their holder', () => {
   const budget = new ByteBudget(100)
   budget.takeAnyway(70, holder('a'))
   budget.give(70, holder('a'))
@@ -55,11 +55,11 @@ test('who has gone leaves nothing behind', () => {
   assert.ok(budget.take(25, large('a')))
 })
 
-test('a request that needs more after it has begun gets it, if its client has no other', () => {
+test('a running request can grow if its client has no other request', () => {
   const budget = new ByteBudget(1600)
   assert.ok(budget.take(300, large('a')))
   assert.ok(budget.take(500, { ...large('a'), ownBytes: 300 }))
-  assert.ok(!budget.take(100, { ...large('a'), ownBytes: 0 }), 'another one of its client')
+  assert.ok(!budget.take(100, { ...large('a'), ownBytes: 0 }), 'another request of the same client')
   assert.ok(budget.take(300, large('b')))
   assert.ok(!budget.take(500, { ...large('b'), ownBytes: 300 }), 'there is no room')
 })

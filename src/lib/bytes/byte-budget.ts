@@ -1,31 +1,37 @@
 /**
- * One limit for bytes that many parts hold for clients, each of which says how many before it takes
- * them. What is counted are estimates: they need not be exact, but nothing that a client can make
- * grow may be missing. Nobody can use it up for the others: a client has a quarter of it, and a
- * part is left for what is small and for who is exempt.
+ * A byte budget shared by all subsystems that buffer data for clients; each reserves bytes before
+ * it allocates them. Reservations are estimates: they need not be exact, but they must cover
+ * everything that a client can make grow. No client can exhaust the budget: each gets at most a
+ * quarter, and a reserve is kept for small requests and for exempt clients.
  */
 import type { Metrics } from '../telemetry/metrics.ts'
 
-/** For whom bytes are held. */
+/** The client for which bytes are held. */
 export type Holder = { readonly name: string; readonly isExempt: boolean }
 
-/** Who is not known yet. */
+/** The holder of requests whose client is not known yet. */
 export const unknownHolder: Holder = { name: '', isExempt: false }
 
 /**
- * Of the budget, for one holder. What is larger than this is served while its holder has nothing
- * else.
+ * Share of the budget that one holder may have. A larger request is granted only while its holder
+ * has nothing else.
  */
 const HOLDER_SHARE = 1 / 4
-/** What is small may take the budget up to this part, … */
+/** Share of the budget up to which small requests may fill it. */
 const SMALL_SHARE = 15 / 16
-/** … all else up to this one. Only who is exempt may use it up. */
+/**
+ * Share of the budget up to which other requests may fill it. Only exempt clients may use all of
+ * it.
+ */
 const LARGE_SHARE = 7 / 8
 
-/** A request counts as no more than this, so that others have room. Two such do not fit at once. */
+/**
+ * Share of the budget that one request counts for at most, so that others have room. Two such
+ * requests do not fit at once.
+ */
 const REQUEST_SHARE = 5 / 8
 
-/** `ownBytes`: what the same request holds already. */
+/** Options of a reservation. `ownBytes` is what the same request already holds. */
 export type ReserveOptions = {
   readonly holder: Holder
   readonly isSmall: boolean
@@ -36,17 +42,19 @@ export class ByteBudget {
   readonly max: number
   readonly #byHolder = new Map<string, number>()
   #used = 0
-  /** The most that was used at once. */
+  /** The largest number of bytes that were in use at once. */
   peak = 0
-  /** How often there was no room. */
+  /** How many reservations were refused. */
   refused = 0
 
-  /** Infinity: no limit. */
+  /** Creates a budget of `max` bytes; Infinity means no limit. */
   constructor(max: number) {
     this.max = max
   }
 
-  /** What one request may hold. One that needs more is served all the same. */
+  /**
+   * Maximum number of bytes that one request counts for. A request that needs more is still served.
+   */
   get requestMax(): number {
     return this.max * REQUEST_SHARE
   }
@@ -55,17 +63,18 @@ export class ByteBudget {
     return this.#used
   }
 
-  /** Whether these bytes would be given. */
+  /** Whether a reservation of this size would be granted. */
   hasRoom(bytes: number, { holder, isSmall, ownBytes = 0 }: ReserveOptions): boolean {
     if (bytes === 0) return true
     const share = holder.isExempt ? 1 : isSmall ? SMALL_SHARE : LARGE_SHARE
-    // What is larger than the whole budget is served alone: it could never be otherwise.
+    // A reservation larger than the whole budget is granted if nothing else is held: it could never
+    // be granted otherwise.
     if (this.#used > ownBytes && this.#used + bytes > this.max * share) return false
     const own = this.#byHolder.get(holder.name) ?? 0
     return holder.isExempt || own <= ownBytes || own + bytes <= this.max * HOLDER_SHARE
   }
 
-  /** False: there is no room. */
+  /** Reserves bytes. Returns false if there is no room. */
   take(bytes: number, taking: ReserveOptions): boolean {
     if (this.hasRoom(bytes, taking)) {
       this.takeAnyway(bytes, taking.holder)
@@ -75,7 +84,7 @@ export class ByteBudget {
     return false
   }
 
-  /** For what is held already, or cannot be refused any more. */
+  /** Reserves bytes without a check, for data that is already held or can no longer be refused. */
   takeAnyway(bytes: number, { name }: Holder): void {
     if (bytes === 0) return
     this.#used += bytes
@@ -98,13 +107,13 @@ export class ByteBudget {
 export function addBudgetMetrics(metrics: Metrics, budget: ByteBudget): void {
   const bytes = metrics.gauge({
     name: 'keelson_request_memory_bytes',
-    help: 'What requests and answers are taken to hold: now, at the most so far, and what they may hold.',
+    help: 'Estimated bytes that requests and responses hold: now (used), at most so far (peak), and the limit (max).',
     labels: ['state'],
   })
   const refused = metrics
     .counter({
       name: 'keelson_request_memory_refused_total',
-      help: 'How often a request or an answer found no room.',
+      help: 'Number of times that the memory budget had no room for a request or response.',
     })
     .with()
   metrics.onPrint(() => {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { ByteText } from './byte-text.ts'
 
-test('a text is its pieces in UTF-8, however short its memory was', () => {
+test('the bytes are the UTF-8 encoding of all pieces, however small the initial memory is', () => {
   const piece = fc.oneof(
     fc.string({ unit: 'grapheme' }),
     fc.string({ minLength: 1020, maxLength: 1030 }),
@@ -27,7 +27,7 @@ test('digits have leading zeros', () => {
   assert.equal(text.bytes.toString(), '000042234567')
 })
 
-test('parts are copied, from the same text, too, and what is cut off is another use', () => {
+test('copy appends parts of this or another text, and cut and clear count as a new use', () => {
   const text = new ByteText(4)
   text.text('abcd')
   text.copy(text, 1, 3)
@@ -40,7 +40,7 @@ test('parts are copied, from the same text, too, and what is cut off is another 
   assert.deepEqual([text.length, text.uses], [0, 2])
 })
 
-test('a text of listed characters is appended, any other is not', () => {
+test('a text is appended only if all of its characters are listed', () => {
   const listed = Uint8Array.from({ length: 128 }, (_, code) =>
     code >= 0x61 && code <= 0x7a ? 1 : 0,
   )

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { GrowingBuffer } from './growing-buffer.ts'
 
-test('pieces of any size become one, and the next begins anew', () => {
+test('pieces of any size are joined, and take starts an empty buffer', () => {
   const bytes = new GrowingBuffer()
   assert.equal(bytes.take().length, 0)
   const pieces = ['', 'a', 'bc', 'd'.repeat(5000), 'e'].map((text) => Buffer.from(text))
@@ -13,7 +13,7 @@ test('pieces of any size become one, and the next begins anew', () => {
   assert.equal(bytes.take().toString(), 'x')
 })
 
-test('a whole chunk is kept as it is, a small part of one is not', () => {
+test('a chunk that fills its memory is kept without a copy, a small part of one is copied', () => {
   const chunk = Buffer.allocUnsafeSlow(1000).fill('x')
   const bytes = new GrowingBuffer()
   bytes.append(chunk)
@@ -22,7 +22,7 @@ test('a whole chunk is kept as it is, a small part of one is not', () => {
   assert.notEqual(bytes.take().buffer, chunk.buffer)
 })
 
-test('what was given is not written to', () => {
+test('an appended chunk is never written to', () => {
   const first = Buffer.allocUnsafeSlow(10).fill('x')
   const bytes = new GrowingBuffer()
   bytes.append(first.subarray(0, 6))

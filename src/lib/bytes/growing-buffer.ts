@@ -1,5 +1,5 @@
 /**
- * Collects chunks into one buffer. They are copied as they arrive: a list of chunks would cost a
+ * Collects chunks into one buffer. Chunks are copied as they arrive: a list of chunks would cost a
  * hundred bytes for each, and each chunk would keep alive the socket's buffer that it is a view of.
  */
 const none: Buffer = Buffer.alloc(0)
@@ -13,8 +13,8 @@ export class GrowingBuffer {
   }
 
   /**
-   * A first chunk that uses at least half of its memory is kept without a copy: most bodies arrive
-   * in one chunk. The caller bounds the length.
+   * Appends a chunk. A first chunk that uses at least half of its memory is kept without a copy,
+   * because most bodies arrive in one chunk. The caller limits the length.
    */
   append(piece: Buffer): void {
     if (piece.length === 0) return
@@ -27,7 +27,7 @@ export class GrowingBuffer {
     this.#length = length
   }
 
-  /** Returns what was collected, and starts again. */
+  /** Returns the collected bytes and starts again with none. */
   take(): Buffer {
     const bytes = this.#bytes.subarray(0, this.#length)
     this.#bytes = none
@@ -36,8 +36,8 @@ export class GrowingBuffer {
   }
 
   /**
-   * The size doubles, so that on the average a byte is copied twice. Up to 4 KB come from Node's
-   * pool of 8 KB blocks: memory of its own costs a microsecond more.
+   * Doubles the size, so that a byte is copied twice on average. Small buffers come from Node's
+   * pool, which is faster than allocating separate memory.
    */
   #grow(length: number): void {
     const larger = Buffer.allocUnsafe(Math.max(length, 2 * this.#bytes.length))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PackedBytes } from './packed-bytes.ts'
 
-test('pieces stand side by side and stay as they are', () => {
+test('pieces share blocks of memory, and stay unchanged', () => {
   const packed = new PackedBytes()
   const texts = Array.from({ length: 3000 }, (_, at) => `"field-${at}":`)
   const pieces = texts.map((text) => packed.put(Buffer.from(text)))

@@ -1,7 +1,7 @@
 /**
- * Packs small, long-lived pieces of bytes side by side. A small Buffer of Node's is a view of a
- * pool of 64 KB, which it keeps alive as a whole, and of those that are created now and then,
- * between requests, each has a pool of its own.
+ * Packs small, long-lived pieces of bytes side by side. A small Buffer is a view of one of Node's
+ * pools of 64 KB and keeps the whole pool alive. Buffers that are created now and then, between
+ * requests, could keep alive a pool each.
  */
 const BLOCK_BYTES = 16 << 10
 
@@ -9,7 +9,7 @@ export class PackedBytes {
   #block = Buffer.alloc(0)
   #used = 0
 
-  /** A copy that keeps alive nothing but its neighbours. */
+  /** Returns a copy of the bytes, which keeps alive only the other pieces of its block. */
   put(bytes: Buffer): Buffer {
     if (this.#used + bytes.length > this.#block.length) {
       this.#block = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, bytes.length))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PIECE_BYTES, pieces } from './pieces.ts'
 
-test('the pieces are the parts, none too long and none empty', () => {
+test('the pieces have all bytes of the parts, and no piece is too long or empty', () => {
   for (const lengths of [
     [],
     [0],
@@ -19,7 +19,7 @@ test('the pieces are the parts, none too long and none empty', () => {
   }
 })
 
-test('a part that is a piece is not copied, and none is before its turn', () => {
+test('a part that is a whole piece is not copied, and other parts only when their piece is read', () => {
   const first = Buffer.alloc(10)
   const [only] = pieces([first])
   assert.equal(only, first)

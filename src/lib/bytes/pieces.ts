@@ -1,11 +1,11 @@
 /**
- * Cuts a body into pieces that are written to a socket one after the other. TLS encrypts at once
- * what is written to it, into memory of its own: a slow client should cost one encrypted piece; the
- * rest stays in the parts, which are shared with other responses.
+ * Cuts a body into pieces that are written to a socket one after the other. TLS encrypts everything
+ * that is written to it at once, into separate memory. With pieces, a slow client costs one
+ * encrypted piece; the rest stays in the parts, which other responses share.
  */
 export const PIECE_BYTES = 64 * 1024
 
-/** Small parts are joined, long ones cut. */
+/** Yields the bytes of the parts in pieces: small parts are joined, and long parts are cut. */
 export function* pieces(parts: Iterable<Buffer>): Generator<Buffer, undefined, undefined> {
   let held: Buffer[] = []
   let heldBytes = 0

@@ -1,6 +1,6 @@
 /**
- * Writes protobuf from the end to the front: when the length of a message is written, its content
- * is there already, so nothing is measured beforehand and nothing is moved.
+ * Writes protobuf from the end to the front. The content of a message is there before its length is
+ * written, so nothing is measured in advance and nothing is moved.
  */
 
 /** Wire types. */
@@ -9,44 +9,49 @@ export const FIXED64 = 1
 export const BYTES = 2
 export const FIXED32 = 5
 
-/** Most messages fit, and such a small buffer comes from Node's pool. */
+/**
+ * Initial size of the buffer. Most messages fit, and a buffer this small comes from Node's pool.
+ */
 const FIRST_BYTES = 2048
-/** Up to here a loop over the characters is faster than a call into the runtime. */
+/**
+ * Maximum length of texts that are written by a loop over their characters. For longer texts, a
+ * call into the runtime is faster.
+ */
 const SHORT_CHARACTERS = 32
 const SAFE_HIGH = 2 ** 32
 
 export class ProtobufWriter {
   #buffer: Buffer
-  /** Where the written part begins. */
+  /** The index at which the written part begins. */
   #at: number
 
-  /** `bytes`: the expected size, if it is known. */
+  /** Creates a writer. `bytes` is the expected size, if it is known. */
   constructor(bytes: number = FIRST_BYTES) {
     this.#buffer = Buffer.allocUnsafe(bytes)
     this.#at = bytes
   }
 
   /**
-   * How much has been written. The length of a message is the difference between before and after
-   * it.
+   * Number of bytes written. The length of a message is the difference between this number before
+   * and after it.
    */
   get length(): number {
     return this.#buffer.length - this.#at
   }
 
-  /** Returns a copy of what was written; the writer begins anew. */
+  /** Returns a copy of the written bytes and empties the writer. */
   take(): Buffer {
     const bytes = Buffer.from(this.#buffer.subarray(this.#at))
     this.#at = this.#buffer.length
     return bytes
   }
 
-  /** Returns what was written, not a copy: the writer is not to be used any more. */
+  /** Returns the written bytes without a copy. The writer must not be used afterwards. */
   finish(): Buffer {
     return this.#at === 0 ? this.#buffer : this.#buffer.subarray(this.#at)
   }
 
-  /** Removes what was written after the writer had this length. */
+  /** Removes everything that was written after the writer had this length. */
   rewind(length: number): void {
     this.#at = this.#buffer.length - length
   }
@@ -56,14 +61,14 @@ export class ProtobufWriter {
     this.#buffer[--this.#at] = value
   }
 
-  /** Bytes without tag or length. */
+  /** Writes bytes without a tag or a length. */
   raw(bytes: Uint8Array): void {
     this.#room(bytes.length)
     this.#at -= bytes.length
     this.#buffer.set(bytes, this.#at)
   }
 
-  /** Returns how many bytes it took. */
+  /** Writes a text as UTF-8. Returns its number of bytes. */
   text(text: string): number {
     const { length } = text
     if (length <= SHORT_CHARACTERS && this.#short(text)) return length
@@ -74,7 +79,7 @@ export class ProtobufWriter {
     return bytes
   }
 
-  /** Whether the text is ASCII; if not, nothing was written. */
+  /** Writes the text if it is ASCII. Otherwise returns false and writes nothing. */
   #short(text: string): boolean {
     const { length } = text
     this.#room(length)
@@ -88,7 +93,7 @@ export class ProtobufWriter {
     return true
   }
 
-  /** A non-negative integer below 2^53. */
+  /** Writes a non-negative integer below 2^53. */
   varint(value: number): void {
     if (value < 0x80) return this.byte(value)
     const size = varintBytes(value)
@@ -108,7 +113,7 @@ export class ProtobufWriter {
     buffer[at] = rest
   }
 
-  /** Any int64: negative ones take ten bytes. */
+  /** Writes any int64. A negative one takes ten bytes. */
   integer(value: number | bigint): void {
     if (typeof value === 'number' && value >= 0 && Number.isSafeInteger(value))
       return this.varint(value)
@@ -128,14 +133,14 @@ export class ProtobufWriter {
     this.#buffer.writeDoubleLE(value, this.#at)
   }
 
-  /** Unsigned. */
+  /** Writes an unsigned integer of 64 bits. */
   fixed64(value: bigint): void {
     this.#room(8)
     this.#at -= 8
     this.#buffer.writeBigUInt64LE(value, this.#at)
   }
 
-  /** Unsigned. */
+  /** Writes an unsigned integer of 32 bits. */
   fixed32(value: number): void {
     this.#room(4)
     this.#at -= 4
@@ -146,7 +151,7 @@ export class ProtobufWriter {
     this.varint(field * 8 + wireType)
   }
 
-  /** A field that is a message: tag, length, and what `write` writes. */
+  /** Writes a field that is a message: its tag, its length, and the content that `write` writes. */
   message(field: number, write: () => void): void {
     const before = this.length
     write()

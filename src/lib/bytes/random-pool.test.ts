@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RandomPool } from './random-pool.ts'
 
-test('no bytes are given twice, whatever the lengths', () => {
+test('no bytes are returned twice, whatever the lengths', () => {
   let filled = 0
   const pool = new RandomPool((bytes) => {
-    // Numbers that follow one another, so that bytes given twice are seen.
+    // Consecutive numbers, so that bytes that are returned twice are detected.
     for (let at = 0; at < bytes.length; at += 4) bytes.writeUInt32BE(filled++, at)
   })
   const seen = new Set<number>()
@@ -21,7 +21,7 @@ test('no bytes are given twice, whatever the lengths', () => {
   }
 })
 
-test('what is taken stays, what is borrowed does not', () => {
+test('bytes from take stay unchanged, and next reuses its buffer', () => {
   const pool = new RandomPool()
   const taken = pool.take(12)
   const text = taken.toString('hex')

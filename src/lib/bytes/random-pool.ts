@@ -1,7 +1,7 @@
 /**
- * Random bytes for nonces and ids, made many at a time: a call for each takes as long as the
- * encryption of a small object, and leaves a buffer for the garbage collector. Keys do not come
- * from here, since they must not lie around in a pool.
+ * Random bytes for nonces and ids, generated many at a time. A call for each would take as long as
+ * the encryption of a small object, and leave a buffer for the garbage collector. Keys do not come
+ * from here, because they must not stay in a pool.
  */
 import { randomFillSync } from 'node:crypto'
 
@@ -11,7 +11,7 @@ export class RandomPool {
   readonly #fill: (bytes: Buffer) => void
   readonly #pool = Buffer.allocUnsafeSlow(POOL_BYTES)
   #at = POOL_BYTES
-  /** By length. */
+  /** The buffers that `next` returns, by length. */
   readonly #next: Buffer[] = []
 
   constructor(fill: (bytes: Buffer) => void = (bytes) => void randomFillSync(bytes)) {
@@ -19,8 +19,8 @@ export class RandomPool {
   }
 
   /**
-   * So many bytes that nobody has had before. Borrowed: the next call for as many writes others
-   * there.
+   * Returns random bytes that were not returned before. The buffer is borrowed: the next call with
+   * the same count overwrites it.
    */
   next(count: number): Buffer {
     if (this.#at + count > POOL_BYTES) {
@@ -30,13 +30,13 @@ export class RandomPool {
     const next = (this.#next[count] ??= Buffer.allocUnsafeSlow(count))
     const pool = this.#pool
     let from = this.#at
-    // Node's own `copy` of so few bytes costs ten times as much.
+    // A loop is faster than Node's `copy` for a few bytes.
     for (let at = 0; at < count; at++) next[at] = pool[from++] ?? 0
     this.#at = from
     return next
   }
 
-  /** A copy of its own. */
+  /** Like `next`, but returns a copy that stays valid. */
   take(count: number): Buffer {
     return Buffer.from(this.next(count))
   }

@@ -1,7 +1,7 @@
 /**
  * Values that expire when they have not been read for a while. A timer drops each of them, so that
- * large values free their memory even if nobody uses the cache again. TtlCache has no timers, and
- * its reads do not prolong an entry.
+ * large values free their memory even if the cache is never used again. TtlCache has no timers, and
+ * its reads do not prolong the life of an entry.
  */
 
 /** Any number of values by key. */
@@ -66,7 +66,7 @@ export class LazyValue<V extends object> {
     return value
   }
 
-  /** The next reader gets a new value. */
+  /** Drops the value. The next reader creates a new one. */
   clear(): void {
     clearTimeout(this.#entry?.timer)
     this.#entry = undefined

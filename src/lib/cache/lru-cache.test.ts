@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { heldBytes, partOfMegabyte } from '../../../test/support/harness/held-bytes.ts'
 import { LruCache } from './lru-cache.ts'
 
-test('the cache has the last entries, and never more than its size', () => {
+test('the cache keeps the latest entries, and never more than its size', () => {
   const cache = new LruCache<string>(8)
   for (let at = 0; at < 100; at++) {
     cache.set(`${at}`, `v${at}`)

@@ -13,7 +13,7 @@ function started(sizeMax: number): { cache: TtlCache<number>; pass: (ms: number)
   }
 }
 
-test('an entry is there until its time is over', () => {
+test('an entry is returned until it expires', () => {
   const { cache, pass } = started(10)
   cache.set('a', 1, { ttlMs: 100 })
   cache.set('b', 2, { ttlMs: 200 })
@@ -25,7 +25,7 @@ test('an entry is there until its time is over', () => {
   assert.equal(cache.size, 1)
 })
 
-test('a use does not prolong it, a new value does', () => {
+test('a read does not prolong the life of an entry, a new value does', () => {
   const { cache, pass } = started(10)
   cache.set('a', 1, { ttlMs: 100 })
   pass(50)
@@ -37,7 +37,7 @@ test('a use does not prolong it, a new value does', () => {
   assert.equal(cache.get('a'), undefined)
 })
 
-test('the entry that was not used for the longest time goes first', () => {
+test('the least recently used entry is evicted first', () => {
   const { cache } = started(2)
   cache.set('a', 1, { ttlMs: 100 })
   cache.set('b', 2, { ttlMs: 100 })
@@ -47,7 +47,7 @@ test('the entry that was not used for the longest time goes first', () => {
   assert.equal(cache.size, 2)
 })
 
-test('without a time to live nothing is kept, and what was there is gone', () => {
+test('a time to live of 0 removes an entry, as delete and clear do', () => {
   const { cache } = started(2)
   cache.set('a', 1, { ttlMs: 100 })
   cache.set('a', 2, { ttlMs: 0 })
@@ -60,7 +60,7 @@ test('without a time to live nothing is kept, and what was there is gone', () =>
   assert.equal(cache.size, 0)
 })
 
-test('entries that have expired go when another comes', () => {
+test('expired entries are removed when another entry is added', () => {
   const { cache, pass } = started(10)
   for (const [at, key] of ['a', 'b', 'c'].entries()) cache.set(key, at, { ttlMs: 100 })
   pass(50)
@@ -72,7 +72,7 @@ test('entries that have expired go when another comes', () => {
   assert.deepEqual([cache.get('d'), cache.get('e')], [3, 4])
 })
 
-test('heavy entries are fewer', () => {
+test('the total weight of all entries is limited', () => {
   const { cache } = started(10)
   for (const [at, key] of ['a', 'b', 'c'].entries()) cache.set(key, at, { ttlMs: 100, weight: 40 })
   assert.deepEqual([cache.get('a'), cache.get('b'), cache.get('c')], [undefined, 1, 2])
@@ -86,7 +86,7 @@ test('heavy entries are fewer', () => {
   assert.equal(cache.get('f'), 8)
 })
 
-test('a key does not keep what it is a part of', async () => {
+test('a key does not keep the string it is a part of alive', async () => {
   const cache = new TtlCache<number>({ sizeMax: 100 }, { monotonicMs: () => 0 })
   const held = await heldBytes(() => {
     for (let at = 0; at < 50; at++)

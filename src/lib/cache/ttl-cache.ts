@@ -8,9 +8,9 @@ import type { Clock } from '../time/clock.ts'
 import { ownText } from '../text/own-text.ts'
 
 export type TtlCacheLimits = {
-  /** The number of entries. */
+  /** Maximum number of entries. */
   readonly sizeMax: number
-  /** Of all entries together; absent: they are all of about the same size. */
+  /** Maximum weight of all entries together. Absent if all entries have about the same size. */
   readonly weightMax?: number
 }
 
@@ -49,7 +49,7 @@ export class TtlCache<Value> {
     return entry.value
   }
 
-  /** `ttlMs` not above 0: nothing is kept. */
+  /** Stores an entry. If `ttlMs` is not positive, only removes the old one. */
   set(
     key: string,
     value: Value,
@@ -62,8 +62,8 @@ export class TtlCache<Value> {
     this.#entries.set(own, { key: own, value, endMs: nowMs + ttlMs, weight })
     this.#weight += weight
     const { sizeMax, weightMax = Infinity } = this.#limits
-    // Of entries with the same time to live, those that were not used for that long have expired:
-    // they stand first.
+    // Entries are in the order of their last use. With equal times to live, entries that were not
+    // used for that long have expired, and come first.
     for (const [oldest, { endMs }] of this.#entries) {
       if (endMs > nowMs && this.#entries.size <= sizeMax && this.#weight <= weightMax) return
       this.delete(oldest)

@@ -23,7 +23,7 @@ export class Deque<T> {
     return value
   }
 
-  /** 0 is the oldest. */
+  /** Returns the value at this index; 0 is the oldest one. */
   at(index: number): T | undefined {
     return index < 0 || index >= this.#length
       ? undefined

@@ -1,4 +1,4 @@
-/** A member can be in one set at a time. */
+/** An object that can be a member of one set at a time. */
 type IndexedSetMember = {
   /** Managed by the set; -1 if the object is not in one. */
   index: number
@@ -6,8 +6,7 @@ type IndexedSetMember = {
 
 /**
  * A set of objects that store their own index. Unlike in a Set, adding and deleting allocates
- * nothing: a Set that millions of short-lived objects pass through is rehashed all the time, which
- * was a tenth of the cost of a request.
+ * nothing. A Set that millions of short-lived objects pass through would be rehashed all the time.
  */
 export class IndexedSet<T extends IndexedSetMember> {
   readonly #members: T[] = []
@@ -26,7 +25,7 @@ export class IndexedSet<T extends IndexedSetMember> {
     return member.index !== -1
   }
 
-  /** False if it was not in the set. */
+  /** Removes a member. Returns false if it was not in the set. */
   delete(member: T): boolean {
     if (member.index === -1) return false
     const last = this.#members.pop()
@@ -38,7 +37,7 @@ export class IndexedSet<T extends IndexedSetMember> {
     return true
   }
 
-  /** A copy, so that members may be deleted during iteration. */
+  /** Returns a copy, so that members may be deleted during iteration. */
   members(): readonly T[] {
     return [...this.#members]
   }

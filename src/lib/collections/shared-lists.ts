@@ -1,16 +1,23 @@
 /**
- * Lists and texts that many objects have in common (verbs of roles, names that pods of one template
- * refer to) are held once. What was not seen lately is not found again and held twice, so that
- * nobody can make this grow by writing objects.
+ * Shares equal lists and texts among objects, such as the verbs of roles and the names that pods of
+ * one template refer to, so that each is held once. The tables have a limited size, so that clients
+ * cannot make them grow by writing objects. A full table is cleared; later equal values are then
+ * held again.
  */
 import { ownText } from '../text/own-text.ts'
 
-/** Far more than there are kinds, groups and habits in a cluster. */
+/**
+ * Maximum number of entries of each table: far more than a cluster has kinds, groups and common
+ * lists.
+ */
 const ENTRIES_MAX = 16_384
-/** What is longer is nobody's habit. */
+/** Maximum length of a shared text. Longer texts are hardly ever repeated. */
 const CHARACTERS_MAX = 256
 
-/** The text of a list with more items is longer than CHARACTERS_MAX. */
+/**
+ * Maximum length of a shared list. The JSON of a longer list has more than CHARACTERS_MAX
+ * characters.
+ */
 const ITEMS_MAX = CHARACTERS_MAX / '"",'.length
 
 const none: readonly string[] = []
@@ -30,7 +37,7 @@ export class SharedLists {
   list(list: readonly string[]): readonly string[] {
     if (list.length === 0) return none
     if (list.length > ITEMS_MAX) return list.map((text) => this.text(text))
-    // Quoted: no two lists have the same.
+    // JSON quotes the items, so that two different lists never have the same key.
     const key = JSON.stringify(list)
     const known = this.#lists.get(key)
     if (known !== undefined) return known

@@ -1,4 +1,4 @@
-/** Counts what is in progress under each key, and reports when nothing is. */
+/** Counts the operations in progress for each key, and notifies waiters when there are none. */
 export class InProgress {
   readonly #counts = new Map<string, number>()
   readonly #waiting = new Map<string, (() => void)[]>()
@@ -7,7 +7,7 @@ export class InProgress {
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
   }
 
-  /** Once for each `enter`. */
+  /** Ends an operation. Must be called once for each `enter`. */
   leave(key: string): void {
     const left = (this.#counts.get(key) ?? 0) - 1
     if (left > 0) {
@@ -22,8 +22,8 @@ export class InProgress {
   }
 
   /**
-   * Calls back once when nothing is in progress under the key. False: nothing is now, and it does
-   * not call.
+   * Calls `call` once, as soon as nothing is in progress for the key. Returns false, and does not
+   * call, if nothing is in progress now.
    */
   onIdle(key: string, call: () => void): boolean {
     if (!this.#counts.has(key)) return false

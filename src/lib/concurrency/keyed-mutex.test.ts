@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { KeyedMutex } from './keyed-mutex.ts'
 
-test('callers with the same key go one after the other, in order', async () => {
+test('callers with the same key run one after the other, in order', async () => {
   const mutex = new KeyedMutex(1000)
   const seen: string[] = []
   const run = async (name: string, key: string): Promise<void> => {
@@ -35,7 +35,7 @@ test('a lock that is held for too long passes to the next caller alone', async (
   assert.equal(next.hasWaited, false)
 })
 
-test('callers wait for as long as locks are passed on', async () => {
+test('the time limit starts again for the next holder, and ends when no caller waits', async () => {
   const due: (() => void)[] = []
   const timers = {
     every: assert.fail,
@@ -48,11 +48,11 @@ test('callers wait for as long as locks are passed on', async () => {
   first[Symbol.dispose]()
   using lock = await second
   assert.ok(lock)
-  assert.equal(due.length, 1, 'the limit begins anew for the second caller')
+  assert.equal(due.length, 1, 'the limit starts again for the second caller')
   due[0]?.()
   using last = await third
   assert.equal(last.hasWaited, true)
-  assert.equal(due.length, 0, 'there is no limit while nobody waits')
+  assert.equal(due.length, 0, 'there is no limit while no caller waits')
 })
 
 function hold(due: (() => void)[], run: () => void): Disposable & { close(): void } {

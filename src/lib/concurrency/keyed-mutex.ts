@@ -1,15 +1,15 @@
 import { systemTimers, type Timer, type Timers } from '../time/timers.ts'
 
-/** The caller disposes of it to let the next caller in. */
+/** A held lock. Disposing of it lets the next caller in. */
 type Lock = Disposable & {
-  /** Whether others held it first: the state may have changed meanwhile. */
+  /** Whether another caller held the lock first: the state may have changed meanwhile. */
   readonly hasWaited: boolean
 }
 
 type LockQueue = {
   holder: Lock | undefined
   readonly waiting: ((lock: Lock) => void)[]
-  /** Runs while a caller waits. */
+  /** Limits how long the holder keeps the lock. Runs only while a caller waits. */
   timer: Timer | undefined
 }
 
@@ -17,12 +17,12 @@ type LockQueue = {
 export class KeyedMutex {
   readonly #holdMsMax: number
   readonly #timers: Timers
-  /** The keys that are locked. */
+  /** The queues of the keys that are locked. */
   readonly #queues = new Map<string, LockQueue>()
 
   /**
-   * A caller that holds a lock for longer than `holdMsMax` loses it to the next caller, but can go
-   * on.
+   * Creates a mutex. A caller that holds a lock for longer than `holdMsMax` while others wait loses
+   * it to the next caller. It is not interrupted.
    */
   constructor(holdMsMax: number, timers: Timers = systemTimers) {
     this.#holdMsMax = holdMsMax

@@ -3,25 +3,28 @@ import { beginWork, Restores } from './restores.ts'
 import { sleep, TIMER_MS_MAX, type Timers } from '../time/timers.ts'
 
 export type LoopOptions = {
-  /** For the log. */
+  /** The name of the task in log messages. */
   readonly name: string
   readonly intervalMs: number
-  /** The start of the server has just done it, so the first run is after one interval. */
+  /**
+   * Whether the start of the server has just run the task, so that the first run is after one
+   * interval.
+   */
   readonly isDoneAtStart?: boolean
   readonly run: (signal: AbortSignal) => Promise<void>
   readonly log: Log
-  /** Absent: those of the system. */
+  /** Defaults to system timers that do not keep the process alive. */
   readonly timers?: Pick<Timers, 'after'> | undefined
 }
 
-/** A loop alone does not keep the process alive. */
+/** System timers that do not keep the process alive. */
 const unrefTimers: Pick<Timers, 'after'> = {
   after: (ms, run) => setTimeout(run, Math.min(ms, TIMER_MS_MAX)).unref(),
 }
 
 /**
- * Runs something repeatedly while the server is up: at once, unless the start has done it, then
- * after each interval. Failures are logged.
+ * Runs a task repeatedly while the server is up: at once, unless the start of the server has run
+ * it, then after each interval. Failures are logged.
  */
 export class Loop implements AsyncDisposable {
   readonly #options: LoopOptions
@@ -49,7 +52,7 @@ export class Loop implements AsyncDisposable {
       log,
       timers = unrefTimers,
     } = this.#options
-    // Rejects only when the server stops, which the loop checks.
+    // `sleep` rejects only when the server stops, which the loop checks.
     const pause = (): Promise<void> => sleep(timers, intervalMs, signal).catch(() => undefined)
     if (isDoneAtStart) await pause()
     while (!signal.aborted) {
@@ -57,10 +60,9 @@ export class Loop implements AsyncDisposable {
       try {
         await beginWork(this.#restores, () => run(signal))
       } catch (error) {
-        // It was decided on the state before a restore, and is decided again.
+        // The task decided by the state before a restore, so it runs again at once.
         if (count !== this.#restores?.count) continue
-        if (!signal.aborted)
-          log('warn', `${name} failed; it is tried again`, { error: String(error) })
+        if (!signal.aborted) log('warn', `${name} failed; retrying`, { error: String(error) })
       }
       await pause()
     }

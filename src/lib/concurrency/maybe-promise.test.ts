@@ -8,11 +8,11 @@ function* sum(...values: readonly MaybePromise<number>[]): MaybeAsync<number> {
   return total
 }
 
-test('work that waits for nothing is over at once', () => {
+test('work that does not wait completes synchronously', () => {
   assert.equal(runMaybeAsync(sum(1, 2, 3)), 6)
 })
 
-test('work waits for promises, in their order', async () => {
+test('work waits for promises in order', async () => {
   const done = runMaybeAsync(sum(1, Promise.resolve(2), 3, Promise.resolve(4)))
   assert.ok(done instanceof Promise)
   assert.equal(await done, 10)

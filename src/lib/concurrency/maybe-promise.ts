@@ -1,13 +1,13 @@
 /**
- * A value or a promise of it. To await a value that is already there costs more than most steps of
- * a request, since an async function returns to the event loop's microtask queue at each `await`.
- * So functions that rarely wait return a MaybePromise.
+ * A value or a promise of it. Awaiting a value that is already there costs more than most steps of
+ * a request, since an async function goes through the microtask queue at each `await`. So functions
+ * that rarely wait return a MaybePromise.
  */
 import { assert } from '../errors.ts'
 
 export type MaybePromise<T> = T | Promise<T>
 
-/** Calls `step` with the value: at once, unless it is a promise. */
+/** Calls `step` with the value, synchronously unless it is a promise. */
 export const thenMaybe = <T, R>(
   value: MaybePromise<T>,
   step: (value: T) => MaybePromise<R>,
@@ -19,7 +19,7 @@ export const thenMaybe = <T, R>(
  */
 export type MaybeAsync<T> = Generator<Promise<void>, T, void>
 
-/** Yields only if the value is a promise. A rejection is thrown. */
+/** Returns the value. Yields only if it is a promise. A rejection is thrown. */
 export function* awaitMaybe<T>(value: MaybePromise<T>): MaybeAsync<T> {
   if (!(value instanceof Promise)) return value
   const settled: { result: { readonly value: T } | undefined } = { result: undefined }

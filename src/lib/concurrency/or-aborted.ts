@@ -1,6 +1,6 @@
 /**
- * The promise, or a failure as soon as the signal is aborted, whatever becomes of the promise then.
- * `why`: by default the signal's reason.
+ * Waits for the promise. Rejects as soon as the signal is aborted, with the result of `why`, by
+ * default the signal's reason. The outcome of the promise is then ignored.
  */
 export async function orAborted<T>(
   promise: Promise<T>,

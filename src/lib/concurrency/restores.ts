@@ -1,13 +1,13 @@
 /**
  * Restores of the database under a running server, as keelson/testing makes them. Work that reads,
- * decides and then writes must not write what it decided on the state before a restore. So work
+ * decides and then writes must not write what it decided by the state before a restore. So work
  * runs in `begin`, which puts a fencing token, the number of restores so far, into its asynchronous
- * context, and the store refuses writes with an older token. Parts that hold what they have read
- * call `follow`: a restore ends when all of them have caught up.
+ * context. The store rejects writes with an older token. Parts of the server that keep what they
+ * have read call `follow`: a restore ends when all of them have caught up.
  *
- * A part finds the instance of its server by the context in which the server was started: a new
- * controller cannot forget it. A server whose database is never restored has none, and pays nothing
- * for it.
+ * A part finds the instance of its server in the asynchronous context in which the server was
+ * started, so a new controller cannot forget it. A server whose database is never restored has no
+ * instance, and no overhead.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { MaybePromise } from './maybe-promise.ts'
@@ -15,21 +15,24 @@ import { sleep, systemTimers, type Timers } from '../time/timers.ts'
 
 /** A part of a server that decides by what it has read earlier. */
 export type RestoreListener = {
-  /** Resolves when the part has everything that was written before the call. */
+  /** Resolves when the part has received everything that was written before the call. */
   readonly latest: () => Promise<unknown>
-  /** Whether other followers come and go with what this part reads: it is asked before them. */
+  /**
+   * Whether other followers come and go with what this part reads. Such a part catches up before
+   * the others.
+   */
   readonly changesFollowers?: boolean
 }
 
 /**
- * A machine that stands still for seconds keeps a part from catching up in time, so it is asked
- * again.
+ * Maximum number of attempts to let a part catch up. A machine that stalls for seconds can make an
+ * attempt fail.
  */
 const TRIES = 8
-/** The wait before the second try. It doubles with each further one. */
+/** The delay before the second attempt. It doubles with each further one. */
 const RETRY_MS = 10
 
-/** `token`: undefined outside of work. */
+/** The asynchronous context of a server. `token` is undefined outside of work. */
 type Context = { readonly restores: Restores; readonly token: number | undefined }
 
 const contexts = new AsyncLocalStorage<Context>()
@@ -44,22 +47,25 @@ export class Restores {
     this.#timers = timers
   }
 
-  /** The instance of the server that runs here; undefined if its database is never restored. */
+  /**
+   * Returns the instance of the server that runs in this context; undefined if its database is
+   * never restored.
+   */
   static current(): Restores | undefined {
     return contexts.getStore()?.restores
   }
 
-  /** Whether work runs here: its writes carry a token. */
+  /** Whether work runs in this context, so that its writes carry a token. */
   static isWorking(): boolean {
     return contexts.getStore()?.token !== undefined
   }
 
-  /** How many restores have begun. */
+  /** Number of restores that have begun. */
   get count(): number {
     return this.#count
   }
 
-  /** Whether the work that runs here began before the last restore. */
+  /** Whether the work in this context began before the last restore. */
   get isOutdated(): boolean {
     const context = contexts.getStore()
     return (
@@ -67,26 +73,28 @@ export class Restores {
     )
   }
 
-  /** Runs the start of a server, whose parts then find this instance. */
+  /** Runs the start of a server, so that its parts find this instance. */
   within<T>(start: () => T): T {
     return contexts.run({ restores: this, token: undefined }, start)
   }
 
-  /** Runs work that decides on what it reads from now on, after a restore that is in progress. */
+  /**
+   * Runs work that decides by what it reads from now on. Waits for a restore that is in progress.
+   */
   async begin<T>(work: () => MaybePromise<T>): Promise<T> {
     while (this.#ended !== undefined) await this.#ended
     return await contexts.run({ restores: this, token: this.#count }, work)
   }
 
-  /** Adds a part that restores wait for, until the result is disposed of. */
+  /** Adds a part that restores wait for, until the returned value is disposed of. */
   follow(follower: RestoreListener): Disposable {
     this.#followers.add(follower)
     return { [Symbol.dispose]: () => void this.#followers.delete(follower) }
   }
 
   /**
-   * Restores by `write`. Resolves when all followers have caught up. Restores run one after
-   * another.
+   * Restores the database by calling `write`. Resolves when all followers have caught up. Restores
+   * run one after another.
    */
   async restore(write: () => void): Promise<void> {
     while (this.#ended !== undefined) await this.#ended
@@ -114,7 +122,7 @@ export class Restores {
     }
   }
 
-  /** Fails if the part cannot catch up. One that ends meanwhile need not. */
+  /** Waits until a part has caught up. Fails if it cannot, unless the part ends meanwhile. */
   async #ask(follower: RestoreListener): Promise<void> {
     for (let tries = 1; this.#followers.has(follower); tries++) {
       try {
@@ -128,6 +136,6 @@ export class Restores {
   }
 }
 
-/** Runs work of a part that belongs to `restores`, if there are any. */
+/** Runs work of a part that belongs to `restores`, or without a token if that is undefined. */
 export const beginWork = <T>(restores: Restores | undefined, work: () => Promise<T>): Promise<T> =>
   restores === undefined ? work() : restores.begin(work)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Semaphore } from './semaphore.ts'
 
-test('no more calls run at once than there are permits, in the order of arrival, and a failed call releases its permit', async () => {
+test('calls run in the order of arrival, no more at once than there are permits, and a failed call releases its permit', async () => {
   const semaphore = new Semaphore(2)
   const ends: (() => void)[] = []
   const began: number[] = []
@@ -26,7 +26,7 @@ test('no more calls run at once than there are permits, in the order of arrival,
   assert.deepEqual(began, [0, 1, 2, 3, 4])
 })
 
-test('a caller that is aborted leaves the queue, and nobody waits for it', async () => {
+test('an aborted caller leaves the queue and does not delay others', async () => {
   const semaphore = new Semaphore(1)
   const first = Promise.withResolvers<void>()
   const running = semaphore.run(() => first.promise)

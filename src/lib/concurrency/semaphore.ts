@@ -1,7 +1,10 @@
 /** A FIFO semaphore. */
 export class Semaphore {
   #free: number
-  /** In the order of arrival. An aborted caller is removed from anywhere in the queue. */
+  /**
+   * The waiting callers in the order of arrival. An aborted caller is removed from anywhere in the
+   * queue.
+   */
   readonly #waiting = new Set<() => void>()
 
   constructor(count: number) {
@@ -13,8 +16,8 @@ export class Semaphore {
   }
 
   /**
-   * Runs the work with a permit. Fails with the reason of the signal if it is aborted before there
-   * is one.
+   * Runs the work with a permit. Fails with the signal's reason if it is aborted while waiting for
+   * one.
    */
   async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted()

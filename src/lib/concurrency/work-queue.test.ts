@@ -6,7 +6,7 @@ import { WorkQueue } from './work-queue.ts'
 
 const silent = (): void => undefined
 
-test('a failure is logged and tried again until it succeeds', async () => {
+test('a failure is logged and retried until it succeeds', async () => {
   const logged: string[] = []
   let tries = 0
   const { promise: done, resolve } = Promise.withResolvers<void>()
@@ -23,12 +23,12 @@ test('a failure is logged and tried again until it succeeds', async () => {
   queue.add('a')
   await done
   assert.deepEqual(logged, [
-    'the work failed; it is tried again Error: try 1',
-    'the work failed; it is tried again Error: try 2',
+    'the work failed; retrying Error: try 1',
+    'the work failed; retrying Error: try 2',
   ])
 })
 
-test('no more keys than workers at once, and each key once at a time', async () => {
+test('no more keys than workers are processed at once, and no key twice at once', async () => {
   const running: string[] = []
   const finished: string[] = []
   let most = 0
@@ -68,7 +68,7 @@ test('a key that is dropped is not processed, now or later, and leaves no timer'
   assert.deepEqual(begun, ['runs', 'next'])
 })
 
-test('what is not done comes back, and not after the end', async () => {
+test('a key that is not done is processed again, but not after the queue is disposed of', async () => {
   let looks = 0
   const queue = new WorkQueue({
     name: 'the work',

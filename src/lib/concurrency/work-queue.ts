@@ -1,30 +1,33 @@
 /**
- * A queue of keys with the rules of client-go's rate limited queues: a waiting key is not queued
- * twice, a key that is added while it is processed is processed again, a failure is logged and
- * retried with exponential backoff until it succeeds.
+ * A queue of keys with the rules of client-go's rate limited queues. A waiting key is not queued
+ * twice. A key that is added while it is processed is processed again. A failure is logged, and
+ * retried with exponential backoff until the key succeeds.
  */
 import type { Log } from '../telemetry/log.ts'
 import { beginWork, Restores } from './restores.ts'
 import { systemTime, type Timer, type Timers } from '../time/timers.ts'
 import type { QueueMetrics, QueueSeries } from '../telemetry/queue-metrics.ts'
 
-/** Waits after failures double from the first to the longest. */
+/** Delays after failures. They double from the first one to the maximum. */
 const RETRY_MS_FIRST = 50
 const RETRY_MS_MAX = 10_000
 
 export type WorkQueueOptions = {
-  /** For the log. */
+  /** The name of the work in log messages. */
   readonly name: string
-  /** How many keys are processed concurrently. */
+  /** Maximum number of keys that are processed concurrently. */
   readonly workersMax: number
-  /** A number: the key is not done, and is to be processed again after so many ms. */
+  /**
+   * Processes a key. A number means that the key is not done, and is processed again after this
+   * many milliseconds.
+   */
   readonly work: (key: string) => Promise<number | undefined>
   readonly log: Log
   readonly timers?: Timers
-  /** Absent: nothing is measured. */
+  /** The metrics of the queue. Absent if nothing is measured. */
   readonly measured?: {
     readonly metrics: QueueMetrics
-    /** As upstream names the queue. */
+    /** The name of the queue in metrics, as in Kubernetes. */
     readonly as: string
     readonly monotonicMs?: () => number
   }
@@ -65,7 +68,7 @@ export class WorkQueue implements AsyncDisposable {
     )
   }
 
-  /** Nothing is to be done with this key any more. If it is being processed, that is finished. */
+  /** Forgets a key. If it is being processed, that run is finished. */
   drop(key: string): void {
     if (this.#waiting.delete(key)) this.#timing?.dropped(key)
     this.#timers.get(key)?.close()
@@ -73,12 +76,12 @@ export class WorkQueue implements AsyncDisposable {
     this.#failures.delete(key)
   }
 
-  /** Keys that wait, now or for a retry, and those that are being processed. */
+  /** Number of keys that wait, for a worker or for a retry, or are being processed. */
   get size(): number {
     return this.#waiting.size + this.#running.size + this.#timers.size
   }
 
-  /** Keys that are being processed are finished; no other is begun. */
+  /** Stops the queue. Keys that are being processed are finished; no other key is started. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isStopped = true
     for (const key of this.#waiting) this.#timing?.dropped(key)
@@ -114,8 +117,8 @@ export class WorkQueue implements AsyncDisposable {
     try {
       const againMs = await beginWork(this.#restores, () => work(key))
       this.#failures.delete(key)
-      // After a restore the key is processed again: a write that was decided on the state before it
-      // has been refused.
+      // After a restore, the key is processed again: a write that was decided by the state before
+      // it was rejected.
       return count === this.#restores?.count ? againMs : 0
     } catch (error) {
       if (this.#isStopped) return undefined
@@ -124,13 +127,13 @@ export class WorkQueue implements AsyncDisposable {
       const failures = this.#failures.get(key) ?? 0
       this.#failures.set(key, failures + 1)
       const againMs = Math.min(RETRY_MS_FIRST * 2 ** failures, RETRY_MS_MAX)
-      log('warn', `${name} failed; it is tried again`, { key, error: String(error), againMs })
+      log('warn', `${name} failed; retrying`, { key, error: String(error), againMs })
       return againMs
     }
   }
 }
 
-/** When keys were added and begun. */
+/** Records when keys were added and started, for the metrics of a queue. */
 class Timing implements Disposable {
   readonly #series: QueueSeries
   readonly #monotonicMs: () => number

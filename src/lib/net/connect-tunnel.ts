@@ -1,22 +1,31 @@
-/** A tunnel through an HTTP proxy, by the method CONNECT on an open connection to it. */
+/** A tunnel through an HTTP proxy, opened with the method CONNECT on a connection to the proxy. */
 import type { Duplex } from 'node:stream'
 import { dialAborted, DialError } from './dial-error.ts'
 import { type Address, hostPort } from './hosts.ts'
 
-/** Of the proxy's answer, without a body: a status line and a handful of headers. */
+/**
+ * Maximum size of the proxy's response. It has no body: only a status line and a handful of
+ * headers.
+ */
 const HEAD_BYTES_MAX = 16 << 10
-/** With which no other protocol begins that a server speaks first. */
+/**
+ * The start of an HTTP response. No other protocol in which the server speaks first begins like
+ * this.
+ */
 const RESPONSE_START = 'HTTP/1.'
 
 export type ConnectOptions = {
-  /** As messages name it. */
+  /** The name of the proxy in error messages. */
   readonly proxy: string
   readonly signal: AbortSignal
-  /** Lines of the request, each with its end. */
+  /** Header lines of the request, each with its line ending. */
   readonly headers?: string
 }
 
-/** Asks the proxy for a tunnel; `socket` is then its near end. It is closed if there is none. */
+/**
+ * Asks the proxy for a tunnel. Returns `socket`, which is then the near end of the tunnel. Closes
+ * the socket on failure.
+ */
 export async function connectTunnel<T extends Duplex>(
   socket: T,
   to: Address,
@@ -48,7 +57,7 @@ export async function connectTunnel<T extends Duplex>(
   }
 }
 
-/** The proxy has answered. */
+/** The proxy responded with another status than 200. */
 class RefusedTunnel extends DialError {}
 
 class UnexpectedBytes extends Error {
@@ -60,7 +69,9 @@ class UnexpectedBytes extends Error {
   }
 }
 
-/** Up to the empty line. What follows it is of the tunnel, and is put back. */
+/**
+ * Reads the response up to the empty line. Bytes after it belong to the tunnel and are put back.
+ */
 function readHead(socket: Duplex, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     let received = Buffer.alloc(0)
@@ -72,8 +83,8 @@ function readHead(socket: Duplex, signal: AbortSignal): Promise<string> {
       if (typeof outcome === 'string') resolve(outcome)
       else reject(outcome)
     }
-    // Not 'data': whoever gets the socket could not tell that it was paused, and would wait for
-    // ever.
+    // Not 'data': the next owner of the socket could not know that it was paused, and would wait
+    // forever.
     const onReadable = (): void => {
       const chunk: unknown = socket.read()
       if (!Buffer.isBuffer(chunk)) return
@@ -85,7 +96,8 @@ function readHead(socket: Duplex, signal: AbortSignal): Promise<string> {
         return
       }
       const rest = received.subarray(end + 4)
-      // Konnectivity opens the tunnel first, and tells in it, as a second response, that it cannot.
+      // Konnectivity opens the tunnel first. If it then cannot connect, it reports this with a
+      // second response inside the tunnel.
       if (rest.toString('latin1', 0, RESPONSE_START.length) === RESPONSE_START)
         return done(new UnexpectedBytes(rest.length))
       done(received.toString('latin1', 0, end + 2))

@@ -1,4 +1,4 @@
-/** Errors of connections, with Go's messages. */
+/** Errors of connections, with the messages of Go's net package. */
 import { messageOf } from '../errors.ts'
 
 const words: { readonly [code: string]: string } = {
@@ -12,7 +12,10 @@ const words: { readonly [code: string]: string } = {
   ECONNRESET: 'read: connection reset by peer',
 }
 
-/** Keeps the code of a socket's error, by which callers tell what to do next. */
+/**
+ * A connection error. Keeps the code of the socket's error, by which callers decide what to do
+ * next.
+ */
 export class DialError extends Error {
   override readonly name = 'DialError'
   readonly code: string
@@ -27,8 +30,8 @@ export class DialError extends Error {
 }
 
 /**
- * `network` and `address` are those of the proxy. An error that is not of the socket, such as one
- * about a certificate, is kept.
+ * Translates the error of a connection to `address`, which may be a proxy. An error that does not
+ * come from the socket, such as one about a certificate, is returned as it is.
  */
 export function dialError(network: 'tcp' | 'unix', address: string, error: unknown): Error {
   if (error instanceof DialError) return error
@@ -46,11 +49,11 @@ export function dialError(network: 'tcp' | 'unix', address: string, error: unkno
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
-/** The caller has given up. */
+/** The error for a connection whose caller has given up. */
 export const dialAborted = (): Error =>
-  new DOMException('the connection was given up', 'AbortError')
+  new DOMException('the connection attempt was aborted', 'AbortError')
 
-/** Errors of a kept connection that the other end was just closing when it was used again. */
+/** Error codes of a kept-alive connection that the other end closed just as it was used again. */
 const lostCodes: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE'])
 
 export const isLostBy = (error: Error): boolean => 'code' in error && lostCodes.has(error.code)

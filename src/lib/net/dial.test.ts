@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { text } from 'node:stream/consumers'
 import { dialDirect } from './dial.ts'
 
-test('a signal ends the opening of a connection, not one that is open', async () => {
+test('a signal aborts a connection attempt, but not an open connection', async () => {
   const server = createServer((socket) => socket.pipe(socket)).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

@@ -1,14 +1,14 @@
 /**
- * How a connection to another server is opened. An egress selector may lead it through a proxy, so
- * that who connects is handed a function.
+ * Opens connections to other servers. An egress selector may route a connection through a proxy, so
+ * code that connects receives a function.
  */
 import { connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { DialError } from './dial-error.ts'
 
 /**
- * A connection without TLS, ready to be written to. Fails with the error of the connection, or when
- * the signal is aborted.
+ * Opens a connection without TLS that is ready for writing. Fails with the error of the connection,
+ * or when the signal is aborted.
  */
 export type Dial = (host: string, port: number, signal: AbortSignal) => Promise<Duplex>
 
@@ -20,8 +20,9 @@ export const dialDirect: Dial = async (host, port, signal) => {
 }
 
 /**
- * Resolves when `event` has come; before 'secureConnect' what is TLS may still have to shake hands.
- * Fails with the error of the socket, or with the signal's reason when that is aborted before.
+ * Resolves when the socket has emitted `event`. After 'connect', a TLS socket may still have to
+ * shake hands. Fails with the error of the socket, or with the signal's reason if it is aborted
+ * first.
  */
 export function connected(
   socket: Socket,
@@ -29,8 +30,7 @@ export function connected(
   event: 'connect' | 'secureConnect' = 'connect',
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Not by Node's own option, which would end the connection whenever the signal is aborted
-    // later.
+    // Node's own option would destroy the connection whenever the signal is aborted later.
     const onAbort = (): void => void socket.destroy(signal.reason)
     const onClose = (): void => {
       signal.removeEventListener('abort', onAbort)
@@ -41,7 +41,8 @@ export function connected(
     socket.once(event, () => {
       signal.removeEventListener('abort', onAbort)
       socket.off('error', reject).off('close', onClose)
-      // Until whoever gets it listens, and below TLS, an error must not end the process.
+      // An error must not end the process before the next owner of the socket listens, or if it is
+      // below TLS.
       socket.on('error', () => undefined)
       resolve()
     })

@@ -55,8 +55,8 @@ const addressOf = ({ host, port }: ClientRequestArgs): { host: string; port: num
 })
 
 /**
- * Options of a request are those of TLS, too, but for its path, which would be that of a Unix
- * domain socket. Nobody here checks names in another way.
+ * Returns the TLS options of a request: all of its options except the path, which TLS would take
+ * for that of a Unix domain socket. `checkServerIdentity` is left out because no caller sets it.
  */
 function tlsOf(options: RequestOptions, host: string): ConnectionOptions {
   const { path: _path, port: _port, checkServerIdentity: _check, ...rest } = options

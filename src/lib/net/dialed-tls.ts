@@ -4,10 +4,10 @@ import { type Duplex, PassThrough } from 'node:stream'
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import { connected } from './dial.ts'
 
-/** How long the handshake on an open connection may take. */
+/** Maximum time for the handshake on an open connection. */
 const HANDSHAKE_MS_MAX = 10_000
 
-/** Resolves when the handshake is done. */
+/** Adds TLS to a connection. Resolves when the handshake is done. */
 export async function secured(
   dialed: Promise<Duplex>,
   options: ConnectionOptions,
@@ -16,7 +16,7 @@ export async function secured(
   return handshake(connect({ ...options, socket: raw }), raw)
 }
 
-/** `onread`: an option that Node's types leave out. */
+/** Options of a direct TLS connection. `onread` is missing in Node's types. */
 export type DirectOptions = ConnectionOptions & {
   readonly host: string
   readonly port: number
@@ -24,8 +24,9 @@ export type DirectOptions = ConnectionOptions & {
 }
 
 /**
- * The same, without a connection that somebody else has opened: only so does Node read into a
- * buffer of ours (`onread`). Fails when the signal is aborted before it is connected.
+ * Opens a TLS connection directly, not on a connection that a Dial has opened. Only then can Node
+ * read into a buffer of ours (`onread`). Fails if the signal is aborted before the connection is
+ * open.
  */
 export async function securedDirect(
   options: DirectOptions,
@@ -37,7 +38,10 @@ export async function securedDirect(
   return handshake(socket, socket)
 }
 
-/** `raw`: what is below it; itself, if it has opened its connection. */
+/**
+ * Waits for the handshake. `raw` is the stream below TLS, or the socket itself if it opened its own
+ * connection.
+ */
 function handshake(socket: TLSSocket, raw: Duplex): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {
@@ -56,9 +60,9 @@ function handshake(socket: TLSSocket, raw: Duplex): Promise<TLSSocket> {
     socket.once('secureConnect', () => {
       clearTimeout(timer)
       socket.off('error', fail).off('close', onClose)
-      // Until whoever gets it listens, an error must not end the process.
+      // An error must not end the process before the next owner of the socket listens.
       socket.on('error', () => undefined)
-      // TLS does not end what is below it, unless that is a socket of the system.
+      // TLS does not close the stream below it, unless that is a socket of the system.
       socket.once('close', () => raw.destroy())
       resolve(socket)
     })
@@ -67,20 +71,26 @@ function handshake(socket: TLSSocket, raw: Duplex): Promise<TLSSocket> {
 
 const hungUp = (): Error => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
 
-/** What came was no TLS: a proxy may say in plain text why it cannot connect. */
+/**
+ * Translates the error of a response that is not TLS: a proxy may report in plain text why it
+ * cannot connect.
+ */
 const inGoWords = (error: Error): Error =>
   'code' in error && error.code === 'ERR_SSL_WRONG_VERSION_NUMBER'
     ? new Error('http: server gave HTTP response to HTTPS client', { cause: error })
     : error
 
-/** What Node's HTTP client calls with the connection, or with the reason why there is none. */
+/**
+ * The callback of Node's HTTP client, which receives the connection or the reason why there is
+ * none.
+ */
 export type OnConnectionCreated = (error: Error | null, stream: Duplex) => void
 
-/** To be called by a `createConnection`. */
+/** Passes a connection on to the callback of a `createConnection`. */
 export function hand(opening: Promise<Duplex>, created: OnConnectionCreated | undefined): void {
   opening.then(
     (stream) => created?.(null, stream),
-    // Node's type wants a stream with a failure, too, and does not look at it.
+    // Node's type requires a stream even with an error, and ignores it.
     (error: Error) => created?.(error, new PassThrough().destroy()),
   )
 }

@@ -6,7 +6,7 @@ import { portOf } from '../../../test/support/harness/port-of.ts'
 import { until } from '../../../test/support/harness/until.ts'
 import { join } from './join-streams.ts'
 
-/** Two ends of a connection. */
+/** The two ends of a connection. */
 async function pair(): Promise<{ near: Socket; far: Socket } & Disposable> {
   const listener = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
   await once(listener, 'listening')
@@ -30,7 +30,7 @@ for (const [how, bytesPerSecond] of [
   ['a rate', 500_000],
   ['no limit', 0],
 ] as const) {
-  test(`with ${how}: what an end sent before it closed reaches the other, which is closed then`, async () => {
+  test(`with ${how}: data that one end sent before it closed reaches the other end, which is then closed`, async () => {
     using client = await pair()
     using server = await pair()
     join(client.near, server.near, bytesPerSecond)
@@ -43,7 +43,7 @@ for (const [how, bytesPerSecond] of [
     await until(() => client.near.destroyed && server.near.destroyed, 'both are closed')
   })
 
-  test(`with ${how}: an end that is reset closes the other`, async () => {
+  test(`with ${how}: a reset of one end closes the other end`, async () => {
     using client = await pair()
     using server = await pair()
     join(client.near, server.near, bytesPerSecond)
@@ -53,7 +53,7 @@ for (const [how, bytesPerSecond] of [
   })
 }
 
-test('bytes go both ways, and an end that goes on reading may send first', async () => {
+test('data flows both ways, and an end that has sent everything can still receive', async () => {
   using client = await pair()
   using server = await pair()
   join(client.near, server.near, 0)
@@ -64,7 +64,7 @@ test('bytes go both ways, and an end that goes on reading may send first', async
   assert.equal(got, 'hello')
 })
 
-test('an end that was closed before closes the other', async () => {
+test('an end that is already closed closes the other end', async () => {
   using client = await pair()
   using server = await pair()
   server.near.destroy()

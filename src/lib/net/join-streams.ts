@@ -3,23 +3,23 @@ import type { Duplex } from 'node:stream'
 import { throttle } from './throttle.ts'
 
 /**
- * How long what an end sent before it closed may take to reach the other: a client that does not
- * read must not keep its connection.
+ * Maximum time to deliver what an end sent before it closed. A client that does not read must not
+ * keep its connection.
  */
 const CLOSING_MS_MAX = 60_000
 /**
- * How long an end that has got everything may take to close, too: to close it at once could lose
- * what the network still has.
+ * How long an end that has received everything may take to close. Closing it at once could lose
+ * bytes that are still in the network.
  */
 const LINGER_MS = 2_000
 
 /**
- * Until one end closes. An error at one end closes both: it cannot be reported to anyone. What an
- * end has sent before it ended is still delivered. `bytesPerSecondMax`: for each direction; 0:
- * unlimited.
+ * Joins two connections until one of them closes. An error at one end closes both, since it cannot
+ * be reported to anyone. Data that an end sent before it ended is still delivered.
+ * `bytesPerSecondMax` applies to each direction; 0 means no limit.
  */
 export function join(client: Duplex, server: Duplex, bytesPerSecondMax: number): void {
-  // A connection that is closed already has no events any more.
+  // A connection that is already closed emits no more events.
   if (client.destroyed || server.destroyed) {
     client.destroy()
     server.destroy()
@@ -42,11 +42,14 @@ function copy(one: Duplex, other: Duplex, bytesPerSecondMax: number): void {
   else one.pipe(slowed).pipe(other)
 }
 
-/** When everything has been written to it, for which its writing side is ended. */
+/**
+ * Destroys a stream after everything was written to it, or after a timeout. Its writable side is
+ * being ended.
+ */
 function closeLater(stream: Duplex): void {
   let timer = setTimeout(() => stream.destroy(), CLOSING_MS_MAX).unref()
   stream.once('close', () => clearTimeout(timer))
-  // What it sends is for nobody.
+  // Data that the stream still sends is discarded.
   stream.resume()
   const linger = (): void => {
     clearTimeout(timer)

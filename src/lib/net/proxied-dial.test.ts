@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { proxyAuthorization } from './proxied-dial.ts'
 
-test('credentials of a proxy are the bytes that its URL has', () => {
+test('proxy credentials are the percent-decoded bytes of the URL', () => {
   const cases: readonly (readonly [string, string])[] = [
     ['http://h', ''],
     ['http://a:b@h', 'a:b'],
     ['http://a%3Ab:c%40@h', 'a:b:c@'],
     ['http://jürgen@h', 'j\xc3\xbcrgen:'],
-    // Neither is UTF-8, and the second is no escape.
+    // The bytes of the first URL are not UTF-8, and the second one has invalid escapes.
     ['http://a%ff%C3%28@h', 'a\xff\xc3(:'],
     ['http://a%zz:%@h', 'a%zz:%'],
   ]

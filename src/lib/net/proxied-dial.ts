@@ -1,4 +1,4 @@
-/** Connections through the HTTP proxy of a URL, which is itself reached by a Dial. */
+/** Connections through an HTTP proxy. The proxy itself is reached by a Dial. */
 import { isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { connectTunnel } from './connect-tunnel.ts'
@@ -10,7 +10,7 @@ import { systemContext } from '../x509/system-roots.ts'
 const HTTP_PORT = 80
 const HTTPS_PORT = 443
 
-/** Tunnels to whatever is dialed. */
+/** Returns a Dial that opens a tunnel through the proxy to the dialed address. */
 export const throughProxy =
   (dial: Dial, proxy: URL): Dial =>
   async (host, port, signal) => {
@@ -24,19 +24,27 @@ export const throughProxy =
     return connectTunnel(socket, { host, port }, { proxy: proxy.host, signal, headers })
   }
 
-/** The proxy itself, whatever is dialed: for requests that name their target whole. */
+/**
+ * Returns a Dial that always connects to the proxy itself, for requests that contain the absolute
+ * URL of their target.
+ */
 export const toProxy =
   (dial: Dial, proxy: URL): Dial =>
   (_host, _port, signal) =>
     reach(dial, proxy, signal)
 
-/** The value of a header; empty: the URL has no user. */
+/**
+ * Returns the value of the header Proxy-Authorization, or an empty string if the URL has no user.
+ */
 export function proxyAuthorization({ username, password }: URL): string {
   if (username === '' && password === '') return ''
   return `Basic ${Buffer.from(unescaped(`${username}:${password}`), 'latin1').toString('base64')}`
 }
 
-/** Bytes as Latin-1: they need not be UTF-8. What is no escape stays as it is. */
+/**
+ * Decodes percent escapes to bytes as Latin-1, since they need not be UTF-8. Invalid escapes stay
+ * as they are.
+ */
 const unescaped = (text: string): string =>
   text.replace(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 
@@ -49,7 +57,7 @@ async function reach(
   const host = hostname.replace(/^\[|\]$/g, '')
   const opening = dial(host, Number(port) || (isTls ? HTTPS_PORT : HTTP_PORT), signal)
   if (!isTls) return opening
-  // SNI carries host names, not addresses (RFC 6066, 3).
+  // SNI carries host names, not addresses (RFC 6066, section 3).
   const named = isIP(host) === 0 ? { servername: host } : {}
   return secured(opening, { host, ...named, secureContext: systemContext() })
 }

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { throttle } from './throttle.ts'
 
-test('bytes come through whole, in order, and no sooner than the rate says', async () => {
+test('all bytes pass in order, and no faster than the rate', async () => {
   const sent = Buffer.from(Array.from({ length: 2500 }, (_, at) => at % 251))
   const slow = throttle(5_000)
   const startMs = performance.now()
@@ -11,11 +11,11 @@ test('bytes come through whole, in order, and no sooner than the rate says', asy
   slow.write(sent.subarray(0, 700))
   slow.end(sent.subarray(700))
   assert.deepEqual(await received, sent)
-  // The first tenth of a second's bytes passes at once.
+  // The bytes of the first tenth of a second pass at once.
   assert.ok(performance.now() - startMs >= 390, `${performance.now() - startMs} ms`)
 })
 
-test('one that is destroyed waits for nothing', async () => {
+test('a destroyed stream closes without waiting', async () => {
   const slow = throttle(1)
   slow.on('error', () => undefined)
   slow.write(Buffer.alloc(10))

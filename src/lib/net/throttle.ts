@@ -1,19 +1,19 @@
-/** Lets bytes through at a rate, so that one stream does not take all of a network. */
+/** Limits the rate of a stream, so that it does not use up the network. */
 import { Transform } from 'node:stream'
 
-/**
- * How many pieces a second's bytes come in: often enough to look steady, seldom enough to cost
- * nothing.
- */
+/** Number of pieces per second: enough for a steady flow, and few enough to cost almost nothing. */
 const PIECES_PER_SECOND = 10
 
-/** The first piece passes at once, each further one when the time of those before is over. */
+/**
+ * Returns a stream that passes the first piece at once, and each further one when the time of the
+ * pieces before it is over.
+ */
 export function throttle(bytesPerSecond: number): Transform {
   const pieceBytes = Math.max(1, Math.floor(bytesPerSecond / PIECES_PER_SECOND))
   let freeMs = 0
   let timer: NodeJS.Timeout | undefined
   return new Transform({
-    // No more is taken from the other end than will pass soon.
+    // Takes no more from the source than will pass soon.
     highWaterMark: pieceBytes,
     transform(chunk: Buffer, _encoding, done) {
       const next = (at: number): void => {

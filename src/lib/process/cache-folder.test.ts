@@ -19,7 +19,7 @@ function temporary(t: TestContext): string {
   return dir
 }
 
-test('the folder is the user\u2019s own', (t) => {
+test('the cache folder is created, and only its owner can access it', (t) => {
   const dir = temporary(t)
   const folder = join(dir, 'keelson')
   assert.equal(cacheFolder({ XDG_CACHE_HOME: dir }), folder)
@@ -28,7 +28,7 @@ test('the folder is the user\u2019s own', (t) => {
   assert.equal(cacheFolder({ HOME: dir }), join(dir, '.cache', 'keelson'))
 })
 
-test('without a home, or with a relative one, there is none', () => {
+test('there is no cache folder without a home folder, or with a relative one', () => {
   assert.equal(cacheFolder({}), undefined)
   assert.equal(cacheFolder({ XDG_CACHE_HOME: 'cache' }), undefined)
 })

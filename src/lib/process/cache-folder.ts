@@ -1,18 +1,18 @@
 /**
- * Where what can be made again is kept. Code is among it, so nobody else may have placed anything
- * there.
+ * The folder for files that can be created again. Some of them are code, so no other user may have
+ * placed anything there.
  */
 import { lstatSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { makeFolders } from './files.ts'
 
-/** What others may not have of the folder. */
+/** Permissions that other users must not have on the folder. */
 const WRITABLE_BY_OTHERS = 0o022
 
 /**
- * A folder of the user's own, which is created if it does not exist. Undefined: there is none, or
- * another user could have written there, as in one below /tmp. Call it before anything is read from
- * the folder.
+ * Returns the user's own cache folder, which is created if it does not exist. Returns undefined if
+ * there is none, or if another user could have written there, as in a folder below /tmp. Must be
+ * called before anything is read from the folder.
  */
 export function cacheFolder(env: NodeJS.ProcessEnv): string | undefined {
   const home = env['XDG_CACHE_HOME'] ?? (env['HOME'] && join(env['HOME'], '.cache'))
@@ -27,7 +27,7 @@ export function cacheFolder(env: NodeJS.ProcessEnv): string | undefined {
       (found.mode & WRITABLE_BY_OTHERS) === 0
     return isOwn ? folder : undefined
   } catch {
-    // A read-only disk, or something else in its place: the next start takes as long as this one.
+    // The disk is read-only, or the path is taken: the next start is as slow as this one.
     return undefined
   }
 }

@@ -15,12 +15,12 @@ import { crc32 } from 'node:zlib'
 import { loadWithCodeCache, runWithCodeCache } from './code-cache.ts'
 
 let dir = ''
-/** Of the time that the event loop is in use. */
+/** The share of time in which the event loop is busy. */
 let share = 0
 beforeEach(() => {
   share = 0
   mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
-  // A loop that does nothing.
+  // An event loop that is as busy as `share` says.
   mock.method(performance, 'eventLoopUtilization', () => ({
     active: 0,
     idle: 0,
@@ -35,7 +35,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true })
 })
 
-/** In steps: timers that are set by others are run in the next one. */
+/** Advances time in steps, because timers that other timers set run in a later step. */
 function passTime(): void {
   for (let seconds = 0; seconds < 60; seconds++) mock.timers.tick(1_000)
 }
@@ -43,7 +43,7 @@ function passTime(): void {
 const folder = (): string => join(dir, 'cache')
 const saved = (): string[] => readdirSync(folder())
 
-/** Runs a program of this content for a while; returns what it wrote. */
+/** Runs a program with this content for a while. Returns what it wrote. */
 function run(content: string): string {
   const file = join(dir, 'program.cjs')
   const text = `require('node:fs').writeFileSync(__dirname + '/out', (${content})())`
@@ -53,7 +53,7 @@ function run(content: string): string {
   return readFileSync(join(dir, 'out'), 'utf8')
 }
 
-test('code is saved once the program has run, and used from then on', () => {
+test('code is saved after the program has run for a while, and used from then on', () => {
   assert.equal(run("() => 'one'"), 'one')
   const [name = ''] = saved()
   const { mtimeMs } = statSync(join(folder(), name))
@@ -61,7 +61,7 @@ test('code is saved once the program has run, and used from then on', () => {
   assert.equal(statSync(join(folder(), name)).mtimeMs, mtimeMs)
 })
 
-test('a program that is busy saves its code when it ends', () => {
+test('a busy program saves its code when it ends', () => {
   share = 0.5
   const listeners = process.listeners('exit')
   run("() => 'one'")
@@ -85,7 +85,7 @@ for (const [what, damage] of Object.entries({
   changed: (code: Buffer) => code.with(code.length >> 1, (code.at(code.length >> 1) ?? 0) ^ 1),
   empty: () => Buffer.alloc(0),
 })) {
-  test(`code that is ${what} is made again`, () => {
+  test(`code that is ${what} is compiled again`, () => {
     run("() => 'one'")
     const path = join(folder(), saved()[0] ?? '')
     const whole = readFileSync(path)
@@ -96,13 +96,13 @@ for (const [what, damage] of Object.entries({
   })
 }
 
-test('a folder that cannot be written does no harm', () => {
+test('a program runs even if its code cannot be saved', () => {
   rmSync(folder(), { recursive: true })
   writeFileSync(folder(), 'a file')
   assert.equal(run("() => 'one'"), 'one')
 })
 
-test('code that comes with a program is used, unless it is damaged', () => {
+test('code that is shipped with a program is used, unless it is damaged', () => {
   run("() => 'one'")
   const kept = readFileSync(join(folder(), saved()[0] ?? ''))
   const text = `(function (require, __filename, __dirname) {require('node:fs').writeFileSync(__dirname + '/out', (() => 'one')())\n})`
@@ -110,7 +110,7 @@ test('code that comes with a program is used, unless it is damaged', () => {
     rmSync(folder(), { recursive: true })
     mkdirSync(folder())
     rmSync(join(dir, 'out'), { force: true })
-    // There is no such file.
+    // The file itself does not exist.
     runWithCodeCache({ file: join(dir, 'inside.cjs'), text, saved: given, id: 'id' }, folder())
     passTime()
     assert.equal(readFileSync(join(dir, 'out'), 'utf8'), 'one')
@@ -123,7 +123,7 @@ test('code that comes with a program is used, unless it is damaged', () => {
   }
 })
 
-test('code of a library is saved after it was used, beside that of the program', () => {
+test('the code of a library is saved after it was used, beside the code of the program', () => {
   run("() => 'one'")
   const [ofProgram = ''] = saved()
   const file = join(dir, 'library.cjs')
@@ -132,7 +132,7 @@ test('code of a library is saved after it was used, beside that of the program',
   const { exports, save } = load()
   assert.ok(typeof exports === 'object' && exports !== null && 'one' in exports)
   passTime()
-  assert.deepEqual(saved(), [ofProgram], 'who only imports it saves nothing')
+  assert.deepEqual(saved(), [ofProgram], 'importing it alone saves nothing')
   save()
   passTime()
   const [, ofLibrary = ''] = saved()
@@ -142,5 +142,5 @@ test('code of a library is saved after it was used, beside that of the program',
   passTime()
   assert.equal(statSync(join(folder(), ofLibrary)).mtimeMs, mtimeMs)
   run("() => 'two'")
-  assert.ok(saved().includes(ofLibrary), 'the program removes its own code alone')
+  assert.ok(saved().includes(ofLibrary), 'the program removes only its own code')
 })

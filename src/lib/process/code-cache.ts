@@ -1,8 +1,8 @@
 /**
- * Runs a program with the code that V8 compiled for an earlier start. Node's compile cache has what
- * is compiled before a program runs; the functions that are compiled when they are first called,
- * two thousand until a server is ready, are compiled anew at each start. Here the code is saved
- * when the program has run for a while.
+ * Runs a program with the code that V8 compiled for an earlier start. Node's compile cache only has
+ * code that is compiled before a program runs. Functions that are compiled when they are first
+ * called, two thousand until a server is ready, would be compiled again at each start. So the code
+ * is saved after the program has run for a while.
  */
 import {
   closeSync,
@@ -22,42 +22,42 @@ import { crc32 } from 'node:zlib'
 import { withGivenFlags } from './optimize-when-used.ts'
 
 /**
- * By then a server has started, and V8 has not yet dropped what only the start needs. Saving holds
- * the event loop for 30 to 90 ms, once for each version of the program: that is done when nothing
- * else is, or when the process ends.
+ * Delay before the code is saved. By then a server has started, and V8 has not yet dropped the code
+ * that only the start needs. Saving blocks the event loop for 30 to 90 ms, once for each version of
+ * the program. So it is done when the loop is idle, or when the process ends.
  */
 const SAVE_AFTER_MS = 2_000
 const LOOK_MS = 500
-/** One that is busy for longer saves its code when it ends. */
+/** Maximum number of checks. A program that is busy for longer saves its code when it ends. */
 const LOOKS_MAX = 120
-/** Of the time between two looks. */
+/** Maximum share of the time between two checks in which an idle loop is busy. */
 const IDLE_SHARE_MAX = 0.05
 const CHECKSUM_BYTES = 4
 const programPrefix = 'code-'
 
 export type Program = {
   /**
-   * An expression in ASCII: a function of `require`, `__filename`, `__dirname` and `storeThread`,
-   * without dynamic imports.
+   * A file with one expression in ASCII: a function of `require`, `__filename`, `__dirname` and
+   * `storeThread`, without dynamic imports.
    */
   readonly file: string
-  /** The contents of the file, where there is none. */
+  /** The contents of the file, if it does not exist on disk. */
   readonly text?: string
-  /** What `saveCode` wrote for this program, if it comes with it. */
+  /** The code that `saveCode` wrote for this program, if it is shipped with the program. */
   readonly saved?: Buffer
-  /** Another one for any other content. V8 itself compares no more than lengths. */
+  /** Identifies the content of the file. V8 itself compares only its length. */
   readonly id: string
-  /** What names of its code begin with, if it is not the program. */
+  /** The prefix of the names of cache files, if this is not the main program. */
   readonly prefix?: string
-  /** Names the flags that code depends on. Absent: those that Node was started with. */
+  /** Identifies the flags that code depends on. Absent: the flags that Node was started with. */
   readonly flags?: string
-  /** Handed on to it. */
+  /** Passed on to the program. */
   readonly storeThread?: Worker | undefined
 }
 
 /**
- * `folder`: where the program's code is kept, which only this user may write to; undefined:
- * nowhere.
+ * Runs a program. `folder` is where its code is kept, and must be writable only for this user; if
+ * it is undefined, no code is kept.
  */
 export function runWithCodeCache(program: Program, folder: string | undefined): void {
   const { script, save } = compileWithCache(program, folder)
@@ -66,13 +66,13 @@ export function runWithCodeCache(program: Program, folder: string | undefined): 
 }
 
 export type LoadedLibrary = {
-  /** What the function of the file returned. */
+  /** The value that the function of the file returned. */
   readonly exports: unknown
-  /** To be called once when all of it that matters has been used. */
+  /** Saves the code. Call it once, after everything that matters has been used. */
   readonly save: () => void
 }
 
-/** As `runWithCodeCache`, for a library. Its code is saved after it was used. */
+/** Like `runWithCodeCache`, for a library. Its code is saved after it was used. */
 export function loadWithCodeCache(program: Program, folder: string | undefined): LoadedLibrary {
   const { script, save } = compileWithCache(program, folder)
   return {
@@ -83,7 +83,7 @@ export function loadWithCodeCache(program: Program, folder: string | undefined):
   }
 }
 
-/** Once: when nothing else is done, or at the end of the process. */
+/** Saves once: when the event loop is idle, or at the end of the process. */
 function saveWhenIdle(save: () => void): void {
   const saveNow = (): void => {
     clearInterval(timer)
@@ -108,7 +108,7 @@ const call = (script: Script, { file, storeThread }: Program): unknown =>
 
 type CompiledScript = {
   readonly script: Script
-  /** Undefined: there is nothing to be saved. */
+  /** Undefined if there is nothing to save. */
   readonly save: (() => void) | undefined
 }
 
@@ -142,7 +142,9 @@ function compileWithCache(program: Program, folder: string | undefined): Compile
   }
 }
 
-/** `cachedDataRejected` is false only if the code was used. */
+/**
+ * Compiles the text. `cachedDataRejected` of the script is false only if the cached code was used.
+ */
 const compile = (text: string, filename: string, cachedData: Buffer | undefined): Script =>
   withGivenFlags(
     () => new Script(text, { filename, ...(cachedData === undefined ? {} : { cachedData }) }),
@@ -156,9 +158,9 @@ function readText(file: string): string {
 }
 
 /**
- * Into pages of the system, as buffers that can be resized are: after some megabytes of its own
- * were freed, the C library would take all that is smaller from its heaps, and keep as much as that
- * of each thread's heap for later.
+ * Reads a file into memory that is mapped from the system, as resizable buffers are. Ordinary
+ * memory would be freed to the C library, which then serves allocations up to this size from its
+ * heaps, and keeps that much free memory for each thread.
  */
 function readPages(file: string): Buffer {
   const open = openSync(file, 'r')
@@ -173,22 +175,24 @@ function readPages(file: string): Buffer {
   }
 }
 
-/** Some megabytes, which would stay until garbage is collected: for an idle server, for good. */
+/** Frees some megabytes that would stay until garbage is collected: in an idle server, forever. */
 function free({ buffer }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.resizable) buffer.resize(0)
 }
 
-/** Undefined: there is none, or it is damaged. */
+/** Returns undefined if there is no code, or if it is damaged. */
 function readCode(path: string): Buffer | undefined {
   try {
     return checkCode(readPages(path))
   } catch {
-    // Whatever is wrong with the file: it is written again.
+    // The file is written again, whatever is wrong with it.
     return undefined
   }
 }
 
-/** Undefined: it is damaged, which V8 itself would not notice. */
+/**
+ * Returns the code without its checksum, or undefined if it is damaged. V8 itself would not notice.
+ */
 function checkCode(bytes: Buffer): Buffer | undefined {
   if (bytes.length <= CHECKSUM_BYTES) return undefined
   const code = bytes.subarray(0, -CHECKSUM_BYTES)
@@ -198,18 +202,18 @@ function checkCode(bytes: Buffer): Buffer | undefined {
 type CacheFile = {
   readonly folder: string
   readonly name: string
-  /** What names of the code of all versions begin with. */
+  /** The prefix of the file names of all versions. */
   readonly prefix: string
-  /** What names of the same program for other flags begin with. */
+  /** The prefix of the file names of this program, for any flags. */
   readonly others: string
   readonly code: Buffer
 }
 
-/** Replaces the code of other programs. */
+/** Saves the code, and removes that of other versions. */
 function saveCode({ folder, name, prefix, others, code }: CacheFile): void {
   const checksum = Buffer.alloc(CHECKSUM_BYTES)
   checksum.writeUInt32LE(crc32(code))
-  // If it is left over, the next one to save removes it.
+  // If this file is left over, the next save removes it.
   const partial = join(folder, `${prefix}partial-${process.pid}`)
   try {
     writeFileSync(partial, Buffer.concat([code, checksum]), { mode: 0o600 })
@@ -219,6 +223,6 @@ function saveCode({ folder, name, prefix, others, code }: CacheFile): void {
         rmSync(join(folder, other), { force: true })
     }
   } catch {
-    // A full disk, or a folder that is read-only: the next start takes as long as this one.
+    // The disk is full, or the folder is read-only: the next start is as slow as this one.
   }
 }

@@ -7,8 +7,8 @@ import { promisify } from 'node:util'
 const module = join(import.meta.dirname, 'collect-when-idle.ts')
 
 /**
- * In a process of its own, which does nothing else. Prints when garbage is collected, or fails
- * after a while.
+ * Runs in a separate process that does nothing else. Prints types when garbage was collected, or
+ * fails after a while.
  */
 const program = `
 import { collectWhenIdle } from ${JSON.stringify(module)}
@@ -23,7 +23,7 @@ clearTimeout(tooLate)
 console.log(typeof registry, typeof globalThis.gc)
 `
 
-test('garbage of a process that is idle is collected, and nothing stays of how', async () => {
+test('garbage of an idle process is collected, and gc is not exposed afterwards', async () => {
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--input-type=module', '-e', program],

@@ -1,13 +1,18 @@
 /**
- * Gives back what a start leaves behind. V8 collects garbage when more is allocated, and an idle
- * server allocates nothing: it would keep a tenth of its memory for nothing, as would each of two
- * hundred on one machine. Collecting holds up the event loop for some 40 ms, so it is done once,
- * and only when nothing happens.
+ * Frees the memory that a start leaves behind. V8 collects garbage when more memory is allocated,
+ * and an idle server allocates nothing: it would keep a tenth of its memory for nothing. Collecting
+ * blocks the event loop for some 40 ms, so it is done once, and only when the loop is idle.
  */
 const LOOK_MS = 500
-/** One that is busy for so long allocates enough to be collected anyway. */
+/**
+ * Maximum number of checks. A process that is busy for this long allocates enough to trigger a
+ * collection.
+ */
 const LOOKS_MAX = 120
-/** Of the time between two looks: heartbeats and timers alone. */
+/**
+ * Maximum share of the time between two checks in which an idle loop is busy: with heartbeats and
+ * timers only.
+ */
 const IDLE_SHARE_MAX = 0.03
 
 export function collectWhenIdle(): void {
@@ -32,8 +37,8 @@ function collect(): void {
   ]
   setFlagsFromString('--expose-gc')
   const gc: (options: object) => void = runInNewContext('gc')
-  // Code that V8 compiles is good for the same flags only.
+  // Code that V8 compiles is valid only for the same flags.
   setFlagsFromString('--no-expose-gc')
-  // The flavour that also makes the nursery small again.
+  // This flavor also shrinks the young generation.
   gc({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }

@@ -4,7 +4,7 @@ import { missingValues, readCommandFlags } from './command-flags.ts'
 
 const names = { values: ['data-dir', 'dir'], switches: ['all'] }
 
-test('values, switches, and the rest in order', () => {
+test('arguments are split into values, switches, and the rest in order', () => {
   const args = [
     '--dir=a',
     'x',
@@ -29,12 +29,12 @@ test('values, switches, and the rest in order', () => {
   assert.deepEqual(rest, ['x', '--other=1', '--alls'])
 })
 
-test('a switch is turned off again, and takes nothing else', () => {
+test('a switch can be turned off again, and accepts no other values', () => {
   assert.deepEqual([...readCommandFlags(['--all', '--all=false'], names).on], [])
   assert.deepEqual(readCommandFlags(['--all=maybe'], names).rest, ['--all=maybe'])
 })
 
-test('values that are missing are told', () => {
+test('missing values are reported', () => {
   assert.deepEqual(missingValues(readCommandFlags(['--dir=', '--data-dir'], names)), [
     '--dir needs a value: --dir=…',
     '--data-dir needs a value: --data-dir=…',

@@ -4,11 +4,11 @@
  */
 
 export type CommandFlags = {
-  /** Of those that have a value; the last one counts. Empty: none was given. */
+  /** Values by flag; the last one counts. An empty text means that none was given. */
   readonly values: ReadonlyMap<string, string>
   /** The switches that are on. */
   readonly on: ReadonlySet<string>
-  /** All else, in order. */
+  /** All other arguments, in order. */
   readonly rest: readonly string[]
 }
 
@@ -38,7 +38,7 @@ export function readCommandFlags(
   return { values: found, on, rest }
 }
 
-/** What is wrong with flags whose value is missing. */
+/** Returns an error for each flag whose value is missing. */
 export const missingValues = ({ values }: Pick<CommandFlags, 'values'>): string[] =>
   [...values].flatMap(([name, value]) =>
     value === '' ? [`--${name} needs a value: --${name}=…`] : [],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FileLooks } from './file-looks.ts'
 
-test('a check that fails is reported, and the next one is made', async () => {
+test('a failed check is reported, and does not prevent the next one', async () => {
   const failed: unknown[] = []
   let checks = 0
   using looks = new FileLooks(

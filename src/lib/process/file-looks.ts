@@ -1,30 +1,27 @@
 /**
- * When to read files again that may be renewed: once a minute, whatever the file system reports,
- * and shortly after it reports a change. One check after the other, or an earlier one could replace
- * what a later one has read.
+ * Decides when to read files again that may be renewed: once a minute, whatever the file system
+ * reports, and shortly after it reports a change. Checks run one after the other; otherwise an
+ * earlier check could overwrite what a later one has read.
  */
 import { watch } from 'node:fs'
 import { dirname } from 'node:path'
 import { systemTimers, type Timer, type Timers } from '../time/timers.ts'
 
-/** As kube-apiserver. */
+/** Interval of the checks, as in kube-apiserver. */
 const LOOK_MS = 60_000
-/**
- * Files are renewed together, and each causes several events: they are read this long after the
- * last one.
- */
+/** Delay after the last event. Files are renewed together, and each causes several events. */
 const SETTLE_MS = 100
 
 export type FileLooksOptions = {
   readonly lookMs?: number
   readonly timers?: Timers
   /**
-   * Calls back when something in a folder changes; throws if the file system does not support it.
+   * Calls back when something in a folder changes. Throws if the file system does not support it.
    */
   readonly watchFolder?: (folder: string, onChange: () => void) => Timer
-  /** Called for a folder that cannot be watched: then there is the interval. */
+  /** Called for a folder that cannot be watched. Its files are still checked at each interval. */
   readonly onUnwatched?: (folder: string, error: unknown) => void
-  /** Called when a check fails: the next one is made nevertheless. */
+  /** Called when a check fails. Further checks are still made. */
   readonly onFailed?: (error: unknown) => void
 }
 
@@ -50,8 +47,8 @@ export class FileLooks implements Disposable {
     this.#onFailed = onFailed
     this.#timers = timers
     this.#timer = timers.every(lookMs, () => void this.look())
-    // Folders are watched, since a file may be replaced by a rename, or be a symlink through a
-    // folder that is, as in volumes of pods.
+    // Folders are watched, not files. A file may be replaced by a rename, or be reached through a
+    // symlinked folder that is replaced, as in volumes of pods.
     const folders = [...new Set(paths.map((path) => dirname(path)))]
     this.#watchers = folders.flatMap((folder) => {
       try {
@@ -63,7 +60,7 @@ export class FileLooks implements Disposable {
     })
   }
 
-  /** Never fails. */
+  /** Checks the files after the checks that are in progress. Never rejects. */
   look(): Promise<void> {
     this.#looking = this.#looking
       .then(() => (this.#isOver ? undefined : this.#look()))

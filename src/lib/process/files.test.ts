@@ -8,7 +8,7 @@ import { makeFolders } from './files.ts'
 const folder = mkdtempSync(join(tmpdir(), 'keelson-folders-'))
 after(() => rmSync(folder, { recursive: true }))
 
-test('what is missing is made, and the highest of it is told', () => {
+test('missing folders are created, and the topmost of them is returned', () => {
   const path = join(folder, 'a', 'b', 'c')
   assert.equal(makeFolders(path, 0o700), join(folder, 'a'))
   for (const one of [path, join(folder, 'a')]) assert.equal(statSync(one).mode & 0o777, 0o700)
@@ -16,20 +16,22 @@ test('what is missing is made, and the highest of it is told', () => {
   assert.equal(makeFolders(`${path}/d/../e`), join(path, 'e'))
 })
 
-test('a file in its place is an error', () => {
+test('a file in the place of a folder is an error', () => {
   const file = join(folder, 'file')
   writeFileSync(file, '')
   assert.throws(() => makeFolders(file), { code: 'EEXIST' })
   assert.throws(() => makeFolders(join(file, 'x')), { code: 'EEXIST' })
 })
 
-test('where none can be made it is an error, and does not take for ever', {
+test('a folder that cannot be created is an error, not an endless loop', {
   skip: !existsSync('/proc/self'),
 }, () => {
   assert.throws(() => makeFolders('/proc/keelson/x'), { code: 'ENOENT' })
 })
 
-test('a folder that may not be looked into is an error', { skip: process.getuid?.() === 0 }, () => {
+test('a parent folder without search permission is an error', {
+  skip: process.getuid?.() === 0,
+}, () => {
   const closed = join(folder, 'closed')
   makeFolders(closed)
   chmodSync(closed, 0o000)

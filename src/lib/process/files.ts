@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /**
- * Makes a folder and those above it that are missing; returns the highest one that was made, if
- * any. Node's own way of it tries for ever where the parent is there and the kernel says all the
- * same that it is not, as in /proc (Node 24).
+ * Creates a folder and its missing parents. Returns the topmost folder that was created, if any.
+ * Node's recursive `mkdir` loops forever if the parent exists but the kernel reports that it does
+ * not, as in /proc (Node 24).
  */
 export function makeFolders(path: string, mode = 0o777): string | undefined {
   const missing: string[] = []
@@ -17,7 +17,7 @@ export function makeFolders(path: string, mode = 0o777): string | undefined {
   return highest
 }
 
-/** False: somebody else made it meanwhile. */
+/** Creates a folder. Returns false if another process has created it meanwhile. */
 function makeOne(path: string, mode: number): boolean {
   try {
     mkdirSync(path, { mode })
@@ -33,12 +33,15 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory()
   } catch {
-    // Whatever the reason is, making it fails by it, too.
+    // Creating the folder fails for the same reason.
     return false
   }
 }
 
-/** Undefined if there is no such file. Fails if it exists but cannot be read. */
+/**
+ * Returns the text of a file, or undefined if there is no such file. Fails if it exists but cannot
+ * be read.
+ */
 export function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')

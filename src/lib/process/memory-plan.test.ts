@@ -12,17 +12,17 @@ const given = {
   filesMax: 1_048_576,
 }
 
-test('a machine without a limit: a gigabyte for requests, any amount for the cache', () => {
+test('without a memory limit, requests get a gigabyte and the cache is unlimited', () => {
   assert.deepEqual(planMemory(given), {
     requestBytes: GIB,
     cacheBytes: Infinity,
     connections: 10_000,
   })
-  // What cgroups say where there is no limit is more than the machine has.
+  // Without a limit, cgroups report more than the machine has.
   assert.equal(planMemory({ ...given, constrainedBytes: 2 ** 63 }).cacheBytes, Infinity)
 })
 
-test('a container of 512 MB: parts of it', () => {
+test('a container of 512 MB is divided into shares', () => {
   const plan = planMemory({ ...given, constrainedBytes: 512 * MIB })
   assert.deepEqual(plan, { requestBytes: 128 * MIB, cacheBytes: 128 * MIB, connections: 1310 })
 })
@@ -35,12 +35,12 @@ test('budgets leave room for the program', () => {
   }
 })
 
-test('flags win', () => {
+test('configured limits take precedence', () => {
   const plan = planMemory({ ...given, requestBytesMax: 20 * MIB, cacheBytesMax: 30 * MIB })
   assert.deepEqual([plan.requestBytes, plan.cacheBytes], [20 * MIB, 30 * MIB])
 })
 
-test('the parts of a cache are not more than the whole', () => {
+test('the parts of a cache add up to the whole', () => {
   const usual = {
     pastBytes: 24 * MIB,
     historiesBytes: 64 * MIB,
@@ -57,7 +57,7 @@ test('the parts of a cache are not more than the whole', () => {
   }
 })
 
-test('connections leave files for what is not a client', () => {
+test('the limit of connections leaves file descriptors for other uses', () => {
   for (const [filesMax, connections] of [
     [120, 60],
     [1024, 512],

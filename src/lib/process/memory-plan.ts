@@ -1,19 +1,21 @@
-/** How the memory of the process is divided between what clients hold, and what is cached. */
+/** How the memory of the process is divided between requests, the cache and connections. */
 export type MemoryPlan = {
   readonly requestBytes: number
-  /** Infinity: no ceiling. */
+  /** Maximum bytes of the cache; Infinity means no limit. */
   readonly cacheBytes: number
   readonly connections: number
 }
 
 export type MemoryLimits = {
-  /** As configured; null: by what the process has. */
+  /** The configured maximum; null: derived from the memory that the process has. */
   readonly requestBytesMax: number | null
   readonly cacheBytesMax: number | null
-  /** Of the machine, and what a container allows; 0: it allows any. */
+  /**
+   * The memory of the machine. `constrainedBytes` is what its container allows; 0 means no limit.
+   */
   readonly totalBytes: number
   readonly constrainedBytes: number
-  /** Files and sockets that the process may have open. */
+  /** Maximum number of files and sockets that the process may have open. */
   readonly filesMax: number
 }
 
@@ -21,20 +23,20 @@ const REQUEST_SHARE = 1 / 4
 const REQUEST_BYTES_MIN = 64 << 20
 const REQUEST_BYTES_MAX = 1 << 30
 /**
- * The program, its heap, connections, and buffers that wait for the collector: under hostile loads
- * some 200 MB beyond the two budgets (test/chaos/hostile/memory.ts).
+ * Memory for the program, its heap, connections, and buffers that are not yet collected. Under
+ * hostile loads these take some 200 MB beyond the two budgets (test/chaos/hostile/memory.ts).
  */
 const OWN_BYTES = 192 << 20
 const CACHE_SHARE = 2 / 5
 const CACHE_BYTES_MIN = 16 << 20
-/** An idle TLS connection, with its buffers. */
+/** The memory of an idle TLS connection, with its buffers. */
 const CONNECTION_BYTES = 100 << 10
 const CONNECTION_SHARE = 1 / 4
 const CONNECTIONS_MIN = 200
 const CONNECTIONS_MAX = 10_000
 /**
- * Of the files that may be open, for what is not a client's connection: etcd, webhooks, remote
- * servers, logs. Half of them where there are few.
+ * Number of file descriptors that are reserved for etcd, webhooks, remote servers and logs. If
+ * there are few, half of them are reserved.
  */
 const FILES_RESERVED = 512
 
@@ -58,8 +60,8 @@ export function planMemory(given: MemoryLimits): MemoryPlan {
 }
 
 /**
- * The parts of a cache: each of those that can be made again gets an eighth at most, the objects
- * the rest.
+ * How the memory of a cache is divided. Each part that can be computed again gets at most an
+ * eighth; the objects get the rest.
  */
 export type CacheBudgets = {
   readonly pastBytes: number
@@ -72,8 +74,9 @@ export type CacheBudgets = {
 const PART_SHARE = 1 / 8
 
 /**
- * `usual`: what each has where there is no ceiling. `caches`: how many share the memory; each has
- * such parts, and the objects of all together what is left.
+ * Divides the memory of the caches. `usual` is the size of each part without a limit. `caches` is
+ * the number of caches that share the memory: each has its own parts, and the objects of all share
+ * the rest.
  */
 export function planCache(
   cacheBytes: number,

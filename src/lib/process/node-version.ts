@@ -4,18 +4,21 @@
  * test/integration/docs/node-versions.test.ts compares them with everything that names a version.
  */
 
-/** The first safe release of each line, in order. Lines between them have none. */
+/**
+ * The first safe release of each major version, in order. Major versions between them have no safe
+ * release.
+ */
 export const SAFE_NODES: readonly string[] = ['24.18.1', '26.5.1']
 
-/** Why this version cannot be used; undefined if it can. */
+/** Returns why this version cannot be used, or undefined if it can. */
 export function nodeFault(version: string = process.versions.node): string | undefined {
   if (isSafeNode(version)) return undefined
   const wanted = SAFE_NODES.join(' or newer, or ')
-  const why = 'a remote client can crash a server on this one (docs/node.md)'
+  const why = 'with this version, a remote client can crash the server (docs/node.md)'
   return `needs Node ${wanted} or newer, and this is v${version}: ${why}`
 }
 
-/** A later line than the last in the list is safe. */
+/** Whether a version is safe. Major versions after the last one in the list are. */
 function isSafeNode(version: string): boolean {
   const own = numbersOf(version)
   const [lastMajor = 0] = numbersOf(SAFE_NODES.at(-1) ?? '')

@@ -10,8 +10,8 @@ import { Script } from 'node:vm'
 const module = join(import.meta.dirname, 'optimize-when-used.ts')
 
 /**
- * In a process of its own: the compilers are the process's. Bit 4 of V8's status of a function: its
- * code is optimized.
+ * Runs in a separate process, because the compilers belong to the process. Bit 4 of V8's
+ * optimization status says whether the code of a function is optimized.
  */
 const program = `
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -37,13 +37,13 @@ while (!isOptimized() && performance.now() < tooLate) {
 console.log(atStart, idle, isOptimized())
 `
 
-test('code is optimized when a server is used, and not before', async () => {
+test('code is optimized once a server is used, and not before', async () => {
   const args = ['--allow-natives-syntax', '--input-type=module', '-e', program]
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 240_000 })
   assert.equal(stdout, 'false false true\n')
 })
 
-/** Node without WebAssembly reads no TypeScript. */
+/** A script instead of a module: Node without WebAssembly cannot load TypeScript. */
 const inScript = `${stripTypeScriptTypes(readFileSync(module, 'utf8')).replaceAll('export ', '')}
 const hot = (count) => {
   let sum = 0
@@ -61,7 +61,7 @@ const use = () => {
 use()
 `
 
-test('compilers that Node was started without stay off', async () => {
+test('compilers that Node was started without are not turned on', async () => {
   for (const flags of [['--jitless'], ['--no-opt', '--no_maglev']]) {
     const args = [...flags, '--allow-natives-syntax', '-e', inScript]
     const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 240_000 })
@@ -69,7 +69,7 @@ test('compilers that Node was started without stay off', async () => {
   }
 })
 
-/** What is saved is good for a process without these flags, as which a start begins. */
+/** Prints compiled code. It must be valid for a process that starts, without the changed flags. */
 const saving = `
 import { Script } from 'node:vm'
 import { optimizeWhenUsed, withGivenFlags } from ${JSON.stringify(module)}
@@ -77,7 +77,7 @@ optimizeWhenUsed()
 console.log(withGivenFlags(() => new Script('1 + 1').createCachedData()).toString('base64'))
 `
 
-test('code that is saved meanwhile is good for the flags that Node was started with', async () => {
+test('code that is saved while the compilers are off is valid for the flags that Node was started with', async () => {
   const args = ['--input-type=module', '-e', saving]
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 240_000 })
   const { cachedDataRejected } = new Script('1 + 1', { cachedData: Buffer.from(stdout, 'base64') })

@@ -1,18 +1,24 @@
 /**
- * Lets V8's optimizing compilers wait until a server is used. What is hot during a start is not
- * called again: to optimize it takes as long as it saves, and an idle server keeps 14 MB for it,
- * half of them pages of the compilers themselves (docs/decisions/0004-memory.md).
+ * Keeps V8's optimizing compilers off until a server is used. Code that is hot during a start is
+ * not called again: optimizing it takes as long as it saves. An idle server would keep 14 MB for
+ * it, half of them pages of the compilers themselves (docs/decisions/0004-memory.md).
  */
 const LOOK_MS = 200
-/** Of the time between two looks, which timers and heartbeats never take. */
+/**
+ * Minimum share of the time between two checks in which a used server is busy. Timers and
+ * heartbeats never take this much.
+ */
 const USED_SHARE_MIN = 0.3
-/** A start is not use. One that takes longer may be optimized. */
+/**
+ * Delay before the first check, because a start is not use. A start that takes longer may be
+ * optimized.
+ */
 const FIRST_LOOK_MS = 2_000
 
 const flags = ['opt', 'maglev']
 let isWaiting = false
 
-/** Of a process that begins. */
+/** Turns the compilers off until the process is busy. Call it when the process starts. */
 export function optimizeWhenUsed(): void {
   if (!isOptimizing()) return
   isWaiting = true
@@ -32,8 +38,8 @@ export function optimizeWhenUsed(): void {
 }
 
 /**
- * Where Node was started without a compiler V8 must not be told to use it: without any code of its
- * own (--jitless) the process would crash.
+ * Whether the flags of the process leave the compilers on. If Node was started without them,
+ * turning them on could crash the process: with --jitless, V8 has no machine code of its own.
  */
 function isOptimizing(): boolean {
   const given = [...process.execArgv, process.env['NODE_OPTIONS'] ?? '']
@@ -46,8 +52,8 @@ function isOptimizing(): boolean {
 }
 
 /**
- * Code that V8 compiles is good for the same flags only: it is saved and used with those that Node
- * was started with.
+ * Calls a function with the flags that Node was started with. Code that V8 compiles is valid only
+ * for the same flags, so it is saved and used with these.
  */
 export function withGivenFlags<Result>(call: () => Result): Result {
   if (!isWaiting) return call()
@@ -60,7 +66,8 @@ export function withGivenFlags<Result>(call: () => Result): Result {
 }
 
 function setFlags(prefix: '--' | '--no-'): void {
-  // Not imported: a module more at the start of a program that may not start a server.
+  // Not imported: it would be one more module at the start of a program that may not start a
+  // server.
   const { setFlagsFromString } = process.getBuiltinModule('node:v8')
   for (const flag of flags) setFlagsFromString(`${prefix}${flag}`)
 }

@@ -1,19 +1,21 @@
 /**
  * The program's own files and threads, wherever it runs from: its sources, the package, or the
- * single executable (scripts/binary.ts), which has them inside, by the name that the build gave
- * them.
+ * single executable (scripts/binary.ts), which contains the files under the names that the build
+ * gave them.
  */
 import { readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import { getAsset, isSea } from 'node:sea'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 
-/** `from`: the URL of the module that asks. */
+/** Returns the text of a file. `from` is the URL of the calling module. */
 export function readOwnFile(path: string, from: string): string {
   return isSea() ? getAsset(basename(path), 'utf8') : readFileSync(new URL(path, from), 'utf8')
 }
 
-/** `path` without its extension, which is that of `from`, the URL of the module that asks. */
+/**
+ * Starts a thread. `path` has no extension: it is that of `from`, the URL of the calling module.
+ */
 export function startOwnThread(path: string, from: string, options: WorkerOptions = {}): Worker {
   const file = `${path}${extname(new URL(from).pathname)}`
   return isSea()

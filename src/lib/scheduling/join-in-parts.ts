@@ -1,13 +1,13 @@
 /** Joins the texts of long lists in work that is divided by `parts.ts`. */
 import { eachItem, isDivided } from './parts.ts'
 
-/** Items and characters that are joined at once. */
+/** Maximum number of items and of characters that are joined at once. */
 const JOINED_ITEMS = 256
 const JOINED_CHARACTERS = 64 << 10
 
 /**
- * The texts of items, with a separator between them. Can be divided. Some texts are joined at a
- * time: V8 concatenates strings lazily, and a million pieces would be copied in one long turn.
+ * Joins the texts of items with a separator. Can be divided. Joins some texts at a time: V8
+ * concatenates strings lazily, and copying a million pieces at once would block the event loop.
  */
 export function joinedInParts<T>(
   items: readonly T[],

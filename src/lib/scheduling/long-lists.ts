@@ -5,14 +5,15 @@
 import { eachItem, once } from './parts.ts'
 
 /**
- * The maximum of warnings or faults where each pair of items can cause one. Nobody reads that many.
+ * Maximum number of reported warnings or faults where each pair of items can cause one. A reader
+ * does not need more.
  */
 export const TOLD_MAX = 4096
 
-/** Each repeated item is a fault, and this is the maximum of faults that are reported. */
+/** Maximum number of repeated items that are reported. Each of them is a fault. */
 const REPEATS_MAX = 10_000
 
-/** The indexes of items that occur earlier in the list, up to REPEATS_MAX of them. */
+/** Returns the indexes of items that occur earlier in the list, at most REPEATS_MAX. */
 export function repeatsIn(list: readonly (string | number)[]): ReadonlySet<number> {
   const { repeats } = eachItem('repeats', list, nothingSeen, (known, item, at) => {
     if (known.seen.has(item)) known.repeats.add(at)
@@ -28,8 +29,8 @@ const nothingSeen = (): SeenItems => ({ seen: new Set(), repeats: new Set() })
 const nothing = (): undefined => undefined
 
 /**
- * Instead of `to.push(...more)`, which fails beyond some 120,000 items, because they are passed as
- * arguments.
+ * Appends items until `to` has `lengthMax` items. Unlike `to.push(...more)`, which passes the items
+ * as arguments, it does not fail beyond some 120,000 items.
  */
 export function addAll<T>(to: T[], more: readonly T[], lengthMax = Infinity): void {
   for (const item of more) {
@@ -38,7 +39,7 @@ export function addAll<T>(to: T[], more: readonly T[], lengthMax = Infinity): vo
   }
 }
 
-/** The keys of all items. The set may be changed afterwards. */
+/** Returns the keys of all items. The caller may change the set. */
 export function keysOf<K, T>(list: readonly T[], keyOf: (item: T) => K): Set<K> {
   return eachItem(
     'keys of a list',
@@ -51,11 +52,11 @@ export function keysOf<K, T>(list: readonly T[], keyOf: (item: T) => K): Set<K> 
   )
 }
 
-/** Adds a key, and returns whether it is new. The answer stays the same when the work continues. */
+/** Adds a key and returns whether it is new. Returns the same when the work continues. */
 export const addKey = <K>(keys: Set<K>, key: K): boolean =>
   once('key is added', () => keys.size < keys.add(key).size)
 
-/** The first item of each key. */
+/** Returns the first item of each key. */
 export function firstBy<K, T>(list: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, T> {
   const firsts = once('firsts', () => new Map<K, T>())
   eachItem('first of each key', list, nothing, (_, item) => {

@@ -16,7 +16,7 @@ import {
 import { inSlices, Slices, type Steps } from './slices.ts'
 import type { Time } from '../time/timers.ts'
 
-/** Pauses as often as it can. */
+/** Slices that are always over, so that the work pauses as often as it can. */
 const always = { isOver: true, begin: (): void => undefined }
 
 const sums = (lists: readonly (readonly number[])[]): readonly number[] =>
@@ -37,7 +37,7 @@ const lists = Array.from({ length: 50 }, (_, at) =>
   Array.from({ length: 50 }, (_item, index) => at * index),
 )
 
-test('work that is interrupted has the same result as work that is not', () => {
+test('interrupted work has the same result as uninterrupted work', () => {
   let calls = 0
   const work = (): unknown => {
     calls++
@@ -57,7 +57,7 @@ test('work that is interrupted has the same result as work that is not', () => {
   assert.ok(calls > 100, `${calls} calls`)
 })
 
-test('an item is visited to its end once', () => {
+test('the visit of each item is completed exactly once', () => {
   const visited: number[] = []
   const work = (): unknown =>
     mapEach('visited lists', lists, (list, at) => {
@@ -69,7 +69,7 @@ test('an item is visited to its end once', () => {
   assert.deepEqual(visited, [...lists.keys()])
 })
 
-test('an error ends the work, and what runs after it is not divided', () => {
+test('an error ends the work, and code that runs after it is not divided', () => {
   const failing = (): never => {
     calls++
     sums(lists)
@@ -81,7 +81,7 @@ test('an error ends the work, and what runs after it is not divided', () => {
   assert.equal(isDivided(), false)
 })
 
-/** Runs work that is not the same each time; returns its result and what is reported about it. */
+/** Runs work that differs each time. Returns its result and what is reported about it. */
 function unsteady<T>(work: () => T): { readonly made: T; readonly reported: readonly string[] } {
   const { report } = unsteadyWork
   const reported: string[] = []
@@ -93,7 +93,7 @@ function unsteady<T>(work: () => T): { readonly made: T; readonly reported: read
   }
 }
 
-test('work that comes to other loops than before is done at once and reported', () => {
+test('work that reaches other loops than before runs undivided and is reported', () => {
   let calls = 0
   const work = (): readonly number[] => {
     calls++
@@ -104,7 +104,7 @@ test('work that comes to other loops than before is done at once and reported', 
   assert.equal(calls, 3)
 })
 
-test('a value that was made by another call is not used', () => {
+test('a value from another call of once is not used', () => {
   let calls = 0
   const work = (): string => {
     calls++
@@ -127,7 +127,7 @@ test('a loop does not continue with a list of another length', () => {
   assert.deepEqual(unsteady(work), { made: 3, reported: ['another list at growing'] })
 })
 
-test('work that catches a pause is done at once and reported', () => {
+test('work that catches a pause runs undivided and is reported', () => {
   const attempt = (): readonly number[] | undefined => {
     try {
       return sums(lists)
@@ -166,7 +166,7 @@ test('the label of each call in the source is unique', () => {
     for (const [, call, argument = ''] of text.matchAll(
       new RegExp(`(?<![\\w.#])(${labelled.join('|')})\\(\\s*([^,]*),`, 'g'),
     )) {
-      // A position in a text.
+      // The key is a position in a text.
       if (call === 'repeat' && /^start$|\.at$/.test(argument)) continue
       assert.match(argument, /^'[^']+'$/, `${name}: ${call} has no label`)
       assert.equal(
@@ -200,11 +200,11 @@ function caughtFailure(): unknown {
   return [message, mapEach('loop after a failure', [1, 2], (item) => item)]
 }
 
-test('a loop whose error was caught fails again when the work continues', () => {
+test('a loop whose error the work caught fails again when the work continues', () => {
   assert.deepEqual(allSteps(parts(caughtFailure, { ...always, stepsPerLook: 1 })), caughtFailure())
 })
 
-test('others have turns of the event loop while a part is over', async () => {
+test('the event loop runs other work between parts', async () => {
   const long = Array.from({ length: 300 }, () => Array.from({ length: 3000 }, (_, at) => at))
   const slices = new Slices(undefined, { isExpensive: true })
   let made: readonly number[] = []
@@ -215,7 +215,7 @@ test('others have turns of the event loop while a part is over', async () => {
   assert.ok(turns > 1, `${turns} turns`)
 })
 
-test('many short works in a row leave turns to others', async () => {
+test('many short works in a row yield to the event loop', async () => {
   let nowMs = 0
   let turns = 0
   const defer: Time['defer'] = (call) => {
@@ -231,7 +231,7 @@ test('many short works in a row leave turns to others', async () => {
   assert.ok(turns > 20, `${turns} turns`)
 })
 
-test('a value that is nested deeply does not exhaust the stack', async () => {
+test('a deeply nested value does not exhaust the stack', async () => {
   type Nested = readonly (Nested | number)[]
   let value: Nested = Array.from({ length: 1000 }, (_, at) => at)
   for (let level = 0; level < 1000; level++) value = [value]
@@ -245,7 +245,7 @@ test('a value that is nested deeply does not exhaust the stack', async () => {
   assert.equal(await inParts(() => sum(value), new Slices()), 499_500)
 })
 
-test('work pauses after a single long step, and after the keys of a map were listed', () => {
+test('work pauses after a single long step, and after listing the keys of a map', () => {
   const clock = { nowMs: 0 }
   const slices = new Slices(
     { monotonicMs: () => clock.nowMs, defer: setImmediate },

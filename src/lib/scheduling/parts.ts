@@ -1,41 +1,48 @@
 /**
- * Divides long synchronous work into parts, between which the event loop serves others. The work
+ * Divides long synchronous work into parts, between which the event loop runs other work. The work
  * stays plain functions: its loops over lists and maps call `repeat`, `eachItem` or `eachKey`,
- * where it can pause. A pause throws. The work is then called again in a later turn: finished loops
- * return what they made, and the one that was interrupted continues with the state that it had.
+ * where it can pause. A pause throws. The work is then called again in a later tick of the event
+ * loop: finished loops return what they computed, and the interrupted loop continues with its
+ * state.
  *
- * All else is repeated with each part, so it must be short and free of effects; `once` is for what
- * is not. The work must come to the same loops each time: where a cache may spare it some of them,
- * the call is inside of a `once`. Outside of `parts` these functions are ordinary loops.
+ * Code outside of these loops is repeated with each part, so it must be short and free of side
+ * effects; all other code goes into a `once`. The work must reach the same loops each time. Where a
+ * cache may skip some of them, the call is inside of a `once`. Outside of `parts` these functions
+ * are ordinary loops.
  *
  * Each call has a label that no other call in the source has, so that a loop is never continued in
- * place of another one. A label does not distinguish two runs of the same call. Those are told
- * apart by their order, and lists also by their length.
+ * place of another one. A label does not distinguish two runs of the same call. Those are
+ * identified by their order, and lists also by their length.
  */
 import { inSlices, type Slices, type Steps } from './slices.ts'
 
-/** Steps between two looks at the clock. A step that is long has loops of its own. */
+/** Number of steps between two checks of the clock. A step that takes long has loops of its own. */
 const STEPS_PER_LOOK = 16
 
 /**
- * Loops inside of more loops are not divided. Each level takes several frames of the stack, which a
- * value that is nested a thousand levels deep would exhaust.
+ * Maximum nesting of loops that are divided; loops inside of these are not. Each level takes
+ * several frames of the stack, which a value that is nested a thousand levels deep would exhaust.
  */
 const LEVELS_MAX = 100
 
-/** `stepsPerLook`: tests look at the clock after each step. */
+/**
+ * The part of Slices that is used here. Tests set `stepsPerLook` to check the clock after each
+ * step.
+ */
 type PartSlices = Pick<Slices, 'isOver' | 'begin'> & { readonly stepsPerLook?: number }
 
 /** `repeat` also accepts a position in a text, which distinguishes loops better than a label. */
 type Key = string | number
 
 /**
- * Is called when work has to be done at once because it is not the same each time. That is a
- * mistake in the work, so tests replace it by a function that throws.
+ * Called when work runs undivided because it did not reach the same loops each time. That is a
+ * mistake in the work, so tests replace `report` by a function that throws.
  */
 export const unsteadyWork: { report: (message: string) => void } = { report: warnOnce(new Set()) }
 
-/** Each message once: clients may repeat the request that causes it. */
+/**
+ * Returns a function that reports each message once: clients may repeat the request that causes it.
+ */
 function warnOnce(reported: Set<string>): (message: string) => void {
   return (message) => {
     if (reported.has(message)) return
@@ -44,7 +51,7 @@ function warnOnce(reported: Set<string>): (message: string) => void {
   }
 }
 
-/** Runs the work in parts, each in a turn of its own. */
+/** Runs the work in parts, each in its own tick of the event loop. */
 export const inParts = <T>(work: () => T, slices: Slices): Promise<T> =>
   inSlices(parts(work, slices), slices)
 
@@ -59,7 +66,7 @@ export function* parts<T>(work: () => T, slices: PartSlices): Steps<T> {
       const made = work()
       if (!progress.isInterrupted) return made
       progress.note('a pause was caught')
-      // An async function that caught it has made a promise that is rejected, and nobody has it.
+      // If an async function caught the pause, its promise is rejected, and no code handles it.
       if (made instanceof Promise) made.catch(() => undefined)
     } catch (error) {
       if (!progress.isInterrupted) throw error
@@ -73,22 +80,22 @@ export function* parts<T>(work: () => T, slices: PartSlices): Steps<T> {
   }
 }
 
-/** Whether an error is a pause, which must reach `parts`. For code that catches every error. */
+/** Whether an error is a pause, which must reach `parts`. For code that catches all errors. */
 export const isPause = (error: unknown): boolean => error === paused
 
-/** Runs a step of several, and yields after it. Without `slices` it is not divided. */
+/** Runs one of several steps, and yields after it. Without `slices` the step is not divided. */
 export function* stepOf<T>(work: () => T, slices: Slices | undefined): Steps<T> {
   const made = slices === undefined ? work() : yield* parts(work, slices)
   yield undefined
   return made
 }
 
-/** Whether the caller is called by `parts`. */
+/** Whether the caller runs inside of `parts`. */
 export const isDivided = (): boolean => running.progress !== undefined
 
 /**
- * Calls `step` until it returns false; returns the state, which must hold all that the steps
- * change.
+ * Calls `step` until it returns false. Returns the state, which must contain everything that the
+ * steps change.
  */
 export function repeat<S>(key: Key, start: () => S, step: (state: S) => boolean): S {
   if (running.progress !== undefined) return running.progress.repeat(key, start, step)
@@ -97,7 +104,7 @@ export function repeat<S>(key: Key, start: () => S, step: (state: S) => boolean)
   return state
 }
 
-/** Makes a value that is not made again when the work continues. */
+/** Computes a value that is not computed again when the work continues. */
 export function once<T>(label: string, make: () => T): T {
   const { progress } = running
   if (progress === undefined) return make()
@@ -114,7 +121,7 @@ export function once<T>(label: string, make: () => T): T {
   return made === undefined ? make() : made[0]
 }
 
-/** Visits the items of a list, until a visit returns false. */
+/** Visits the items of a list until a visit returns false. Returns the state. */
 export function eachItem<T, S>(
   label: string,
   items: readonly T[],
@@ -131,7 +138,7 @@ export function eachItem<T, S>(
   return state
 }
 
-/** Visits the keys of a map, until a visit returns false. */
+/** Visits the keys of a map until a visit returns false. Returns the state. */
 export function eachKey<S>(
   label: string,
   fields: object,
@@ -146,7 +153,7 @@ export function eachKey<S>(
   return state
 }
 
-/** Like `items.every`. */
+/** Like `items.every`, but can be divided. */
 export function everyItem<T>(
   label: string,
   items: readonly T[],
@@ -171,7 +178,7 @@ export function everyKey(label: string, fields: object, holds: (key: string) => 
   ).isSo
 }
 
-/** Like `items.map`. */
+/** Like `items.map`, but can be divided. */
 export function mapEach<T, R>(
   label: string,
   items: readonly T[],
@@ -189,14 +196,15 @@ export function mapEach<T, R>(
   )
 }
 
-/** Not an error: it ends the call of a work that continues later, or is done at once. */
+/** Not a failure: thrown to end a call of work that continues later, or that runs undivided. */
 const paused = new Error('the work is paused')
 
 const running: { progress: Progress | undefined } = { progress: undefined }
 
 /**
- * A loop that was begun. `inner`: the loops of its current step, in the order of their calls.
- * `failure`: what a step threw. The step may have changed the state, so it is not run again.
+ * A loop that was started. `inner` contains the loops of its current step, in the order of their
+ * calls. `failure` is what a step threw. That step may have changed the state, so it is not run
+ * again.
  */
 type Loop<S> = {
   readonly key: Key
@@ -209,18 +217,18 @@ type Loop<S> = {
 class Progress {
   readonly #slices: PartSlices
   readonly #all: Loop<unknown>[] = []
-  /** The loops of the step that is running, and the index of the next one. */
+  /** The loops of the step that is running, and the index of the next loop. */
   #loops = this.#all
   #next = 0
   #steps = 0
   #level = 0
   /**
-   * Whether this part has done something that was not done before. What it repeats does not count
-   * as its time: a part could be over before it gets on.
+   * Whether this part has done something new. The time of what it repeats does not count; otherwise
+   * a part could be over before it makes progress.
    */
   #hasBegun = false
   readonly #stepsPerLook: number
-  /** Whether this part ended by a pause. */
+  /** Whether this part ended with a pause. */
   isInterrupted = false
   /** Why the work cannot continue in parts. */
   fault: string | undefined
@@ -238,7 +246,7 @@ class Progress {
     this.#loops = this.#all
     this.#next = 0
     // The first part repeats nothing, so it does not begin a new slice. Otherwise many short works
-    // in a row would never come to the end of a slice.
+    // in a row would never reach the end of a slice.
     this.#hasBegun = this.#all.length === 0
     this.isInterrupted = false
   }
@@ -303,7 +311,7 @@ class Progress {
     return loop.state
   }
 
-  /** Is called before each step that was not done before. */
+  /** Called before each step that was not done before. */
   #beginPart(): void {
     if (this.#hasBegun) return
     this.#hasBegun = true
@@ -315,7 +323,10 @@ class Progress {
     return Object.keys(fields)
   }
 
-  /** Looks at the clock after this step: it may take long, as the keys of a large map do. */
+  /**
+   * Checks the clock after this step, which may take long, for example to list the keys of a large
+   * map.
+   */
   lookNext(): void {
     this.#steps = -1
   }

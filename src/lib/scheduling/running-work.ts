@@ -1,14 +1,14 @@
 /**
- * What the event loop works on, so that a turn that took long can be attributed. To note it costs a
+ * Records what the event loop works on, so that a long tick can be attributed. Recording costs a
  * comparison and two assignments.
  */
 
 export type Work = {
-  /** The part of the work that runs. */
+  /** The step that is running. */
   readonly step: string
-  /** The size of what it works on, as far as it is known. */
+  /** The size of the data that the work processes, as far as it is known. */
   readonly bytes: number
-  /** For a log line. It has no secrets. */
+  /** Returns fields for a log line, without secrets. */
   describe(): Readonly<Record<string, unknown>>
 }
 
@@ -18,7 +18,7 @@ export class RunningWork {
   #current: Work | undefined
   #largest: Work | undefined
 
-  /** The work that was noted last. Work that continues in a later turn notes itself again. */
+  /** The work that was recorded last. Work that continues in a later tick records itself again. */
   get current(): Work | undefined {
     return this.#current
   }
@@ -28,14 +28,14 @@ export class RunningWork {
     if (this.#largest === undefined || work.bytes >= this.#largest.bytes) this.#largest = work
   }
 
-  /** A turn begins. */
+  /** Called when a tick begins. */
   forget(): void {
     this.#largest = undefined
   }
 
   /**
-   * The work on the largest object of this turn, which most likely took the most time; or what was
-   * noted last.
+   * Returns the work on the largest object of this tick, which most likely took the most time. If
+   * there is none, returns the work that was recorded last.
    */
   largest(): NotedWork | undefined {
     const work = this.#largest ?? this.#current
@@ -43,5 +43,5 @@ export class RunningWork {
   }
 }
 
-/** Of the loop of this thread. */
+/** The work on the event loop of this thread. */
 export const runningWork = new RunningWork()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Slices } from './slices.ts'
 
-/** A loop whose turns the test takes; the time of each work is what it says it took. */
+/** An event loop whose ticks the test runs. Work takes the time that it adds to the clock. */
 function loop() {
   const due: (() => void)[] = []
   let nowMs = 0
@@ -14,7 +14,7 @@ function loop() {
   return { time, nextTurn, work: (ms: number) => (nowMs += ms), due }
 }
 
-test('a turn has a few slices, however much work there is, and all of it gets on', async () => {
+test('a tick runs a few slices, however much work there is, and all work makes progress', async () => {
   const { time, nextTurn, work, due } = loop()
   const done = new Array<number>(20).fill(0)
   const all = done.map(async (_, at) => {
@@ -30,15 +30,15 @@ test('a turn has a few slices, however much work there is, and all of it gets on
   for (let turn = 1; steps() < 60; turn++) {
     const before = steps()
     await nextTurn()
-    assert.ok(steps() - before <= 2, `${steps() - before} slices in a turn`)
-    assert.ok(Math.max(...done) - Math.min(...done) <= 1, 'nobody is overtaken')
+    assert.ok(steps() - before <= 2, `${steps() - before} slices in a tick`)
+    assert.ok(Math.max(...done) - Math.min(...done) <= 1, 'no work is overtaken')
     assert.ok(turn < 100)
   }
   await Promise.all(all)
   assert.equal(due.length, 0)
 })
 
-test('what no client waits for has one slice in a turn, more after a long one', async () => {
+test('background work gets one slice in a tick, and more after a long tick', async () => {
   const { time, nextTurn, work } = loop()
   const reported: string[] = []
   const run = async (name: string, slices: Slices): Promise<void> => {
@@ -58,12 +58,12 @@ test('what no client waits for has one slice in a turn, more after a long one', 
   assert.deepEqual(reported.splice(0), ['E', 'F', 'b'])
   work(8)
   await nextTurn()
-  assert.deepEqual(reported.splice(0), ['C', 'D', 'a', 'b'], 'more after a long turn')
+  assert.deepEqual(reported.splice(0), ['C', 'D', 'a', 'b'], 'more after a long tick')
   for (let turn = 0; turn < 12; turn++) await nextTurn()
   await Promise.all(all)
 })
 
-test('what all clients of a resource wait for has a slice in each turn, and those that nobody else wants', async () => {
+test('shared work gets a slice in each tick, and also the slices that other work leaves', async () => {
   const { time, nextTurn } = loop()
   const reported: string[] = []
   const run = async (name: string, slices: Slices): Promise<void> => {
@@ -103,10 +103,10 @@ test('a slice is over after a millisecond of its own work', async () => {
   work(100)
   await nextTurn()
   await turned
-  assert.ok(!slices.isOver, 'the time of others does not count')
+  assert.ok(!slices.isOver, 'the time of other work does not count')
 })
 
-test('of all expensive requests one has a slice in a turn, beside those of others', async () => {
+test('one expensive request gets a slice in a tick, beside the slices of other requests', async () => {
   const { time, nextTurn, work } = loop()
   const reported: string[] = []
   const run = async (name: string, slices: Slices): Promise<void> => {
@@ -138,7 +138,7 @@ test('of all expensive requests one has a slice in a turn, beside those of other
   await Promise.all(all)
 })
 
-test('expensive work that all clients wait for comes before the expensive requests of some', async () => {
+test('shared expensive work comes before expensive requests of single clients', async () => {
   const { time, nextTurn } = loop()
   const reported: string[] = []
   const run = async (name: string, slices: Slices): Promise<void> => {

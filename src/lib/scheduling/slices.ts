@@ -1,7 +1,7 @@
 /**
- * Cuts long work into slices, so that it never holds the event loop for more than a few
- * milliseconds. However many long lists there are at once, a turn of the loop has a few slices: the
- * others wait for the next, in the order they came.
+ * Cuts long work into slices, so that it never blocks the event loop for more than a few
+ * milliseconds. However many long lists there are, a tick of the event loop runs a few slices. The
+ * others wait for a later tick, in the order of arrival.
  */
 import { Deque } from '../collections/deque.ts'
 import { runningWork } from './running-work.ts'
@@ -9,29 +9,32 @@ import { systemTime, type Time } from '../time/timers.ts'
 
 const SLICE_MS = 1
 /**
- * Slices of clients in one turn: with one that is shared, and those of the background, what a small
- * request waits for at most, besides what others begin.
+ * Client slices in one tick. Together with one shared slice and the background slices, this bounds
+ * how long a small request waits.
  */
 const SLICES_PER_TURN = 2
 /**
- * Work that no client waits for has one slice in a turn for each of so many ms since the last ones
- * were given, but at least one, and no more than others: controllers that fall behind would have to
- * list everything again.
+ * Work for which no client waits gets one slice for each of this many milliseconds since the last
+ * tick: at least one, and at most as many as clients. With fewer, controllers would fall behind,
+ * and have to list everything again.
  */
 const BACKGROUND_EVERY_MS = 4
 
-/** Longer than other slices: what a step does outside of its loops is repeated in each of them. */
+/**
+ * Length of a slice of expensive work. It is longer than others, because everything that a step
+ * does outside of its loops is repeated in each slice.
+ */
 const EXPENSIVE_SLICE_MS = 6
 
 /**
- * Work that can be paused at each yield. A step between two yields that takes longer than a slice
+ * Work that can pause at each yield. A step between two yields that takes longer than a slice
  * blocks the event loop.
  */
 export type Steps<T> = Generator<undefined, T, void>
 
 /**
- * Runs the work, and yields to the event loop whenever a slice is over. The work of an expensive
- * request begins in a turn of its own.
+ * Runs the work, and yields to the event loop whenever a slice is over. Expensive work begins in a
+ * new tick.
  */
 export async function inSlices<T>(steps: Steps<T>, slices = new Slices()): Promise<T> {
   if (slices.isExpensive) await slices.turn()
@@ -42,7 +45,7 @@ export async function inSlices<T>(steps: Steps<T>, slices = new Slices()): Promi
   }
 }
 
-/** Runs work that is known to be short, without looks at the clock. */
+/** Runs work that is known to be short, without checking the clock. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next()
@@ -53,16 +56,16 @@ export function atOnce<T>(steps: Steps<T>): T {
 export type SlicesTime = Pick<Time, 'monotonicMs' | 'defer'>
 
 export type SlicesOptions = {
-  /** No client waits for this work: it leaves most of a turn to others. */
+  /** No client waits for this work, so it leaves most of a tick to others. */
   readonly isBackground?: boolean
   /**
-   * All clients of a resource wait for this work: it has a slice in each turn, and does not stand
-   * behind the lists of some.
+   * All clients of a resource wait for this work. It gets a slice in each tick, and does not queue
+   * behind the lists of single clients.
    */
   readonly isShared?: boolean
   /**
-   * The work is on a large object: of all such works, one has a slice in a turn. One that
-   * `isShared` comes before the others.
+   * The work is on a large object. Of all such work, one slice runs in a tick. Work that `isShared`
+   * comes first.
    */
   readonly isExpensive?: boolean
 }
@@ -82,14 +85,17 @@ export class Slices {
     return this.#options.isExpensive === true
   }
 
-  /** Cheap, to be called often. True when the slice is over: then await `turn()`. */
+  /**
+   * Whether the slice is over, so that the caller should await `turn()`. Cheap enough to be called
+   * often.
+   */
   get isOver(): boolean {
     return (
       this.#time.monotonicMs() - this.#since > (this.isExpensive ? EXPENSIVE_SLICE_MS : SLICE_MS)
     )
   }
 
-  /** Begins a new slice: the time since the last one was not spent on this work. */
+  /** Begins a new slice, because the time since the last one was not spent on this work. */
   begin(): void {
     this.#since = this.#time.monotonicMs()
   }
@@ -102,7 +108,7 @@ export class Slices {
   }
 }
 
-/** What waits for a slice on one event loop. */
+/** The queues of work that waits for a slice on one event loop. */
 class SliceTurns {
   readonly #time: SlicesTime
   readonly #shared = new Deque<() => void>()
@@ -159,7 +165,7 @@ class SliceTurns {
   }
 }
 
-/** One for each event loop: that of the system, and those of simulations. */
+/** The queues of each event loop: that of the system, and those of simulations. */
 const sliceTurns = new WeakMap<Time['defer'], SliceTurns>()
 
 function sliceTurnsOf(time: SlicesTime): SliceTurns {

@@ -1,18 +1,21 @@
 /**
- * Sorts long lists in work that is divided by `parts.ts`: a merge sort, in steps of a fraction of a
- * millisecond.
+ * Sorts long lists in work that is divided by `parts.ts`: a merge sort whose steps take a fraction
+ * of a millisecond.
  */
 import { isDivided, repeat } from './parts.ts'
 
-/** Items that are sorted or merged in one step. */
+/** Maximum number of items that are sorted or merged in one step. */
 const STEP_ITEMS = 512
 
 type Sorting<T> = {
   from: T[]
   to: T[]
-  /** Length of the runs of `from` that are sorted. 0: none are. */
+  /** Length of the sorted runs of `from`; 0 while they are being created. */
   width: number
-  /** Where the pair of runs begins that is being merged, and what has not been taken of each. */
+  /**
+   * The start of the pair of runs that is being merged, and the first item of each run that is not
+   * merged yet.
+   */
   start: number
   left: number
   right: number
@@ -58,7 +61,7 @@ function beginMerge<T>(sorting: Sorting<T>, width: number): void {
   sorting.right = width
 }
 
-/** Merges a part of two runs. Returns false when there is one run. */
+/** Merges a part of two runs. Returns false when there is only one run left. */
 function mergeSome<T>(sorting: Sorting<T>, compare: (one: T, other: T) => number): boolean {
   const { from, to, width, start } = sorting
   const leftEnd = Math.min(start + width, from.length)

@@ -6,7 +6,7 @@ function harness(shortensContended = true) {
   const began: string[] = []
   const due: (() => void)[] = []
   const scheduler = new TickScheduler({ defer: (call) => void due.push(call), shortensContended })
-  /** `low/a`: of the flow a of the group low. */
+  /** Sends a request. `low/a` is the flow `a` of the group `low`. */
   const ask = (name: string, { isWrite = true, isGone = false, seats = 1 } = {}): void => {
     const weight = startWeight(isWrite, seats)
     if (scheduler.tryStart(weight)) began.push(name)
@@ -78,7 +78,7 @@ test('long lists weigh as much as the seats that they take', () => {
   assert.equal(began.length, 32)
 })
 
-test('a request that has ended costs nothing', () => {
+test('requests that ended while waiting do not count for a tick', () => {
   const { ask, nextTick, scheduler } = harness()
   for (let at = 0; at < 32; at++) ask('low/a')
   for (let at = 0; at < 100; at++) ask('low/a', { isGone: true })
@@ -97,14 +97,14 @@ test('a flow does not lose its turn to requests that have ended', () => {
   assert.ok(nextTick().includes('any/retrying'))
 })
 
-test('nothing is scheduled when nothing comes', () => {
+test('no tick is scheduled while no requests arrive', () => {
   const { ask, nextTick, due } = harness()
   ask('low/a')
   nextTick()
   assert.equal(due.length, 0)
 })
 
-test('a client that sends one request waits for no more than a tick of one that sends hundreds', () => {
+test('a client that sends one request waits for at most one tick of a client that sends hundreds', () => {
   const { ask, nextTick } = harness(false)
   for (let at = 0; at < 200; at++) ask('any/busy')
   ask('any/small', { isWrite: false })

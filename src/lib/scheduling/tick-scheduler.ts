@@ -1,35 +1,33 @@
 /**
- * Limits how much work starts in one tick of the event loop. Whatever starts in a tick lengthens it
- * for everybody: hundreds of writes that came together made ticks of 200 ms, and a small request
- * waits for two or three ticks. So a tick starts a limited amount of work, and the rest waits.
- * Groups are served round-robin, and so are the flows of a group: a client that sends hundreds of
- * requests at once delays only itself.
+ * Limits how much work starts in one tick of the event loop. Everything that starts in a tick makes
+ * it longer, and a small request waits for two or three ticks. So a tick starts a limited amount of
+ * work, and the rest waits in queues. Groups are served round-robin, and so are the flows of a
+ * group: a client that sends hundreds of requests at once delays only itself.
  */
 import { Deque } from '../collections/deque.ts'
 import { type Defer, turnEnd } from '../time/turn-end.ts'
 
 /**
  * The weight that a tick may start: 32 writes, which take 8 to 20 ms with their responses, or 256
- * reads. The first tick of a burst starts twice as many. With fewer, responses and calls to etcd
- * are sent in more and smaller pieces: 8 writes per tick made writes of small objects slower by a
- * fifth.
+ * reads. The first tick of a burst starts twice as many. With a smaller weight, responses and calls
+ * to etcd would be sent in more and smaller pieces, which makes writes of small objects slower.
  */
 const TICK_WEIGHT = 256
 /**
- * While several flows want to start. A shorter tick means a shorter wait for clients that send
- * little.
+ * The weight of a tick while several flows want to start requests. Shorter ticks keep the wait
+ * short for clients that send little.
  */
 const CONTENDED_TICK_WEIGHT = 64
 /**
- * The number of shorter ticks after requests of two flows: the request of a client that sends
- * little arrives during the tick of another client, and waits for its end. About a second of a busy
- * loop.
+ * The number of ticks that stay short after requests of two flows were seen: about a second of a
+ * busy loop. A request of a client that sends little usually arrives during a tick of another
+ * client, and waits for its end.
  */
 const CONTENDED_TICKS = 200
 const WRITE_WEIGHT = 8
 /**
- * Reads weigh little, since long lists yield the event loop in slices. The first quarter of a
- * megabyte is sent at once, so a list weighs as much as its seats.
+ * The weight of a read for each seat. It is small, since long lists yield to the event loop in
+ * slices. The first quarter of a megabyte is sent at once, so a list weighs as much as its seats.
  */
 const READ_WEIGHT = 1
 
@@ -41,7 +39,10 @@ export type QueuedStart = {
   readonly group?: unknown
   readonly flow: unknown
   readonly weight: number
-  /** Called in a later tick. False: the request ended meanwhile, and nothing was started. */
+  /**
+   * Called in a later tick to start the request. Returns false if the request ended meanwhile and
+   * nothing was started.
+   */
   readonly start: () => boolean
 }
 
@@ -56,7 +57,9 @@ type FlowQueues = Map<unknown, Deque<QueuedStart>>
 export class TickScheduler {
   readonly #defer: Defer
   readonly #contendedWeight: number
-  /** The first group, and the first flow of a group, are served next. */
+  /**
+   * The queues by group and flow. The first group, and the first flow of a group, are served next.
+   */
   readonly #groups = new Map<unknown, FlowQueues>()
   #flows = 0
   #left = TICK_WEIGHT
@@ -75,13 +78,13 @@ export class TickScheduler {
     return count
   }
 
-  /** Requests of several flows came one after the other. */
+  /** Shortens the next ticks. Called when requests of several flows arrived one after the other. */
   markContended(): void {
     this.#contendedTicks = CONTENDED_TICKS
     this.#left = Math.min(this.#left, this.#contendedWeight)
   }
 
-  /** Whether this tick has room for one more request, which then counts as started. */
+  /** Returns whether this tick has room for one more request, which then counts as started. */
   tryStart(weight: number): boolean {
     if (!this.#isScheduled) {
       this.#isScheduled = true
@@ -92,7 +95,7 @@ export class TickScheduler {
     return true
   }
 
-  /** To be called only after `tryStart` returned false. */
+  /** Queues a request. Call it only after `tryStart` returned false. */
   enqueue(queued: QueuedStart): void {
     const { group, flow } = queued
     const flows: FlowQueues = this.#groups.get(group) ?? new Map()
@@ -108,7 +111,7 @@ export class TickScheduler {
     this.#left = isContended ? this.#contendedWeight : TICK_WEIGHT
     for (const [group, flows] of this.#groups) {
       this.#startOne(flows)
-      // A group with more requests is moved to the end, where this loop comes to it again.
+      // A group with more requests moves to the end, where this loop reaches it again.
       this.#groups.delete(group)
       if (flows.size > 0) this.#groups.set(group, flows)
       if (this.#left <= 0) break

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createBoundedLog } from './bounded-log.ts'
 
-test('a burst is logged, then some per second, with the number of those left out', () => {
+test('after a burst, some entries per second are logged, with the number of those left out', () => {
   let nowMs = 0
   const logged: unknown[] = []
   let made = 0

@@ -1,24 +1,26 @@
 /**
- * Log entries that clients can cause as often as they like: a burst, then a rate of entries and of
- * bytes per second. The next entry that is logged says how many were left out.
+ * A log for entries that clients can cause as often as they like. After a burst, it limits the
+ * entries and the bytes per second. The next entry that is logged says how many were left out.
  */
 import { TokenBucket } from '../time/token-bucket.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Level, Log } from './log.ts'
 
-/** Enough to see what happens. */
+/** Number of entries in a burst: enough to see what happens. */
 const BURST = 100
 const PER_SECOND = 10
 /**
- * Of the fields of all entries, printed as JSON: 216 MB a day at the most, beside the level, time
- * and message of each entry.
+ * Limits for the fields of all entries, printed as JSON: at most 216 MB a day. The level, time and
+ * message of each entry are not counted.
  */
 const BURST_BYTES = 64 << 10
 const BYTES_PER_SECOND = 2_500
-/** Of each text in an entry, which may be a part of a token that nobody has verified. */
+/** Maximum length of each text in an entry. It may be a part of a token that was not verified. */
 const TEXT_CHARACTERS_MAX = 512
 
-/** `fields` is called only for an entry that may be logged. */
+/**
+ * Logs an entry, if the limits allow it. `fields` is called only for an entry that may be logged.
+ */
 export type BoundedLog = (
   level: Level,
   message: string,

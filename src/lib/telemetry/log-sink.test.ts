@@ -21,7 +21,7 @@ function lines(format: 'text' | 'json', isVerbose: boolean, hasColours = false):
   return written
 }
 
-test('one line each, for people', () => {
+test('the text format prints each entry on one line', () => {
   assert.deepEqual(lines('text', false), [
     '03:04:05.678 serving url=https://[::1]:1 user="two words"\n',
     '03:04:05.678 ERROR a request failed error="line\\nline"\n',
@@ -31,7 +31,7 @@ test('one line each, for people', () => {
   assert.ok(coloured.startsWith('\u001b[31m') && coloured.includes('failed\u001b[0m error'))
 })
 
-test('what a client chose cannot command the terminal', () => {
+test('a text that a client chose cannot control the terminal', () => {
   const written: string[] = []
   const write = (line: string): void => void written.push(line)
   const { log } = new LogSink({ format: 'text', verbosity: new Verbosity(0), clock, write })
@@ -46,7 +46,7 @@ test('what a client chose cannot command the terminal', () => {
   ])
 })
 
-test('one object each, for programs', () => {
+test('the JSON format prints one object for each entry', () => {
   const [first = ''] = lines('json', false)
   const time = '2026-01-02T03:04:05.678Z'
   assert.deepEqual(JSON.parse(first), {
@@ -58,7 +58,7 @@ test('one object each, for programs', () => {
   })
 })
 
-test('details of some modules, and of all once the level is raised', () => {
+test('details of some modules are logged, and of all modules after the level was raised', () => {
   const written: string[] = []
   const verbosity = new Verbosity(0, [{ pattern: 'feed', level: 2 }])
   const { log } = new LogSink({
@@ -77,7 +77,7 @@ test('details of some modules, and of all once the level is raised', () => {
   )
 })
 
-test('lines that nobody reads are kept up to a bound; a write that fails harms nobody', async () => {
+test('unread lines are buffered up to a limit, and a failed write is ignored', async () => {
   const line = 'x'.repeat(1 << 20)
   const stream = new Writable({ write: () => undefined })
   const write = linesTo(stream)
@@ -94,7 +94,7 @@ test('lines that nobody reads are kept up to a bound; a write that fails harms n
 })
 
 for (const format of ['text', 'json'] as const)
-  test(`a text of any length makes no long line (${format})`, () => {
+  test(`a long text is cut (${format})`, () => {
     const written: string[] = []
     const write = (line: string): void => void written.push(line)
     const { log } = new LogSink({ format, verbosity: new Verbosity(0), clock, write })

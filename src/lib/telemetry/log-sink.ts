@@ -1,4 +1,4 @@
-/** The destination of log lines: one-liners for a person at a terminal, else JSON. */
+/** The destination of log lines: text for a person at a terminal, else JSON. */
 import type { Writable } from 'node:stream'
 import type { Clock } from '../time/clock.ts'
 import type { Level, Log } from './log.ts'
@@ -6,19 +6,19 @@ import { DETAILS, type Verbosity } from './verbosity.ts'
 
 export type LogOptions = {
   readonly format: 'text' | 'json'
-  /** Debug lines are details. */
+  /** Decides whether debug lines are logged: they count as details. */
   readonly verbosity: Verbosity
   readonly clock: Clock
   readonly write: (line: string) => void
   readonly hasColours?: boolean
 }
 
-/** Lines that the reader has not taken are buffered up to this many bytes, then dropped. */
+/** Maximum number of buffered bytes that the reader has not taken. Further lines are dropped. */
 const UNREAD_BYTES_MAX = 8 << 20
 
 /**
- * Of a text in an entry. A client may send paths, ids and names of a megabyte; a stack is some
- * thousand.
+ * Maximum length of a text in an entry. A client may send paths, ids and names of a megabyte; a
+ * stack trace has some thousand characters.
  */
 const TEXT_CHARACTERS_MAX = 8_192
 
@@ -59,8 +59,8 @@ export class LogSink {
 }
 
 /**
- * Neither waits for a reader of a pipe, nor is ended by a disk that is full or a reader that has
- * gone: such lines are lost.
+ * Returns a function that writes lines to a stream. It does not wait for the reader of a pipe, and
+ * does not fail if the disk is full or the reader is gone: such lines are lost.
  */
 export function linesTo(stream: Writable): (line: string) => void {
   stream.on('error', () => undefined)
@@ -77,13 +77,15 @@ const colours: { readonly [level in Level]: string } = {
 }
 const plain = '\u001b[0m'
 
-/** For JSON.stringify. */
+/** A replacer for JSON.stringify that cuts long texts. */
 function bounded<T>(_key: string, value: T): T | string {
   if (typeof value !== 'string' || value.length <= TEXT_CHARACTERS_MAX) return value
   return `${value.slice(0, TEXT_CHARACTERS_MAX)}… (${value.length} characters)`
 }
 
-/** A value with whitespace or quotes in it is quoted, so that an entry stays on one line. */
+/**
+ * Formats a value. It is quoted if it has whitespace or quotes, so that an entry stays on one line.
+ */
 function showValue(value: unknown): string {
   const text =
     typeof value === 'string'
@@ -93,8 +95,8 @@ function showValue(value: unknown): string {
 }
 
 /**
- * A client chooses paths and names: a terminal must not take parts of them for commands, nor show
- * them in another order.
+ * Escapes control characters. Clients choose paths and names: a terminal must not execute parts of
+ * them as commands, or show them in another order.
  */
 const escapeControls = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}]/gu, (character) =>

@@ -1,7 +1,7 @@
 /**
  * A log entry for the operator: one line with fields. Secrets and object bodies are never logged.
  */
-/** `module`: which part of the server says it, for --vmodule. */
+/** Logs an entry. `module` is the part of the server that logs it, for --vmodule. */
 export type Log = (
   level: Level,
   message: string,
@@ -13,7 +13,7 @@ export type Level = 'debug' | 'info' | 'warn' | 'error'
 
 export const silent: Log = () => undefined
 
-/** The log of a part of the server. */
+/** Returns the log of a part of the server. */
 export const named =
   (log: Log, module: string): Log =>
   (level, message, fields) =>

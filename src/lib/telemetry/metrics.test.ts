@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Log } from './log.ts'
 import { Metrics } from './metrics.ts'
 
-test('metrics are printed as Prometheus text, by name, labels in their order and le last', () => {
+test('metrics are printed as Prometheus text, sorted by name, with labels in their order and le last', () => {
   const metrics = new Metrics()
   const seconds = metrics.histogram(
     { name: 'b_seconds', help: 'Time.', labels: ['verb'] },
@@ -43,7 +43,7 @@ c -1
   )
 })
 
-test('a client cannot make series without end', () => {
+test('a client cannot create an unlimited number of series', () => {
   const metrics = new Metrics()
   const counter = metrics.counter({ name: 'x', help: 'X.', labels: ['path'] })
   for (let at = 0; at < 30_000; at++) counter.with(`/${at}`).add()
@@ -51,7 +51,7 @@ test('a client cannot make series without end', () => {
   assert.match(metrics.print(), /x\{path="other"\} 10000\n/)
 })
 
-test('a series that is removed is printed no longer, and begins anew', () => {
+test('a removed series is no longer printed, and starts at zero when it is used again', () => {
   const metrics = new Metrics()
   const counter = metrics.counter({
     name: 'made_total',
@@ -66,7 +66,7 @@ test('a series that is removed is printed no longer, and begins anew', () => {
   assert.match(metrics.print(), /resource="wheels"\} 1/)
 })
 
-test('a metric without labels is there before it is counted', () => {
+test('a metric without labels is printed before it is counted', () => {
   const metrics = new Metrics()
   metrics.counter({ name: 'a_total', help: 'A.' })
   metrics.counter({ name: 'b_total', help: 'B.', labels: ['x'] })
@@ -74,14 +74,14 @@ test('a metric without labels is there before it is counted', () => {
   assert.doesNotMatch(metrics.print(), /^b_total/m)
 })
 
-test('values that are not allowed share a series, which stays when one of them goes', () => {
+test('values that are not allowed share a series, which stays when one of them is removed', () => {
   const metrics = new Metrics({ allowedLabels: new Map([['seen,code', new Set(['200'])]]) })
   const seen = metrics.counter({ name: 'seen', help: 'Seen.', labels: ['code', 'verb'] })
   for (const code of ['200', '404', '500']) seen.with(code, 'GET').add()
   seen.remove('404', 'GET')
   assert.equal(
     metrics.print(),
-    '# HELP cardinality_enforcement_unexpected_categorizations_total [ALPHA] How often a value of a label was replaced, since it was not allowed.\n' +
+    '# HELP cardinality_enforcement_unexpected_categorizations_total [ALPHA] Number of times that a label value was replaced because it was not allowed.\n' +
       '# TYPE cardinality_enforcement_unexpected_categorizations_total counter\ncardinality_enforcement_unexpected_categorizations_total 2\n' +
       '# HELP seen [ALPHA] Seen.\n# TYPE seen counter\nseen{code="200",verb="GET"} 1\nseen{code="unexpected",verb="GET"} 2\n',
   )
@@ -100,7 +100,7 @@ function addThree(metrics: Metrics): string {
   return metrics.print()
 }
 
-test('what is disabled or long deprecated is not shown, but counted as such', () => {
+test('disabled and long deprecated metrics are not shown, but counted as such', () => {
   const shown = addThree(new Metrics({ disabled: new Set(['noisy_total']) }))
   assert.doesNotMatch(shown, /^(old|noisy)_total/m)
   assert.match(shown, /^# HELP young_total \[STABLE\] \(Deprecated since 1\.33\.0\) Young\.$/m)
@@ -113,7 +113,7 @@ test('what is disabled or long deprecated is not shown, but counted as such', ()
   assert.match(addThree(new Metrics({ showsHidden: true })), /^old_total 0$/m)
 })
 
-test('deprecated metrics that an operator asked for are logged, unless they are disabled', () => {
+test('deprecated metrics that an operator enabled are logged, unless they are disabled', () => {
   const logged: string[] = []
   const log: Log = (level, message) => logged.push(`${level} ${message}`)
   addThree(new Metrics({ showsHidden: true, disabled: new Set(['young_total']) }, log))
@@ -125,7 +125,7 @@ test('deprecated metrics that an operator asked for are logged, unless they are 
   assert.deepEqual(logged, [])
 })
 
-test('many series are printed in turns, as the same text', async () => {
+test('printing in turns returns the same text', async () => {
   const metrics = new Metrics()
   const seconds = metrics.histogram({ name: 's', help: 'S.', labels: ['a'] }, [1, 2, 3])
   for (let at = 0; at < 1_234; at++) seconds.with(`${at}`).observe(at)
@@ -133,7 +133,7 @@ test('many series are printed in turns, as the same text', async () => {
   assert.ok((await metrics.printInTurns()).length > 20)
 })
 
-test('values that take long to be read do not hold the event loop', async () => {
+test('values that take long to read do not block the event loop', async () => {
   const metrics = new Metrics()
   const gauge = metrics.gauge({ name: 'steps', help: 'Steps.' }).with()
   metrics.onPrintInTurns(function* () {

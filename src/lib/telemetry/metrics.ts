@@ -1,7 +1,7 @@
 /**
  * Counters, gauges and histograms in the Prometheus text format. Frequent users get a series once
- * (`with`) and keep it: counting is then an addition to a field. (prom-client looks its labels up
- * at every call, and cannot print `le` last.)
+ * (`with`) and keep it, so that counting is an addition to a field. prom-client would look up
+ * labels at every call, and cannot print `le` last.
  */
 
 import { type Log, silent } from './log.ts'
@@ -15,30 +15,30 @@ export type MetricOptions = {
   readonly name: string
   readonly help: string
   readonly stability?: Stability
-  /** Printed in this order, which is alphabetical by convention. */
+  /** The names of the labels, printed in this order, which is alphabetical by convention. */
   readonly labels?: readonly string[]
   /**
-   * The release (`1.27.0`) since which nobody should use it. From the next one on it is hidden,
-   * unless an operator asks for it.
+   * The release (`1.27.0`) in which the metric was deprecated. From the next release on it is
+   * hidden, unless an operator asks for it.
    */
   readonly deprecatedSince?: string
 }
 
 /**
- * The maximum number of series of a metric; beyond it, values are counted in a series whose labels
- * are all `other`.
+ * Maximum number of series of a metric. Beyond it, values are counted in a series whose labels are
+ * all `other`.
  */
 const SERIES_MAX = 20_000
 
-/** Of labels that an operator restricts: the values that are shown, by `metric,label`. */
+/** The values that are shown for labels that an operator restricts, by `metric,label`. */
 export type AllowedLabels = ReadonlyMap<string, ReadonlySet<string>>
 
-/** What an operator wants to see of the metrics. */
+/** Which metrics an operator wants to see. */
 export type MetricChoice = {
   readonly allowedLabels: AllowedLabels
   /** Names of metrics that are not shown. */
   readonly disabled: ReadonlySet<string>
-  /** Whether those are shown that have been deprecated for longer than a release. */
+  /** Whether metrics are shown that have been deprecated for longer than a release. */
   readonly showsHidden: boolean
 }
 
@@ -48,12 +48,12 @@ const everything: MetricChoice = {
   showsHidden: false,
 }
 
-/** What is shown in the place of a value that is not allowed. */
+/** The value that is shown in place of one that is not allowed. */
 const UNEXPECTED = 'unexpected'
 
 abstract class Metric<Series> {
   readonly options: MetricOptions
-  /** For each label: the values that are shown. Undefined: no label is restricted. */
+  /** The values that are shown, for each label. Undefined if no label is restricted. */
   #allowed: readonly (ReadonlySet<string> | undefined)[] | undefined
   #onUnexpected: () => void = () => undefined
   readonly #series = new Map<string, { readonly labels: string; readonly series: Series }>()
@@ -66,7 +66,7 @@ abstract class Metric<Series> {
   protected abstract create(): Series
   protected abstract lines(series: Series, labels: string): string
 
-  /** To be called before the first series is made. */
+  /** Restricts labels. Must be called before the first series is created. */
   restrict(allowed: AllowedLabels, onUnexpected: () => void): void {
     this.#onUnexpected = onUnexpected
     const { name, labels = [] } = this.options
@@ -81,7 +81,7 @@ abstract class Metric<Series> {
       : values.map((value, at) => (allowed[at]?.has(value) === false ? UNEXPECTED : value))
   }
 
-  /** The series with these label values, in the order of the labels. */
+  /** Returns the series with these label values, in the order of the labels. */
   with(...given: readonly string[]): Series {
     const values = this.#shown(given)
     if (values !== given && values.some((value, at) => value !== given[at])) this.#onUnexpected()
@@ -99,7 +99,7 @@ abstract class Metric<Series> {
     return series
   }
 
-  /** Shows a series that somebody else counts in. */
+  /** Shows a series that another part of the program counts in. */
   adopt(series: Series, ...values: readonly string[]): void {
     this.#series.set(values.join('\u0000'), { labels: this.#labelsText(values), series })
   }
@@ -107,7 +107,7 @@ abstract class Metric<Series> {
   /** Removes a series whose subject no longer exists. */
   remove(...given: readonly string[]): void {
     const values = this.#shown(given)
-    // What stands for several subjects stays.
+    // A series that stands for several subjects stays.
     if (values.some((value, at) => value !== given[at])) return
     this.#series.delete(values.join('\u0000'))
   }
@@ -116,7 +116,10 @@ abstract class Metric<Series> {
     this.#series.clear()
   }
 
-  /** The text, in pieces of some series each: who prints many may let others run between them. */
+  /**
+   * Yields the text in pieces of some series each, so that a caller that prints many of them can
+   * yield to the event loop.
+   */
   *pieces(): Generator<string> {
     if (this.#series.size === 0) return
     const { name, help, stability = 'ALPHA', deprecatedSince } = this.options
@@ -132,7 +135,10 @@ abstract class Metric<Series> {
     yield text
   }
 
-  /** It never changes, and to make it is most of the work of printing. */
+  /**
+   * Returns the printed labels of a series. They never change, and printing them is most of the
+   * work.
+   */
   #labelsText(values: readonly string[]): string {
     return (this.options.labels ?? [])
       .map((label, at) => `${label}="${escapeValue(values[at] ?? '')}"`)
@@ -140,7 +146,7 @@ abstract class Metric<Series> {
   }
 }
 
-/** A histogram of so many takes about a millisecond. */
+/** Number of series in a piece. Printing this many histogram series takes about a millisecond. */
 const PIECE_SERIES = 50
 
 export class Count {
@@ -163,7 +169,7 @@ export class Counter extends Metric<Count> {
   }
 }
 
-/** `value` is assigned, or changed with `add`. */
+/** A gauge. Its `value` is assigned, or changed with `add`. */
 export class Gauge extends Metric<Count> {
   override readonly type = 'gauge'
 
@@ -178,7 +184,7 @@ export class Gauge extends Metric<Count> {
 
 export class Distribution {
   readonly #bounds: readonly number[]
-  /** One for each bound and one for values above all bounds; not cumulative. */
+  /** A count for each bound, and one for values above all bounds; not cumulative. */
   readonly counts: number[]
   sum = 0
   count = 0
@@ -208,7 +214,7 @@ export class Distribution {
 export class Histogram extends Metric<Distribution> {
   override readonly type = 'histogram'
   readonly #bounds: readonly number[]
-  /** As they are printed. */
+  /** The bounds as they are printed. */
   readonly #shownBounds: readonly string[]
 
   constructor(options: MetricOptions, bounds: readonly number[]) {
@@ -293,16 +299,16 @@ export class Metrics {
     if (this.#choice.allowedLabels.size === 0) return
     this.#unexpected = this.counter({
       name: 'cardinality_enforcement_unexpected_categorizations_total',
-      help: 'How often a value of a label was replaced, since it was not allowed.',
+      help: 'Number of times that a label value was replaced because it was not allowed.',
     }).with()
   }
 
-  /** Adds metrics about the metrics themselves. To be called before others are added. */
+  /** Adds metrics about the metrics themselves. Must be called before other metrics are added. */
   countOwn(): this {
     const beta = { stability: 'BETA' } as const
     const registered = {
       name: 'registered_metrics_total',
-      help: 'Metrics that there are, by stability level.',
+      help: 'Number of registered metrics, by stability level and deprecation version.',
       ...beta,
     }
     this.#registered = this.counter({
@@ -311,12 +317,12 @@ export class Metrics {
     })
     this.#hidden = this.counter({
       name: 'hidden_metrics_total',
-      help: 'Metrics that are deprecated and no longer shown.',
+      help: 'Number of deprecated metrics that are no longer shown.',
       ...beta,
     }).with()
     const disabled = {
       name: 'disabled_metrics_total',
-      help: 'Metrics that --disabled-metrics names.',
+      help: 'Number of metrics that --disabled-metrics names.',
       ...beta,
     }
     this.counter(disabled).with().value = this.#choice.disabled.size
@@ -339,7 +345,7 @@ export class Metrics {
     return this.#add(new Summary(options))
   }
 
-  /** Called before each scrape, for values that are only read then. */
+  /** Adds a function that is called before each scrape, for values that are read only then. */
   onPrint(update: () => void): void {
     this.#updates.push(() => {
       update()
@@ -347,7 +353,10 @@ export class Metrics {
     })
   }
 
-  /** The same, where it takes long: others may run wherever it yields. */
+  /**
+   * Like `onPrint`, for updates that take long: the event loop can run other work wherever `update`
+   * yields.
+   */
   onPrintInTurns(update: () => Iterable<void>): void {
     this.#updates.push(update)
   }
@@ -357,8 +366,8 @@ export class Metrics {
   }
 
   /**
-   * The same, without holding the event loop: thousands of series are megabytes. One after the
-   * other, since each begins with updates.
+   * Like `print`, but does not block the event loop: thousands of series are megabytes. Calls run
+   * one after the other, since each begins with updates.
    */
   printInTurns(): Promise<Buffer[]> {
     const printing = this.#printing.then(() => this.#printSliced())
@@ -376,7 +385,7 @@ export class Metrics {
     return printed
   }
 
-  /** Some are empty: there was something to be brought up to date. */
+  /** Yields the printed text. The pieces of updates are empty. */
   *#pieces(): Generator<string> {
     for (const update of this.#updates) {
       const turns = update()[Symbol.iterator]()
@@ -387,8 +396,8 @@ export class Metrics {
   }
 
   /**
-   * A metric without labels has its only series from the start. One that is not shown is counted
-   * all the same, which costs less than to ask.
+   * Adds a metric. A metric without labels has its only series from the start. A metric that is not
+   * shown is still counted, which costs less than checking.
    */
   #add<M extends Metric<unknown>>(metric: M): M {
     const { allowedLabels, disabled, showsHidden } = this.#choice
@@ -412,13 +421,13 @@ const shownAlthoughHidden = (name: string): string =>
 /** The minor version of the Kubernetes release whose metrics these are. */
 const MINOR = 33
 
-/** Deprecated before this release. */
+/** Whether a metric was deprecated before this release. */
 const isOld = (release: string): boolean => Number(release.split('.')[1]) < MINOR
 
 const line = (name: string, labels: string, value: number): string =>
   `${name}${labels === '' ? '' : `{${labels}}`} ${formatNumber(value)}\n`
 
-/** As Go prints them: an exponent has at least two digits. */
+/** Formats a number like Go: an exponent has at least two digits. */
 function formatNumber(value: number): string {
   if (value === Infinity) return '+Inf'
   const text =

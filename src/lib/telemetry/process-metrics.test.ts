@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** Prints metrics before and when no further file can be opened. */
+/** Prints metrics before and after the process can open no more files. */
 const program = `
   import { openSync } from 'node:fs'
   import { systemClock } from ${JSON.stringify(import.meta.resolve('../time/clock.ts'))}
@@ -26,7 +26,7 @@ const program = `
   process.stdout.write(JSON.stringify({ code, before, after }))
 `
 
-test('metrics are told while no file can be opened', {
+test('metrics are printed even if no file can be opened', {
   skip: process.platform !== 'linux',
 }, async () => {
   const args = [
@@ -48,8 +48,8 @@ test('metrics are told while no file can be opened', {
 })
 
 /**
- * Holds the event loop for 150 ms of CPU in a turn with known work, then prints what was logged and
- * measured.
+ * Blocks the event loop for 150 ms of CPU in a tick with known work, then prints what was logged
+ * and measured.
  */
 const blocking = `
   import { systemClock } from ${JSON.stringify(import.meta.resolve('../time/clock.ts'))}
@@ -74,7 +74,7 @@ const blocking = `
   }, 10)
 `
 
-test('a turn of the event loop that takes long is counted, and logged with its work', async () => {
+test('a long tick of the event loop is counted, and logged with its work', async () => {
   const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', blocking])
   const { lines, printed } = JSON.parse(stdout)
   const [{ message, step, verb, cpuMs }] = lines

@@ -1,6 +1,6 @@
 /**
- * The usual metrics of a process, under the names that all exporters use, and those of its event
- * loop and its collector.
+ * The usual metrics of a process, under the names that all exporters use, and metrics of its event
+ * loop and its garbage collector.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants, PerformanceObserver } from 'node:perf_hooks'
@@ -13,8 +13,9 @@ import { tickBounds, Ticks } from './ticks.ts'
 import { turnEnd } from '../time/turn-end.ts'
 
 /**
- * Disposing ends what measures all the time; the rest is read when it is scraped. `isShared`: other
- * servers are in the same process, as in tests, and none of them measures all the time.
+ * Adds the metrics. Disposing of the result stops continuous measurements; all other values are
+ * read at each scrape. `isShared` means that other servers run in the same process, as in tests:
+ * then nothing is measured continuously.
  */
 export function addProcessMetrics(
   metrics: Metrics,
@@ -35,9 +36,12 @@ export function addProcessMetrics(
   }
 }
 
-/** By itself it is for a page of few metrics, whose counters begin anew with the process. */
+/**
+ * Adds the start time of the process. It is called alone for endpoints with few metrics, whose
+ * counters start again with the process.
+ */
 export function addStartTime(metrics: Metrics, clock: Clock): void {
-  const help = 'When the process started, in seconds since 1970.'
+  const help = 'Start time of the process, in seconds since the Unix epoch.'
   const start = metrics.gauge({ name: 'process_start_time_seconds', help }).with()
   start.value = (clock.wallMs() - process.uptime() * 1000) / 1000
 }
@@ -45,11 +49,20 @@ export function addStartTime(metrics: Metrics, clock: Clock): void {
 function addUsage(metrics: Metrics): void {
   const gauge = (name: string, help: string) => metrics.gauge({ name, help }).with()
   const cpu = metrics
-    .counter({ name: 'process_cpu_seconds_total', help: 'Time that the process has computed.' })
+    .counter({
+      name: 'process_cpu_seconds_total',
+      help: 'Total CPU time of the process, in seconds.',
+    })
     .with()
-  const resident = gauge('process_resident_memory_bytes', 'Memory that the process holds.')
-  const heap = gauge('nodejs_heap_used_bytes', 'Memory that objects of the program take.')
-  const external = gauge('nodejs_external_memory_bytes', 'Memory outside of the heap: buffers.')
+  const resident = gauge(
+    'process_resident_memory_bytes',
+    'Resident memory of the process, in bytes.',
+  )
+  const heap = gauge('nodejs_heap_used_bytes', 'JavaScript heap in use, in bytes.')
+  const external = gauge(
+    'nodejs_external_memory_bytes',
+    'Memory outside of the JavaScript heap, such as buffers, in bytes.',
+  )
   metrics.onPrint(() => {
     const { user, system } = process.cpuUsage()
     cpu.value = (user + system) / 1e6
@@ -60,35 +73,44 @@ function addUsage(metrics: Metrics): void {
   onPrintFromFiles(metrics, () => (resident.value = process.memoryUsage.rss()))
 }
 
-/** For values that the kernel tells in files. */
+/** Like `metrics.onPrint`, for values that the kernel reports in files. */
 function onPrintFromFiles(metrics: Metrics, update: () => void): void {
   metrics.onPrint(() => {
     try {
       update()
     } catch {
-      // No file can be opened any more, or /proc is not there. What was read last stays, and the
+      // The process can open no more files, or /proc is missing. The last values stay, since the
       // other metrics are needed all the more.
     }
   })
 }
 
-/** What Go's client prints for no limit: the largest unsigned 64-bit integer. */
+/**
+ * The value that Go's client prints for no limit: the largest unsigned 64-bit integer, rounded to a
+ * float.
+ */
 const UNLIMITED = 2 ** 64
 
-/** Linux alone tells these. */
+/** Adds metrics that only Linux reports. */
 function addLimits(metrics: Metrics): void {
   if (process.platform !== 'linux') return
   const gauge = (name: string, help: string) => metrics.gauge({ name, help }).with()
   const counter = (name: string, help: string) => metrics.counter({ name, help }).with()
-  const virtual = gauge('process_virtual_memory_bytes', 'Address space that the process holds.')
-  const virtualMax = gauge('process_virtual_memory_max_bytes', 'Address space that it may hold.')
-  const open = gauge('process_open_fds', 'Files and sockets that are open.')
-  const max = gauge('process_max_fds', 'How many there may be.')
+  const virtual = gauge('process_virtual_memory_bytes', 'Virtual memory of the process, in bytes.')
+  const virtualMax = gauge(
+    'process_virtual_memory_max_bytes',
+    'Maximum virtual memory of the process, in bytes.',
+  )
+  const open = gauge('process_open_fds', 'Number of open file descriptors, including sockets.')
+  const max = gauge('process_max_fds', 'Maximum number of open file descriptors.')
   const received = counter(
     'process_network_receive_bytes_total',
-    'Bytes that came over the network of the process.',
+    'Bytes received in the network namespace of the process.',
   )
-  const sent = counter('process_network_transmit_bytes_total', 'Bytes that left over it.')
+  const sent = counter(
+    'process_network_transmit_bytes_total',
+    'Bytes sent in the network namespace of the process.',
+  )
   onPrintFromFiles(metrics, () => {
     const limits = readFileSync('/proc/self/limits', 'utf8')
     virtual.value =
@@ -102,7 +124,10 @@ function addLimits(metrics: Metrics): void {
   })
 }
 
-/** Files and sockets that this process may have open; Infinity: any number, or nobody tells. */
+/**
+ * Returns the maximum number of files and sockets that this process may have open, or Infinity if
+ * it is unknown.
+ */
 export function openFilesMax(): number {
   try {
     return limitOf(readFileSync('/proc/self/limits', 'utf8'), 'Max open files') || Infinity
@@ -117,7 +142,7 @@ function limitOf(limits: string, name: string): number {
   return soft === 'unlimited' ? UNLIMITED : Number(soft)
 }
 
-/** A line of names, then a line of their values. */
+/** Reads the counters of two lines: names, then their values. */
 function readOctets(netstat: string): { readonly [name: string]: number } {
   const [names = '', values = ''] = netstat.split('\n').filter((line) => line.startsWith('IpExt:'))
   const numbers = values.split(' ')
@@ -125,8 +150,8 @@ function readOctets(netstat: string): { readonly [name: string]: number } {
 }
 
 /**
- * Each look wakes an idle server: at 50 ms, two hundred idle servers on one machine took half of a
- * core.
+ * Time between two probes of the event loop. Each probe wakes an idle server: at 50 ms, two hundred
+ * idle servers on one machine took half of a core.
  */
 const LOOP_PROBE_MS = 250
 const loopBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
@@ -154,14 +179,14 @@ function createTicks(metrics: Metrics, log: Log): Ticks {
 }
 
 /**
- * How much later than due a timer is called: what any request that comes waits for, before it is
- * looked at.
+ * Measures how much later than scheduled a timer fires. A new request waits about as long before it
+ * is processed.
  */
 function measureLag(metrics: Metrics, { monotonicMs }: Clock, onProbe: () => void): () => void {
   const lag = metrics.histogram(
     {
       name: 'keelson_event_loop_lag_seconds',
-      help: 'How much later than due a timer was called, every 250 ms: what a request waits for before anything is done for it.',
+      help: 'How much later than scheduled a timer fired, measured every 250 ms. A new request waits about as long before it is processed.',
     },
     loopBounds,
   )
@@ -176,7 +201,7 @@ function measureLag(metrics: Metrics, { monotonicMs }: Clock, onProbe: () => voi
   return () => clearInterval(timer)
 }
 
-/** As other programs on Node.js have them. */
+/** The bounds that other programs on Node.js use. */
 const collectionBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
 
 const collectionKinds: ReadonlyMap<number, string> = new Map([
@@ -193,7 +218,7 @@ function measureCollections(
   const seconds = metrics.histogram(
     {
       name: 'nodejs_gc_duration_seconds',
-      help: 'How long the garbage collector held the program.',
+      help: 'How long garbage collections paused the program, in seconds.',
       labels: ['kind'],
     },
     collectionBounds,

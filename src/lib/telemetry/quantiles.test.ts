@@ -28,7 +28,7 @@ test('values beyond the bounds count at the bounds', () => {
   assert.ok(high > 1000)
 })
 
-test('what is older than the span is forgotten, but for sum and count', () => {
+test('values that are older than the span are forgotten, except in sum and count', () => {
   let nowMs = 0
   const quantiles = new Quantiles(5 * HOUR_MS, () => nowMs)
   quantiles.observe(1)
@@ -40,7 +40,7 @@ test('what is older than the span is forgotten, but for sum and count', () => {
   assert.deepEqual(medians, [1, 1, 1, 1, 1, Number.NaN, Number.NaN])
   nowMs += 1000 * HOUR_MS
   quantiles.observe(2)
-  assert.deepEqual(quantiles.read([0.5]), [Number.NaN], 'it came before anybody asked')
+  assert.deepEqual(quantiles.read([0.5]), [Number.NaN], 'the value was counted in an old window')
   quantiles.observe(2)
   assert.equal(Math.round(quantiles.read([0.5])[0] ?? 0), 2)
   assert.equal(quantiles.count, 3)

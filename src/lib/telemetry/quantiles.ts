@@ -1,12 +1,15 @@
 /**
- * Quantiles of positive values over a span of time, within one percent, in bounded memory: counts
- * in buckets whose bounds grow by a constant factor. The span is divided into windows, of which the
- * oldest is forgotten as a whole.
+ * Quantiles of positive values over a span of time, within one percent and in bounded memory.
+ * Values are counted in buckets whose bounds grow by a constant factor. The span is divided into
+ * windows, of which the oldest is dropped as a whole.
  */
 
-/** From one bound to the next; a value is told by the middle of its bucket. */
+/** The ratio of two successive bounds. A value is reported as the middle of its bucket. */
 const FACTOR = 1.02
-/** Below the first bound, 100 ns, all values are the same; above the last, about an hour, too. */
+/**
+ * The first bound, 100 ns. Values below it are not distinguished, nor are values above the last
+ * bound, about half an hour.
+ */
 const LOWEST = 1e-7
 const BUCKETS = 1200
 const WINDOWS = 5
@@ -38,8 +41,8 @@ export class Quantiles {
   }
 
   /**
-   * NaN if there is no value in the span. Windows begin when somebody asks, so that `observe` need
-   * not read the clock.
+   * Returns the quantiles, or NaN if there is no value in the span. Windows begin when quantiles
+   * are read, so that `observe` need not read the clock.
    */
   read(quantiles: readonly number[]): readonly number[] {
     this.#turn()

@@ -1,4 +1,4 @@
-/** The metrics of work queues, as those of client-go. */
+/** The metrics of work queues, as in client-go. */
 import type {
   Count,
   Counter,
@@ -10,13 +10,13 @@ import type {
 } from './metrics.ts'
 
 /**
- * 10 ns to 10 s, each ten times the one before, with the rounding that upstream's have: a bucket is
- * known by its bound.
+ * The bounds of buckets: 10 ns to 10 s, each ten times the one before. They are computed as in
+ * client-go, with the same rounding, because a bucket is identified by its bound.
  */
 const bounds = [10e-9]
 while (bounds.length < 10) bounds.push((bounds.at(-1) ?? 0) * 10)
 
-/** Of one queue. Disposed of, the queue is no longer read. */
+/** The series of one queue. After it is disposed of, the queue is no longer read. */
 export type QueueSeries = Disposable & {
   readonly depth: Count
   readonly adds: Count
@@ -26,7 +26,8 @@ export type QueueSeries = Disposable & {
 }
 
 /**
- * What is read of a queue before each scrape: for how many ms each of its keys has been processed.
+ * Returns for how many milliseconds each key in progress has been processed. Called before each
+ * scrape.
  */
 type ReadRunning = () => readonly number[]
 
@@ -61,7 +62,7 @@ export class QueueMetrics {
     metrics.onPrint(() => this.#update())
   }
 
-  /** Queues of the same name are added up. */
+  /** Returns the series of a queue. The values of queues with the same name are added up. */
   of(name: string, running: ReadRunning): QueueSeries {
     const all = this.#running.get(name) ?? new Set()
     this.#running.set(name, all.add(running))

@@ -16,7 +16,7 @@ function harness() {
     work,
     readings,
   })
-  /** A turn after some idle time; `stolenMs`: the thread waited for a processor. */
+  /** Ends a tick after some idle time. During `stolenMs` the thread waits for a processor. */
   const turn = ({ idleMs = 0, cpuMs = 0, stolenMs = 0 }): void => {
     at.nowMs += idleMs + cpuMs + stolenMs
     at.idleMs += idleMs
@@ -51,7 +51,7 @@ test('a long tick is logged with the work on the largest object', () => {
   ])
 })
 
-test('work that goes on without being noted again is named', () => {
+test('a long tick is attributed to earlier work that continues without recording itself again', () => {
   const { lines, work, ticks, turn } = harness()
   work.note(named('print', 10))
   turn({ cpuMs: 1 })

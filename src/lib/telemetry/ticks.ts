@@ -1,27 +1,30 @@
 /**
- * Ticks: the CPU time that the main thread takes between two chances to serve another request,
- * without garbage collection. It is read once in each turn of the event loop in which something was
- * done. Short ticks are measured by the clock without the time in which the loop was idle; a long
- * one is also limited by the CPU time of the thread, so that a busy machine does not make it
- * longer.
+ * Measures ticks: the CPU time that the main thread takes between two chances to serve another
+ * request, without garbage collection. It is read once in each iteration of the event loop in which
+ * something was done. Short ticks are measured by the clock, without the time in which the loop was
+ * idle. A long one is also limited by the CPU time of the thread, so that a busy machine does not
+ * make it longer.
  */
 import { performance } from 'node:perf_hooks'
 import type { Log } from './log.ts'
 import type { Distribution } from './metrics.ts'
 import type { NotedWork, RunningWork } from '../scheduling/running-work.ts'
 
-/** Of longer ticks, CPU time and garbage collection are looked at. */
+/**
+ * Minimum duration of a long tick, for which CPU time and garbage collections are taken into
+ * account.
+ */
 const LONG_MS = 10
-/** Longer ticks are logged. There cannot be more than ten of them in a second. */
+/** Ticks longer than this are logged: there cannot be more than ten of them in a second. */
 const LOGGED_MS = 100
 
 export const tickBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
-/** On the monotonic clock. */
+/** A span on the monotonic clock. */
 type Span = { readonly fromMs: number; readonly toMs: number }
 /**
- * `cpuShare`: of the time in which the loop was not idle; the rest of it the thread waited for a
- * processor.
+ * A long tick. `cpuShare` is the share of CPU time in the time in which the loop was not idle. The
+ * rest of that time the thread waited for a processor.
  */
 type LongTick = Span & {
   readonly ms: number
@@ -31,7 +34,7 @@ type LongTick = Span & {
 
 export type TickReadings = {
   readonly nowMs: () => number
-  /** How long the loop has been idle since it began. */
+  /** How long the loop has been idle since it started. */
   readonly idleMs: () => number
   /** CPU time of this thread. */
   readonly cpuMs: () => number
@@ -60,10 +63,13 @@ export class Ticks {
   readonly #readings: TickReadings
   #nowMs: number
   #idleMs: number
-  /** CPU time is read rarely: that of a tick is at most what was used since then. */
+  /**
+   * When CPU time was read last, which happens rarely. A tick took at most the CPU time used since
+   * then.
+   */
   #cpuReadMs: number
   #cpuMs: number
-  /** They wait for the garbage collections in them, which are reported later. */
+  /** Long ticks that wait for the garbage collections in them, which are reported later. */
   #long: LongTick[] = []
   #collections: Span[] = []
 
@@ -78,7 +84,7 @@ export class Ticks {
     this.#cpuMs = readings.cpuMs()
   }
 
-  /** To be called at the end of each turn. */
+  /** Measures the tick that ends now. Called at the end of each iteration of the event loop. */
   readonly read = (): void => {
     const nowMs = this.#readings.nowMs()
     const idleMs = this.#readings.idleMs()
@@ -94,14 +100,17 @@ export class Ticks {
     this.#work.forget()
   }
 
-  /** A garbage collection, on the monotonic clock. */
+  /** Records a garbage collection. Times are on the monotonic clock. */
   collected(startMs: number, durationMs: number): void {
     if (this.#long.length > 0 || startMs + durationMs > this.#nowMs - LONG_MS) {
       this.#collections.push({ fromMs: startMs, toMs: startMs + durationMs })
     }
   }
 
-  /** Counts and logs the long ticks so far. To be called a while after they ended. */
+  /**
+   * Counts and logs the long ticks so far. Called some time after they ended, when their garbage
+   * collections are known.
+   */
   flush(): void {
     const [ticks, collections] = [this.#long, this.#collections]
     this.#long = []

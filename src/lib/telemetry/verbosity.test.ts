@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { flags } from '../../config/flags.ts'
 import { Verbosity } from './verbosity.ts'
 
-test('a level is for all modules, or for some', () => {
+test('a level applies to all modules, or to those that match a pattern', () => {
   const verbosity = new Verbosity(0, [
     { pattern: 'auth*', level: 4 },
     { pattern: 'authentication', level: 9 },
@@ -18,7 +18,7 @@ test('a level is for all modules, or for some', () => {
   assert.ok(verbosity.isOn(3) && verbosity.isOn(3, 'http'))
 })
 
-test('the levels of modules may be changed', () => {
+test('the levels of modules can be changed', () => {
   const verbosity = new Verbosity(0, [{ pattern: 'feed', level: 2 }])
   assert.ok(verbosity.isOn(2, 'feed'))
   verbosity.setModules([{ pattern: 'http', level: 4 }])
@@ -27,7 +27,7 @@ test('the levels of modules may be changed', () => {
   assert.ok(!verbosity.isOn(2, 'http'))
 })
 
-test('the modules that the help of --vmodule names are those that say something', () => {
+test('the help of --vmodule names exactly the modules that log', () => {
   const src = join(import.meta.dirname, '..', '..')
   const texts = globSync('**/*.ts', { cwd: src, exclude: ['**/*.test.ts'] }).map((file) =>
     readFileSync(join(src, file), 'utf8'),
@@ -37,6 +37,6 @@ test('the modules that the help of --vmodule names are those that say something'
       [...text.matchAll(/named\(log, '([a-z]+)'\)/g)].map(([, name]) => name),
     ),
   )
-  const named = /Parts are ([a-z, ]+)\./.exec(flags.vmodule.help)?.[1]?.split(', ')
+  const named = /The parts are ([a-z, ]+)\./.exec(flags.vmodule.help)?.[1]?.split(', ')
   assert.deepEqual(new Set(named), modules)
 })

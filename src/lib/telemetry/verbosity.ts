@@ -1,11 +1,13 @@
 /**
- * How much is logged, which can be changed while the server runs. Levels are upstream's: from 2 on
- * details, from 4 on each decision.
+ * How much is logged, which can be changed while the server runs. Levels are those of
+ * kube-apiserver: details from 2 on, and each decision from 4 on.
  */
 export const DETAILS = 2
 export const DECISIONS = 4
 
-/** A level for modules of this name, in which `*` and `?` stand for any characters. */
+/**
+ * A level for modules whose name matches a pattern, in which `*` and `?` stand for any characters.
+ */
 export type ModuleLevel = { readonly pattern: string; readonly level: number }
 
 export class Verbosity {
@@ -24,7 +26,7 @@ export class Verbosity {
   }
 
   /**
-   * Whether lines of this level are logged by a module. As klog, the first pattern that matches
+   * Whether lines of this level are logged for a module. As in klog, the first pattern that matches
    * decides.
    */
   isOn(level: number, module?: string): boolean {
@@ -42,8 +44,8 @@ export class Verbosity {
 }
 
 /**
- * An operator's pattern, for names of a dozen characters that stand in the source: it cannot take
- * long.
+ * Translates an operator's pattern. It is matched with names of a dozen characters from the source,
+ * so that it cannot take long.
  */
 const globOf = (pattern: string): RegExp =>
   new RegExp(
@@ -53,10 +55,10 @@ const globOf = (pattern: string): RegExp =>
       .replaceAll('?', '.')}$`,
   )
 
-/** The largest level is klog's. */
+/** The largest level, as in klog. */
 const LEVEL_MAX = 2 ** 31 - 1
 
-/** A level, or why it is none. */
+/** Returns the level, or why the text is not a level. */
 export function parseLevel(text: string, max: number = LEVEL_MAX): number | string {
   const level = Number(text)
   const why = !/^\d+$/.test(text)
@@ -67,7 +69,7 @@ export function parseLevel(text: string, max: number = LEVEL_MAX): number | stri
   return why === undefined ? level : `strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`
 }
 
-/** `pattern=N,…`, or why it is none. */
+/** Parses `pattern=N,…`. Returns the levels, or why the text is invalid. */
 export function parseModules(text: string): readonly ModuleLevel[] | string {
   const modules: ModuleLevel[] = []
   for (const pair of text.split(',')) {

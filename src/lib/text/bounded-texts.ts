@@ -4,15 +4,16 @@ import { createHash } from 'node:crypto'
 const KEY_CHARACTERS_MAX = 256
 
 /**
- * The key of a string in a table: the string, or its hash if it is longer than any name of a person
- * or a controller.
+ * Returns the key of a string in a table: the string itself, or its hash if it is longer than any
+ * name of a person or a controller.
  */
 export const boundedKey = (text: string): string =>
   text.length > KEY_CHARACTERS_MAX ? createHash('sha256').update(text).digest('base64') : text
 
 /**
- * A limit for the total length of texts: the path of a field repeats every key above it, which may
- * be long. The text that exceeds the limit is still taken, but is the last one.
+ * A limit for the total length of texts, such as paths of fields: a path repeats every key above
+ * the field, and keys may be long. The text that exceeds the limit is still taken, but is the last
+ * one.
  */
 export class TextRoom {
   #charactersLeft: number
@@ -30,7 +31,7 @@ export class TextRoom {
   }
 }
 
-/** Texts for a response, up to a total length; further ones are dropped. */
+/** Texts for a response, up to a total length. Further texts are dropped. */
 export class BoundedTexts {
   readonly #texts: string[] = []
   readonly #room: TextRoom
@@ -51,7 +52,7 @@ export class BoundedTexts {
     for (const text of texts) this.add(() => text)
   }
 
-  /** `make` is called only if there is room. */
+  /** Adds a text. `make` is called only if there is room. */
   add(make: () => string): void {
     if (this.isFull) return
     const text = make()

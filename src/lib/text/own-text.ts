@@ -1,9 +1,12 @@
 /**
- * V8 makes a part of a text of at least this length a view, which keeps all of the text: that of a
- * whole object, or of a request.
+ * Minimum length of substrings that V8 represents as a view. A view keeps the whole string alive,
+ * such as that of an object or a request.
  */
 const SLICE_CHARACTERS_MIN = 13
 
-/** The text in memory of its own, for what is kept longer than what it is a part of. */
+/**
+ * Returns a copy of a text that may be a view. For texts that are kept longer than the strings they
+ * are part of.
+ */
 export const ownText = (text: string): string =>
   text.length < SLICE_CHARACTERS_MIN ? text : Buffer.from(text).toString()

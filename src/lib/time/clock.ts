@@ -1,6 +1,6 @@
 /**
  * Clocks are injected, so that a test can control time. Waiting and measuring use `monotonicMs`,
- * which never jumps; only dates that a client will read use `wallMs`.
+ * which never jumps. Only dates that a client will read use `wallMs`.
  */
 export type Clock = {
   readonly wallMs: () => number

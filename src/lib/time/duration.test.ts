@@ -14,7 +14,7 @@ const good: readonly [string, number][] = [
   ['10us', 0.01],
 ]
 for (const [text, ms] of good)
-  test(`${text} is read`, () => assert.deepEqual(parseDuration(text), { ms }))
+  test(`${text} is parsed`, () => assert.deepEqual(parseDuration(text), { ms }))
 
 const bad: readonly [string, string][] = [
   ['', 'time: invalid duration ""'],
@@ -27,14 +27,14 @@ const bad: readonly [string, string][] = [
   ['9999999h', 'time: invalid duration "9999999h"'],
 ]
 for (const [text, fault] of bad)
-  test(`"${text}" is refused`, () => assert.deepEqual(parseDuration(text), { fault }))
+  test(`"${text}" is rejected`, () => assert.deepEqual(parseDuration(text), { fault }))
 
-test('a duration as long as a URL may be is refused', () => {
+test('a duration that is as long as a URL may be is rejected', () => {
   const text = '1ns'.repeat(300_000)
   assert.deepEqual(parseDuration(text), { fault: `time: invalid duration "${text}"` })
 })
 
-test('durations as Go prints them', () => {
+test('durations are formatted as in Go', () => {
   const printed = [
     0, 1e-6, 0.0015, 1.5, 999, 1000, 61_500, 3_600_000, 3_661_000, -250, -90_000,
   ].map(formatDuration)

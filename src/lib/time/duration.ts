@@ -13,12 +13,12 @@ const unitMs: ReadonlyMap<string, number> = new Map([
   ['h', 3_600_000],
 ])
 
-/** The longest duration of Go: an int64 of nanoseconds. */
+/** The longest duration in Go: an int64 of nanoseconds. */
 const MS_MAX = 2 ** 63 / 1e6
 
 /**
- * Go parses durations of any length: `1ns1ns…`, of which a URL may have 1 MB. A real one has each
- * unit once.
+ * Maximum length of a duration. Go parses durations of any length, such as `1ns1ns…`, of which a
+ * URL may contain 1 MB. A real duration has each unit once.
  */
 const CHARACTERS_MAX = 1_000
 
@@ -49,7 +49,7 @@ const invalid = (text: string): { readonly fault: string } => ({
   fault: `time: invalid duration ${JSON.stringify(text)}`,
 })
 
-/** As Go prints it: `1m30s`, `1.5ms`, `0s`. */
+/** Formats a duration like Go: `1m30s`, `1.5ms`, `0s`. */
 export function formatDuration(ms: number): string {
   const nanos = Math.round(Math.abs(ms) * 1e6)
   const sign = ms < 0 ? '-' : ''

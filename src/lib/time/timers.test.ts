@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { measureFootprint } from '../../../test/support/harness/leaks.ts'
 import { withTimeout, withOwnTimeout, systemTimers, type Timers } from './timers.ts'
 
-/** Its timers fire when they are told to. */
+/** Timers that fire when the test calls them. */
 function fakeTimers(): {
   readonly timers: Pick<Timers, 'after'>
   readonly open: Map<number, () => void>
@@ -20,7 +20,7 @@ const refuse = (): never => {
   throw new Error('too late')
 }
 
-test('a time that setTimeout cannot hold is not over at once', async () => {
+test('a delay that setTimeout does not support does not fire at once', async () => {
   for (const start of [systemTimers.after, systemTimers.every]) {
     let isOver = false
     const timer = start(2 ** 31, () => (isOver = true))
@@ -30,7 +30,7 @@ test('a time that setTimeout cannot hold is not over at once', async () => {
   }
 })
 
-test('work that comes to its end in time', async () => {
+test('work that settles in time returns its result or error', async () => {
   for (const wait of [withTimeout, withOwnTimeout]) {
     const { timers, open } = fakeTimers()
     assert.equal(
@@ -47,7 +47,7 @@ test('work that comes to its end in time', async () => {
 
 const isLate = (): boolean => true
 
-test('what work says because it was told that its time is up is not its answer', async () => {
+test('a result after the deadline of the work itself counts as a timeout', async () => {
   const { timers, open } = fakeTimers()
   assert.equal(
     await withOwnTimeout(Promise.resolve('ended'), 5, {
@@ -65,7 +65,7 @@ test('what work says because it was told that its time is up is not its answer',
   assert.equal(open.size, 0, 'no timer is left')
 })
 
-test('work that takes longer', async () => {
+test('work that takes longer times out', async () => {
   for (const wait of [withTimeout, withOwnTimeout]) {
     const { timers, open } = fakeTimers()
     const { promise: work, reject } = Promise.withResolvers<string>()
@@ -77,12 +77,12 @@ test('work that takes longer', async () => {
     for (const fire of open.values()) fire()
     assert.equal(await waiting[0], 'late')
     await assert.rejects(waiting[1] ?? Promise.resolve(), /too late/)
-    reject(new Error('nobody hears of it'))
+    reject(new Error('ignored'))
     await new Promise<void>((resolve) => systemTimers.defer(resolve))
   }
 })
 
-test('who gave up waiting leaves nothing with work that never ends', async () => {
+test('a caller that times out leaves nothing behind on work that never ends', async () => {
   const { timers, open } = fakeTimers()
   const { promise: work } = Promise.withResolvers<string>()
   const giveUp = async (times: number): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
- * Timers are injected, so that a simulation can decide in which order things happen. Clock and
- * Timers are all that a part may know of time.
+ * Timers are injected, so that a simulation can decide in which order things happen. Other code
+ * accesses time only through Clock and Timers.
  */
 import { type Clock, systemClock } from './clock.ts'
 import { type Defer, turnEnd } from './turn-end.ts'
@@ -9,11 +9,11 @@ import { type Defer, turnEnd } from './turn-end.ts'
 export type Timer = { close(): unknown }
 
 export type Timers = {
-  /** Calls once, after this many milliseconds; after 24 days if they are more. */
+  /** Calls `run` once after this many milliseconds, or after 24 days if that is sooner. */
   readonly after: (ms: number, run: () => void) => Timer
-  /** Calls periodically, every 24 days if they are more; does not keep the process alive. */
+  /** Calls `run` periodically, at least every 24 days. Does not keep the process alive. */
   readonly every: (ms: number, run: () => void) => Timer
-  /** Calls at the end of this turn of the event loop, or of the next. */
+  /** Calls at the end of this tick of the event loop, or of the next one. */
   readonly defer: Defer
 }
 
@@ -30,7 +30,7 @@ export const systemTimers: Timers = {
 
 export const systemTime: Time = { ...systemClock, ...systemTimers }
 
-/** Fails with the signal's reason if it is aborted meanwhile. */
+/** Resolves after this time. Fails with the signal's reason if it is aborted first. */
 export async function sleep(
   { after }: Pick<Timers, 'after'>,
   ms: number,
@@ -51,7 +51,7 @@ export async function sleep(
   }
 }
 
-/** A signal that is aborted after this time, unless it is disposed of before. */
+/** Returns a signal that is aborted after this time, unless it is disposed of before. */
 export function deadline(
   { after }: Pick<Timers, 'after'>,
   ms: number,
@@ -88,7 +88,10 @@ function waitersOf(work: Promise<unknown>): Set<() => void> {
   return waiters
 }
 
-/** The result of the work if it comes within this time. A later result or error is ignored. */
+/**
+ * Returns the result of the work, or of `onTimeout` if the work takes longer than this time. A
+ * later result or error is ignored.
+ */
 export function withTimeout<T>(
   work: Promise<T>,
   msMax: number,

@@ -12,7 +12,7 @@ export class TokenBucket {
     this.#atMs = nowMs
   }
 
-  /** False if there are fewer tokens than are taken. */
+  /** Takes tokens. Returns false if there are fewer than `count`. */
   take(nowMs: number, count = 1): boolean {
     this.#level = Math.min(this.#burst, this.#level + (nowMs - this.#atMs) * this.#perMs)
     this.#atMs = nowMs

@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { type Stage, TurnEnd, turnEnd } from './turn-end.ts'
 
 /**
- * Immediates as Node has them: those that are added while some run are for the next turn, and
- * promises go on after each.
+ * Immediates as in Node: those that are added while others run are for the next tick, and promise
+ * reactions run after each.
  */
 function harness() {
   let due: (() => void)[] = []
@@ -25,7 +25,7 @@ function harness() {
   return { end, note, turn, isDue: () => due.length > 0 }
 }
 
-test('the stages of a turn run in their order, whatever was added first', async () => {
+test('the stages of a tick run in their order, whatever was added first', async () => {
   const { note, turn, isDue } = harness()
   note('long', 'long')
   note('write', 'write')
@@ -34,10 +34,10 @@ test('the stages of a turn run in their order, whatever was added first', async 
   note('begin')
   note('begin 2', 'begin')
   assert.equal(await turn(), 'begin begin 2 ask answer write long')
-  assert.equal(isDue(), false, 'nothing is scheduled when nothing comes')
+  assert.equal(isDue(), false, 'nothing is scheduled if nothing was added')
 })
 
-test('what a stage adds to a later one is for this turn, by promises too; to itself or an earlier one, for the next', async () => {
+test('calls that a stage adds to a later stage run in this tick, also from promises, and all others in the next one', async () => {
   const { end, note, turn, isDue } = harness()
   end.defer(() => {
     note('begun again', 'begin')
@@ -53,7 +53,7 @@ test('what a stage adds to a later one is for this turn, by promises too; to its
   assert.equal(isDue(), false)
 })
 
-test('what fails does not keep the others from being called', async () => {
+test('a call that fails does not prevent the others', async () => {
   const { end, note, turn } = harness()
   end.defer(() => {
     throw new Error('failed')
@@ -63,7 +63,7 @@ test('what fails does not keep the others from being called', async () => {
   assert.equal(await turn(), 'other')
 })
 
-test('nobody is called as a part of the request that came first', async () => {
+test('calls do not run in the async context of the first request', async () => {
   const current = new AsyncLocalStorage<string>()
   const seen: (string | undefined)[] = []
   const note = (): unknown => seen.push(current.getStore())
@@ -71,7 +71,7 @@ test('nobody is called as a part of the request that came first', async () => {
   await new Promise<void>((resolve) =>
     turnEnd.defer(() => {
       note()
-      // What goes on from turn to turn would be a part of it for ever.
+      // Work that schedules itself again would otherwise stay in that context forever.
       turnEnd.defer(() => resolve(void note()))
     }),
   )

@@ -1,16 +1,20 @@
 /**
- * The end of a turn of the event loop, in stages. Node calls what setImmediate was given in the
- * order in which it was given: what goes on from turn to turn, such as the slices of long lists,
- * would always stand before the requests and answers that this turn has brought, and what one
- * callback leaves to the next would wait for another turn.
+ * The end of a tick of the event loop, in stages. Node runs setImmediate callbacks in FIFO order.
+ * So work that schedules itself again, such as the slices of long lists, would always run before
+ * the requests and responses of this tick. Work that one callback leaves to the next would wait for
+ * another tick.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Deque } from '../collections/deque.ts'
 
 /**
- * In this order. `begin`: what waits for its turn begins. `ask`: questions that several callers
- * share are asked. `answer`: a store in this process answers them. `write`: all that was made is
- * written. `long`: long work goes on, while others read what was written.
+ * The stages in their order:
+ *
+ * - `begin`: queued work begins.
+ * - `ask`: queries that several callers share are sent.
+ * - `answer`: a store in this process answers them.
+ * - `write`: everything that was produced is written.
+ * - `long`: long work continues, while the receivers read what was written.
  */
 const stages = ['begin', 'ask', 'answer', 'write', 'long'] as const
 
@@ -23,9 +27,11 @@ export type Defer = (call: () => void, stage?: Stage) => void
 export class TurnEnd {
   readonly #immediately: (call: () => void) => void
   readonly #calls = stages.map(() => new Deque<() => void>())
-  /** A callback for each stage: promises that one has resolved go on before the next. */
+  /**
+   * A callback for each stage, so that promise reactions of one stage run before the next stage.
+   */
   readonly #runs = stages.map((_, at) => (): void => this.#run(at))
-  /** The stage that runs, or ran last; those after it are still to come in this turn. */
+  /** The stage that runs or ran last. The stages after it still follow in this tick. */
   #at = LAST
   #isDue = false
   #onEnd: (() => void) | undefined
@@ -34,7 +40,7 @@ export class TurnEnd {
     this.#immediately = immediately
   }
 
-  /** Calls at the end of this turn, or of the next if the stage is over. */
+  /** Calls at the end of this tick, or of the next one if the stage is over. */
   readonly defer: Defer = (call, stage = 'begin') => {
     const at = stages.indexOf(stage)
     this.#calls[at]?.push(call)
@@ -42,8 +48,8 @@ export class TurnEnd {
   }
 
   /**
-   * Calls at the end of each turn in which something was done. Undefined: nothing is called any
-   * more.
+   * Sets a function that is called at the end of each tick in which something was done. Undefined
+   * removes it.
    */
   onEnd(call: (() => void) | undefined): void {
     this.#onEnd = call
@@ -62,7 +68,7 @@ export class TurnEnd {
     if (calls === undefined) return
     let left = calls.length
     try {
-      // What is added meanwhile is for the next turn.
+      // Calls that are added meanwhile run in the next tick.
       for (; left > 0; left--) calls.shift()?.()
     } finally {
       if (left > 0) this.#plan()
@@ -72,10 +78,10 @@ export class TurnEnd {
 }
 
 /**
- * The first who calls makes the immediates for all: they must not run as a part of his request, or
- * be traced as such.
+ * Runs code outside of any async context. The first caller schedules the immediates for all, so
+ * they must not run, or be traced, as a part of its request.
  */
 const outside = AsyncLocalStorage.snapshot()
 
-/** Of the loop of this thread. */
+/** The stages of the event loop of this thread. */
 export const turnEnd = new TurnEnd((call) => void outside(setImmediate, call))

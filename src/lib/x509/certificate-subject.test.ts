@@ -12,9 +12,7 @@ const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey
 
 const part = (id: readonly number[], value: Buffer): Buffer => set(sequence(objectId(id), value))
 
-/**
- * A certificate with this subject, as OpenSSL gives it back. Nothing here looks at its signature.
- */
+/** A certificate with this subject, as OpenSSL returns it. No code checks its signature here. */
 function certificate(
   parts: readonly Buffer[],
   publicKey = p256,
@@ -36,7 +34,7 @@ function certificate(
 const namesIn = (raw: Buffer): unknown =>
   Object.values(subjectPart).map((id) => readCertificateSubject(raw).get(id))
 
-test('the common names, organizations and uids of a subject, in their order', () => {
+test('the common names, organizations and UIDs of a subject are read in order', () => {
   const one = part(organization, text('b'))
   const several = set(
     sequence(objectId(organization), text('a')),
@@ -51,12 +49,12 @@ test('the common names, organizations and uids of a subject, in their order', ()
   ]
   const wanted = [['first', 'last'], ['b', 'a'], ['u1']]
   assert.deepEqual(namesIn(certificate(parts)), wanted)
-  // Version 1.
+  // A certificate of version 1.
   assert.deepEqual(namesIn(certificate(parts, p256, Buffer.alloc(0))), wanted)
   assert.deepEqual(namesIn(certificate([])), [[], [], []])
 })
 
-test('attack: a key on a curve without a NIST name, with which Node itself would end the process', () => {
+test('attack: a key on a curve without a NIST name, with which Node itself would crash, does no harm', () => {
   for (const namedCurve of ['brainpoolP256r1', 'brainpoolP384r1', 'secp256k1']) {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve })
     assert.deepEqual(namesIn(certificate([part(commonName, text('jane'))], publicKey)), [
@@ -72,7 +70,7 @@ const read = (tag: number, content: Buffer): unknown =>
     subjectPart.commonName,
   )
 
-test('all types of text', () => {
+test('all types of text are decoded', () => {
   for (const tag of [0x0c, 0x12, 0x13, 0x14, 0x16])
     assert.deepEqual(read(tag, Buffer.from('12')), ['12'])
   assert.deepEqual(read(0x0c, Buffer.from('ä€')), ['ä€'])
@@ -82,13 +80,13 @@ test('all types of text', () => {
   assert.deepEqual(read(0x0c, Buffer.alloc(0)), [''])
 })
 
-test('a name that is no text makes the whole subject unreadable', () => {
+test('a name that is not a text makes the whole subject unreadable', () => {
   const name = der(0x03, Buffer.from([0, 0x6a]))
   assert.throws(
     () =>
       readCertificateSubject(certificate([part(commonName, text('x')), part(organization, name)])),
     DerError,
   )
-  // One of another kind does not.
+  // An attribute of another type does not.
   assert.deepEqual(namesIn(certificate([part([2, 5, 4, 7], name)])), [[], [], []])
 })

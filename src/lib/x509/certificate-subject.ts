@@ -1,34 +1,35 @@
 /**
- * The subject of a certificate, read from its DER. Node would give it with `toLegacyObject` (or
- * `getPeerCertificate`), but that ends the whole process if the key is on a curve for which OpenSSL
- * knows no NIST name, such as brainpoolP256r1: never call them.
+ * The subject of a certificate, read from its DER. Never call Node's `toLegacyObject` or
+ * `getPeerCertificate` instead: they end the whole process if the key is on a curve for which
+ * OpenSSL knows no NIST name, such as brainpoolP256r1.
  */
 import { isUtf8 } from 'node:buffer'
 import { DerError, DerReader, type DerValue } from './der-reader.ts'
 
-/** Parts of subjects: the DER of their object ids, in hex. */
+/** The attributes of subjects that are read: the DER of their object ids, in hex. */
 export const subjectPart = {
   commonName: '550403',
   organization: '55040a',
-  /** Upstream's 1.3.6.1.4.1.57683.2, for the uid of a user. */
+  /** The UID of a user: 1.3.6.1.4.1.57683.2, as in kube-apiserver. */
   uid: '2b0601040183c25302',
 } as const
 
 type PartId = (typeof subjectPart)[keyof typeof subjectPart]
 
-/** The texts of the parts that say who it is, in their order. */
+/** The texts of the attributes that identify the owner, in their order. */
 export type CertificateSubject = ReadonlyMap<PartId, readonly string[]>
 
 const OBJECT_ID = 0x06
 const VERSION = 0xa0
 
 /**
- * `raw` is a certificate that OpenSSL has parsed. Fails with a DerError if a name cannot be read:
- * then nobody knows whose it is.
+ * Reads the subject. `raw` is a certificate that OpenSSL has parsed. Fails with a DerError if a
+ * name cannot be read, because the owner is then unknown.
  */
 export function readCertificateSubject(raw: Buffer): CertificateSubject {
   const body = new DerReader(raw).sequence('Certificate').sequence('TBSCertificate')
-  // The version is absent in the first one. Then come serial number, algorithm, issuer, validity.
+  // A certificate of version 1 has no version field. Then follow serial number, algorithm, issuer
+  // and validity.
   const others = body.any().tag === VERSION ? 4 : 3
   for (let before = 0; before < others; before++) body.any()
   const found = new Map<PartId, string[]>(Object.values(subjectPart).map((id) => [id, []]))
@@ -45,11 +46,11 @@ export function readCertificateSubject(raw: Buffer): CertificateSubject {
 
 const latin1 = (content: Buffer): string => content.toString('latin1')
 
-/** By the tags of the types of text. Undefined: no text. */
+/** Decoders by the tag of the type of text. They return undefined if the content is invalid. */
 const decoders: ReadonlyMap<number, (content: Buffer) => string | undefined> = new Map([
   [0x0c, (content: Buffer) => (isUtf8(content) ? content.toString('utf8') : undefined)],
-  // NumericString, PrintableString, T61String and IA5String. OpenSSL takes T61String for Latin-1,
-  // as everybody does.
+  // NumericString, PrintableString, T61String and IA5String. OpenSSL reads T61String as Latin-1,
+  // and so do other implementations.
   [0x12, latin1],
   [0x13, latin1],
   [0x14, latin1],
@@ -62,7 +63,7 @@ const decoders: ReadonlyMap<number, (content: Buffer) => string | undefined> = n
   ],
 ])
 
-/** UniversalString: four bytes a character. */
+/** Decodes a UniversalString, which has four bytes for each character. */
 function wide(content: Buffer): string | undefined {
   if (content.length % 4 !== 0) return undefined
   let text = ''
@@ -74,7 +75,7 @@ function wide(content: Buffer): string | undefined {
   return text
 }
 
-/** Unicode's last one. */
+/** The last code point of Unicode. */
 const CODE_POINT_MAX = 0x10ffff
 
 function textIn({ tag, content }: DerValue): string {

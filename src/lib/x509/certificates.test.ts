@@ -7,7 +7,7 @@ import { createAuthority, createSelfSigned, issue } from './certificates.ts'
 const now = Date.parse('2026-03-01T10:00:00Z')
 const hosts = ['localhost', 'kubernetes.default.svc', '127.0.0.1', '::1', 'fd00:0:0:1::a:b']
 
-test('a self-signed certificate is one that OpenSSL reads, trusts and matches to its hosts', () => {
+test('OpenSSL reads and trusts a self-signed certificate, and matches it to its hosts', () => {
   const { certificatePem, keyPem } = createSelfSigned('keelson', hosts, now)
   const certificate = new X509Certificate(certificatePem)
   assert.equal(certificate.subject, 'CN=keelson')
@@ -32,7 +32,7 @@ test('two certificates never share a key or a serial number', () => {
   assert.notEqual(one.fingerprint256, other.fingerprint256)
 })
 
-test('what an authority issues is trusted by who trusts it, for its use alone', () => {
+test('a certificate that an authority issues is trusted through the authority, for its usage only', () => {
   const authority = createAuthority('keelson-ca', now)
   const root = new X509Certificate(authority.certificatePem)
   assert.ok(root.ca && root.verify(root.publicKey))

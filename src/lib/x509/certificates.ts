@@ -30,7 +30,7 @@ import {
 
 export type Certificate = { readonly certificatePem: string; readonly keyPem: string }
 
-/** Longer than any test cluster lives. */
+/** The validity of certificates: longer than any test cluster lives. */
 const VALID_YEARS = 10
 
 const oid = {
@@ -48,8 +48,8 @@ const oid = {
 } as const
 
 /**
- * `hosts` are the DNS names and IP addresses of the server. The certificate is its own CA: clients
- * can use it as a CA file.
+ * Creates a self-signed certificate. `hosts` are the DNS names and IP addresses of the server. The
+ * certificate is its own CA: clients can use it as a CA file.
  */
 export function createSelfSigned(
   commonName: string,
@@ -76,10 +76,13 @@ export function createSelfSigned(
   })
 }
 
-/** When a certificate is valid; both ends are. */
+/** The time in which a certificate is valid, including both ends. */
 export type Validity = { readonly fromMs: number; readonly toMs: number }
 
-/** A CA that signs only what `issue` creates. A number is the time of now. */
+/**
+ * Creates a CA that signs only what `issue` creates. A `validity` that is a number is the current
+ * time.
+ */
 export function createAuthority(commonName: string, validity: number | Validity): Certificate {
   const keys = createKeys()
   const name = distinguishedName(commonName, [])
@@ -93,7 +96,7 @@ type CertificateRequest = {
   readonly commonName: string
   readonly organizations?: readonly string[]
   readonly usage: 'client' | 'server'
-  /** Names and addresses, for a server. */
+  /** The DNS names and IP addresses of a server. */
   readonly hosts: readonly string[]
 } & ({ readonly nowMs: number } | Validity)
 
@@ -138,7 +141,7 @@ type Plan = {
   readonly valid: Validity
 }
 
-/** From an hour ago, for clients whose clock is behind. */
+/** Returns the default validity. It begins an hour ago, for clients whose clock is behind. */
 function validFrom(nowMs: number): Validity {
   const to = new Date(nowMs)
   to.setUTCFullYear(to.getUTCFullYear() + VALID_YEARS)
@@ -166,7 +169,9 @@ function build({ keys, subject, issuer, signer, extensions, valid }: Plan): Cert
   }
 }
 
-/** Organizations come before the common name, as upstream's tools encode them. */
+/**
+ * Encodes a subject. Organizations come before the common name, as Kubernetes' tools encode them.
+ */
 function distinguishedName(commonName: string, organizations: readonly string[]): Buffer {
   const parts = organizations.map((organization) => part(oid.organization, organization))
   return sequence(...parts, ...(commonName === '' ? [] : [part(oid.commonName, commonName)]))
@@ -198,7 +203,10 @@ function alternativeName(host: string): Buffer {
   return isAddress(host) ? der(0x87, addressBytes(host)) : der(0x82, Buffer.from(host, 'ascii'))
 }
 
-/** Not net.isIP, whose pattern takes 7 ms to compile: names have no colon, and no four numbers. */
+/**
+ * Whether a host is an IP address. Does not use net.isIP, whose pattern takes 7 ms to compile. DNS
+ * names have no colon and do not consist of four numbers.
+ */
 const isAddress = (host: string): boolean => host.includes(':') || isIPv4(host)
 
 function addressBytes(address: string): Buffer {

@@ -13,7 +13,7 @@ export class DerError extends Error {
 export type DerValue = {
   readonly tag: number
   readonly content: Buffer
-  /** With its tag and length. */
+  /** The value with its tag and length. */
   readonly whole: Buffer
 }
 
@@ -45,7 +45,7 @@ export class DerReader {
     return { tag, content, whole: this.#bytes.subarray(start, end) }
   }
 
-  /** `type` is Go's name of the expected type. */
+  /** Reads a value with this tag. `type` is Go's name of the expected type. */
   expect(tag: number, type: string): DerValue {
     const start = this.#at
     const value = this.any()

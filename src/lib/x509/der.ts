@@ -15,12 +15,12 @@ export const octets = (content: Buffer): Buffer => der(0x04, content)
 export const bits = (content: Buffer): Buffer =>
   der(0x03, Buffer.concat([Buffer.from([0]), content]))
 export const text = (content: string): Buffer => der(0x0c, Buffer.from(content))
-/** PrintableString: only of the characters that it allows. */
+/** Encodes a PrintableString. The text must have only characters that this type allows. */
 export const printable = (content: string): Buffer => der(0x13, Buffer.from(content, 'latin1'))
 export const yes = der(0x01, Buffer.from([0xff]))
 
 /**
- * Makes the integer positive and without leading zeros: the first byte is forced between 1 and 127,
+ * Encodes a positive integer without leading zeros: the first byte is forced to between 1 and 127,
  * which suits random serial numbers.
  */
 export function integer(content: Buffer): Buffer {
@@ -28,7 +28,9 @@ export function integer(content: Buffer): Buffer {
   return der(0x02, Buffer.concat([Buffer.from([first === 0 ? 1 : first]), content.subarray(1)]))
 }
 
-/** RFC 5280, section 4.1.2.5: UTCTime, with two digits of the year, until 2049. */
+/**
+ * Encodes a time: until 2049 as UTCTime, with two digits of the year (RFC 5280, section 4.1.2.5).
+ */
 export function time(date: Date): Buffer {
   const digits = `${date.toISOString().replace(/[-:T]/g, '').slice(0, 14)}Z`
   return date.getUTCFullYear() < 2050

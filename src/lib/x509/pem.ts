@@ -9,8 +9,8 @@ export type PemBlock = {
 const headerLines = /^((?:[^\r\n:]+:[^\r\n]*\r?\n)*)([\s\S]*)$/
 
 /**
- * Ignores text around blocks and malformed blocks. A block extends from the last BEGIN before an
- * END to that END.
+ * Returns the blocks of a text. Ignores text around blocks and malformed blocks. A block extends
+ * from the last BEGIN before an END to that END.
  */
 export function decodePem(text: string): PemBlock[] {
   const blocks: PemBlock[] = []

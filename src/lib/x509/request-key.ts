@@ -1,11 +1,11 @@
 /**
- * The public key of a request for a certificate: the types, sizes and curves that Go knows, and no
+ * The public key of a certificate request: the types, sizes and curves that Go supports, and no
  * others.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { DerReader } from './der-reader.ts'
 
-/** Why a request for a certificate cannot be accepted, in the words of Go's crypto/x509. */
+/** Why a certificate request cannot be accepted, in the words of Go's crypto/x509. */
 export class RequestError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -20,7 +20,7 @@ export type RequestKey = { readonly type: KeyType; readonly publicKey: KeyObject
 const OBJECT_ID = 0x06
 const NULL = 0x05
 
-/** Object ids are the DER of their content, in hex. */
+/** The types by the DER of their object ids, in hex. */
 const types: ReadonlyMap<string, KeyType> = new Map([
   ['2a864886f70d010101', 'RSA'],
   ['2a8648ce3d0201', 'ECDSA'],
@@ -35,19 +35,16 @@ const curves: ReadonlySet<string> = new Set([
   '2b81040023',
 ])
 
-/** Go's: shorter ones can be broken. */
+/** The minimum in Go: shorter keys can be broken. */
 const RSA_BITS_MIN = 1024
-/** Go's: what fits into an int everywhere. */
+/** The maximum in Go: larger exponents do not fit into an int on all platforms. */
 const RSA_EXPONENT_MAX = 2n ** 31n - 1n
 
-/**
- * `der` is a SubjectPublicKeyInfo. OpenSSL sees only keys of a type and on a curve that are
- * accepted.
- */
+/** Reads a SubjectPublicKeyInfo. OpenSSL receives only keys whose type and curve are accepted. */
 export function readRequestKey(der: Buffer): RequestKey {
   const algorithm = new DerReader(der).sequence('publicKeyInfo').sequence('AlgorithmIdentifier')
   const type = types.get(algorithm.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex'))
-  // To Go, a key of a type that it does not know is one with which no signature can be verified.
+  // Go treats a key of an unknown type as one with which no signature can be verified.
   if (type === undefined)
     throw new RequestError('x509: cannot verify signature: algorithm unimplemented')
   checkParameters[type](algorithm)
@@ -64,7 +61,7 @@ const checkParameters: { readonly [type in KeyType]: (parameters: DerReader) => 
   },
   ECDSA: (parameters) => {
     const curve = parameters.isAtEnd ? undefined : parameters.any()
-    // A curve that is described instead of named.
+    // Other parameters describe the curve instead of naming it.
     if (curve?.tag !== OBJECT_ID) throw new RequestError('x509: invalid ECDSA parameters')
     if (!curves.has(curve.content.toString('hex')))
       throw new RequestError('x509: unsupported elliptic curve')

@@ -29,13 +29,13 @@ const info = sequence(
 const algorithm = sequence(objectId([1, 2, 840, 10045, 4, 3, 2]))
 const request = sequence(info, algorithm, bits(sign('sha256', info, privateKey)))
 
-test('a request says who asks', () => {
+test('the subject of a request is read', () => {
   const { organizations, commonName, names } = readRequest(request)
   assert.deepEqual([organizations, commonName], [['a', 'b'], 'somebody'])
   assert.ok(!asksForNames({ names }))
 })
 
-/** A request with a value of its own in the subject. */
+/** A request with an additional attribute in its subject. */
 function signedWith(id: readonly number[], value: Buffer): Buffer {
   const names = sequence(part([2, 5, 4, 3], 'somebody'), set(sequence(objectId(id), value)))
   const own = sequence(
@@ -50,7 +50,7 @@ function signedWith(id: readonly number[], value: Buffer): Buffer {
 const typed = (tag: number, content: Buffer): Buffer =>
   Buffer.concat([Buffer.from([tag, content.length]), content])
 
-test('attack: a name of a type that the signer reads otherwise, or not at all', () => {
+test('attack: a name of a type that the signer may read differently, or not at all, is rejected', () => {
   const masters = Buffer.from('system:masters')
   const wide = Buffer.from([...masters].flatMap((byte) => [0, byte]))
   const refused = /names of a subject must be of type UTF8String, PrintableString or IA5String/
@@ -70,13 +70,13 @@ test('attack: a name of a type that the signer reads otherwise, or not at all', 
     assert.deepEqual(readRequest(signedWith([2, 5, 4, 10], typed(tag, masters))).organizations, [
       'system:masters',
     ])
-  // Of other parts of a subject nothing is asked.
+  // Other attributes of a subject are not checked.
   assert.equal(readRequest(signedWith([2, 5, 4, 7], typed(0x1e, wide))).commonName, 'somebody')
 })
 
 const reading = (content: string) => () => readPemRequest(Buffer.from(content).toString('base64'))
 
-test('attack: two requests, of which the signer reads the other one', () => {
+test('attack: two requests, of which the signer might read the other one, are rejected', () => {
   const one = pem('CERTIFICATE REQUEST', request)
   assert.equal(reading(`text\n${one}`)().commonName, 'somebody')
   for (const content of [
@@ -94,14 +94,14 @@ const extension = (id: readonly number[], value: Buffer): Buffer =>
   sequence(objectId(id), octets(value))
 const named = (...names: readonly string[]): Buffer => extension([2, 5, 29, 17], dnsNames(...names))
 
-/** A request with these attributes, rightly signed. */
+/** A request with these attributes and a valid signature. */
 function withAttributes(...attributes: readonly Buffer[]): Buffer {
   const key = publicKey.export({ type: 'spki', format: 'der' })
   const own = sequence(version, subject, key, context(0, Buffer.concat(attributes)))
   return sequence(own, algorithm, bits(sign('sha256', own, privateKey)))
 }
 
-test('a request that asks for more names than its subject is known', () => {
+test('a request for alternative names is recognized', () => {
   const other = sequence(objectId([1, 2, 840, 113549, 1, 9, 7]), set(text('x')))
   const asking = (...extensions: readonly Buffer[]): WholeRequest =>
     readRequest(
@@ -115,7 +115,7 @@ test('a request that asks for more names than its subject is known', () => {
   assert.deepEqual(asking(critical).names.dns, ['a'])
 })
 
-test('attack: names that who signs reads, and who approves does not', () => {
+test('attack: names that the signer reads, and the approver does not see, are rejected', () => {
   const id = objectId(extensionRequest)
   const one = sequence(named('a'))
   const twice = /duplicate requested extensions/
@@ -152,7 +152,7 @@ const namedBy = (tag: number, content: Buffer) => () => {
   return readRequest(withAttributes(sequence(objectId(extensionRequest), set(value))))
 }
 
-test('names of no form that there is are refused', () => {
+test('malformed names are rejected', () => {
   assert.throws(
     namedBy(0x87, Buffer.alloc(5)),
     new RequestError('x509: cannot parse IP address of length 5'),
@@ -161,7 +161,7 @@ test('names of no form that there is are refused', () => {
   assert.equal(namedBy(0x87, Buffer.alloc(16))().names.addresses.length, 1)
 })
 
-test('one that somebody else signed is refused, and so is everything else that is cut or changed', () => {
+test('a request that is signed with another key, cut off or changed is rejected', () => {
   const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
   const forged = sequence(info, algorithm, bits(sign('sha256', info, other)))
   assert.throws(() => readRequest(forged), new RequestError('x509: ECDSA verification failure'))
@@ -181,7 +181,7 @@ type KeyPair = { readonly publicKey: KeyObject; readonly privateKey: KeyObject }
 const ecdsaId = [1, 2, 840, 10045, 4, 3, 2]
 const rsaId = [1, 2, 840, 113549, 1, 1, 11]
 
-/** A request of this key, signed with it. */
+/** A request for this key, signed with it. */
 function signedBy(keys: KeyPair, id: readonly number[], digest: string | null = 'sha256'): Buffer {
   const own = sequence(version, subject, keys.publicKey.export({ type: 'spki', format: 'der' }))
   return sequence(own, sequence(objectId(id)), bits(sign(digest, own, keys.privateKey)))
@@ -192,7 +192,7 @@ const ec = (namedCurve: string): KeyPair => generateKeyPairSync('ec', { namedCur
 const rsa = (modulusLength: number, publicExponent = 65537): KeyPair =>
   generateKeyPairSync('rsa', { modulusLength, publicExponent })
 
-test('keys are those that Go knows', () => {
+test('only the keys that Go supports are accepted', () => {
   const ed25519 = [1, 3, 101, 112]
   for (const name of ['secp224r1', 'P-256', 'P-384', 'P-521'])
     assert.equal(readRequest(signedBy(ec(name), ecdsaId)).commonName, 'somebody')
@@ -220,7 +220,7 @@ test('keys are those that Go knows', () => {
   assert.throws(() => readRequest(signedBy(dsa, rsaId)), unknown)
 })
 
-test('the algorithm of the signature is one for the key', () => {
+test('a signature algorithm that does not fit the key is rejected', () => {
   const other =
     'x509: signature algorithm specifies an RSA public key, but have public key of type *ecdsa.PublicKey'
   assert.throws(
@@ -229,12 +229,12 @@ test('the algorithm of the signature is one for the key', () => {
   )
 })
 
-test('attack: a long request is refused before it is read', () => {
+test('attack: a long request is rejected before it is parsed', () => {
   const long = /must not be longer than 65536 bytes/
   assert.throws(() => readRequest(sequence(info, algorithm, bits(Buffer.alloc(65_536)))), long)
   assert.throws(reading(pem('CERTIFICATE REQUEST', Buffer.alloc(3_000_000))), long)
   assert.throws(reading(pem('CERTIFICATE REQUEST', Buffer.alloc(66_000))), long)
-  // The longest one that is read.
+  // The longest request that is parsed.
   const longest = sequence(info, algorithm, bits(Buffer.alloc(65_000)))
   assert.throws(
     reading(pem('CERTIFICATE REQUEST', longest)),
@@ -242,7 +242,7 @@ test('attack: a long request is refused before it is read', () => {
   )
 })
 
-test('blocks of PEM are found between other text', () => {
+test('PEM blocks are found between other text', () => {
   const block = pem('A', Buffer.from('one'))
   const blocks = decodePem(
     `text\n${block}more\n${block.replace('-----\n', '-----\nK: v\n\n')}-----BEGIN B-----\nx`,
@@ -277,8 +277,7 @@ type Pss = {
 }
 
 /**
- * A request that is signed by RSASSA-PSS, whose parameters may say something else than what was
- * done.
+ * A request that is signed with RSASSA-PSS. Its parameters may differ from those of the signature.
  */
 function signedByPss({
   digest,
@@ -307,7 +306,7 @@ function signedByPss({
   )
 }
 
-test('signatures by RSASSA-PSS are those that Go knows', () => {
+test('only the RSASSA-PSS signatures that Go supports are accepted', () => {
   for (const [digest, saltLength] of [
     ['sha256', 32],
     ['sha384', 48],
@@ -334,7 +333,7 @@ test('signatures by RSASSA-PSS are those that Go knows', () => {
       /cannot verify signature: algorithm unimplemented/,
     )
   }
-  // What the parameters say is not what was done.
+  // The parameters differ from those of the signature.
   const lying = signedByPss({ digest: 'sha256', saltLength: 20, told: 32 })
   assert.throws(() => readRequest(lying), /crypto\/rsa: verification error/)
 })

@@ -15,28 +15,29 @@ export type CertificateRequest = {
   readonly commonName: string
 }
 
-/** All of a request that a certificate can have. */
+/** All fields of a request that a certificate can have. */
 export type WholeRequest = CertificateRequest & {
-  /** The parts of the subject, in their order, by their object ids in hex. */
+  /** The attributes of the subject, in their order. `id` is the object id in hex. */
   readonly subject: readonly { readonly id: string; readonly text: string }[]
   readonly names: AlternativeNames
   readonly publicKey: KeyObject
 }
 
 /**
- * Of the extension subjectAltName (RFC 5280, section 4.2.1.6); other types of names are left out.
+ * The names in the extension subjectAltName (RFC 5280, section 4.2.1.6). Other types of names are
+ * left out.
  */
 export type AlternativeNames = {
   readonly dns: readonly string[]
   readonly emails: readonly string[]
-  /** 4 or 16 bytes each. */
+  /** IP addresses of 4 or 16 bytes each. */
   readonly addresses: readonly Buffer[]
   readonly uris: readonly string[]
 }
 
 const SEQUENCE = 0x30
 const SET = 0x31
-/** Context-specific, number 0. */
+/** The context-specific tag 0. */
 const ATTRIBUTES = 0xa0
 const INTEGER = 0x02
 const BIT_STRING = 0x03
@@ -50,7 +51,7 @@ type Algorithm = {
   readonly pssSaltBytes?: number
 }
 
-/** By the DER of their object ids, in hex. */
+/** The signature algorithms by the DER of their object ids, in hex. */
 const algorithms: ReadonlyMap<string, Algorithm> = new Map([
   ['2a864886f70d01010b', { type: 'RSA', digest: 'sha256' }],
   ['2a864886f70d01010c', { type: 'RSA', digest: 'sha384' }],
@@ -66,10 +67,14 @@ const algorithms: ReadonlyMap<string, Algorithm> = new Map([
   ['2a8648ce3d0401', { type: 'ECDSA', digest: 'sha1' }],
 ])
 
-/** 64 KiB of DER: many times what the longest key and hundreds of names take. */
+/**
+ * Maximum size of a request, 64 KiB of DER: many times the size of the longest key and hundreds of
+ * names.
+ */
 const DER_BYTES_MAX = 64 * 1024
 /**
- * Of PEM in base64, by which the DER grows to almost twice its size; with room for text around it.
+ * Maximum length of a PEM request in base64. The two encodings make it almost twice as long as the
+ * DER; the rest is room for text around the PEM block.
  */
 export const REQUEST_CHARACTERS_MAX = 3 * DER_BYTES_MAX
 const tooLong = `the request must not be longer than ${DER_BYTES_MAX} bytes`
@@ -77,7 +82,8 @@ const tooLong = `the request must not be longer than ${DER_BYTES_MAX} bytes`
 const md5WithRsa = '2a864886f70d010104'
 
 /**
- * Reads the PEM block that a CertificateSigningRequest has, in base64. Fails with a RequestError.
+ * Reads the PEM block that a CertificateSigningRequest contains in base64. Fails with a
+ * RequestError.
  */
 export const readPemRequest = (base64: string): WholeRequest => readRequest(blockIn(base64))
 
@@ -90,8 +96,8 @@ function blockIn(base64: string): Buffer {
 }
 
 /**
- * Of several blocks, the signer might read another one than this server, which decides whether the
- * subject is allowed.
+ * Returns the block if there is exactly one. The signer might read another of several blocks than
+ * this server, which decides whether the subject is allowed.
  */
 function onlyBlock(base64: string): PemBlock | undefined {
   const text = Buffer.from(base64, 'base64').toString('latin1')
@@ -107,9 +113,9 @@ export const asksForNames = ({ names }: Pick<WholeRequest, 'names'>): boolean =>
   names.dns.length + names.emails.length + names.addresses.length + names.uris.length > 0
 
 /**
- * The value of the extension. Fails unless there is one reading of what is asked for, as in Go: an
- * attribute or an extension that comes twice, or a second value of an attribute, would be names
- * that one reader signs and another one, who approves, does not see.
+ * Returns the value of the extension subjectAltName. Like Go, fails unless the request can be read
+ * in only one way. An attribute or extension that occurs twice, or a second value of an attribute,
+ * could hold names that the signer reads and the approver does not see.
  */
 function alternativeNamesIn(attributes: DerReader): Buffer | undefined {
   let names: Buffer | undefined
@@ -139,7 +145,7 @@ function alternativeNamesAmong(extensions: DerReader): Buffer | undefined {
     if (values.has(id))
       throw new RequestError('x509: certificate request contains duplicate requested extensions')
     const next = extension.any()
-    // Whether it is critical may stand before the value.
+    // A flag that marks the extension as critical may come before the value.
     const value = next.tag === BOOLEAN ? extension.expect(OCTETS, 'OctetString') : next
     if (value.tag !== OCTETS || !extension.isAtEnd)
       throw new RequestError('x509: malformed extension')
@@ -150,14 +156,14 @@ function alternativeNamesAmong(extensions: DerReader): Buffer | undefined {
 
 /** The tags of the types of names: context-specific, by number. */
 const nameTags = { email: 0x81, dns: 0x82, uri: 0x86, address: 0x87 } as const
-/** As Go names them. */
+/** The names of the types in Go. */
 const nameTypes = {
   0x81: 'rfc822Name',
   0x82: 'dNSName',
   0x86: 'uniformResourceIdentifier',
 } as const
 
-/** Undefined: none are asked for. */
+/** Reads the alternative names. Undefined means that the request has none. */
 function readNames(value: Buffer | undefined): AlternativeNames {
   const names = {
     dns: [] as string[],
@@ -186,7 +192,10 @@ function readNames(value: Buffer | undefined): AlternativeNames {
   return names
 }
 
-/** Fails with a RequestError, also if the signature was not made with the request's key. */
+/**
+ * Reads a request in DER. Fails with a RequestError, also if the signature was not made with the
+ * request's key.
+ */
 export const readRequest = (der: Buffer): WholeRequest =>
   faultsAsRequestError(() => readSigned(der))
 
@@ -221,7 +230,7 @@ function readSigned(der: Buffer): WholeRequest {
   return { ...namesIn(subject), subject, publicKey: key.publicKey, names }
 }
 
-/** They may be absent. */
+/** Returns the attributes, which may be absent. */
 function attributesAfter(fields: DerReader): DerReader {
   const attributes = new DerReader(
     fields.isAtEnd ? Buffer.alloc(0) : fields.expect(ATTRIBUTES, 'RawValue').content,
@@ -233,7 +242,7 @@ function attributesAfter(fields: DerReader): DerReader {
 type Signer = {
   readonly key: RequestKey
   readonly algorithmId: string
-  /** Undefined: not one that Go knows. */
+  /** Undefined if Go does not support the algorithm. */
   readonly algorithm: Algorithm | undefined
 }
 
@@ -263,7 +272,7 @@ function checkSignature(
   )
 }
 
-/** RSASSA-PSS, whose digest is in its parameters (RFC 4055, 3.1). */
+/** RSASSA-PSS, whose digest is in its parameters (RFC 4055, section 3.1). */
 const pssId = '2a864886f70d01010a'
 const mgf1Id = '2a864886f70d010108'
 
@@ -274,8 +283,8 @@ const pssAlgorithms: ReadonlyMap<string, Algorithm> = new Map([
 ])
 
 /**
- * As Go: of the many choices only those where one digest serves for all, and the salt is as long as
- * it. Undefined: another one.
+ * Reads the parameters of RSASSA-PSS. Like Go, accepts only those with the same digest everywhere,
+ * and a salt as long as the digest. Returns undefined for all others.
  */
 function readPss(algorithm: DerReader): Algorithm | undefined {
   try {
@@ -297,7 +306,7 @@ function readPss(algorithm: DerReader): Algorithm | undefined {
 const explicit = (parameters: DerReader, number: number): DerReader =>
   new DerReader(parameters.expect(0xa0 | number, 'RawValue').content)
 
-/** The object id of a digest that has no parameters, or a NULL. */
+/** Returns the object id of a digest that has no parameters, or NULL; otherwise an empty string. */
 function digestIn(reader: DerReader): string {
   const digest = reader.sequence('AlgorithmIdentifier')
   const id = digest.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex')
@@ -306,7 +315,7 @@ function digestIn(reader: DerReader): string {
 
 const nullBytes = Buffer.from([0x05, 0x00])
 
-/** The one that there is. */
+/** Whether this is the only trailer that is defined. */
 const isTrailer = (parameters: DerReader): boolean => {
   const { content } = explicit(parameters, 3).expect(INTEGER, 'int')
   return content.length === 1 && content[0] === 1 && parameters.isAtEnd
@@ -322,8 +331,8 @@ const commonNameId = '550403'
 const organizationId = '55040a'
 
 /**
- * The types of text that all readers take for the same text. What other types mean, and whether
- * they count, is read differently by signers.
+ * The types of text that all readers decode in the same way. Signers differ in how they decode
+ * other types, and whether they ignore them.
  */
 const textTags: ReadonlyMap<number, (content: Buffer) => boolean> = new Map([
   [0x0c, isUtf8],
@@ -338,8 +347,8 @@ function readSubject(content: Buffer): WholeRequest['subject'] {
       const part = set.sequence('AttributeTypeAndValue')
       const id = part.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex')
       const value = part.any()
-      // Only these two say who it is; of the others, those are left out that not all readers take
-      // for the same text.
+      // Only these two identify the user. Other attributes are left out if readers may decode them
+      // differently.
       const isOfUser = id === organizationId || id === commonNameId
       if (isOfUser || isText(value)) parts.push({ id, text: textIn(value) })
     }
@@ -350,7 +359,7 @@ function readSubject(content: Buffer): WholeRequest['subject'] {
 function namesIn(subject: WholeRequest['subject']): CertificateRequest {
   return {
     organizations: subject.flatMap(({ id, text }) => (id === organizationId ? [text] : [])),
-    // Of several, the last one counts, as for Go.
+    // If there are several, the last one counts, as in Go.
     commonName: subject.findLast(({ id }) => id === commonNameId)?.text ?? '',
   }
 }

@@ -19,7 +19,7 @@ const issue = {
 
 type Keys = { readonly publicKey: KeyObject; readonly privateKey: KeyObject }
 
-/** A request with these parts of a subject and these alternative names, in base64. */
+/** A request with these subject attributes and alternative names, in base64. */
 function requestOf(
   { publicKey, privateKey }: Keys,
   parts: readonly Buffer[],
@@ -45,7 +45,7 @@ const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const authorityPems = createAuthority('ca', nowMs)
 const authority = new SigningAuthority(authorityPems.certificatePem, authorityPems.keyPem)
 
-test('a certificate has the subject, key and names of its request, and is trusted by who trusts the CA', async () => {
+test('a certificate has the subject, key and names of its request, and is trusted through the CA', async () => {
   const names = [
     der(0x82, Buffer.from('a.example')),
     der(0x87, Buffer.from([10, 0, 0, 1])),
@@ -59,7 +59,7 @@ test('a certificate has the subject, key and names of its request, and is truste
   const issued = new X509Certificate(await authority.issue(readPemRequest(asked), issue))
   const ca = new X509Certificate(authorityPems.certificatePem)
   assert.ok(issued.checkIssued(ca) && issued.verify(ca.publicKey) && !issued.ca)
-  // Several organizations are one set.
+  // Several organizations become one set.
   assert.equal(issued.subject, 'O=dev + O=äö\nCN=jane')
   assert.equal(issued.subjectAltName, 'DNS:a.example, IP Address:10.0.0.1')
   assert.ok(issued.publicKey.equals(keys.publicKey))
@@ -70,7 +70,7 @@ test('a certificate has the subject, key and names of its request, and is truste
   assert.deepEqual(issued.keyUsage, [clientAuth.join('.')])
 })
 
-test('keys of all types that Go signs with sign', async () => {
+test('a CA can sign with keys of all types that Go supports', async () => {
   const asked = readPemRequest(requestOf(keys, [commonName('jane')]))
   const made = [
     generateKeyPairSync('rsa', { modulusLength: 2048 }),
@@ -91,7 +91,7 @@ test('keys of all types that Go signs with sign', async () => {
   }
 })
 
-test('files that do not belong together are no CA', () => {
+test('a certificate and a key that do not belong together are rejected', () => {
   const other = createAuthority('ca', nowMs)
   assert.throws(
     () => new SigningAuthority(authorityPems.certificatePem, other.keyPem),
@@ -102,7 +102,7 @@ test('files that do not belong together are no CA', () => {
   assert.throws(() => new SigningAuthority('', other.keyPem), /expected 1 certificate, found 0/)
 })
 
-test('an address of no length that there is, and names that are not text, are refused', () => {
+test('addresses of an invalid length and names that are not ASCII are rejected', () => {
   for (const name of [der(0x87, Buffer.from([1, 2, 3])), der(0x82, Buffer.from([0xe4]))]) {
     assert.throws(() => readPemRequest(requestOf(keys, [commonName('x')], [name])), RequestError)
   }

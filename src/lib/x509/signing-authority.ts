@@ -1,7 +1,7 @@
 /**
- * A CA that issues certificates for requests, as Go's crypto/x509 does for kube-controller-manager:
- * of the request it takes the subject, the public key and the alternative names; extensions and
- * their order are decided here.
+ * A CA that issues certificates for requests, as Go's crypto/x509 does for kube-controller-manager.
+ * It takes the subject, the public key and the alternative names from the request, and chooses the
+ * extensions and their order itself.
  */
 import {
   createPrivateKey,
@@ -51,8 +51,8 @@ const oid = {
 } as const
 
 /**
- * The parts of a subject that Go knows, in the order in which it writes them, by the hex of their
- * ids.
+ * The attributes of a subject that Go supports, in the order in which it writes them. `id` is the
+ * object id in hex.
  */
 const subjectParts: readonly {
   readonly id: string
@@ -71,14 +71,14 @@ const subjectParts: readonly {
 ]
 
 export class SigningAuthority {
-  /** Its certificate is valid until then. */
+  /** When the certificate of the CA expires. */
   readonly notAfterMs: number
   readonly #key: KeyObject
   readonly #algorithm: Algorithm
   readonly #name: Buffer
   readonly #keyId: Buffer | undefined
 
-  /** Fails if there is not one certificate, or the key is not its key. */
+  /** Fails unless there is exactly one certificate and the key belongs to it. */
   constructor(certificatePem: string, keyPem: string) {
     const blocks = decodePem(certificatePem).filter(({ label }) => label === 'CERTIFICATE')
     const [block] = blocks
@@ -95,7 +95,7 @@ export class SigningAuthority {
     this.#keyId = keyId
   }
 
-  /** The certificate as PEM. */
+  /** Issues a certificate. Returns it as PEM. */
   async issue(request: WholeRequest, issue: Issue): Promise<string> {
     const algorithm = sequence(
       objectId(this.#algorithm.id),
@@ -115,7 +115,7 @@ export class SigningAuthority {
         sequence(...this.#extensions(request.names, issue, subject.length === EMPTY_LENGTH)),
       ),
     )
-    // In a thread: an RSA signature takes milliseconds.
+    // Signed in a thread, because an RSA signature takes milliseconds.
     const signature = await signAsync(this.#algorithm.digest, body, this.#key)
     return pem('CERTIFICATE', sequence(body, algorithm, bits(signature)))
   }
@@ -136,13 +136,13 @@ export class SigningAuthority {
         ),
       )
     }
-    // No CA.
+    // The certificate is not a CA.
     all.push(extension(oid.basicConstraints, true, sequence()))
     if (this.#keyId !== undefined) {
       all.push(extension(oid.authorityKeyIdentifier, false, sequence(der(KEY_ID, this.#keyId))))
     }
     const general = generalNames(names)
-    // Of a subject without a name, only they say whose it is.
+    // Critical if the subject is empty, because only these names identify the owner then.
     if (general.length > 0)
       all.push(extension(oid.subjectAltName, isNameless, sequence(...general)))
     return all
@@ -152,7 +152,7 @@ export class SigningAuthority {
 const SERIAL_BYTES = 16
 const NULL = 0x05
 const KEY_ID = 0x80
-/** Of a sequence without content. */
+/** Length of an empty sequence. */
 const EMPTY_LENGTH = 2
 
 const extension = (id: readonly number[], isCritical: boolean, value: Buffer): Buffer =>
@@ -182,7 +182,7 @@ const ecdsaOf: ReadonlyMap<string, { readonly id: readonly number[]; readonly di
     ['secp521r1', { id: [1, 2, 840, 10045, 4, 3, 4], digest: 'sha512' }],
   ])
 
-/** Its subject as it stands there, and its key id. */
+/** Returns the encoded subject of the CA, and its key id. */
 function readAuthority(raw: Buffer): { readonly name: Buffer; readonly keyId: Buffer | undefined } {
   const body = new DerReader(raw).sequence('Certificate').sequence('TBSCertificate')
   // Version, serial number, algorithm, issuer, validity.
@@ -207,7 +207,7 @@ const EXTENSIONS = 0xa3
 const BOOLEAN = 0x01
 const subjectKeyId = '551d0e'
 
-/** As Go writes it: each kind of part once, several values of it in one set. */
+/** Encodes a subject like Go: each type of attribute once, and several values of it in one set. */
 function subjectOf({ subject }: WholeRequest): Buffer {
   return sequence(
     ...subjectParts.flatMap(({ id, numbers, isSingle }) => {
@@ -220,7 +220,7 @@ function subjectOf({ subject }: WholeRequest): Buffer {
   )
 }
 
-/** Go's choice: PrintableString if all of its characters can be in one. */
+/** Encodes a text like Go: as PrintableString, if that allows all of its characters. */
 const textOf = (value: string): Buffer =>
   /^[A-Za-z0-9 '()+,\-./:=?]*$/.test(value) ? printable(value) : text(value)
 
@@ -231,7 +231,7 @@ const generalNames = ({ dns, emails, addresses, uris }: AlternativeNames): Buffe
   ...uris.map((uri) => der(0x86, Buffer.from(uri, 'latin1'))),
 ]
 
-/** Named bits (X.690, section 11.2.2): without the zeros behind the last one. */
+/** Encodes named bits (X.690, section 11.2.2), without the zeros after the last set bit. */
 function bitString(value: number): Buffer {
   const bytes = [0, 0]
   for (let bit = 0; bit < 16; bit++)

@@ -1,24 +1,31 @@
 /**
  * The trust roots of the system, for TLS servers whose CA is not configured. Go's programs use
- * these, while Node trusts a list of its own. Node finds them where OpenSSL does: in SSL_CERT_FILE
- * and SSL_CERT_DIR, or their defaults. The certificates of NODE_EXTRA_CA_CERTS are added.
+ * these, while Node trusts its own list. Node finds the system's roots where OpenSSL does: in
+ * SSL_CERT_FILE and SSL_CERT_DIR, or their defaults. The certificates of NODE_EXTRA_CA_CERTS are
+ * added.
  *
  * They are loaded on first use and kept, as in Go, because this takes some 60 ms of CPU.
  */
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
 import { hasKnownKey, type ServerTrustAnchors } from './trust-anchors.ts'
 
-/** A client certificate, PEM. */
+/** A client certificate and its key, in PEM. */
 export type ClientPair = { readonly cert?: string | Buffer; readonly key?: string | Buffer }
 
-/** A server has few client certificates. Each kept context takes about 1 MB. */
+/**
+ * Maximum number of contexts that are kept. A server has few client certificates, and each context
+ * takes about 1 MB.
+ */
 const CONTEXTS_MAX = 8
 
 class SystemRoots {
   #anchors: ServerTrustAnchors | undefined
   readonly #contexts = new Map<string, SecureContext>()
 
-  /** Building a context with all roots takes some 10 ms, so the last ones are kept. */
+  /**
+   * Returns a context for this client certificate. Building a context with all roots takes some 10
+   * ms, so the last ones are kept.
+   */
   contextFor(own: ClientPair): SecureContext {
     const key = `${own.cert?.toString() ?? ''}${own.key?.toString() ?? ''}`
     const kept = this.#contexts.get(key)
@@ -40,5 +47,5 @@ class SystemRoots {
 
 const systemRoots = new SystemRoots()
 
-/** A TLS context that trusts the roots of the system, and presents `own`. */
+/** Returns a TLS context that trusts the roots of the system and presents the certificate `own`. */
 export const systemContext = (own: ClientPair = {}): SecureContext => systemRoots.contextFor(own)

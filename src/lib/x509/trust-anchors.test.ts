@@ -8,7 +8,7 @@ import { serverTrustAnchors } from './trust-anchors.ts'
 const nowMs = Date.now()
 const authority = createAuthority('ca', nowMs)
 
-/** A certificate with this key. */
+/** A certificate for this key. */
 function certificateOf(publicKey: KeyObject): Promise<string> {
   const names = { dns: [], emails: [], addresses: [], uris: [] }
   return new SigningAuthority(authority.certificatePem, authority.keyPem).issue(
@@ -25,7 +25,7 @@ function certificateOf(publicKey: KeyObject): Promise<string> {
 
 const ec = (namedCurve: string): KeyObject => generateKeyPairSync('ec', { namedCurve }).publicKey
 
-test('attack: an authority with a key on a curve for which Node ends the process is no anchor', async () => {
+test('attack: an authority whose key is on a curve that crashes Node is not a trust anchor', async () => {
   const known = [ec('secp224r1'), ec('P-256'), ec('P-384'), ec('P-521')]
   known.push(
     generateKeyPairSync('ed25519').publicKey,

@@ -1,7 +1,7 @@
 /**
- * Trust anchors in a form that OpenSSL accepts as such. With a plain PEM it would follow a chain up
- * to a self-signed certificate and refuse an intermediate as anchor, which Go's verifier, and so
- * kube-apiserver, accepts.
+ * Trust anchors in a form that OpenSSL accepts as such. With plain PEM, it would follow a chain up
+ * to a self-signed certificate, and reject an intermediate as an anchor. Go's verifier, and so
+ * kube-apiserver, accepts it.
  */
 import { X509Certificate } from 'node:crypto'
 import { objectId, pem, sequence } from './der.ts'
@@ -9,12 +9,12 @@ import { decodePem } from './pem.ts'
 
 const clientAuth = [1, 3, 6, 1, 5, 5, 7, 3, 2] as const
 
-/** client-go's message. */
+/** The error message of client-go. */
 export const noCertificates = 'data does not contain any valid RSA or ECDSA certificates'
 
 /**
- * The certificates in a PEM file. As in Go, malformed blocks are skipped. Fails if there is none,
- * or one cannot be parsed.
+ * Returns the certificates in a PEM file. As in Go, malformed blocks are skipped. Fails if there is
+ * no certificate, or if one cannot be parsed.
  */
 export function parseCertificates(text: string): X509Certificate[] {
   const blocks = certificateBlocks(text)
@@ -22,7 +22,7 @@ export function parseCertificates(text: string): X509Certificate[] {
   return blocks.map((block) => new X509Certificate(block))
 }
 
-/** Whether DER is a certificate. */
+/** Whether the bytes are a certificate in DER. */
 export function isCertificate(block: Buffer): boolean {
   try {
     return new X509Certificate(block).raw.length > 0
@@ -31,18 +31,18 @@ export function isCertificate(block: Buffer): boolean {
   }
 }
 
-/** DER. */
+/** Returns the certificates of a PEM file in DER. */
 export const certificateBlocks = (text: string): Buffer[] =>
   decodePem(text).flatMap(({ label, hasHeaders, bytes }) =>
     label === 'CERTIFICATE' && !hasHeaders ? [bytes] : [],
   )
 
 /**
- * For a TLS client: the servers that it trusts. As in Go, any certificate of the bundle is an
- * anchor, be it an intermediate or the server's own, and a block that cannot be parsed is skipped;
- * OpenSSL would skip all that follow it in the same text. So is one with a key on a curve that Go
- * does not know: Node reads the issuers of a server that it trusts in a way that ends the process
- * if one has such a key.
+ * Returns the servers that a TLS client trusts. As in Go, any certificate of the bundle is an
+ * anchor, even an intermediate or the server's own. A block that cannot be parsed is skipped;
+ * OpenSSL would skip everything after it. A certificate with a key on a curve that Go does not
+ * support is also skipped: Node crashes when it reads the issuers of a trusted server, if one has
+ * such a key.
  */
 export const serverTrustAnchors = (text: string): ServerTrustAnchors => ({
   ca: certificateBlocks(text)
@@ -59,7 +59,7 @@ const curves: ReadonlySet<string | undefined> = new Set([
 ])
 
 /**
- * Whether Go can use the key of a certificate (DER or PEM). Node may crash with others: see
+ * Whether Go supports the key of a certificate (DER or PEM). Node may crash with others: see
  * serverTrustAnchors.
  */
 export function hasKnownKey(block: Buffer | string): boolean {
@@ -74,7 +74,7 @@ export function hasKnownKey(block: Buffer | string): boolean {
 export type ServerTrustAnchors = { readonly ca: string[]; readonly allowPartialTrustChain: true }
 
 /**
- * For the `ca` option of a TLS server: the clients that it trusts. Fails as parseCertificates does.
+ * Returns the clients that a TLS server trusts, for its option `ca`. Fails like parseCertificates.
  * OpenSSL's own form of anchors is the TRUSTED CERTIFICATE: the certificate, then the usages it is
  * trusted for (`openssl x509 -addtrust`). `allowPartialTrustChain` would do the same, but Node's
  * tls.Server does not pass it on.
