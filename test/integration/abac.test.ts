@@ -1,6 +1,6 @@
 /**
- * ABAC on a whole server: policies of a file decide, and roles still cannot grant what their author
- * does not have.
+ * Tests ABAC on a whole server: the policies of a file decide, and a role still cannot grant
+ * permissions that its author does not have.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -51,7 +51,7 @@ const asBob = async (method: string, path: string, body?: unknown) => {
   return { status, text }
 }
 
-test('a policy allows what it names, and reading alone if it is read-only', async () => {
+test('a policy allows only what it names, and only reads if it is read-only', async () => {
   const configMaps = '/api/v1/namespaces/default/configmaps'
   assert.equal((await asBob('POST', configMaps, { metadata: { name: 'a' } })).status, 201)
   assert.equal((await asBob('GET', '/api/v1/namespaces/default/secrets')).status, 200)
@@ -67,7 +67,7 @@ test('a policy allows what it names, and reading alone if it is read-only', asyn
   assert.equal((await asBob('GET', '/api/v1/namespaces/other/configmaps')).status, 403)
 })
 
-test('the rights of a user are those of its policies', async () => {
+test('a SelfSubjectRulesReview returns the policies of the user', async () => {
   const path = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews'
   const { status, text } = await asBob('POST', path, { spec: { namespace: 'default' } })
   assert.equal(status, 201)
@@ -80,7 +80,7 @@ test('the rights of a user are those of its policies', async () => {
   assert.equal(incomplete, false)
 })
 
-test('who may write roles by no policy grants nothing by a role', async () => {
+test('a user without a policy for writing roles cannot create one', async () => {
   const path = '/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles'
   const rules = [{ verbs: ['get'], apiGroups: [''], resources: ['secrets'] }]
   const sent = {

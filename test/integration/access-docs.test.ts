@@ -1,4 +1,4 @@
-/** The commands of docs/access.md are run, as they stand there, with its audit policy. */
+/** Runs the commands of docs/access.md as the page shows them, with the page's audit policy. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { keelsonProgram, startKeelson } from '../support/harness/keelson.ts'
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'access.md'), 'utf8')
 
-/** The indented blocks of a section, without the indentation. */
+/** Returns the indented blocks of a section, without the indentation. */
 function blocksOf(title: string): string[] {
   const [, section = ''] = page.split(`\n## ${title}\n`)
   const [own = ''] = section.split('\n## ')
@@ -64,7 +64,7 @@ before(async () => {
 
 after(() => parts.disposeAsync())
 
-/** `--token` of a command outweighs that of the kubeconfig. */
+/** Runs a script with an administrator's kubeconfig, which `--token` in a command overrides. */
 async function run(script: string, more: NodeJS.ProcessEnv = {}): Promise<string> {
   const kubeconfig = join(dir, 'kubeconfig')
   const cluster = { server: server.url, 'insecure-skip-tls-verify': true }
@@ -90,7 +90,9 @@ async function run(script: string, more: NodeJS.ProcessEnv = {}): Promise<string
   return stdout
 }
 
-test('a first user reads what its role lets it read', { timeout: 300_000 }, async () => {
+test('the first user may do what its role allows, and nothing else', {
+  timeout: 300_000,
+}, async () => {
   const printed = await run(userBlocks.join(''))
   assert.match(printed, /rolebinding.rbac.authorization.k8s.io\/readers created/)
   assert.match(printed, /pods(\/log)? .*\[get list watch\]/)
@@ -104,10 +106,10 @@ test('a first user reads what its role lets it read', { timeout: 300_000 }, asyn
   )
 })
 
-test('what one may do, and why: the commands print what the page shows', {
+test('the commands that explain permissions and refusals print what the page shows', {
   timeout: 300_000,
 }, async () => {
-  // A `no` of kubectl is a failure to a shell.
+  // kubectl exits with 1 when it prints `no`.
   const answers = await run(`set +e\n${questions}`)
   assert.match(answers, /^no$/m)
   assert.match(answers, /pods(\/log)? .*\[get list watch\]/)
@@ -121,7 +123,9 @@ test('what one may do, and why: the commands print what the page shows', {
   assert.match(await run(granting), /binds-view created/)
 })
 
-test('a user of an OpenID issuer is let in, ten lines later', { timeout: 300_000 }, async () => {
+test('a user of an OpenID issuer is authenticated with a configuration of about ten lines', {
+  timeout: 300_000,
+}, async () => {
   assert.ok(authentication.trimEnd().split('\n').length <= 11, authentication)
   const claims = { aud: 'kubernetes', email: 'ann@example.com', groups: ['everybody'] }
   const TOKEN = companions.token({ issuer: 'login', claims }, 'ann')
@@ -135,7 +139,9 @@ test('a user of an OpenID issuer is let in, ten lines later', { timeout: 300_000
   await assert.rejects(run('kubectl auth whoami --token=$TOKEN', { TOKEN: system }), /Unauthorized/)
 })
 
-test('its audit policy records bodies, but no credentials', { timeout: 300_000 }, async () => {
+test('the audit policy of the page records bodies, but no credentials', {
+  timeout: 300_000,
+}, async () => {
   const create = (object: object): Promise<string> =>
     run(`echo '${JSON.stringify(object)}' | kubectl create -f -`)
   await create({

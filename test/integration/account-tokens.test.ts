@@ -1,6 +1,6 @@
 /**
- * Tokens of service accounts: issued by one server, believed by another that shares its key, as
- * long as what they are for is there.
+ * Tests service account tokens: one server issues them, and another one with the same key accepts
+ * them, as long as the account and the bound object exist.
  */
 import assert from 'node:assert/strict'
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
@@ -85,13 +85,15 @@ const whoAmI = async (at: number, token: string) => {
   return review.status === 201 ? review.body.status.userInfo.username : review.status
 }
 
-/** Each server hears of it by its own feed. */
+/**
+ * Waits until both servers refuse the token. Each of them learns of the deletion by its own feed.
+ */
 async function isRefused(token: string): Promise<void> {
   for (const at of [0, 1])
-    await until(async () => (await whoAmI(at, token)) === 401, `server ${at} refuses it`)
+    await until(async () => (await whoAmI(at, token)) === 401, `server ${at} refuses the token`)
 }
 
-test('a token is believed by every server with the key, until its account is gone', async () => {
+test('every server with the key accepts a token until its service account is deleted', async () => {
   const { token } = await issue('short', {})
   for (const at of [0, 1])
     assert.equal(await whoAmI(at, token), 'system:serviceaccount:default:short')
@@ -108,7 +110,7 @@ test('a token is believed by every server with the key, until its account is gon
   )
 })
 
-test('a token that is bound to a pod ends with it', async () => {
+test('a token that is bound to a pod becomes invalid with the pod', async () => {
   const pod = {
     metadata: { name: 'p' },
     spec: { serviceAccountName: 'bound', containers: [{ name: 'c', image: 'i' }] },
@@ -123,7 +125,7 @@ test('a token that is bound to a pod ends with it', async () => {
   await isRefused(token)
 })
 
-test('audiences and lifetimes are held to', async () => {
+test('tokens are limited to their audiences and to the maximum lifetime', async () => {
   const other = await issue('other', { audiences: ['elsewhere'] })
   assert.equal(await whoAmI(0, other.token), 401)
   const review = { spec: { token: other.token, audiences: ['api', 'elsewhere'] } }
@@ -140,7 +142,7 @@ test('audiences and lifetimes are held to', async () => {
   assert.equal(await whoAmI(1, long.token), 'system:serviceaccount:default:other')
 })
 
-test('others can verify it with what the issuer publishes, and nobody can forge one', async () => {
+test('tokens can be verified with the published keys, and forged tokens are refused', async () => {
   const { token } = await issue('seen', {})
   const [head = '', claims = '', signature = ''] = token.split('.')
   const { body: configuration } = await call(0, 'GET', '/.well-known/openid-configuration')

@@ -1,4 +1,4 @@
-/** The policy, the commands and the file of docs/admission.md do what the page says. */
+/** Tests that the policy, the commands and the file of docs/admission.md do what the page says. */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ const blockWith = (text: string): string =>
   blocks.find((block) => block.includes(text)) ??
   assert.fail(`docs/admission.md has no block with ${text}`)
 
-test('its policy is in force when it is written, and its file configures plugins', {
+test('the policy of the page applies once it is created, and the file of the page configures plugins', {
   timeout: 300_000,
 }, async () => {
   await using etcd = await startEtcd()
@@ -35,7 +35,7 @@ test('its policy is in force when it is written, and its file configures plugins
   const refused = await kubectl.run(...create)
   assert.match(refused.err, /denied request: label owner is missing: who answers for shop\?/)
   await kubectl.out('delete', '-f', file)
-  // With a warning of PodSecurity.
+  // The command succeeds with a warning from PodSecurity.
   assert.equal((await kubectl.run(...create)).code, 0)
   const spec = { containers: [{ name: 'c', image: 'i', securityContext: { privileged: true } }] }
   const pod = await kubectl.file('pod.json', {

@@ -1,6 +1,6 @@
 /**
- * What admission is to do is in force when the write of its configuration is answered, and no
- * longer when its deletion is.
+ * Tests that admission configuration applies as soon as its write is acknowledged, and no longer
+ * applies once its deletion is acknowledged.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import { parseText } from '../../src/api/json-value.ts'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
 import { type Client, clients, startTestServer } from './support.ts'
 
-/** At the same time, each with a configuration of its own. */
+/** Number of concurrent clients. Each has a configuration of its own. */
 const CLIENTS = 30
 const admission = '/apis/admissionregistration.k8s.io/v1'
 const configMaps = '/api/v1/namespaces/default/configmaps'
@@ -22,7 +22,7 @@ const parts = new AsyncDisposableStack()
 let client: Client
 let url = ''
 
-/** Refuses everything. */
+/** A webhook server that refuses everything. */
 const hook = createServer({ cert, key }, (request, response) => {
   void json(request).then((review) => {
     const { uid } = fieldsOf(fieldsOf(parseText(JSON.stringify(review)))['request'])
@@ -67,7 +67,7 @@ async function send(method: string, path: string, body?: object): Promise<number
   return status
 }
 
-/** 201: nobody refuses it. */
+/** Makes a dry-run create. The status is 201 if no webhook or policy refuses it. */
 const create = (name: string): Promise<number> =>
   send('POST', `${configMaps}?dryRun=All`, { metadata: { name, labels: { own: name } } })
 
@@ -98,7 +98,7 @@ const hooks = (name: string, caBundle: string): object => ({
 })
 
 for (const plural of ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations']) {
-  test(plural, () => {
+  test(`a change of ${plural} applies as soon as it is acknowledged`, () => {
     const trusted = Buffer.from(cert).toString('base64')
     const other = Buffer.from(
       createSelfSigned('other', ['127.0.0.1'], Date.now()).certificatePem,
@@ -106,13 +106,13 @@ for (const plural of ['validatingwebhookconfigurations', 'mutatingwebhookconfigu
     return atOnce(async (name) => {
       const path = `${admission}/${plural}/${name}`
       assert.equal(await send('POST', `${admission}/${plural}`, hooks(name, trusted)), 201)
-      assert.equal(await create(name), 403, 'it is called at once')
+      assert.equal(await create(name), 403, 'the webhook is called immediately')
       await send('PATCH', path, hooks(name, other))
-      assert.equal(await create(name), 201, 'it is no longer trusted')
+      assert.equal(await create(name), 201, 'the webhook is no longer trusted')
       await send('PATCH', path, hooks(name, trusted))
-      assert.equal(await create(name), 403, 'it is trusted again')
+      assert.equal(await create(name), 403, 'the webhook is trusted again')
       await send('DELETE', path)
-      assert.equal(await create(name), 201, 'it is gone')
+      assert.equal(await create(name), 201, 'the webhook is gone')
     })
   })
 }
@@ -125,7 +125,7 @@ const policy = (name: string, expression: string): object => ({
   },
 })
 
-test('validatingadmissionpolicies and their bindings', () => {
+test('a change of validatingadmissionpolicies and their bindings applies as soon as it is acknowledged', () => {
   const [policies, bindings] = [
     `${admission}/validatingadmissionpolicies`,
     `${admission}/validatingadmissionpolicybindings`,
@@ -137,12 +137,12 @@ test('validatingadmissionpolicies and their bindings', () => {
       metadata: { name },
       spec: { policyName: name, validationActions: ['Deny'] },
     })
-    assert.equal(await create(name), 422, 'it is bound at once')
+    assert.equal(await create(name), 422, 'the binding applies immediately')
     await send('PATCH', `${policies}/${name}`, policy(name, 'true'))
-    assert.equal(await create(name), 201, 'it allows everything')
+    assert.equal(await create(name), 201, 'the policy allows everything')
     await send('PATCH', `${policies}/${name}`, policy(name, 'false'))
-    assert.equal(await create(name), 422, 'it refuses everything')
+    assert.equal(await create(name), 422, 'the policy refuses everything')
     await send('DELETE', `${name.endsWith('1') ? policies : bindings}/${name}`)
-    assert.equal(await create(name), 201, 'it is gone')
+    assert.equal(await create(name), 201, 'the policy or its binding is gone')
   })
 })

@@ -1,6 +1,6 @@
 /**
- * Admission webhooks on a whole server, with faults: nothing is stored that a webhook did not
- * allow, and nobody waits past its timeout.
+ * Tests admission webhooks on a whole server, with faults. No object is stored that a webhook did
+ * not allow, and no request waits longer than its timeout.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -18,11 +18,11 @@ const configurations = '/apis/admissionregistration.k8s.io/v1'
 const configMaps = '/api/v1/namespaces/default/configmaps'
 
 /**
- * Far more than the second that a webhook has, on a busy machine, and less than the 10 s of who
- * names no timeout.
+ * Maximum delay by a webhook with a timeout of one second. It leaves time for a busy machine, and
+ * is less than the default timeout of 10 s.
  */
 const HELD_MS_MAX = 9_000
-/** Calls of one webhook at a time. */
+/** Maximum number of concurrent calls of one webhook. */
 const CALLS_MAX = 256
 
 type LabelledObject = { readonly metadata: { readonly labels?: Readonly<Record<string, string>> } }
@@ -53,7 +53,7 @@ const patched = (path: string, value: unknown): Answer => {
   return respond({ patchType: 'JSONPatch', patch })
 }
 
-/** What the hook answers, by its path. */
+/** Responses of the webhook server, by path. */
 const answers = new Map<string, Answer>()
 const asked: string[] = []
 
@@ -108,7 +108,9 @@ type WebhookCase = {
   readonly rules?: readonly object[]
 }
 
-/** Has a webhook in force while `act` runs: it sees only what has the label of its name. */
+/**
+ * Registers a webhook while `act` runs. The webhook matches objects that are labeled with its name.
+ */
 async function hooked(
   name: string,
   { answer, type = 'validating', ...more }: WebhookCase,
@@ -133,7 +135,7 @@ async function hooked(
   await send('DELETE', `${configMaps}/${name}`)
 }
 
-test('a refusal is passed on, and nothing is stored', () =>
+test('the client gets the refusal of a webhook, and nothing is stored', () =>
   hooked(
     'denies',
     { answer: respond({ allowed: false, status: { code: 403, message: 'no' } }) },
@@ -145,7 +147,7 @@ test('a refusal is passed on, and nothing is stored', () =>
     },
   ))
 
-test('a patch is applied, and what it adds is stored', () => {
+test('the patch of a webhook is applied and stored', () => {
   const answer = patched('/data', { a: 'b' })
   return hooked('patches', { answer, type: 'mutating' }, async (create) => {
     assert.equal((await create()).status, 201)
@@ -153,7 +155,7 @@ test('a patch is applied, and what it adds is stored', () => {
   })
 })
 
-test('CVE-2021-25735: the old object of a node is the stored one, whatever the update says', () => {
+test('CVE-2021-25735: the old object of a node update is the stored one, whatever the update contains', () => {
   const seen: unknown[] = []
   const answer: Answer = (review, response) => {
     const { object, oldObject } = review.request
@@ -178,7 +180,7 @@ test('CVE-2021-25735: the old object of a node is the stored one, whatever the u
   })
 })
 
-test('an eviction is carried out as it was patched', () => {
+test('an eviction is executed with the patch of a webhook', () => {
   const pods = '/api/v1/namespaces/default/pods'
   const evictions = [{ ...rules[0], resources: ['configmaps', 'pods/eviction'] }]
   const answer = patched('/deleteOptions', { dryRun: ['All'] })
@@ -195,7 +197,7 @@ test('an eviction is carried out as it was patched', () => {
       send('POST', `${pods}/p/eviction`, { metadata: { name: 'p', labels: { hook: 'evicts' } } })
     const evicted = await evict()
     assert.equal(evicted.status, 201, evicted.text)
-    assert.equal((await send('GET', `${pods}/p`)).status, 200, 'it was a dry run')
+    assert.equal((await send('GET', `${pods}/p`)).status, 200, 'the eviction was a dry run')
     answers.set('/evicts', patched('/metadata/name', 'other'))
     const { status, text } = await evict()
     assert.equal(status, 400)
@@ -208,7 +210,7 @@ test('an eviction is carried out as it was patched', () => {
   })
 })
 
-test('a binding is carried out as it was patched', () => {
+test('a webhook cannot change the name of a binding', () => {
   const pods = '/api/v1/namespaces/default/pods'
   const bindings = [{ ...rules[0], resources: ['configmaps', 'pods/binding'] }]
   return hooked(
@@ -233,7 +235,7 @@ test('a binding is carried out as it was patched', () => {
 
 const withBytes = (bytes: number): Answer => respond({ auditAnnotations: { a: 'x'.repeat(bytes) } })
 
-test('an answer is read up to 4 MB', () => {
+test('a webhook response of 3 MB is read, and one of more than 4 MB is refused', () => {
   return hooked('talks', { answer: withBytes(3 << 20) }, async (create) => {
     assert.equal((await create()).status, 201)
     await send('DELETE', `${configMaps}/talks`)
@@ -259,7 +261,7 @@ const faults: Readonly<Record<string, Answer>> = {
 }
 
 for (const [name, answer] of Object.entries(faults)) {
-  test(`a webhook that ${name} holds up what it matches for no longer than its timeout`, async () => {
+  test(`a webhook that ${name} delays the requests that it matches for no longer than its timeout`, async () => {
     await hooked(name, { answer, failurePolicy: 'Fail', timeoutSeconds: 1 }, async (create) => {
       const startMs = Date.now()
       const { status, text } = await create()
@@ -268,8 +270,8 @@ for (const [name, answer] of Object.entries(faults)) {
       assert.ok(Date.now() - startMs < HELD_MS_MAX, `${Date.now() - startMs} ms`)
       assert.equal((await send('GET', `${configMaps}/${name}`)).status, 404)
     })
-    // It may have refused the request: an answer that is too large for this server is not read, if
-    // it comes in time.
+    // An oversized response may contain a refusal. If it arrives in time, it fails the request even
+    // with `Ignore`.
     const timeoutSeconds = name === 'floods' ? 20 : 1
     await hooked(
       `${name}-open`,
@@ -281,7 +283,7 @@ for (const [name, answer] of Object.entries(faults)) {
   })
 }
 
-test('calls beyond the limit of a webhook wait for their turn', async () => {
+test('calls beyond the concurrency limit of a webhook wait', async () => {
   const held: (() => void)[] = []
   let isHeld = true
   const deny = respond({ allowed: false, status: { code: 403, message: 'no' } })
@@ -294,7 +296,7 @@ test('calls beyond the limit of a webhook wait for their turn', async () => {
     { answer: respond({}), failurePolicy: 'Ignore', timeoutSeconds: 30 },
     async () => {
       answers.set('/crowded', answer)
-      // One connection has fewer requests at a time.
+      // One connection allows fewer concurrent requests.
       await using other = (clients['HTTP/2'] ?? assert.fail())(server.url)
       const denied = Promise.all(
         Array.from({ length: CALLS_MAX + 20 }, (_, at) => {
@@ -317,7 +319,7 @@ test('calls beyond the limit of a webhook wait for their turn', async () => {
   )
 })
 
-test('writes that a dead webhook does not match go on while it is waited for', async () => {
+test('writes that a dead webhook does not match are not delayed by it', async () => {
   const unanswered: ServerResponse[] = []
   const answer: Answer = (_, response) => void unanswered.push(response)
   await hooked('dead', { answer, timeoutSeconds: 30 }, async (create) => {
@@ -329,8 +331,8 @@ test('writes that a dead webhook does not match go on while it is waited for', a
         201,
       )
     }
-    assert.ok(!isAnswered, 'it is still waited for')
-    await until(() => unanswered.length > 0, 'it is asked')
+    assert.ok(!isAnswered, 'the webhook call is still pending')
+    await until(() => unanswered.length > 0, 'the webhook is called')
     for (const response of unanswered) response.destroy()
     assert.equal((await held).status, 500)
   })
@@ -338,7 +340,7 @@ test('writes that a dead webhook does not match go on while it is waited for', a
 
 const readMetrics = async (): Promise<string> => (await send('GET', '/metrics')).text
 
-test('calls are counted for as long as there is such a webhook', async () => {
+test('webhook calls are counted as long as the webhook exists', async () => {
   await hooked(
     'refuses',
     { answer: respond({ allowed: false, status: { code: 403 } }) },

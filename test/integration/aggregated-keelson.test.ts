@@ -1,6 +1,6 @@
 /**
- * A Keelson behind a Keelson: a group of the inner one is served by the outer one, as if it were
- * its own.
+ * Tests one Keelson server behind another: the outer server serves a group of the inner one as if
+ * it were its own.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -65,7 +65,9 @@ before(async () => {
 })
 after(() => parts.disposeAsync())
 
-/** The inner server trusts the certificate of the outer one as that of a front proxy. */
+/**
+ * Returns flags that make the inner server trust the outer server's certificate as a front proxy's.
+ */
 async function innerFlags(): Promise<string[]> {
   const serving = servers.issue({
     cn: 'inner',
@@ -103,7 +105,7 @@ async function defineWidgets(): Promise<void> {
   await call({ method: 'POST', path: definitions, body: definition }, 201, innerClient)
   await until(
     async () => (await innerClient.call({ path: widgets })).status === 200,
-    'the inner one serves it',
+    'the inner server serves widgets',
   )
 }
 
@@ -132,7 +134,7 @@ async function registerGroup(): Promise<void> {
   )
   await until(
     async () => (await client.call({ path: widgets })).status === 200,
-    'the outer one serves it',
+    'the outer server serves widgets',
   )
 }
 
@@ -143,7 +145,7 @@ const widget = (name: string): object => ({
   size: 1,
 })
 
-test('objects are written, watched and deleted through the outer server, and are in the inner one', async () => {
+test('objects written, watched and deleted through the outer server are stored in the inner one', async () => {
   const events = client.lines({ path: `${widgets}?watch=1` })
   const next = async (): Promise<unknown> => {
     const { type, object } = JSON.parse(String((await events.next()).value))
@@ -162,7 +164,7 @@ test('objects are written, watched and deleted through the outer server, and are
   await events.return()
 })
 
-test('the inner server decides on the user of the outer one', async () => {
+test('the inner server authorizes the user of the outer one', async () => {
   const roles = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings'
   const roleRef = {
     apiGroup: 'rbac.authorization.k8s.io',
@@ -187,15 +189,15 @@ test('the inner server decides on the user of the outer one', async () => {
   await call({ path: widgets, headers }, 200)
 })
 
-test('the outer server outlives the inner one, whose group is unavailable then', async () => {
+test('the outer server outlives the inner one, whose group then is unavailable', async () => {
   const watched = client.lines({ path: `${widgets}?watch=1` })
   const first = watched.next()
   await inner.stop()
-  // A watch ends with its server, in good order or not.
+  // The watch ends with its server, cleanly or not.
   await first.catch(() => undefined)
   await until(
     async () => (await client.call({ path: widgets })).status === 503,
-    'it is not reached',
+    'the inner server is unavailable',
   )
   await call({ path: '/api/v1/namespaces/default/configmaps' }, 200)
 })

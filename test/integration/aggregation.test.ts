@@ -1,6 +1,6 @@
 /**
- * Requests to an aggregated API server: bodies of any size, streams, upgrades, and what becomes of
- * them when one side goes away.
+ * Tests requests to an aggregated API server: bodies of any size, streams, upgrades, and
+ * connections that one side closes.
  */
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
@@ -39,10 +39,12 @@ const proxies = new Authority('proxies')
 const remotes = new Authority('remotes')
 const ca = Buffer.from(remotes.certificatePem).toString('base64')
 
-/** What a request over HTTP/1.1 has as well. */
+/** A request handler. It has the types of HTTP/2, but also serves requests over HTTP/1.1. */
 type Answer = (request: Http2ServerRequest, response: Http2ServerResponse) => void
 
-/** Over HTTP/2 or HTTP/1.1. What it answers is set by a test, by the last segment of the path. */
+/**
+ * A remote server over HTTP/2 or HTTP/1.1. Tests set its handlers by the last segment of the path.
+ */
 class RemoteServer implements Disposable {
   readonly answers = new Map<string, Answer>()
   readonly upgrades = new Map<string, (socket: Duplex, request: IncomingMessage) => void>()
@@ -102,7 +104,7 @@ class RemoteServer implements Disposable {
 let dir = ''
 let server: TestServer
 let client: Client
-/** By the group that leads to them. */
+/** The remote servers, by the group that they serve. */
 const servers = {
   'two.example.com': new RemoteServer(true),
   'one.example.com': new RemoteServer(false),
@@ -181,7 +183,7 @@ const digest = (bytes: Buffer | string): string => createHash('sha256').update(b
 
 for (const of of groups) {
   for (const [version, open] of Object.entries(clients)) {
-    test(`${version} to ${of}: a body of 4 MB goes there and back, whatever its length was said to be`, async () => {
+    test(`${version} to ${of}: a body of 4 MB passes in both directions, with or without a content-length`, async () => {
       await using own = open(server.url)
       servers[of].answers.set('echo', (request, response) => {
         response.writeHead(200, { 'content-type': 'application/octet-stream' })
@@ -209,7 +211,7 @@ for (const of of groups) {
     })
   }
 
-  test(`${of}: reads have bodies, too, over HTTP/2 without saying so`, async () => {
+  test(`${of}: reads can have bodies, over HTTP/2 even without a content-length`, async () => {
     servers[of].answers.set('asked', (request, response) => {
       void text(request).then((sent) => response.end(`${request.method} ${sent}`))
     })
@@ -225,7 +227,7 @@ for (const of of groups) {
     }
   })
 
-  test(`${of}: an event of a watch comes before the next one is sent`, async () => {
+  test(`${of}: an event of a watch arrives before the next one is sent`, async () => {
     let send: ((line: string) => void) | undefined
     servers[of].answers.set('watched', (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
@@ -239,7 +241,7 @@ for (const of of groups) {
     await lines.return()
   })
 
-  test(`${of}: a client that goes away ends the remote request, before its answer and within it`, async () => {
+  test(`${of}: a client that goes away ends the remote request, before and during its response`, async () => {
     let [begun, closed] = [0, 0]
     const listen: Answer = (request, response) => {
       begun++
@@ -261,12 +263,12 @@ for (const of of groups) {
       stream.on('error', () => undefined)
       if (name === 'begun') await once(stream, 'data')
     }
-    await until(() => begun === 2, 'both have come')
+    await until(() => begun === 2, 'both requests have arrived')
     session.destroy()
-    await until(() => closed === 2, 'both are closed')
+    await until(() => closed === 2, 'both responses are closed')
   })
 
-  test(`${of}: a client that does not read pauses the remote server, and goes on where it was`, async () => {
+  test(`${of}: a client that stops reading pauses the remote server, and gets the rest when it reads again`, async () => {
     const chunk = Buffer.alloc(64 * 1024, 'y')
     const total = 32 * MB
     let written = 0
@@ -293,21 +295,21 @@ for (const of of groups) {
     })
     await once(stream, 'response')
     let seen = -1
-    // It stands still: nothing more is written while nobody reads.
+    // The transfer has stalled: nothing more is written while the client does not read.
     await until(async () => {
       const earlier = written
       await new Promise((resolve) => setTimeout(resolve, 200))
       seen = written
       return isBlocked && earlier === seen
     }, 'the remote server waits')
-    assert.ok(seen < total / 2, `${seen} bytes were taken for a client that reads nothing`)
+    assert.ok(seen < total / 2, `${seen} bytes were buffered for a client that does not read`)
     let bytes = 0
     for await (const part of stream) bytes += Buffer.from(part).length
     assert.equal(bytes, total)
     session.destroy()
   })
 
-  test(`${of}: an answer that is cut off within ends the client's abnormally`, async () => {
+  test(`${of}: a response that is cut off also ends abnormally for the client`, async () => {
     for (const [name, headers] of [
       ['cut', {}],
       ['cut-sized', { 'content-length': 1000 }],
@@ -331,11 +333,11 @@ for (const of of groups) {
       assert.ok(own)
       await assert.rejects(own.call({ path: pathOf(of, name) }), /aborted|reset|hang up/i)
     }
-    await until(() => isServed(of), 'it is served again')
+    await until(() => isServed(of), 'the group is served again')
   })
 }
 
-test('an upgrade leads through, a refused one is the answer of the remote server', async () => {
+test('an upgrade is relayed, and a refused upgrade returns the response of the remote server', async () => {
   servers['one.example.com'].upgrades.set('spoken', (socket, { headers }) => {
     const who = `${String(headers['x-remote-user'])} ${String(headers['authorization'])} ${String(headers['upgrade'])}`
     socket.write(
@@ -361,7 +363,7 @@ test('an upgrade leads through, a refused one is the answer of the remote server
   let echoed = ''
   spoken.socket.on('data', (chunk: Buffer) => (echoed += String(chunk)))
   spoken.socket.write('hello')
-  await until(() => echoed === 'admin undefined websocket\nhello', 'bytes go there and back')
+  await until(() => echoed === 'admin undefined websocket\nhello', 'bytes pass in both directions')
   spoken.socket.destroy()
   assert.deepEqual(shownBy(await upgrade(pathOf('one.example.com', 'refused'))), [403, 'no'])
   assert.deepEqual(shownBy(await upgrade(pathOf('one.example.com', 'ignored'))), [
@@ -371,7 +373,7 @@ test('an upgrade leads through, a refused one is the answer of the remote server
   assert.equal(
     (await upgrade(pathOf('one.example.com', 'spoken'), 'other')).status,
     404,
-    'no protocol that is known',
+    'the protocol is not supported',
   )
   assert.deepEqual(shownBy(await upgrade(pathOf('one.example.com', 'moved'))), [
     503,
@@ -379,7 +381,7 @@ test('an upgrade leads through, a refused one is the answer of the remote server
   ])
 })
 
-test('either end of an upgraded connection closes the other', async () => {
+test('closing either end of an upgraded connection closes the other', async () => {
   let far: Duplex | undefined
   servers['one.example.com'].upgrades.set('open', (socket) => {
     far = socket
@@ -399,7 +401,7 @@ test('either end of an upgraded connection closes the other', async () => {
   await isClosed
 })
 
-test('an upgrade that is not answered in time is closed on the other side, too', async () => {
+test('an upgrade that times out is also closed on the remote side', async () => {
   let far: Duplex | undefined
   servers['one.example.com'].upgrades.set('hangs?timeout=1s', (socket) => {
     far = socket.resume()
@@ -414,7 +416,7 @@ test('an upgrade that is not answered in time is closed on the other side, too',
 })
 
 for (const of of groups) {
-  test(`${of}: answers without a body keep the length that they had, and trailers need a body`, async () => {
+  test(`${of}: responses without a body keep their content-length, and may announce trailers`, async () => {
     servers[of].answers.set('bodiless', (request, response) => {
       const isSame = request.headers['if-none-match'] !== undefined
       response.writeHead(isSame ? 304 : 200, {
@@ -424,7 +426,7 @@ for (const of of groups) {
       response.end(isSame || request.method === 'HEAD' ? '' : 'x'.repeat(50))
     })
     servers[of].answers.set('trailing', (request, response) => {
-      // Node's own server cannot announce them over HTTP/1.1.
+      // Node's HTTP/1.1 server refuses to announce trailers of a response without a body.
       const isHead = request.method === 'HEAD'
       response.writeHead(200, isHead && of === 'one.example.com' ? {} : { trailer: 'x-sum' })
       if (!isHead) response.write('text')
@@ -453,14 +455,14 @@ for (const of of groups) {
   })
 }
 
-test('a body over HTTP/2 that is not as long as it says is not followed by another answer', async () => {
+test('an HTTP/2 body that does not match its content-length cannot inject a second response', async () => {
   const { answers } = servers['two.example.com']
   for (const [name, length] of [
     ['over', 5],
     ['under', 50],
   ] as const) {
     answers.set(name, (_request, response) => {
-      // Node itself would refuse it by its own response.
+      // Node's response object would refuse this length.
       response.stream.respond({ ':status': 200, 'content-length': `${length}` })
       response.stream.end('HTTP/1.1 200 OK\r\nx: y\r\n\r\n')
     })
@@ -475,9 +477,9 @@ test('a body over HTTP/2 that is not as long as it says is not followed by anoth
 })
 
 for (const of of groups) {
-  test(`${of}: answers beside each other come whole, in pieces of any size, whoever is slow, leaves or is cut off`, async () => {
+  test(`${of}: concurrent responses arrive complete, whatever the size of their pieces and the behavior of other clients`, async () => {
     const bytes = randomBytes(MB)
-    /** The size of a piece, from one byte to more than a window; cut: where the connection ends. */
+    /** Sends `bytes` in pieces of `size` bytes. Closes the connection after `cut` bytes, if set. */
     servers[of].answers.set('pieces', (request, response) => {
       const query = new URL(request.url, 'https://x').searchParams
       const [size, cut, isSized] = [
@@ -499,7 +501,10 @@ for (const of of groups) {
     })
     const session = connectHttp2(server.url, { rejectUnauthorized: false })
     session.on('error', () => undefined)
-    /** How many bytes came, all of them right; and whether that was the end. */
+    /**
+     * Returns how many bytes arrived, after comparing them, and whether the response ended
+     * normally.
+     */
     const read = (
       query: string,
       { leaves = Infinity, isSlow = false } = {},
@@ -514,7 +519,7 @@ for (const of of groups) {
         stream.on('error', () => undefined)
         stream.on('data', (chunk: Buffer) => {
           if (!chunk.equals(bytes.subarray(came, came + chunk.length)))
-            reject(new Error(`${query}: other bytes came after ${came}`))
+            reject(new Error(`${query}: wrong bytes after ${came}`))
           came += chunk.length
           if (came >= leaves) stream.close()
           if (!isSlow) return
@@ -531,7 +536,7 @@ for (const of of groups) {
       ]),
     )
     const left = sizes.map((size) => read(`size=${size}&sized=true`, { leaves: 1 }))
-    // HTTP/1.1 has a connection for each: those of the others are not cut with it.
+    // Over HTTP/1.1 each request has its own connection, so a cut does not affect other requests.
     const cut =
       of === 'one.example.com'
         ? sizes.map((size) => read(`size=${size}&sized=true&cut=300000`))
@@ -544,7 +549,7 @@ for (const of of groups) {
   })
 }
 
-test('a method in lower case reaches nobody', async () => {
+test('a request with a lowercase method is not forwarded', async () => {
   let calls = 0
   servers['one.example.com'].answers.set('small', (_request, response) => {
     calls++
@@ -557,7 +562,7 @@ test('a method in lower case reaches nobody', async () => {
   assert.deepEqual([status, calls], [405, 0])
 })
 
-test('APIServices are served here, whatever leads them elsewhere; nor does a Service lead to this server', async () => {
+test('no APIService can redirect the APIServices themselves, and no Service can lead back to this server', async () => {
   const path = '/apis/apiregistration.k8s.io/v1/apiservices'
   const port = Number(new URL(server.url).port)
   const leading = {
@@ -571,7 +576,7 @@ test('APIServices are served here, whatever leads them elsewhere; nor does a Ser
   const loop = `${path}/v1.loop.example.com`
   await until(
     async () => (await client.call({ path: loop })).text.includes('is this server itself'),
-    'it is refused',
+    'the loop is reported',
   )
   assert.equal((await client.call({ method: 'DELETE', path: loop })).status, 200)
   assert.equal((await client.call({ method: 'DELETE', path: own })).status, 200)
@@ -616,7 +621,7 @@ function upgrade(path: string, protocol = 'websocket'): Promise<UpgradeResult> {
 
 const shownBy = ({ status, text: shown }: UpgradeResult): unknown[] => [status, shown]
 
-test('connections are used again; a renewed certificate is shown on new ones', async () => {
+test('connections are reused, and new ones present a renewed certificate', async () => {
   const { sockets, certificates } = servers['two.example.com']
   for (let calls = 0; calls < 20; calls++)
     await client.call({ path: pathOf('two.example.com', 'none') })
@@ -628,19 +633,19 @@ test('connections are used again; a renewed certificate is shown on new ones', a
       await client.call({ path: pathOf('two.example.com', 'none') })
       return certificates.has('renewed')
     },
-    'the new certificate is shown',
+    'the new certificate is presented',
     WATCHED_MS,
   )
 })
 
-test('a server that listens no more is unavailable, and available when it does', async () => {
+test('an APIService becomes unavailable when its server stops listening', async () => {
   using other = new RemoteServer(false)
   const port = await other.listen()
   await register('three.example.com', {
     caBundle: ca,
     service: { namespace: 'default', name: 'remote', port },
   })
-  await until(() => isServed('three.example.com'), 'it is served')
+  await until(() => isServed('three.example.com'), 'the group is served')
   other[Symbol.dispose]()
   const { status, text: why } = await client.call({ path: '/apis/three.example.com/v1/things' })
   assert.deepEqual(
@@ -651,19 +656,19 @@ test('a server that listens no more is unavailable, and available when it does',
     ],
   )
   const path = '/apis/apiregistration.k8s.io/v1/apiservices/v1.three.example.com'
-  // Whoever writes an APIService makes it be looked at.
+  // Every write of an APIService triggers a check of its availability.
   const patch = { metadata: { annotations: { looked: 'at' } } }
   const headers = { 'content-type': 'application/merge-patch+json' }
   await client.call({ method: 'PATCH', path, body: patch, headers })
   await until(
     async () => (await client.call({ path })).text.includes('"FailedDiscoveryCheck"'),
-    'it is found out',
+    'the outage is detected',
   )
   await until(
     async () =>
       (await client.call({ path: '/apis/three.example.com/v1/things' })).text ===
       'service unavailable\n',
-    'nobody is sent there',
+    'requests are no longer forwarded',
   )
   const metrics = (await client.call({ path: '/metrics' })).text
   assert.match(metrics, /^aggregator_unavailable_apiservice\{name="v1.three.example.com"\} 1$/m)
@@ -674,13 +679,13 @@ test('a server that listens no more is unavailable, and available when it does',
   await client.call({ method: 'DELETE', path })
 })
 
-test('a condition that somebody else writes is not written over at once', async () => {
+test('a condition that another client writes is not overwritten immediately', async () => {
   const path = '/apis/apiregistration.k8s.io/v1/apiservices/v1.two.example.com'
   const conditionOf = async (): Promise<string> => {
     const { status } = JSON.parse((await client.call({ path })).text)
     return status.conditions[0].reason
   }
-  await until(async () => (await conditionOf()) === 'Passed', 'it is available')
+  await until(async () => (await conditionOf()) === 'Passed', 'the APIService is available')
   const body = {
     status: {
       conditions: [{ type: 'Available', status: 'False', reason: 'Elsewhere', message: 'no' }],
@@ -690,13 +695,14 @@ test('a condition that somebody else writes is not written over at once', async 
   const { status } = await client.call({ method: 'PATCH', path: `${path}/status`, body, headers })
   assert.equal(status, 200)
   const sinceMs = performance.now()
-  await until(async () => (await conditionOf()) === 'Passed', 'it is written again')
-  // A second; a timer may be early by some milliseconds, and the write was before `sinceMs`.
+  await until(async () => (await conditionOf()) === 'Passed', 'the condition is written again')
+  // The delay is one second. A timer may fire some milliseconds early, and the write precedes
+  // `sinceMs`.
   assert.ok(performance.now() - sinceMs > 700, `after ${performance.now() - sinceMs} ms`)
-  await until(() => isServed('two.example.com'), 'it is served again')
+  await until(() => isServed('two.example.com'), 'the group is served again')
 })
 
-test('a server that stops ends the logs that it relays', async () => {
+test('a server that stops ends the log streams that it relays', async () => {
   let isClosed = false
   servers['two.example.com'].answers.set('log', (_request, response) => {
     response.writeHead(200)
@@ -716,7 +722,7 @@ test('a server that stops ends the logs that it relays', async () => {
   const closed = once(stream.resume(), 'close')
   await replica[Symbol.asyncDispose]()
   await closed
-  // It was ended; not cut with all that was left when the time to stop was up.
+  // The stream has ended normally, and was not cut off at the end of the shutdown period.
   assert.deepEqual([stream.readableEnded, stream.aborted, stream.rstCode], [true, false, 0])
   await until(() => isClosed, 'the log is closed')
   session.destroy()

@@ -1,13 +1,13 @@
 /**
- * Server-side apply on a whole server: a crowd of appliers against a model, and an object as large
- * as objects get.
+ * Tests server-side apply on a whole server: many concurrent applies are compared with a model, and
+ * an object of the maximum size does not block the server.
  */
 import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { test } from 'node:test'
 import { type Answer, serverOfFile } from './support.ts'
 
-/** A busy machine may not do them all in the minute that requests have. */
+/** The applies may take longer than the default request timeout of a minute on a busy machine. */
 const call = serverOfFile(['--request-timeout=10m'])
 
 const path = '/api/v1/namespaces/default/configmaps'
@@ -31,7 +31,7 @@ const send = (name: string, manager: string, body: Buffer): Promise<Answer> =>
     headers,
   })
 
-/** A client tries again when too many others were first. */
+/** Applies data, and retries when too many other clients were first. */
 async function apply(name: string, manager: string, data: Data): Promise<ConfigMap> {
   for (;;) {
     const { status, text } = await send(name, manager, bodyOf(name, data))
@@ -40,7 +40,7 @@ async function apply(name: string, manager: string, data: Data): Promise<ConfigM
   }
 }
 
-/** What apply means, in a few lines: for one map of texts, with force. */
+/** A model of apply with force, for a map of strings. */
 class Model {
   readonly data = new Map<string, string>()
   readonly owners = new Map<string, Set<string>>()
@@ -84,14 +84,14 @@ function shown({ data, metadata }: ConfigMap): object {
 
 const version = ({ metadata }: ConfigMap): number => Number(metadata.resourceVersion)
 
-/** Each may meet all others: their work grows with the square. */
+/** Number of applies. Each may meet all others, so the work grows with the square. */
 const APPLIES = 80
 const MANAGERS = 30
 const SHARED_KEYS = 30
 
 /**
- * By its number, so that a failure can be run again: some keys that many want, and one that makes
- * each apply a change.
+ * Returns the data of an apply by its number, so that a failure can be reproduced. It has some keys
+ * that many applies want, and one that makes each apply a change.
  */
 function statedBy(index: number): Data {
   const keys = Array.from({ length: SHARED_KEYS }, (_, key) => key).filter(
@@ -104,7 +104,7 @@ function statedBy(index: number): Data {
   return { ...Object.fromEntries(wanted), [`own-${index % MANAGERS}`]: `${index}` }
 }
 
-test('80 applies at once are as if one came after the other', async () => {
+test('80 concurrent applies have the same result as applies one after the other', async () => {
   const applies = Array.from({ length: APPLIES }, (_, index) => ({
     manager: `manager-${index % MANAGERS}`,
     stated: statedBy(index),
@@ -126,7 +126,7 @@ test('80 applies at once are as if one came after the other', async () => {
 })
 
 const FIELDS = 20_000
-/** Of the processor's time, which does not depend on who else uses the machine. */
+/** Maximum processor time of a tick. Unlike elapsed time, it does not depend on other programs. */
 const TURN_MS_MAX = 250
 
 function large(value: string): Buffer {
@@ -134,7 +134,7 @@ function large(value: string): Buffer {
   return bodyOf('large', Object.fromEntries(keys.map((key) => [key, value.repeat(36)])))
 }
 
-test('an object of 1 MB with 20,000 fields does not hold up the others', async () => {
+test('an object of 1 MB with 20,000 fields does not delay other requests', async () => {
   const bodies = [large('a'), large('b'), large('b'), large('c')]
   let isOver = false
   const longestMs = longestTurn(() => isOver)
@@ -144,10 +144,10 @@ test('an object of 1 MB with 20,000 fields does not hold up the others', async (
   }
   isOver = true
   const ms = await longestMs
-  assert.ok(ms < TURN_MS_MAX, `a turn took ${ms.toFixed(0)} ms`)
+  assert.ok(ms < TURN_MS_MAX, `a tick took ${ms.toFixed(0)} ms`)
 })
 
-/** Looks at each turn of the event loop until it is over. */
+/** Returns the longest processor time of a tick of the event loop until `isOver`. */
 async function longestTurn(isOver: () => boolean): Promise<number> {
   let longestMs = 0
   let last = process.threadCpuUsage()

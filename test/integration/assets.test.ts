@@ -1,6 +1,6 @@
 /**
- * `keelson assets`, started as controller-runtime's envtest starts what it finds in
- * KUBEBUILDER_ASSETS (`npm run envtest` runs the real one).
+ * Tests `keelson assets`. Its programs are started in the way in which controller-runtime's envtest
+ * starts the programs of KUBEBUILDER_ASSETS. `npm run envtest` runs the real envtest.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
@@ -47,7 +47,7 @@ class Child implements AsyncDisposable {
     await until(async () => {
       assert.equal(this.process.exitCode, null, this.told)
       return (await statusOf(url)) === 200
-    }, `${url} answers`)
+    }, `${url} responds`)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -70,7 +70,7 @@ function statusOf(url: string): Promise<number | undefined> {
   })
 }
 
-/** The flags of controller-runtime 0.21, and an administrator's certificate. */
+/** Returns the flags that controller-runtime 0.21 passes, and an administrator's certificate. */
 function serverFlags(name: string, port: number, etcdUrl: string) {
   const certs = join(dir, name)
   mkdirSync(certs)
@@ -127,12 +127,12 @@ function create({ url, admin }: ServerAccess, name: string): Promise<number | un
   })
 }
 
-test('the stand-in for etcd says what it is, and kube-apiserver tells its flags', async () => {
+test('the stand-in for etcd describes itself, and kube-apiserver prints its flags and version', async () => {
   const { stdout: version } = await run(join(assets, 'etcd'), ['--version'])
-  assert.match(version, /^This is not etcd: it stands in for it beside Keelson/)
+  assert.match(version, /^This is not etcd, but its stand-in beside Keelson/)
   const { stdout: help } = await run(join(assets, 'kube-apiserver'), ['--help'])
   assert.match(help, /^ {2}--etcd-servers/m)
-  // By this envtest knows that the server is a new one.
+  // Envtest recognizes a recent server by the absence of this flag.
   assert.doesNotMatch(help, /^\s*--insecure-port\b/m)
   assert.match(
     (await run(join(assets, 'kube-apiserver'), ['--version'])).stdout,
@@ -140,7 +140,7 @@ test('the stand-in for etcd says what it is, and kube-apiserver tells its flags'
   )
 })
 
-test('a control plane starts as envtest starts it, and ends when it is told to', async () => {
+test('a control plane starts as envtest starts it, and ends on SIGTERM', async () => {
   const [etcdPort = 0, peerPort = 0, port = 0] = await freePorts(3)
   const etcdUrl = `http://127.0.0.1:${etcdPort}`
   const etcdFlags = [
@@ -160,12 +160,12 @@ test('a control plane starts as envtest starts it, and ends when it is told to',
   assert.equal(await create(server, 'first'), 201)
   for (const child of [apiServer, etcd]) {
     child.process.kill('SIGTERM')
-    await until(() => child.process.exitCode !== null, 'it has ended')
+    await until(() => child.process.exitCode !== null, 'the process has ended')
     assert.equal(child.process.exitCode, 0, child.told)
   }
 })
 
-test('beside a real etcd objects are kept there', async () => {
+test('with a real etcd, objects are kept there', async () => {
   await using etcd = await startEtcd()
   const [port = 0] = await freePorts(1)
   const server = serverFlags('real', port, etcd.clientUrl)
@@ -179,10 +179,10 @@ test('beside a real etcd objects are kept there', async () => {
   assert.equal(await create(server, 'kept'), 409)
 })
 
-test('who is killed leaves nothing behind', async () => {
+test('the stand-in for etcd ends when its parent is killed', async () => {
   const [etcdPort = 0] = await freePorts(1)
   const etcdUrl = `http://127.0.0.1:${etcdPort}`
-  // A shell that starts it and waits, as a test would.
+  // The shell starts the program and waits for it, as a test would.
   const script = '"$1" --listen-client-urls="$2" & wait'
   const parent = spawn('sh', ['-c', script, 'sh', join(assets, 'etcd'), etcdUrl], {
     stdio: 'ignore',
@@ -191,11 +191,11 @@ test('who is killed leaves nothing behind', async () => {
   parent.kill('SIGKILL')
   await until(
     async () => (await statusOf(`${etcdUrl}/health`)) === undefined,
-    'it has ended with its parent',
+    'the stand-in has ended with its parent',
   )
 })
 
-/** Loaded by Node before a program: tells that it is there, and waits. */
+/** A module that Node loads before a program. It writes its process id to a file, and waits. */
 const waiting = `
 import { existsSync, writeFileSync } from 'node:fs'
 writeFileSync(process.env.LOADING, String(process.pid))
@@ -213,7 +213,7 @@ function isAlive(pid: number): boolean {
 }
 
 for (const name of ['etcd', 'kube-apiserver']) {
-  test(`who is killed while its ${name} still loads leaves nothing behind`, async () => {
+  test(`${name} ends when its parent is killed while it still loads`, async () => {
     const [etcdPort = 0, port = 0] = await freePorts(2)
     const etcdUrl = `http://127.0.0.1:${etcdPort}`
     await using _ = new Child('etcd', [`--listen-client-urls=${etcdUrl}`])
@@ -229,7 +229,7 @@ for (const name of ['etcd', 'kube-apiserver']) {
       GO,
       NODE_OPTIONS: `--import=${pathToFileURL(module).href}`,
     }
-    // A shell that starts it and waits, as a test would.
+    // The shell starts the program and waits for it, as a test would.
     const parent = spawn('sh', ['-c', '"$@" & wait', 'sh', join(assets, name), ...args], {
       stdio: 'ignore',
       env,
@@ -240,11 +240,11 @@ for (const name of ['etcd', 'kube-apiserver']) {
     parent.kill('SIGKILL')
     await gone
     writeFileSync(GO, '')
-    await until(() => !isAlive(pid), 'it has ended')
+    await until(() => !isAlive(pid), 'the process has ended')
   })
 }
 
-test('help is there through a link', async () => {
+test('the help is found through a symbolic link', async () => {
   symlinkSync(join(assets, 'kube-apiserver'), join(dir, 'linked'))
   const { stdout } = await run(join(dir, 'linked'), ['--help'])
   assert.match(stdout, /^ {2}--etcd-servers/m)
@@ -252,7 +252,7 @@ test('help is there through a link', async () => {
 
 const withPath = (path: string) => ({ env: { ...process.env, PATH: path }, timeout: 120_000 })
 
-test('kubectl is the one of the PATH, or says that there was none', async () => {
+test('kubectl is the one on the PATH, or prints that there was none', async () => {
   const tools = join(dir, 'tools')
   mkdirSync(tools)
   writeFileSync(join(tools, 'kubectl'), '#!/bin/sh\necho the real one\n', { mode: 0o755 })
@@ -265,6 +265,6 @@ test('kubectl is the one of the PATH, or says that there was none', async () => 
     [keelsonProgram, 'assets', '--dir', folder],
     withPath(`${folder}:${tools}`),
   )
-  await assert.rejects(run(join(folder, 'kubectl')), /there was none on the PATH/)
+  await assert.rejects(run(join(folder, 'kubectl')), /was not on the PATH/)
   assert.match(readFileSync(join(folder, 'kubectl'), 'utf8'), /^#!\/bin\/sh/)
 })

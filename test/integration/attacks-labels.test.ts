@@ -1,4 +1,7 @@
-/** Clients cannot make the metrics grow (CVE-2020-8552): what they choose freely is no label. */
+/**
+ * Tests that clients cannot make the metrics grow (CVE-2020-8552): values that clients choose
+ * freely do not become labels.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createClient } from '../recorded/compat/client.ts'
@@ -12,9 +15,13 @@ before(async () => {
 
 after(() => server[Symbol.asyncDispose]())
 
-test('attack: a series of metrics for every request', { timeout: 120_000 }, async () => {
+test('attack: requests with arbitrary values add no series of metrics', {
+  timeout: 120_000,
+}, async () => {
   using client = createClient({ server: server.url, token: adminToken })
-  /** How many series each metric has: the buckets of a histogram are one. */
+  /**
+   * Returns the number of series of each metric. All buckets of a histogram count as one series.
+   */
   const seriesNow = async (): Promise<Map<string, number>> => {
     const { raw } = await client.request({ method: 'GET', path: '/metrics' })
     const lines = raw.toString().split('\n')
@@ -63,8 +70,8 @@ test('attack: a series of metrics for every request', { timeout: 120_000 }, asyn
   const grown = [...(await seriesNow())].map(
     ([name, count]) => [name, count - (first.get(name) ?? 0)] as const,
   )
-  // The server itself adds some, such as that of its first large garbage collection. A label that
-  // clients choose would add one for each of the 50.
+  // The server itself adds some series, such as that of its first large garbage collection. A label
+  // that clients choose would add one series for each of the 50 rounds.
   const faults = grown.filter(([, more]) => more >= 10)
-  assert.deepEqual(faults, [], 'series more after 800 requests')
+  assert.deepEqual(faults, [], 'metrics with more series after 800 requests')
 })

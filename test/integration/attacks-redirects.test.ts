@@ -1,7 +1,7 @@
 /**
- * The server follows no redirect of whom it calls (CVE-2018-1002102, CVE-2020-8559, CVE-2020-8561,
- * CVE-2022-3172): not with its credentials, and not to places that the client cannot reach. An
- * upgrade that is refused leaves no connection behind (CVE-2018-1002105).
+ * Tests that the server follows no redirects of webhooks and kubelets (CVE-2018-1002102,
+ * CVE-2020-8559, CVE-2020-8561, CVE-2022-3172). They could obtain its credentials, or lead to hosts
+ * that the client cannot reach. A refused upgrade leaves no connection behind (CVE-2018-1002105).
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -21,7 +21,7 @@ const { certificatePem: cert, keyPem: key } = createSelfSigned(
 )
 const folder = mkdtempSync(join(tmpdir(), 'keelson-redirects-'))
 const parts = new AsyncDisposableStack()
-/** What came to where nobody was sent. */
+/** Requests to the target of the redirects, and data that was relayed after a refused upgrade. */
 const lured: string[] = []
 let elsewhere: string
 let redirecting: string
@@ -69,7 +69,7 @@ before(async () => {
       .resume()
       .on('end', () => response.writeHead(status, { location: `${elsewhere}/lured` }).end('{}'))
   })
-  // The bytes that follow a refused upgrade must not come through.
+  // Bytes that a client sends after a refused upgrade must not arrive here.
   hook.on('upgrade', (request, socket) => {
     socket.on('data', (data: Buffer) => lured.push(data.toString()))
     socket.on('error', () => undefined)
@@ -116,7 +116,7 @@ after(async () => {
 
 const pod = '/api/v1/namespaces/default/pods/p'
 
-test('attack: an authorization webhook sends the server elsewhere', {
+test('attack: a redirect by an authorization webhook is not followed', {
   timeout: 120_000,
 }, async () => {
   const { status } = await client.call({
@@ -127,7 +127,7 @@ test('attack: an authorization webhook sends the server elsewhere', {
   assert.deepEqual(lured, [])
 })
 
-test('attack: a token webhook sends the server elsewhere', { timeout: 120_000 }, async () => {
+test('attack: a redirect by a token webhook is not followed', { timeout: 120_000 }, async () => {
   assert.equal((await client.call({ path: '/api', token: 'unknown' })).status, 401)
   assert.deepEqual(lured, [])
 })
@@ -139,7 +139,9 @@ const version = (name: string): object => ({
   schema: { openAPIV3Schema: { type: 'object' } },
 })
 
-test('attack: a conversion webhook sends the server elsewhere', { timeout: 120_000 }, async () => {
+test('attack: a redirect by a conversion webhook is not followed', {
+  timeout: 120_000,
+}, async () => {
   const definition = {
     metadata: { name: 'lures.example.com' },
     spec: {
@@ -174,13 +176,13 @@ test('attack: a conversion webhook sends the server elsewhere', { timeout: 120_0
   assert.deepEqual(lured, [])
 })
 
-test('attack: a kubelet sends the server elsewhere, with its certificate or without', {
+test('attack: a redirect by a kubelet is not followed, neither for logs nor for proxied requests', {
   timeout: 120_000,
 }, async () => {
   for (const path of [`${pod}/log`, '/api/v1/nodes/n/proxy/301', '/api/v1/nodes/n/proxy/307']) {
     const { status, headers } = await client.call({ path })
     assert.notEqual(status, 200, path)
-    // A client is told where to go, and goes with its own credentials, if at all.
+    // The client may get the location. If it follows the redirect, it uses its own credentials.
     if (headers['location'] !== undefined) assert.equal(headers['location'], `${elsewhere}/lured`)
   }
   assert.deepEqual(lured, [])
@@ -190,7 +192,9 @@ for (const [what, path] of [
   ['is refused', `${pod}/exec?command=ls&stdout=true`],
   ['is redirected', '/api/v1/nodes/n/proxy/moved'],
 ] as const) {
-  test(`attack: a connection behind an upgrade that ${what}`, { timeout: 120_000 }, async () => {
+  test(`attack: an upgrade that ${what} leaves no connection to the backend`, {
+    timeout: 120_000,
+  }, async () => {
     const { hostname, port } = new URL(server.url)
     const headers = {
       connection: 'Upgrade',

@@ -1,7 +1,7 @@
 /**
- * Credentials and secrets stay out of what others read: the log, at its highest verbosity, and
- * answers (CVE-2019-11250; findings TOB-K8S-001 and NCC-WVM). All requests of this file carry them
- * in every place that a client can put them.
+ * Tests that credentials and secrets stay out of the log, even at its highest verbosity, and out of
+ * responses (CVE-2019-11250; findings TOB-K8S-001 and NCC-WVM). The requests of this file carry
+ * them in every place where a client can put them.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -13,7 +13,7 @@ import type { ApiServerProcess } from '../support/harness/api-server.ts'
 const parts = new AsyncDisposableStack()
 let server: ApiServerProcess
 
-/** None of them may be seen again. */
+/** Values that must not be seen again. */
 const secrets = {
   bearer: 'bearer-93b1f0',
   basic: Buffer.from('ann:basic-93b1f1').toString('base64'),
@@ -39,7 +39,7 @@ type Ask = { readonly headers?: { readonly [name: string]: string | null }; read
 
 const as = (authorization: string): Ask => ({ headers: { authorization } })
 
-test('attack: what is in the log is enough to be somebody else', async () => {
+test('attack: the log and the responses to refused requests contain no credentials', async () => {
   using client = createClient({ server: server.url, token: server.token })
   const answers: HttpAnswer[] = []
   const ask = async (
@@ -95,7 +95,7 @@ test('attack: what is in the log is enough to be somebody else', async () => {
   const all = { ...secrets, own: server.token, issued: status.token.split('.')[2] ?? '' }
   const logged = Object.entries(all).filter(([, secret]) => log.includes(secret))
   assert.deepEqual(logged, [], 'the log has credentials')
-  // What is answered to a refused request tells nothing of what was sent.
+  // The response to a refused request reveals nothing of what was sent.
   for (const { status: code, raw } of answers) {
     if (code !== 401 && code !== 403) continue
     const text = raw.toString()
@@ -103,7 +103,7 @@ test('attack: what is in the log is enough to be somebody else', async () => {
   }
 })
 
-test('attack: a bad token is told apart by its answer', async () => {
+test('attack: responses do not reveal why a token is bad', async () => {
   using client = createClient({ server: server.url })
   const answers: string[] = []
   for (const token of [

@@ -1,4 +1,4 @@
-/** Backends of the audit log that fail, wait or stop: what becomes of requests and of events. */
+/** Tests the effect of audit backends that fail, block or stop on requests and on events. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -38,8 +38,8 @@ async function start(
 }
 
 /**
- * From now on each write to the log fails, as on a disk that is full: its file is /dev/full, which
- * a rotation opens.
+ * Makes writes to the log fail from now on, as on a full disk. The log becomes a link to /dev/full,
+ * which takes effect when the file is opened.
  */
 async function fillDisk(dir: string): Promise<void> {
   await rename(join(dir, 'audit.log'), join(dir, 'before.log'))
@@ -51,7 +51,7 @@ const metric = (text: string, name: string): string =>
   new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1] ?? ''
 
 for (const isStrict of [true, false]) {
-  test(`a disk that is full ${isStrict ? 'fails' : 'does not fail'} requests`, {
+  test(`a full disk ${isStrict ? 'fails' : 'does not fail'} requests`, {
     timeout: 120_000,
   }, async (t) => {
     const mode = isStrict ? 'blocking-strict' : 'blocking'
@@ -60,7 +60,7 @@ for (const isStrict of [true, false]) {
       `--audit-log-mode=${mode}`,
     ])
     await fillDisk(dir)
-    // Nothing has been written yet, so the file is opened only now.
+    // Nothing has been written yet, so the file is only opened now.
     const { status, text } = await client.call(create('a'))
     assert.equal(status, isStrict ? 500 : 201)
     if (isStrict)
@@ -119,7 +119,7 @@ async function startWithHook(t: TestContext, args: readonly string[]) {
   return { receiver, ...(await start(t, () => [`--audit-webhook-config-file=${path}`, ...args])) }
 }
 
-test('a blocking webhook has the events when the answer comes, after failures too', {
+test('a blocking webhook has the events before the client gets its response, even after failures', {
   timeout: 120_000,
 }, async (t) => {
   const flags = ['--audit-webhook-mode=blocking', '--audit-webhook-initial-backoff=10ms']
@@ -145,7 +145,7 @@ test('events that wait for their batch are sent when the server stops', {
   assert.equal(receiver.items.length, 2)
 })
 
-test('a log that is written in batches is whole when the server has stopped', {
+test('a log that is written in batches is complete when the server has stopped', {
   timeout: 120_000,
 }, async (t) => {
   const { dir, client, server } = await start(t, (to) => [
@@ -187,7 +187,7 @@ test('the policy of docs/access.md works as shown', { timeout: 120_000 }, async 
   ])
 })
 
-test('a collector of traces and a webhook that never answer leave time to tell what is lost', async () => {
+test('a trace collector and a webhook that never respond leave time to report lost audit events', async () => {
   const hole = createPlainServer(
     (socket) => void socket.on('error', () => undefined).resume(),
   ).listen(0, '127.0.0.1')
@@ -221,7 +221,7 @@ test('a collector of traces and a webhook that never answer leave time to tell w
     ])
     await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
     assert.equal((await client.call({ path: '/api/v1/namespaces' })).status, 200)
-    // Fails if some part did not stop.
+    // This fails if some part does not stop.
     await server[Symbol.asyncDispose]()
     assert.ok(server.complaints.some((line) => line.includes('an audit event was lost')))
   } finally {
@@ -230,7 +230,7 @@ test('a collector of traces and a webhook that never answer leave time to tell w
   }
 })
 
-test('a reader of the standard output that does not read keeps no process from ending', async () => {
+test('a process can end even if the reader of its standard output does not read', async () => {
   const module = JSON.stringify(
     join(import.meta.dirname, '../../src/request/audit/standard-output.ts'),
   )

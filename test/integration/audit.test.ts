@@ -1,6 +1,6 @@
 /**
- * The audit log of a whole server: which events there are, what is in them, and that no request is
- * answered before it is recorded.
+ * Tests the audit log of a whole server: which events are recorded, what they contain, and that
+ * each is recorded before the client gets its response.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -54,7 +54,7 @@ after(async () => {
 
 let asked = 0
 
-/** Makes a request and returns its events, which are there when it is answered. */
+/** Makes a request and returns its events, which are recorded before the response arrives. */
 async function audited(
   call: Call,
 ): Promise<{ readonly status: number; readonly events: readonly Fields[] }> {
@@ -71,7 +71,7 @@ async function eventsOf(id: string): Promise<readonly Fields[]> {
 const stagesOf = (events: readonly Fields[]): readonly string[] =>
   events.map(({ stage }) => textOf(stage))
 
-test('a read is recorded when it comes and when it is answered', async () => {
+test('a read is recorded when it is received and when its response is complete', async () => {
   const headers = { 'user-agent': 'me', 'x-forwarded-for': '1.2.3.4, nobody, ::ffff:5.6.7.8' }
   const { events } = await audited({ path: '/api/v1/namespaces/default?a=%20b', headers })
   assert.deepEqual(stagesOf(events), ['RequestReceived', 'ResponseComplete'])
@@ -106,7 +106,7 @@ test('a read is recorded when it comes and when it is answered', async () => {
   })
 })
 
-test('objects are recorded by level, in JSON whatever the client accepts, without managed fields', async () => {
+test('objects are recorded by level, without managed fields, and in JSON for every response format', async () => {
   const body = { metadata: { name: 'a', uid: 'mine' }, data: { k: 'v' } }
   const accept = 'application/vnd.kubernetes.protobuf'
   const { status, events } = await audited({
@@ -159,7 +159,7 @@ test('a patch is recorded as it was sent', async () => {
   assert.equal(broken.events.at(-1)?.['requestObject'], '{ "data"')
 })
 
-test('requests that are refused are recorded', async () => {
+test('refused requests are recorded', async () => {
   const unknown = await audited({ path: maps, token: 'nobody' })
   assert.deepEqual([unknown.status, stagesOf(unknown.events)], [401, ['ResponseStarted']])
   assert.deepEqual(unknown.events[0]?.['user'], {})
@@ -176,7 +176,7 @@ test('requests that are refused are recorded', async () => {
   assert.deepEqual((await audited({ path: '/livez' })).events, [])
 })
 
-test('who impersonates is recorded, and whom', async () => {
+test('an impersonated request is recorded with both users', async () => {
   const headers = { 'impersonate-user': 'bob', 'impersonate-group': 'dev' }
   const { events } = await audited({ path: '/api/v1/nodes', headers })
   assert.equal(fieldsOf(events[0]?.['user'])['username'], 'admin')
@@ -187,7 +187,7 @@ test('who impersonates is recorded, and whom', async () => {
   })
 })
 
-test('a watch is recorded when it begins and when it ends', async () => {
+test('a watch is recorded when it starts and when it ends', async () => {
   const headers = { 'audit-id': 'watching' }
   const lines = client.lines({ path: `${maps}?watch=true`, headers })
   await lines.next()

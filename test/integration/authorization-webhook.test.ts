@@ -1,5 +1,5 @@
 /**
- * Authorization by webhooks on a whole server: real TLS, a chain with conditions, and a
+ * Tests authorization webhooks on a whole server: real TLS, a chain with match conditions, and a
  * configuration that is reloaded.
  */
 import assert from 'node:assert/strict'
@@ -24,12 +24,12 @@ type Spec = {
   readonly resourceAttributes?: { readonly namespace?: string; readonly name?: string }
 }
 const asked: Spec[] = []
-/** What the webhook says to a spec; a number is the status of an error. */
+/** Returns the webhook's response to a spec. A number is the status code of an error. */
 let says: (spec: Spec) => object | number = () => ({ allowed: false })
 
 let answersAfterMs = 0
 let called = 0
-/** Calls that were given up before they were answered. */
+/** Number of calls that the server aborted before the response. */
 let aborted = 0
 
 const hook: Server = createServer({ cert, key }, (request, response) => {
@@ -51,7 +51,9 @@ const hook: Server = createServer({ cert, key }, (request, response) => {
   })
 })
 
-/** The longest that can be configured: what ends sooner was not ended by this. */
+/**
+ * The longest timeout that can be configured, so that calls that end earlier have another reason.
+ */
 const HOOK_TIMEOUT_MS = 30_000
 
 const configOf = (failurePolicy: string, namespace: string, more = ''): string => `
@@ -114,7 +116,7 @@ const read = async (namespace: string, token = 'bob-token') => {
   return { status, text }
 }
 
-test('what its conditions match is decided by the webhook, the rest by the next authorizer', async () => {
+test('the webhook decides on requests that match its conditions, and the next authorizer on the others', async () => {
   says = ({ user }) => ({ allowed: user === 'bob', reason: 'because' })
   assert.equal((await read('guarded')).status, 404)
   assert.equal(asked.at(-1)?.user, 'bob')
@@ -123,7 +125,7 @@ test('what its conditions match is decided by the webhook, the rest by the next 
   assert.equal(asked.length, count)
 })
 
-test('a denial ends the chain, with its reason', async () => {
+test('a denial ends the chain, and its reason is returned', async () => {
   says = () => ({ denied: true, reason: 'not today' })
   await sleep(5)
   const { status, text } = await read('guarded')
@@ -131,7 +133,7 @@ test('a denial ends the chain, with its reason', async () => {
   assert.match(text, /cannot get resource .* in the namespace \\"guarded\\": not today"/)
 })
 
-test('no opinion leaves it to the others; members of system:masters are never asked about', async () => {
+test('no opinion leaves the decision to the next authorizer, and system:masters are never reviewed', async () => {
   says = () => ({ allowed: false, reason: 'who knows' })
   await sleep(5)
   const { status, text } = await read('guarded')
@@ -142,7 +144,7 @@ test('no opinion leaves it to the others; members of system:masters are never as
   assert.equal(asked.length, count)
 })
 
-test('an error that nobody overrules is a 500 without the request having been allowed', async () => {
+test('an error without a later decision returns 500 and does not allow the request', async () => {
   says = () => 403
   await sleep(5)
   const { status, text } = await read('guarded')
@@ -153,7 +155,7 @@ test('an error that nobody overrules is a 500 without the request having been al
   )
 })
 
-test('an access review says what the webhook says, and that it failed', async () => {
+test('an access review returns the decision of the webhook, or its failure', async () => {
   const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
   const spec = {
     user: 'carol',
@@ -171,7 +173,7 @@ test('an access review says what the webhook says, and that it failed', async ()
   assert.deepEqual(await ask(), { allowed: false, evaluationError })
 })
 
-test('a timeout that ends before the webhook denies leaves nothing to the others', async () => {
+test('a request that times out before the webhook denies it is not passed to the next authorizer', async () => {
   const roles = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings'
   const body = {
     metadata: { name: 'carol' },
@@ -199,7 +201,7 @@ test('a timeout that ends before the webhook denies leaves nothing to the others
   await until(async () => (await read('other')).status === 403, 'other is answered with 403')
 })
 
-test('the question of an access review ends with its request', async () => {
+test('the webhook call of an access review ends with its request', async () => {
   const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews?timeout=200ms'
   const spec = {
     user: 'carol',
@@ -207,7 +209,7 @@ test('the question of an access review ends with its request', async () => {
   }
   answersAfterMs = 2 * HOOK_TIMEOUT_MS
   const earlier = { called, aborted }
-  // On a busy machine the time may be up before the webhook is asked.
+  // On a busy machine the request may time out before the webhook is called.
   await until(async () => {
     const { status } = await client.call({
       method: 'POST',
@@ -217,10 +219,10 @@ test('the question of an access review ends with its request', async () => {
     })
     assert.equal(status, 504)
     return called > earlier.called
-  }, 'the webhook is asked')
+  }, 'the webhook is called')
   await until(
     () => aborted - earlier.aborted === called - earlier.called,
-    'all is given up',
+    'all calls are aborted',
     HOOK_TIMEOUT_MS / 2,
   )
   answersAfterMs = 0
@@ -237,7 +239,7 @@ const reloads = (status: string): Promise<string> =>
     ),
   )
 
-test('a changed configuration is used from then on; a bad one changes nothing', async () => {
+test('a changed configuration is used after its reload, and an invalid one changes nothing', async () => {
   says = () => ({ allowed: true })
   assert.match(await reloads('success'), / 1$/)
   writeFileSync(configPath, configOf('NoOpinion', 'elsewhere'))
@@ -251,7 +253,7 @@ test('a changed configuration is used from then on; a bad one changes nothing', 
   writeFileSync(configPath, configOf('Whatever', 'guarded'))
   await until(
     async () => (await reloads('failure')).endsWith(' 1'),
-    '1 failures are counted',
+    'one failure is counted',
     WATCHED_MS,
   )
   assert.equal((await read('elsewhere')).status, 404)
@@ -265,7 +267,7 @@ test('a changed configuration is used from then on; a bad one changes nothing', 
   )
   await until(
     async () => (await reloads('failure')).endsWith(' 2'),
-    '2 failures are counted',
+    'two failures are counted',
     WATCHED_MS,
   )
   assert.equal((await read('guarded')).status, 403)
@@ -280,7 +282,7 @@ test('a changed configuration is used from then on; a bad one changes nothing', 
   )
 })
 
-test('with the policy Deny an error ends the chain', async () => {
+test('with failurePolicy Deny, an error ends the chain', async () => {
   writeFileSync(
     configPath,
     configOf('Deny', 'strict', '- {type: AlwaysAllow, name: alwaysallow}\n'),

@@ -1,4 +1,6 @@
-/** Why somebody may do something: the path, who may ask it, and the command. */
+/**
+ * Tests explanations of permissions: the debug path, the permission to read it, and the command.
+ */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, before, test } from 'node:test'
@@ -40,7 +42,7 @@ const why = async (query: string, token = adminToken) => {
   return { status, text }
 }
 
-test('it tells the binding that allows, and the nearest one where none does', async () => {
+test('the response names the binding that allows, or the nearest one if none allows', async () => {
   const allowed = await why('user=alice&verb=get&resource=pods&namespace=shop')
   assert.equal(allowed.status, 200)
   const { authorizers, ...rest } = JSON.parse(allowed.text)
@@ -57,7 +59,7 @@ test('it tells the binding that allows, and the nearest one where none does', as
   assert.equal(deployments.attributes.apiGroup, 'apps')
 })
 
-test('who may not ask learns nothing, not even what a wrong question is', async () => {
+test('a user without permission learns nothing, not even whether its query is valid', async () => {
   for (const query of ['user=alice&verb=get&resource=pods', 'nonsense', '']) {
     const { status, text } = await why(query, 'bob-token')
     assert.equal(status, 403)
@@ -82,14 +84,14 @@ for (const [query, message] of [
   ['user=a&verb=get&resource=pods&path=/x', /either path or resource is required/],
   ['user=a&verb=get&resource=pods&color=red', /unknown parameter color/],
 ] as const) {
-  test(`a wrong question: ${query}`, async () => {
+  test(`an invalid query is refused: ${query}`, async () => {
     const { status, text } = await why(query)
     assert.equal(status, 400)
     assert.match(text, message)
   })
 }
 
-test('only that path is served, and only read', async () => {
+test('the path accepts only GET, and other paths of /debug are not found', async () => {
   const { status } = await client.call({
     method: 'POST',
     path: '/debug/authorization',
@@ -100,7 +102,7 @@ test('only that path is served, and only read', async () => {
   assert.equal((await client.call({ path: '/debug/other', token: adminToken })).status, 404)
 })
 
-/** The command, in a process of its own: the server of this test must go on meanwhile. */
+/** Runs the command in a separate process, because the server of this test must keep running. */
 function run(...args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
   const how = [`--server=${server.url}`, '--insecure-skip-tls-verify', `--token=${adminToken}`]
   const main = new URL('../../src/main.ts', import.meta.url).pathname
@@ -116,7 +118,7 @@ function run(...args: readonly string[]): Promise<{ code: number; out: string; e
   })
 }
 
-test('the command prints it as a tree', async () => {
+test('the command prints the explanation as a tree', async () => {
   const { out, err } = await run('--as=alice', 'get', 'pods/p', '-n', 'shop')
   assert.equal(err, '')
   assert.equal(
@@ -130,10 +132,10 @@ test('the command prints it as a tree', async () => {
   )
 })
 
-test('it says what is wrong with a question', async () => {
+test('the command reports a missing flag', async () => {
   assert.deepEqual(await run('get', 'pods'), {
     code: 2,
     out: '',
-    err: 'keelson: --as is missing: --as alice\n',
+    err: 'keelson: --as is required, for example --as=alice\n',
   })
 })

@@ -1,6 +1,6 @@
 /**
- * The single executable, built by scripts/binary.ts: alone with an empty PATH, in an image's file
- * system that is read-only, and in an image if this machine can build one.
+ * Tests the single executable that scripts/binary.ts builds: by itself with an empty PATH, in the
+ * read-only file system of an image, and in an image if this machine can build one.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
@@ -29,11 +29,11 @@ import { until } from '../support/harness/until.ts'
 
 const run = promisify(execFile)
 const COMMAND_MS_MAX = 300_000
-/** It takes a second; minutes on a machine that is busy with other tests. */
+/** Maximum time until the server is ready. It takes a second, but minutes on a busy machine. */
 const READY_MS_MAX = 300_000
-/** Compiled code would have been saved by then: after 2 s. */
+/** Time after which compiled code would have been saved. That happens after 2 s. */
 const SAVED_MS = 5_000
-/** Of deploy/Containerfile. */
+/** User id in deploy/Containerfile. */
 const USER_ID = 65_532
 
 const parts = new AsyncDisposableStack()
@@ -78,7 +78,7 @@ class RunningBinary implements AsyncDisposable {
     )
   }
 
-  /** The status with which it ended. */
+  /** Stops the process and returns its exit code. */
   async stop(): Promise<number | null> {
     if (this.process.exitCode !== null || this.process.signalCode !== null)
       return this.process.exitCode
@@ -95,7 +95,7 @@ class RunningBinary implements AsyncDisposable {
 
 type HttpResult = { readonly status: number; readonly text: string }
 
-/** Status 0: no answer. */
+/** Makes a request. The status is 0 if there is no response. */
 function ask(options: RequestOptions, body?: string): Promise<HttpResult> {
   return new Promise((resolve) => {
     const headers =
@@ -121,7 +121,7 @@ const adminOf = (folder: string): RequestOptions => ({
 const isReady = async (port: number): Promise<boolean> =>
   (await ask({ port, path: '/readyz', rejectUnauthorized: false })).status === 200
 
-test('it says its version', async () => {
+test('the executable prints its version', async () => {
   const { stdout } = await run(binary, ['--version'], { env, timeout: COMMAND_MS_MAX })
   assert.equal(
     stdout,
@@ -142,12 +142,12 @@ test('keelson dev serves with an empty PATH, and its threads work', async () => 
     const call = (method: string, path: string, body?: string): Promise<HttpResult> =>
       ask({ port, method, path, ...adminOf(data) }, body)
 
-    // The thread of the store has it, and that of large YAML bodies read it.
+    // One thread parses large YAML bodies, and another one stores the object.
     const yaml = `metadata:\n  name: large\ndata:\n  key: ${'v'.repeat(300_000)}\n`
     const made = await call('POST', '/api/v1/namespaces/default/configmaps', yaml)
     assert.equal(made.status, 201, made.text.slice(0, 200))
 
-    // The thread that matches long texts.
+    // A third thread matches regular expressions with long strings.
     const definition = await call(
       'POST',
       '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
@@ -160,7 +160,7 @@ test('keelson dev serves with an empty PATH, and its threads work', async () => 
     assert.equal((await call('POST', path, textObject('good', `${long}c`))).status, 201)
     assert.equal((await call('POST', path, textObject('bad', long))).status, 422)
 
-    // What V8 compiled is in the executable, and need not be saved. A sleep: it must not come.
+    // The executable contains the code that V8 compiled, so nothing must be saved in this time.
     await sleep(Math.max(0, SAVED_MS - (performance.now() - readyMs)))
     assert.deepEqual(
       readdirSync(join(dir, 'cache', 'keelson')).filter((name) => name.startsWith('code-')),
@@ -205,7 +205,7 @@ const definitionOfTexts = JSON.stringify({
 const textObject = (name: string, text: string): string =>
   JSON.stringify({ apiVersion: 'example.com/v1', kind: 'Text', metadata: { name }, spec: { text } })
 
-test('keelson serve keeps its process and gets what a server wants of the C library', async () => {
+test('keelson serve keeps its process, and sets MALLOC_ARENA_MAX for it', async () => {
   const [port = 0] = await freePorts(1)
   const folder = join(dir, 'served')
   const args = ['serve', `--data-dir=${folder}`, `--cert-dir=${folder}`, `--secure-port=${port}`]
@@ -218,7 +218,7 @@ test('keelson serve keeps its process and gets what a server wants of the C libr
   assert.equal(await server.stop(), 0, server.told)
 })
 
-test('keelson assets has programs for envtest', async () => {
+test('keelson assets installs programs for envtest', async () => {
   const { stdout } = await run(binary, ['assets', `--dir=${join(dir, 'assets')}`], {
     env,
     timeout: COMMAND_MS_MAX,
@@ -227,7 +227,7 @@ test('keelson assets has programs for envtest', async () => {
   const [etcdPort = 0, port = 0] = await freePorts(2)
   const url = `http://127.0.0.1:${etcdPort}`
   await using etcd = new RunningBinary(join(folder, 'etcd'), [`--listen-client-urls=${url}`])
-  await etcd.has(() => answers(`${url}/health`), 'what stands in for etcd answers')
+  await etcd.has(() => answers(`${url}/health`), 'the stand-in for etcd responds')
   const args = [
     `--etcd-servers=${url}`,
     `--secure-port=${port}`,
@@ -247,8 +247,9 @@ const answers = (url: string): Promise<boolean> =>
   })
 
 /**
- * As an engine of containers does it: a root of its own that cannot be written, a volume, a user
- * without rights. Arguments: the root, the volume, then those of the program.
+ * A script that runs the program as a container engine does: with a read-only root, a volume, and a
+ * user without privileges. Its arguments are the root, the volume, and the arguments of the
+ * program.
  */
 const inImage = `
 set -eu
@@ -256,22 +257,22 @@ root=$1 data=$2
 shift 2
 mkdir -p "$root/proc"
 mount --bind "$root" "$root"
-# As ProcSubset=pid of systemd does it, where the kernel can: processes and nothing else of the machine.
+# Like ProcSubset=pid of systemd, where the kernel supports it: only processes are visible in /proc.
 mount -t proc -o subset=pid proc "$root/proc" || mount -t proc proc "$root/proc"
 mount --bind "$data" "$root/var/lib/keelson"
 mount -o remount,bind,ro "$root"
 exec setpriv --no-new-privs chroot --userspec=${USER_ID}:${USER_ID} "$root" /usr/local/bin/keelson "$@"
 `
 
-test('in the file system of an image, read-only, as nobody', async (t) => {
+test('the executable runs in the read-only file system of an image, without privileges', async (t) => {
   if (!(await canMount())) return t.skip('needs root, and unshare, setpriv and chroot')
   await serveFrom(join(imageFolder(), 'root'))
 })
 
-test('as an image, if this machine can build one', async (t) => {
+test('the executable runs in an image, if this machine can build one', async (t) => {
   const buildah = findOnPath('buildah')
   if (buildah === undefined || !(await canMount())) return t.skip('needs buildah, and root')
-  // All of it in the folder of this test, as files: what else is on the machine is not touched.
+  // All files are in the folder of this test, so that nothing else on the machine is touched.
   const storage = [
     '--storage-driver=vfs',
     `--root=${join(dir, 'storage')}`,
@@ -289,7 +290,7 @@ test('as an image, if this machine can build one', async (t) => {
   await serveFrom(await command('mount', await command('from', '--pull-never', 'keelson-test')))
 })
 
-/** From the root of an image. */
+/** Runs `keelson dev` in the root of an image. */
 async function serveFrom(root: string): Promise<void> {
   const volume = mkdtempSync(join(dir, 'volume-'))
   chownSync(volume, USER_ID, USER_ID)
@@ -319,7 +320,7 @@ async function createFirst(port: number, folder: string): Promise<void> {
   assert.equal(made.status, 201, made.text)
 }
 
-test('its link kube-apiserver is keelson serve', async () => {
+test('the link kube-apiserver of the image runs keelson serve', async () => {
   const link = join(imageFolder(), 'root', 'usr', 'local', 'bin', 'kube-apiserver')
   const { stdout } = await run(link, ['--help'], { env, timeout: COMMAND_MS_MAX })
   assert.match(stdout, /--etcd-servers/)

@@ -1,5 +1,6 @@
 /**
- * Bootstrap tokens: Secrets of kube-system with which nodes join, and which end with their Secret.
+ * Tests bootstrap tokens: Secrets of kube-system with which nodes join. A token is valid as long as
+ * its Secret exists.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -54,7 +55,7 @@ async function write(id: string, more: { readonly [key: string]: string } = {}):
 const whoami = (token: string): Promise<Answer> =>
   client.call({ method: 'POST', path: review, token, body: {} })
 
-test('a token counts from the answer to its write to the answer to its deletion', async () => {
+test('a token is valid once its Secret is created, until it is deleted', async () => {
   assert.equal((await whoami(`aaaaaa.${secret}`)).status, 401)
   await write('aaaaaa', { 'auth-extra-groups': 'system:bootstrappers:workers' })
   const { status, text } = await whoami(`aaaaaa.${secret}`)
@@ -65,17 +66,17 @@ test('a token counts from the answer to its write to the answer to its deletion'
   })
   const path = `${secrets}/bootstrap-token-aaaaaa`
   assert.equal((await client.call({ method: 'DELETE', path, token: adminToken })).status, 200)
-  await until(async () => (await whoami(`aaaaaa.${secret}`)).status === 401, 'it is refused')
+  await until(async () => (await whoami(`aaaaaa.${secret}`)).status === 401, 'the token is refused')
 })
 
-test('who bootstraps may request a certificate, and little else', async () => {
+test('a bootstrap token does not allow reading nodes or secrets', async () => {
   await write('bbbbbb')
   const token = `bbbbbb.${secret}`
   assert.equal((await client.call({ path: '/api/v1/nodes', token })).status, 403)
   assert.equal((await client.call({ path: secrets, token })).status, 403)
 })
 
-test('attack: which ids there are cannot be told from answers', async () => {
+test('attack: responses do not reveal which token ids exist', async () => {
   await write('cccccc')
   await write('dddddd', { expiration: '2020-01-01T00:00:00Z' })
   await write('eeeeee', { 'usage-bootstrap-authentication': 'false' })

@@ -1,6 +1,6 @@
 /**
- * CBOR on a whole server with its gate on: bodies, answers, lists, watches, errors. cborg is the
- * other side.
+ * Tests CBOR on a whole server with its feature gate on: bodies, responses, lists, watches and
+ * errors. The client uses cborg.
  */
 import assert from 'node:assert/strict'
 import { request } from 'node:https'
@@ -64,7 +64,7 @@ function ask(
 }
 
 const prefix = Buffer.from('d9d9f7', 'hex')
-/** Of tags 22 (expected to become base64) and 55799 (CBOR follows). */
+/** Decoders for the tags 22 (the bytes become base64) and 55799 (CBOR follows). */
 const tags = {
   22: (content: () => unknown): unknown => {
     const bytes = content()
@@ -74,7 +74,7 @@ const tags = {
   55799: (content: () => unknown): unknown => content(),
 }
 
-/** Byte strings are texts, but for those that the tag made base64 already. */
+/** Converts byte strings to strings, except for those that their tag has already made base64. */
 function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8')
   if (Array.isArray(value)) return value.map(plain)
@@ -102,7 +102,7 @@ function* documents(bytes: Uint8Array): Generator<unknown, void, void> {
 const asJson = async (path: string): Promise<unknown> =>
   JSON.parse((await ask(path, { accept: 'application/json' })).bytes.toString())
 
-test('an object is made from CBOR and shown in it', async () => {
+test('an object can be created from CBOR and read as CBOR', async () => {
   const body = { metadata: { name: 'one' }, data: { a: 'b' }, binaryData: { x: 'YWJj' } }
   const made = await ask(configMaps, { method: 'POST', body })
   assert.deepEqual([made.status, made.type], [201, cbor])
@@ -112,13 +112,16 @@ test('an object is made from CBOR and shown in it', async () => {
   assert.ok(made.bytes.includes(Buffer.from('d643616263', 'hex')), 'bytes are tagged')
 })
 
-/** The server itself writes meanwhile, so two lists are of two versions. */
+/**
+ * Removes the metadata of a list. The server itself writes in between, so two lists have two
+ * versions.
+ */
 const unversioned = (list: unknown): object => ({
   ...(typeof list === 'object' ? list : {}),
   metadata: {},
 })
 
-test('lists, metadata alone and watches are CBOR', async () => {
+test('lists, partial metadata and watches are served as CBOR', async () => {
   assert.deepEqual(unversioned(read(await ask(configMaps))), unversioned(await asJson(configMaps)))
   const partial = ';as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
   const list = await ask(configMaps, { accept: `${cbor}${partial}` })
@@ -132,7 +135,7 @@ test('lists, metadata alone and watches are CBOR', async () => {
   assert.deepEqual([...documents(watched.bytes)], [{ type: 'ADDED', object }])
 })
 
-test('an apply, and options of a delete', async () => {
+test('an apply and the options of a delete can be sent as CBOR', async () => {
   const body = {
     kind: 'ConfigMap',
     apiVersion: 'v1',
@@ -148,7 +151,7 @@ test('an apply, and options of a delete', async () => {
   assert.equal((await ask(`${configMaps}/applied`)).status, 200)
 })
 
-test('errors are told in CBOR', async () => {
+test('errors are returned as CBOR', async () => {
   const missing = await ask(`${configMaps}/none`)
   assert.deepEqual([missing.status, missing.type], [404, cbor])
   assert.deepEqual(read(missing), await asJson(`${configMaps}/none`))

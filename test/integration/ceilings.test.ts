@@ -1,6 +1,6 @@
 /**
- * What clients can make the server hold is bounded, and what does not fit is refused or read from
- * the database.
+ * Tests that the memory that clients can occupy is limited. Requests that do not fit are refused,
+ * and resources that do not fit are read from the database.
  */
 import assert from 'node:assert/strict'
 import { request as httpsRequest } from 'node:https'
@@ -39,7 +39,10 @@ async function metric(client: Client, name: string): Promise<number> {
   return Number(line?.slice(line.lastIndexOf(' ')) ?? Number.NaN)
 }
 
-/** A request of which so much comes, and no more, over HTTP/1.1. Returns what ends it. */
+/**
+ * Starts a request over HTTP/1.1 that sends only some of the bytes that it announces. Returns a
+ * function that ends it.
+ */
 function hang(
   url: string,
   token: string,
@@ -71,34 +74,37 @@ test('bodies beyond the budget are refused before they are read', async () => {
   await using server = await startTestServer(['--request-memory-max=16Mi'])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const end = hang(server.url, adminToken, { said: 1_200_000, sent: 1_000_000 })
-  await until(async () => (await used(client)) >= 9_500_000, 'the first is held')
+  await until(
+    async () => (await used(client)) >= 9_500_000,
+    'memory for the first body is reserved',
+  )
   const small = await client.call({
     method: 'POST',
     path: maps,
     body: { metadata: { name: 'small' } },
   })
-  assert.equal(small.status, 201, 'what fits is served')
+  assert.equal(small.status, 201, 'a small body still fits')
   const refused = await client.call({ method: 'POST', path: maps, body: largeBody('large') })
   assert.equal(refused.status, 429, refused.text)
   assert.equal(refused.headers['retry-after'], '1')
   assert.equal(JSON.parse(refused.text).reason, 'TooManyRequests')
   end()
-  await until(async () => (await used(client)) < 1 << 20, 'it is given back')
+  await until(async () => (await used(client)) < 1 << 20, 'the memory is released')
   assert.equal(
     (await client.call({ method: 'POST', path: maps, body: largeBody('large') })).status,
     201,
   )
 })
 
-test('who only says that much will come takes nothing from others', async () => {
+test('a client that only announces a large body takes no memory from others', async () => {
   await using server = await startTestServer(['--request-memory-max=64Mi'])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const ends = Array.from({ length: 30 }, () =>
     hang(server.url, 'bob-token', { said: 3_000_000, sent: 0 }),
   )
   const executing = 'apiserver_flowcontrol_current_executing_requests{flow_schema="global-default"'
-  // Each has ten seats of its level, and says what half of the budget would be held for.
-  await until(async () => (await metric(client, executing)) >= 3, 'several have begun')
+  // A body of 3 MB takes ten seats of its level, and would reserve almost half of the budget.
+  await until(async () => (await metric(client, executing)) >= 3, 'several requests have started')
   assert.equal(
     (await client.call({ method: 'POST', path: maps, body: largeBody('large') })).status,
     201,
@@ -107,7 +113,7 @@ test('who only says that much will come takes nothing from others', async () => 
   for (const end of ends) end()
 })
 
-test('who sends much has his part of it, and no more', async () => {
+test('a client that sends much can use its share of the memory, and no more', async () => {
   await using server = await startTestServer(['--request-memory-max=64Mi'])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const ends = Array.from({ length: 30 }, () =>
@@ -115,7 +121,7 @@ test('who sends much has his part of it, and no more', async () => {
   )
   await until(
     async () => (await metric(client, 'keelson_request_memory_refused_total')) > 0,
-    'he has all that he may have',
+    'the client has used its share',
   )
   assert.ok((await used(client)) <= (64 << 20) / 4 + (10 << 20), `${await used(client)}`)
   assert.equal(
@@ -125,7 +131,7 @@ test('who sends much has his part of it, and no more', async () => {
   for (const end of ends) end()
 })
 
-test('the stored object that a write changes counts', async () => {
+test('a write reserves memory for the stored object that it changes', async () => {
   await using server = await startTestServer(['--request-memory-max=16Mi'])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   for (const name of ['large', 'small']) {
@@ -139,7 +145,10 @@ test('the stored object that a write changes counts', async () => {
       .status
   }
   const end = hang(server.url, adminToken, { said: 1_200_000, sent: 1_000_000 })
-  await until(async () => (await used(client)) >= 9_500_000, 'the first is held')
+  await until(
+    async () => (await used(client)) >= 9_500_000,
+    'memory for the first body is reserved',
+  )
   assert.deepEqual(
     [await patch('large'), await patch('large', '?dryRun=All'), await patch('small')],
     [429, 429, 200],
@@ -148,12 +157,12 @@ test('the stored object that a write changes counts', async () => {
   assert.equal(
     (await client.call({ method: 'DELETE', path: maps })).status,
     200,
-    'one after the other',
+    'the objects of a collection are deleted one after the other',
   )
   end()
 })
 
-test('bodies that do not say how long they are, too', async () => {
+test('a body without a content-length reserves memory as it arrives', async () => {
   await using server = await startTestServer(['--request-memory-max=16Mi'])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   using raw = await RawHttp2.open(Number(new URL(server.url).port))
@@ -162,21 +171,21 @@ test('bodies that do not say how long they are, too', async () => {
     field('content-type', 'application/json'),
   ]
   await raw.send(headersFrame(1, requestFields('POST', maps, ...fields), END_HEADERS))
-  // Ten times as much, within the first window of the stream.
+  // The bytes fit the first window of the stream. Ten times as much memory is reserved for them.
   await raw.send(frame(FRAME.DATA, 0, 1, Buffer.alloc(16_000, ' ')))
   await until(
     async () => (await metric(client, 'keelson_request_memory_bytes{state="used"}')) >= 160_000,
-    'what came is held',
+    'memory for the received bytes is reserved',
   )
   await raw.send(frame(FRAME.DATA, END_STREAM, 1, Buffer.from('{"metadata":{"name":"unsaid"}}')))
   assert.ok(await raw.until(({ type, stream }) => type === FRAME.HEADERS && stream === 1))
   await until(
     async () => (await metric(client, 'keelson_request_memory_bytes{state="used"}')) < 160_000,
-    'it is given back',
+    'the memory is released',
   )
 })
 
-test('a resource that does not fit is read from the database', async () => {
+test('a resource that does not fit into the cache is read from the database', async () => {
   await using server = await startTestServer([
     '--cache-memory-max=16Mi',
     '--request-memory-max=32Mi',
@@ -204,10 +213,10 @@ test('a resource that does not fit is read from the database', async () => {
   assert.equal(
     (await client.call({ path: '/api/v1/namespaces' })).status,
     200,
-    'others are in memory',
+    'other resources are in memory',
   )
-  // A quarter of what all requests may hold is less than the list: it is refused before it is in
-  // memory, and pages of it are not.
+  // The list needs more than a quarter of the memory of all requests. It is refused before it is in
+  // memory, but pages of it are served.
   const binding = {
     metadata: { name: 'bob' },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
@@ -218,13 +227,13 @@ test('a resource that does not fit is read from the database', async () => {
   const token = 'bob-token'
   await until(
     async () => (await client.call({ path: `${maps}/large-7`, token })).status === 200,
-    'the binding counts',
+    'the binding applies',
   )
   const whole = await client.call({ path: maps, token })
   assert.equal(whole.status, 429, whole.text.slice(0, 500))
   assert.match(whole.text, /--request-memory-max.*set a smaller limit/)
-  // Asked again at once, nothing is read for it: clients that do not wait would have the database
-  // read over and over.
+  // If the client retries immediately, nothing is read. Otherwise clients that do not wait would
+  // make the server read the database over and over.
   const fetched = 'apiserver_storage_list_fetched_objects_total{resource="configmaps"}'
   const fetchedBefore = await metric(client, fetched)
   assert.ok(fetchedBefore > 0)
@@ -232,15 +241,18 @@ test('a resource that does not fit is read from the database', async () => {
   assert.equal(await metric(client, fetched), fetchedBefore)
   const page = await client.call({ path: `${maps}?limit=5`, token })
   assert.equal(JSON.parse(page.text).items?.length, 5, page.text.slice(0, 500))
-  await until(async () => (await used(client)) < 1 << 20, 'it is given back')
-  // Lists that are late hold nothing afterwards, though they had begun to read.
+  await until(async () => (await used(client)) < 1 << 20, 'the memory is released')
+  // Lists that time out after they have begun to read hold no memory afterwards.
   for (const timeout of ['20ms', '40ms', '60ms', '90ms', '120ms', '200ms']) {
     await Promise.all([1, 2, 3].map(() => client.call({ path: `${maps}?timeout=${timeout}` })))
   }
-  await until(async () => (await used(client)) < 1 << 20, 'nothing is held for who has gone')
+  await until(
+    async () => (await used(client)) < 1 << 20,
+    'no memory is held for requests that have ended',
+  )
 })
 
-test('one client has a limited number of connections', async () => {
+test('the number of connections of a client is limited', async () => {
   await using listener = new Listener({
     handler: async () => ({ status: 200, headers: {}, body: Buffer.from('ok') }),
     tls: createSelfSigned('ceilings', ['127.0.0.1'], Date.now()),
@@ -267,11 +279,11 @@ test('one client has a limited number of connections', async () => {
     [true, true, true, false],
   )
   sockets[0]?.destroy()
-  await until(async () => open(), 'another one may come when one has gone')
+  await until(async () => open(), 'a new connection is accepted after another one is closed')
   for (const socket of sockets) socket.destroy()
 })
 
-/** A listener whose answers and bodies count, and a handler that says what it answers. */
+/** Starts a listener that reserves memory in `budget` for responses and bodies. */
 async function listening(budget: ByteBudget, handler: Handler): Promise<Listener> {
   const certificate = createSelfSigned('ceilings', ['127.0.0.1'], Date.now())
   const listener = new Listener({ handler, tls: certificate, budget, log: silent })
@@ -279,7 +291,7 @@ async function listening(budget: ByteBudget, handler: Handler): Promise<Listener
   return listener
 }
 
-test('a write that was done is never answered with a refusal', async () => {
+test('the response to a write is sent even beyond the budget, and the response to a read is refused', async () => {
   const budget = new ByteBudget(1 << 20)
   await using listener = await listening(budget, async () => {
     budget.takeAnyway(1 << 20, unknownHolder)
@@ -292,7 +304,7 @@ test('a write that was done is never answered with a refusal', async () => {
   )
   for (const [stream, bytes] of [
     [1, 43],
-    // What the window of the connection has left.
+    // This is the rest of the connection's window.
     [3, 65_535 - 43],
   ]) {
     const received = (): number =>
@@ -301,11 +313,11 @@ test('a write that was done is never answered with a refusal', async () => {
           sum + (type === 0 && id === stream ? payload.length : 0),
         0,
       )
-    await until(() => received() === bytes, `the answer to ${stream}`)
+    await until(() => received() === bytes, `the response to ${stream}`)
   }
 })
 
-test('short answers count while their client does not take them', async () => {
+test('short responses reserve memory until their client reads them', async () => {
   const budget = new ByteBudget(8 << 20)
   const body = Buffer.alloc(50_000)
   await using listener = await listening(budget, async () => ({ status: 200, headers: {}, body }))
@@ -313,13 +325,17 @@ test('short answers count while their client does not take them', async () => {
   using raw = await RawHttp2.open(listener.port, closed)
   const ids = Array.from({ length: 100 }, (_, at) => 1 + 2 * at)
   await raw.send(...ids.map((id) => headersFrame(id, requestFields('GET', '/'))))
-  assert.equal(await raw.resetCode(ids.at(-1) ?? 0), CANCEL, 'there is no room for all of them')
-  // A client has a quarter.
+  assert.equal(
+    await raw.resetCode(ids.at(-1) ?? 0),
+    CANCEL,
+    'not all responses fit into the budget',
+  )
+  // A client may use a quarter of the budget.
   assert.ok(budget.used > 1 << 20 && budget.used <= 2 << 20, `${budget.used}`)
   await raw.send(headersFrame(1001, requestFields('POST', '/')))
   assert.ok(
     await raw.until(({ type, stream }) => type === FRAME.HEADERS && stream === 1001),
-    'a write was done',
+    'the response to the write is sent',
   )
   await raw.send(...[1, 3, 1001].map((id) => frame(FRAME.WINDOW_UPDATE, 0, id, uint32(100_000))))
   await raw.send(frame(FRAME.WINDOW_UPDATE, 0, 0, uint32(10_000_000)))
@@ -329,10 +345,10 @@ test('short answers count while their client does not take them', async () => {
     ),
   )
   raw.socket.destroy()
-  await until(() => budget.used === 0, 'it is given back')
+  await until(() => budget.used === 0, 'the memory is released')
 })
 
-test('bodies count that nobody reads yet', async () => {
+test('bodies reserve memory as soon as they arrive, even if they are not read yet', async () => {
   const budget = new ByteBudget(8 << 20)
   const { promise: seated, resolve: seat } = Promise.withResolvers<void>()
   const statuses: (number | undefined)[] = []
@@ -348,21 +364,21 @@ test('bodies count that nobody reads yet', async () => {
   using raw = await RawHttp2.open(listener.port)
   const ids = Array.from({ length: 50 }, (_, at) => 1 + 2 * at)
   for (const id of ids) await raw.send(headersFrame(id, requestFields('POST', '/'), END_HEADERS))
-  await until(() => listener.openRequests === ids.length, 'all have begun')
+  await until(() => listener.openRequests === ids.length, 'all requests have started')
   for (const id of ids) {
     for (let at = 0; at < 10; at++)
       await raw.send(frame(FRAME.DATA, 0, id, Buffer.alloc(16_000, ' ')))
   }
-  await until(() => budget.refused > 0, 'there is no room for all of them')
+  await until(() => budget.refused > 0, 'not all bodies fit into the budget')
   assert.ok(budget.used > 1 << 20 && budget.used <= 2 << 20, `${budget.used}`)
   for (const id of ids) await raw.send(frame(FRAME.DATA, END_STREAM, id))
   seat()
-  await until(() => statuses.length === ids.length, 'all are answered')
+  await until(() => statuses.length === ids.length, 'all requests have a response')
   assert.deepEqual(new Set(statuses), new Set([200, 429]))
-  await until(() => budget.used === 0, 'it is given back')
+  await until(() => budget.used === 0, 'the memory is released')
 })
 
-test('a body for which there was no room is not forwarded as none', async () => {
+test('a body that does not fit into the budget is not forwarded as an empty one', async () => {
   const budget = new ByteBudget(1 << 20)
   const { promise: seated, resolve: seat } = Promise.withResolvers<void>()
   const seen: unknown[] = []
@@ -375,16 +391,16 @@ test('a body for which there was no room is not forwarded as none', async () => 
   budget.takeAnyway(budget.max, { name: 'somebody else', isExempt: false })
   using raw = await RawHttp2.open(listener.port)
   await raw.send(headersFrame(1, requestFields('POST', '/'), END_HEADERS))
-  await until(() => listener.openRequests === 1, 'it has begun')
+  await until(() => listener.openRequests === 1, 'the request has started')
   for (let at = 0; at < 2; at++) await raw.send(frame(FRAME.DATA, 0, 1, Buffer.alloc(16_000, ' ')))
   await raw.send(frame(FRAME.DATA, END_STREAM, 1))
-  await until(() => budget.refused > 0, 'there is no room')
+  await until(() => budget.refused > 0, 'the body is refused')
   seat()
-  await until(() => seen.length > 0, 'it is answered')
+  await until(() => seen.length > 0, 'the request has a response')
   assert.deepEqual(seen, [true, 429])
 })
 
-test('what a watch keeps of its head counts', async () => {
+test('the headers that a watch keeps reserve memory', async () => {
   const budget = new ByteBudget(64 << 20)
   const frames = { take: () => [], onReady: () => undefined, close: () => undefined }
   await using listener = await listening(budget, async ({ headers }) => ({
@@ -409,5 +425,5 @@ test('what a watch keeps of its head counts', async () => {
     assert.ok(budget.used - before > 500_000, `${budget.used - before}`)
   }
   raw.socket.destroy()
-  await until(() => budget.used === 0, 'it is given back')
+  await until(() => budget.used === 0, 'the memory is released')
 })

@@ -1,6 +1,6 @@
 /**
- * Certificates that the controllers inside the server sign, and what can be done with them;
- * cluster-info; legacy tokens.
+ * Tests the certificates that the server's own controllers sign and their use, and the signatures
+ * of cluster-info.
  */
 import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, type KeyObject, sign, X509Certificate } from 'node:crypto'
@@ -107,7 +107,7 @@ async function approve(
   await send('PUT', `${csrs}/${name}/approval`, { ...made, status: { conditions } })
 }
 
-/** Who the server says that the owner of this certificate is. */
+/** Returns the user that the server recognizes by this certificate. */
 function whoIs(cert: string, key: string): Promise<{ username: string; groups: string[] }> {
   const { hostname, port } = new URL(server.url)
   const body = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' })
@@ -130,11 +130,11 @@ function whoIs(cert: string, key: string): Promise<{ username: string; groups: s
   })
 }
 
-test('an approved request becomes a certificate with which its owner is known', async () => {
+test('an approved request is signed, and the certificate authenticates its owner', async () => {
   const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   await approve('good', ['client auth', 'digital signature'], keys)
   const base64 = await until(
-    'it is signed',
+    'the certificate is issued',
     async () => (await read(`${csrs}/good`)).status.certificate,
   )
   const certificatePem = Buffer.from(base64, 'base64').toString()
@@ -151,14 +151,18 @@ test('an approved request becomes a certificate with which its owner is known', 
   assert.deepEqual([who.username, who.groups], ['jane', ['dev', 'system:authenticated']])
 })
 
-test('issued certificates count by the duration that was requested', async () => {
-  // Signed for two hours at most: the second is not what was asked for.
+test('issued certificates are counted by whether they have the requested duration', async () => {
+  // Certificates are valid for two hours at most, so the second does not get its requested
+  // duration.
   for (const [name, expirationSeconds] of [
     ['hour', 3600],
     ['day', 86_400],
   ] as const) {
     await approve(name, ['client auth'], undefined, { expirationSeconds })
-    await until('it is signed', async () => (await read(`${csrs}/${name}`)).status.certificate)
+    await until(
+      'the certificate is issued',
+      async () => (await read(`${csrs}/${name}`)).status.certificate,
+    )
   }
   const { text } = await client.call({ path: '/metrics' })
   assert.deepEqual(text.match(/^apiserver_certificates_registry_.*$/gm), [
@@ -167,9 +171,9 @@ test('issued certificates count by the duration that was requested', async () =>
   ])
 })
 
-test('a request that its signer does not sign fails', async () => {
+test('an approved request that its signer refuses fails', async () => {
   await approve('bad', ['server auth'])
-  const failed = await until('it fails', async () =>
+  const failed = await until('the request fails', async () =>
     (await read(`${csrs}/bad`)).status.conditions.find(
       ({ type }: { type: string }) => type === 'Failed',
     ),
@@ -177,7 +181,7 @@ test('a request that its signer does not sign fails', async () => {
   assert.equal(failed.message, 'invalid usage for client certificate: server auth')
 })
 
-test('cluster-info is signed by each token that may, until the token is gone', async () => {
+test('cluster-info is signed with each token that allows signing, until the token is deleted', async () => {
   const configMaps = '/api/v1/namespaces/kube-public/configmaps'
   const secrets = '/api/v1/namespaces/kube-system/secrets'
   const kubeconfig = 'apiVersion: v1\nkind: Config\n'
@@ -191,7 +195,7 @@ test('cluster-info is signed by each token that may, until the token is gone', a
   await send('POST', secrets, { metadata, type: 'bootstrap.kubernetes.io/token', stringData })
   const signature = () =>
     read(`${configMaps}/cluster-info`).then(({ data }) => data['jws-kubeconfig-abcdef'])
-  const [header = '', none, mac] = (await until('it is signed', signature)).split('.')
+  const [header = '', none, mac] = (await until('cluster-info is signed', signature)).split('.')
   assert.deepEqual(JSON.parse(Buffer.from(header, 'base64url').toString()), {
     alg: 'HS256',
     kid: 'abcdef',
@@ -205,4 +209,4 @@ test('cluster-info is signed by each token that may, until the token is gone', a
   )
 })
 
-test('nothing failed', () => assert.deepEqual(server.complaints, []))
+test('the server logged no complaints', () => assert.deepEqual(server.complaints, []))

@@ -1,6 +1,6 @@
 /**
- * Certificates on both sides: clients that are known by theirs, and a server whose own is renewed
- * while it runs.
+ * Tests certificates of both sides: clients that authenticate with theirs, and a server whose
+ * certificate is renewed while it runs.
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
@@ -68,7 +68,7 @@ async function writeServing({ certificatePem, keyPem }: Certificate): Promise<vo
 
 type Answer = { readonly status: number; readonly body: { readonly [field: string]: unknown } }
 
-/** The authority is trusted: a server certificate that it did not issue would fail. */
+/** Makes a request that trusts only this authority, so that any other server certificate fails. */
 function call(path: string, certificate: Certificate | undefined, body?: unknown): Promise<Answer> {
   const shown =
     certificate === undefined ? {} : { cert: certificate.certificatePem, key: certificate.keyPem }
@@ -101,7 +101,7 @@ function call(path: string, certificate: Certificate | undefined, body?: unknown
 const whoami = (certificate: Certificate): Promise<Answer> =>
   call('/apis/authentication.k8s.io/v1/selfsubjectreviews', certificate, {})
 
-test('a client certificate says who and in which groups', async () => {
+test('a client certificate states the user and its groups', async () => {
   const { status, body } = await whoami(client('jane', ['system:masters', 'dev']))
   assert.equal(status, 201)
   assert.match(
@@ -111,13 +111,13 @@ test('a client certificate says who and in which groups', async () => {
   assert.equal((await call('/api/v1/namespaces', client('jane', ['system:masters']))).status, 200)
 })
 
-test('who it names has no more rights than others', async () => {
+test('the user of a client certificate needs permissions like any other user', async () => {
   const { status, body } = await call('/api/v1/namespaces', client('joe', ['dev']))
   assert.equal(status, 403)
   assert.match(String(body['message']), /User "joe" cannot list resource "namespaces"/)
 })
 
-test('a certificate of somebody else’s authority is refused, none at all is anonymous', async () => {
+test('a certificate of another authority is refused, and a client without a certificate is anonymous', async () => {
   const foreign = client('jane', ['system:masters'], createAuthority('test-ca', nowMs))
   assert.equal((await whoami(foreign)).status, 401)
   const { status, body } = await call('/api/v1/namespaces', undefined)
@@ -145,10 +145,10 @@ async function shownName(): Promise<string> {
   return subject
 }
 
-test('a renewed certificate is shown to new connections; half of one is not', async () => {
+test('a renewed certificate is used for new connections, and an incomplete one is not', async () => {
   assert.equal(await shownName(), 'CN=first')
   const second = serving('second')
-  // As a reader sees a file that somebody is writing.
+  // A reader may see these states of a file that another process is writing.
   for (const half of ['', second.certificatePem]) {
     await writeFile(join(dir, 'server.crt'), half)
     await server.reloadCertificate()
@@ -163,12 +163,16 @@ test('a renewed certificate is shown to new connections; half of one is not', as
   assert.equal((await whoami(client('jane', []))).status, 201)
 })
 
-test('what is written into the files is used without anybody asking for it', async () => {
+test('a certificate that is written into the files is used without an explicit reload', async () => {
   await writeServing(serving('third'))
-  await until(async () => (await shownName()) === 'CN=third', 'the new one is shown', WATCHED_MS)
+  await until(
+    async () => (await shownName()) === 'CN=third',
+    'the new certificate is used',
+    WATCHED_MS,
+  )
 })
 
-test('client authorities are read again: who was trusted by another one has to come again', async () => {
+test('client authorities are reloaded, and clients of the previous authority must reconnect', async () => {
   const next = createAuthority('next-ca', nowMs)
   const [jane, joe] = [client('jane', ['system:masters']), client('joe', ['system:masters'], next)]
   assert.equal((await whoami(joe)).status, 401)
@@ -182,7 +186,7 @@ test('client authorities are read again: who was trusted by another one has to c
   const leaving = once(session, 'goaway')
   const watched = once(watching.resume(), 'end')
   await writeFile(join(dir, 'ca.crt'), next.certificatePem)
-  // His connection may be among those that are closed.
+  // Joe's connection may be among those that are closed.
   const isKnown = async (): Promise<boolean> =>
     (await whoami(joe).catch(() => undefined))?.status === 201
   await until(isKnown, 'the new authority is used', WATCHED_MS)
@@ -195,10 +199,10 @@ test('client authorities are read again: who was trusted by another one has to c
     return [authority, next].every(({ certificatePem }) =>
       reported.includes(certificatePem.split('\n')[3] ?? 'none'),
     )
-  }, 'both are published')
+  }, 'both authorities are published')
   await writeFile(join(dir, 'ca.crt'), 'nonsense')
   await server.reloadCertificate()
-  assert.equal((await whoami(joe)).status, 201, 'what cannot be used is not')
+  assert.equal((await whoami(joe)).status, 201, 'an unusable file is not used')
 })
 
 test('clients may use the cipher suites of --tls-cipher-suites and no others', async () => {

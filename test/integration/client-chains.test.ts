@@ -1,7 +1,7 @@
 /**
- * Which client certificates are believed, with real chains over real sockets: what an authority may
- * not do (usages, path length, names), intermediates as anchors, resumed sessions, renewed serving
- * certificates.
+ * Tests which client certificates are accepted, with real chains over real sockets: restrictions of
+ * authorities (usages, path length, names), intermediates as anchors, resumed sessions, and renewed
+ * serving certificates.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -94,7 +94,7 @@ const shown = (own: TreeCertificate, ...sent: readonly TreeCertificate[]): KeyPa
   key: own.keyPem,
 })
 
-/** Whom the server takes the client for, over HTTP/1.1 and over HTTP/2. */
+/** Returns the user that the server sees, which must be the same over HTTP/1.1 and HTTP/2. */
 async function taken({ port }: Listener, client: KeyPair): Promise<string> {
   seen.length = 0
   const options = { host: '127.0.0.1', port, ...client, rejectUnauthorized: false }
@@ -127,55 +127,56 @@ describe('chains', () => {
   after(() => listener[Symbol.asyncDispose]())
 
   const cases: readonly [string, string, () => KeyPair][] = [
-    ['of the root', 'a', () => shown(leaf('a', root))],
-    ['of an intermediate', 'b', () => shown(leaf('b', plain), plain)],
-    ['of an intermediate that was not sent', 'refused', () => shown(leaf('c', plain))],
+    ['issued by the root', 'a', () => shown(leaf('a', root))],
+    ['issued by an intermediate', 'b', () => shown(leaf('b', plain), plain)],
+    ['issued by an intermediate that was not sent', 'refused', () => shown(leaf('c', plain))],
     [
-      'of an intermediate for servers only',
+      'issued by an intermediate for servers only',
       'refused',
       () => shown(leaf('d', serverOnly), serverOnly),
     ],
     [
-      'of an authority below one that may have none',
+      'issued by an authority that exceeds a path length',
       'refused',
       () => shown(leaf('e', below), below, noMore),
     ],
-    ['at the end of its path length', 'f', () => shown(leaf('f', noMore), noMore)],
+    ['issued at the limit of a path length', 'f', () => shown(leaf('f', noMore), noMore)],
     [
-      'with a name that its authority may not give',
+      'with a name outside of the name constraints',
       'refused',
       () => outside('g', 'DNS:a.outside.example'),
     ],
-    ['with a name that its authority may give', 'h', () => outside('h', 'DNS:a.inside.example')],
+    ['with a name within the name constraints', 'h', () => outside('h', 'DNS:a.inside.example')],
     [
-      'of a certificate that is no authority',
+      'issued by a certificate that is not an authority',
       'refused',
       () => shown(leaf('i', noAuthority), noAuthority),
     ],
     [
-      'for servers',
+      'for servers only',
       'refused',
       () => shown(tree.make('j', { by: root, extensions: ['extendedKeyUsage=serverAuth'] })),
     ],
     [
-      'for anything',
+      'without usages',
       'k',
       () => shown(tree.make('k', { by: root, extensions: ['basicConstraints=CA:false'] })),
     ],
     [
-      'that has run out',
+      'that has expired',
       'refused',
       () => shown(tree.make('l', { by: root, extensions: [clientAuth], endsInMs: -1000 })),
     ],
-    ['of itself', 'refused', () => shown(tree.make('m', { extensions: [clientAuth] }))],
-    ['of another root of that name', 'refused', () => foreign()],
+    ['that is self-signed', 'refused', () => shown(tree.make('m', { extensions: [clientAuth] }))],
+    ['issued by another root with the same name', 'refused', () => foreign()],
   ]
   for (const [what, wanted, client] of cases) {
-    test(`${what}: ${wanted}`, async () => assert.equal(await taken(listener, client()), wanted))
+    test(`the user of a client certificate ${what} is ${wanted}`, async () =>
+      assert.equal(await taken(listener, client()), wanted))
   }
 })
 
-test('an intermediate as the only anchor', async () => {
+test('an intermediate can be the only trust anchor', async () => {
   await using listener = await start([plain])
   assert.equal(await taken(listener, shown(leaf('o', plain))), 'o')
   assert.equal(await taken(listener, shown(leaf('p', plain), plain)), 'p')
@@ -183,7 +184,7 @@ test('an intermediate as the only anchor', async () => {
   assert.equal(await taken(listener, shown(leaf('r', noMore), noMore)), 'refused')
 })
 
-test('a connection may outlive its certificate, which then no longer counts', async () => {
+test('a certificate that expires during a connection is no longer accepted', async () => {
   await using listener = await start([root])
   const client = { ...shown(leaf('s', root)), rejectUnauthorized: false }
   const session = connectHttp2(`https://127.0.0.1:${listener.port}`, client)
@@ -205,7 +206,7 @@ type Visit = KeyPair & {
   readonly port: number
 }
 
-/** One request on a connection of its own, and the session to resume it by. */
+/** Makes one request on a connection of its own. Returns the session with which to resume it. */
 async function visitWith(options: Visit) {
   const socket = connect({ ...options, host: '127.0.0.1', rejectUnauthorized: false })
   const reported = options.session === undefined ? once(socket, 'session') : [options.session]
@@ -226,8 +227,8 @@ for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
       port: listener.port,
     })
 
-  describe(`${maxVersion}, a resumed session`, () => {
-    test('has the verdict of its first handshake', async () => {
+  describe(`a resumed session with ${maxVersion}`, () => {
+    test('keeps the result of its first handshake', async () => {
       await using listener = await start([root])
       for (const [client, user] of [
         [shown(leaf('t', root)), 't'],
@@ -240,7 +241,7 @@ for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
       }
     })
 
-    test('is not taken over to a renewed certificate', async () => {
+    test('is not resumed after the certificate was renewed', async () => {
       await using listener = await start([root])
       const client = shown(leaf('v', root))
       const first = await visit(listener, client)

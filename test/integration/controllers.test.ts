@@ -1,6 +1,6 @@
 /**
- * Controllers inside the server: one replica runs them, and none while a kube-controller-manager
- * does.
+ * Tests the controllers inside the server: one replica runs them, and no replica does while a
+ * kube-controller-manager runs.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -24,11 +24,11 @@ async function holder(client: Client): Promise<string> {
 
 async function anyHolder(client: Client): Promise<string> {
   let name = ''
-  await until(async () => (name = await holder(client)) !== '', 'somebody holds the Lease')
+  await until(async () => (name = await holder(client)) !== '', 'a replica holds the Lease')
   return name
 }
 
-test('one replica runs them; when it ends another one goes on at once', async () => {
+test('one replica runs the controllers, and when it ends another one takes over immediately', async () => {
   await using first = await startTestServer([flag])
   await using client = clients['HTTP/2']?.(first.url) ?? assert.fail()
   const before = await anyHolder(client)
@@ -37,7 +37,7 @@ test('one replica runs them; when it ends another one goes on at once', async ()
   await sleep(2_500)
   assert.equal(await holder(other), before)
   await first.stop()
-  // It was given back, not left to expire.
+  // The Lease was released, and not left to expire.
   const { text } = await other.call({ path: `${leases}/${ownLease}` })
   const { holderIdentity = '', leaseDurationSeconds } = JSON.parse(text).spec
   assert.notEqual(holderIdentity, before)
@@ -46,7 +46,7 @@ test('one replica runs them; when it ends another one goes on at once', async ()
   assert.deepEqual([...first.complaints, ...second.complaints], [])
 })
 
-test('they stand back while kube-controller-manager holds its Lease', async () => {
+test('the controllers stop while kube-controller-manager holds its Lease', async () => {
   await using server = await startTestServer([flag])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   await anyHolder(client)
@@ -54,8 +54,8 @@ test('they stand back while kube-controller-manager holds its Lease', async () =
   const spec = { holderIdentity: 'manager', leaseDurationSeconds: 3600, renewTime }
   const body = { metadata: { name: 'kube-controller-manager' }, spec }
   assert.equal((await client.call({ method: 'POST', path: leases, body })).status, 201)
-  await until(async () => (await holder(client)) === '', 'nobody holds the Lease')
-  // It says that it will be gone soon, and is.
+  await until(async () => (await holder(client)) === '', 'no replica holds the Lease')
+  // The manager shortens its Lease, and does not renew it.
   const headers = { 'content-type': 'application/merge-patch+json' }
   const short = { spec: { leaseDurationSeconds: 1 } }
   const path = `${leases}/kube-controller-manager`
@@ -64,7 +64,7 @@ test('they stand back while kube-controller-manager holds its Lease', async () =
   assert.deepEqual(server.complaints, [])
 })
 
-test('a Lease that a killed run left in a data folder is free at once', async () => {
+test('a Lease that a killed process left in a data folder is free immediately', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-left-'))
   await using stack = new AsyncDisposableStack()
   stack.defer(() => rmSync(folder, { recursive: true }))
@@ -89,11 +89,11 @@ test('a Lease that a killed run left in a data folder is free at once', async ()
       const { body } = await client.call('GET', `${leases}/${ownLease}`)
       return !JSON.stringify(body).includes('"holderIdentity":"killed"')
     }
-    await until(isTaken, 'this run holds the Lease')
+    await until(isTaken, 'this process holds the Lease')
   })
 })
 
-test('without the flag there is no Lease', async () => {
+test('without --controllers there is no Lease', async () => {
   await using server = await startTestServer()
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   await sleep(1_500)

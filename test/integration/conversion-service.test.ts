@@ -1,6 +1,6 @@
 /**
- * A conversion webhook that is named by a Service: called at its cluster IP, by the name in its
- * certificate.
+ * Tests a conversion webhook that is named by a Service. It is called at its cluster IP, by the
+ * name in its certificate.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
 import { clients, startTestServer } from './support.ts'
 
-/** On this machine, so that the test can listen there. */
+/** Cluster IP of the webhook. It is a loopback address, so that the test can listen there. */
 const CLUSTER_IP = '127.0.77.9'
 
 function converted(body: string): string {
@@ -35,7 +35,9 @@ const version = (name: string, storage: boolean): object => ({
   schema: { openAPIV3Schema: { type: 'object', description: name } },
 })
 
-test('the Service is resolved without DNS', { timeout: 120_000 }, async () => {
+test('the Service of a conversion webhook is resolved without DNS', {
+  timeout: 120_000,
+}, async () => {
   const { certificatePem: cert, keyPem: key } = createSelfSigned(
     'hook',
     ['hook.default.svc'],

@@ -1,6 +1,6 @@
 /**
- * A conversion webhook that cannot convert everything: who watches is shown what came before, and
- * told why there is no more.
+ * Tests a conversion webhook that cannot convert all objects. A watch shows the objects before the
+ * first failure, and then the error.
  */
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,7 +10,7 @@ import { HookServer } from '../recorded/compat/hooks.ts'
 import type { HookAnswer } from '../recorded/compat/steps.ts'
 import { clients, startTestServer } from './support.ts'
 
-/** All but those named `bad`. */
+/** Converts all objects, unless one of them is named `bad`. */
 const convert: HookAnswer = (review) => {
   const { uid = '', desiredAPIVersion = '', objects } = fieldsOf(fieldsOf(review)['request'])
   const given = itemsOf(objects)
@@ -32,7 +32,7 @@ const version = (name: string, description: string): object => ({
 const v1 = '/apis/example.com/v1/namespaces/default/widgets'
 const v2 = '/apis/example.com/v2/namespaces/default/widgets'
 
-/** A server with Widgets that are stored as v1, and converted to v2 by `answer`. */
+/** Starts a server with Widgets that are stored as v1, and converted to v2 by `answer`. */
 async function startWidgets(answer: HookAnswer) {
   const stack = new AsyncDisposableStack()
   const hooks = stack.use(await HookServer.start())
@@ -73,7 +73,9 @@ async function startWidgets(answer: HookAnswer) {
   return { client, create, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
-test('a watch that comes to an object that cannot be converted', { timeout: 120_000 }, async () => {
+test('a watch ends with an error at an object that cannot be converted', {
+  timeout: 120_000,
+}, async () => {
   await using widgets = await startWidgets(convert)
   const { client, create } = widgets
   for (const name of ['a', 'bad', 'z']) await create(name)
@@ -88,7 +90,7 @@ test('a watch that comes to an object that cannot be converted', { timeout: 120_
   ])
 })
 
-test('a watch with a selector tells only of objects that are or were selected', {
+test('a watch with a selector only reports objects that are or were selected', {
   timeout: 120_000,
 }, async () => {
   await using widgets = await startWidgets(convert)
@@ -120,7 +122,7 @@ test('a watch with a selector tells only of objects that are or were selected', 
   assert.deepEqual(events, ['DELETED mine red example.com/v2', 'ADDED mine red example.com/v2'])
 })
 
-test('an object is converted once, and a page of selected objects does not convert all', {
+test('an object is converted once, and a page of selected objects does not convert all of them', {
   timeout: 120_000,
 }, async () => {
   const converted = new Map<string, number>()
@@ -142,7 +144,7 @@ test('an object is converted once, and a page of selected objects does not conve
     (await client.call({ path: `${v2}?labelSelector=colour%3Dred&limit=10` })).text,
   )
   assert.equal(page.items.length, 10)
-  assert.ok(reviewed <= 500, `${reviewed} were converted for a page of 10`)
+  assert.ok(reviewed <= 500, `${reviewed} objects were converted for a page of 10`)
   const watch = async (): Promise<number> => {
     let events = 0
     for await (const line of client.lines({ path: `${v2}?watch=true` })) {

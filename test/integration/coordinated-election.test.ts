@@ -1,6 +1,6 @@
 /**
- * Coordinated leader election: LeaseCandidates come, one of them is given the Lease, and those that
- * are never heard of again go.
+ * Tests coordinated leader election: one of the LeaseCandidates gets the Lease, and candidates that
+ * are no longer renewed are deleted.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -55,7 +55,7 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
     assert.ok(Date.now() - beganMs < HELD_MS_MAX, `not within a minute: ${what}`)
 }
 
-/** A candidate that is there answers each ping. */
+/** Renews the candidates that were pinged, as running candidates do. */
 async function answerPings(names: readonly string[]): Promise<void> {
   for (const name of names) {
     const spec = (await read(`${candidates}/${name}`))?.spec
@@ -73,27 +73,30 @@ async function answerPings(names: readonly string[]): Promise<void> {
   }
 }
 
-test('the oldest candidate holds the Lease, and a holder is told of an older one', async () => {
+test('the oldest candidate holds the Lease, and a holder is informed of an older candidate', async () => {
   await stand('newer', 'one', '1.33.0')
   await until('a holder', async () => {
     await answerPings(['newer'])
     return (await read(`${leases}/one`))?.spec.holderIdentity === 'newer'
   })
-  // A holder that renews is not replaced, but told.
+  // A holder that renews its Lease is not replaced, but informed.
   const body = { spec: { leaseDurationSeconds: 3600 } }
   const headers = { 'content-type': 'application/merge-patch+json' }
   const { status } = await client.call({ method: 'PATCH', path: `${leases}/one`, headers, body })
   assert.equal(status, 200)
   await stand('older', 'one', '1.32.0')
-  await until('the holder is told', async () => {
+  await until('the preferred holder is set', async () => {
     await answerPings(['newer', 'older'])
     return (await read(`${leases}/one`))?.spec.preferredHolder === 'older'
   })
   assert.equal((await read(`${leases}/one`)).spec.holderIdentity, 'newer')
 })
 
-test('a candidate that was not heard of for half an hour is deleted', async () => {
+test('a candidate that was not renewed for half an hour is deleted', async () => {
   await stand('silent', 'two', '1.33.0', Date.now() - 7_200_000)
-  await until('it is gone', async () => (await read(`${candidates}/silent`)) === undefined)
+  await until(
+    'the candidate is deleted',
+    async () => (await read(`${candidates}/silent`)) === undefined,
+  )
   assert.equal(await read(`${leases}/two`), undefined)
 })

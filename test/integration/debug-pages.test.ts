@@ -1,6 +1,6 @@
 /**
- * Profiles and the verbosity of the log, over the API and over the debug socket; and the line of a
- * slow request.
+ * Tests profiles and the verbosity of the log, over the API and over the debug socket, and the log
+ * line of a slow request.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -61,7 +61,7 @@ const bySocket = (method: string, path: string, body = '', at = socketPath): Pro
     sent.on('error', reject).end(body)
   })
 
-test('profiles are for who may see them', async () => {
+test('profiles require permission', async () => {
   assert.equal((await client.call({ path: '/debug/pprof/', token: 'bob-token' })).status, 403)
   const found = await client.call({ path: '/debug/pprof' })
   assert.deepEqual([found.status, found.headers['location']], [302, '/debug/pprof/'])
@@ -69,11 +69,11 @@ test('profiles are for who may see them', async () => {
   assert.equal((await client.call({ path: '/debug/pprof/cmdline' })).status, 404)
 })
 
-test('a profile of the processor is read by go tool pprof and by Chrome', async (context) => {
+test('a CPU profile can be read by go tool pprof and by Chrome', async (context) => {
   const busy = setInterval(() => void client.call({ path: '/api/v1/namespaces' }), 5)
   try {
     let body: Buffer = Buffer.alloc(0)
-    // Samples are taken by chance.
+    // Samples are taken at random times, so that a profile may miss the server's functions.
     await until(async () => {
       const taken = await bytesOf('/debug/pprof/profile?seconds=1')
       assert.equal(taken.status, 200)
@@ -93,7 +93,7 @@ test('a profile of the processor is read by go tool pprof and by Chrome', async 
       const file = join(folder, name)
       writeFileSync(file, bytes)
       const top = readByGo(file)
-      if (top === undefined) context.diagnostic('go is not there: go tool pprof was not asked')
+      if (top === undefined) context.diagnostic('go is not installed, so go tool pprof was not run')
       else assert.match(top, /flat%/, name)
     }
   } finally {
@@ -113,8 +113,8 @@ function readByGo(file: string): string | undefined {
   }
 }
 
-test('one profile at a time', async () => {
-  // Whichever comes second is refused.
+test('only one profile is taken at a time', async () => {
+  // The profile that is requested second is refused.
   await until(async () => {
     const both = await Promise.all([
       bytesOf('/debug/pprof/profile?seconds=2'),
@@ -122,10 +122,10 @@ test('one profile at a time', async () => {
     ])
     const refused = both.filter(({ body }) => body.toString().includes('already in use'))
     return refused.length === 1 && both.some(({ status }) => status === 200)
-  }, 'the refusal of a second one')
+  }, 'the refusal of the second profile')
 })
 
-test('the verbosity is changed while the server runs, by a PUT', async () => {
+test('the verbosity can be changed by a PUT while the server runs', async () => {
   const flag = '/debug/flags/v'
   const wrong = await client.call({ path: flag })
   assert.deepEqual(
@@ -136,7 +136,7 @@ test('the verbosity is changed while the server runs, by a PUT', async () => {
     (await client.call({ path: '/debug/flags' })).text,
     /^<html>\n<head>\n<title>\/debug\/flags/,
   )
-  // What the reference says to each.
+  // These are the responses of kube-apiserver.
   const answers = {
     '4': '200 successfully set klog.logging.verbosity to 4',
     '2147483647': '200 successfully set klog.logging.verbosity to 2147483647',
@@ -151,14 +151,14 @@ test('the verbosity is changed while the server runs, by a PUT', async () => {
   }
   for (const [value, answer] of Object.entries(answers))
     assert.equal(await bySocket('PUT', flag, value), `${answer}\n`)
-  // `level` would take the place of that of the entry.
+  // A field named `level` would overwrite the level of the log entry.
   assert.ok(server.remarks.includes('the verbosity was changed {"v":4}'), server.remarks.join('\n'))
 })
 
 const modulesChanged = (): number =>
   server.remarks.filter((line) => line.startsWith('the verbosity of modules was changed')).length
 
-test('the verbosity of parts is changed while the server runs, by a PUT', async () => {
+test('the verbosity of modules can be changed by a PUT while the server runs', async () => {
   const flag = '/debug/flags/vmodule'
   assert.equal((await client.call({ path: flag })).status, 406)
   assert.equal(
@@ -178,14 +178,14 @@ test('the verbosity of parts is changed while the server runs, by a PUT', async 
   assert.equal(modulesChanged(), 2)
 })
 
-test('the debug socket is for its owner, and has these pages alone', async () => {
+test('the debug socket is accessible to its owner only, and serves only these pages', async () => {
   assert.equal(statSync(socketPath).mode & 0o777, 0o600)
   assert.match(await bySocket('GET', '/debug/pprof/'), /^200 <html>/)
   assert.match(await bySocket('GET', '/metrics'), /^404 /)
   assert.match(await bySocket('GET', '/api/v1/secrets'), /^404 /)
 })
 
-test('without profiles there is none of it', async () => {
+test('with --profiling=false only the debug socket has profiles', async () => {
   const otherPath = join(folder, 'other.sock')
   await using bare = await startTestServer([
     '--profiling=false',
@@ -194,7 +194,8 @@ test('without profiles there is none of it', async () => {
   await using own = clients['HTTP/2']?.(bare.url) ?? assert.fail()
   for (const path of ['/debug/pprof/', '/debug/pprof/profile', '/debug/flags/v'])
     assert.equal((await own.call({ path })).status, 404, path)
-  // The socket has them all the same, as upstream, and nobody else takes it while it is served.
+  // The socket still serves them, as in kube-apiserver. No other server can take the socket in the
+  // meantime.
   assert.match(await bySocket('GET', '/debug/pprof/', '', otherPath), /^200 <html>/)
   await assert.rejects(
     startTestServer([`--debug-socket-path=${otherPath}`]),
@@ -205,15 +206,16 @@ test('without profiles there is none of it', async () => {
 test('a slow request is logged with where its time went', async () => {
   await using slow = await startTestServer()
   await using own = clients['HTTP/2']?.(slow.url) ?? assert.fail()
-  // What the server does for itself at its start would be slow, too, and only so many are told.
+  // The server's own requests at its start are also slow, and the number of log lines per second is
+  // limited.
   await until(
     async () => (await own.call({ path: '/readyz' })).status === 200,
     'a server that is ready',
   )
   const reported = (): string | undefined =>
     slow.remarks.find((line) => /^slow request .*default\/secrets/.test(line))
-  // A line may be left out among those of the server's own requests, and a busy machine may send
-  // late: it is tried again.
+  // The test retries, because the line may be dropped among those of the server's own requests, and
+  // a busy machine may send the request late.
   let tries = 0
   const attempt = async (): Promise<boolean> => {
     const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: `slow-${tries++}` } }

@@ -1,6 +1,6 @@
 /**
- * The default roles of a new cluster are stored below the handler (`request/verbs/store-own.ts`):
- * with the bytes that the handler would store.
+ * Tests the default roles of a new cluster. They are stored below the handler
+ * (`request/verbs/store-own.ts`), with the same bytes that the handler would store.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ const options = {
   clock: { ...systemClock, wallMs: () => Date.UTC(2026, 10, 16) },
   ids: { uid: () => '00000000-0000-4000-8000-000000000000', nameSuffix: () => 'xxxxx' },
 }
-/** The first of them: where it exists, a cluster is not new. */
+/** Key of the first default role. If it exists, the cluster is not new. */
 const first = '/registry/clusterroles/admin'
 const existing = {
   apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -50,7 +50,7 @@ async function storedRoles(url: string): Promise<Map<string, string>> {
 }
 
 for (const media of ['application/json', 'application/vnd.kubernetes.protobuf']) {
-  test(`what is stored as ${media} is what the handler stores`, async () => {
+  test(`default roles are stored as ${media} with the bytes that the handler would store`, async () => {
     const flags = ['--authorization-mode=RBAC', `--storage-media-type=${media}`]
     await using newEtcd = await startEtcd()
     await using below = await startOn(newEtcd, flags, options)
@@ -64,7 +64,7 @@ for (const media of ['application/json', 'application/vnd.kubernetes.protobuf'])
   })
 }
 
-test('the binding of public information begins as a copy of that of discovery, if an operator has changed that one', async () => {
+test("the binding of public information is created as a copy of an operator's changed discovery binding", async () => {
   const folder = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings'
   const flags = ['--authorization-mode=RBAC']
   const subjects = [

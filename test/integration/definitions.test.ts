@@ -1,4 +1,4 @@
-/** CustomResourceDefinitions on a whole server. */
+/** Tests CustomResourceDefinitions on a whole server. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,12 +9,9 @@ const root = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
 const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
 
-/** Until it answers so. */
+/** Waits until a GET of the path has this status. */
 const answers = (client: Client, path: string, status: number): Promise<void> =>
-  until(
-    async () => (await client.call({ path })).status === status,
-    `${path} is answered with ${status}`,
-  )
+  until(async () => (await client.call({ path })).status === status, `${path} has status ${status}`)
 
 async function define(client: Client, spec: object): Promise<void> {
   const names = { kind: 'Wheel', plural: 'wheels' }
@@ -25,12 +22,12 @@ async function define(client: Client, spec: object): Promise<void> {
   assert.equal((await client.call({ method: 'POST', path: root, body })).status, 201)
 }
 
-test('a definition goes with its objects although its webhook is gone already', async () => {
+test('a definition and its objects can be deleted although its conversion webhook is gone', async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   const clientConfig = { url: 'https://127.0.0.1:1/convert' }
   await define(client, {
-    // Objects are stored in the second one.
+    // Objects are stored in the second version.
     versions: [
       { name: 'v1', served: true, storage: false, schema },
       { name: 'v2', served: true, storage: true, schema },
@@ -72,7 +69,7 @@ const read = ({ text }: { readonly text: string }): unknown => {
   return { spec: object.spec, status: object.status }
 }
 
-test('a status that is not taken and does not fit leaves no owners', async () => {
+test('a status that is invalid and not used leaves no managed fields', async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   const versions = [
@@ -96,7 +93,7 @@ test('a status that is not taken and does not fit leaves no owners', async () =>
   assert.equal(await made('does-not', { isReady: 'yes' }), false)
 })
 
-test('a dry run answers with what would be stored', async () => {
+test('a dry run returns what would be stored', async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   const size = { type: 'integer' }
@@ -135,7 +132,7 @@ test('a dry run answers with what would be stored', async () => {
 const versionsWith = (storage: string) =>
   ['v1', 'v2'].map((name) => ({ name, served: true, storage: name === storage, schema }))
 
-test('a write that changes nothing stores anew what is stored in an older version', async () => {
+test('a write that changes nothing rewrites an object that is stored in an older version', async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   await define(client, { versions: versionsWith('v1') })
@@ -154,7 +151,7 @@ test('a write that changes nothing stores anew what is stored in an older versio
   await patch(`${root}/wheels.example.com`, { spec: { versions: versionsWith('v2') } })
   let second = first
   await until(async () => {
-    // What was shown to a client is in memory as it was printed.
+    // After a read, memory has the object in its wire form.
     await client.call({ path: `${path}/w` })
     second = await patch(`${path}/w`, {})
     return second !== first
@@ -162,7 +159,7 @@ test('a write that changes nothing stores anew what is stored in an older versio
   assert.equal(await patch(`${path}/w`, {}), second)
 })
 
-test('of two definitions that want one name at the same time one is accepted', async () => {
+test('of two definitions that claim the same kind at the same time, one is accepted', async () => {
   await using server = await startTestServer()
   await using other = await startReplica(server)
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)

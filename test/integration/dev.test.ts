@@ -1,6 +1,6 @@
 /**
- * `keelson dev` as a person uses it: one command, kubectl works, Ctrl-C leaves nothing behind, the
- * data stays.
+ * Tests `keelson dev` as a user runs it: it starts with one command, kubectl works, Ctrl-C leaves
+ * no process behind, and the data stays.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
@@ -35,7 +35,7 @@ class DevProcess implements AsyncDisposable {
   err = ''
 
   constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-    // What it notes about itself and what it merges with are not this user's.
+    // The list of running servers and the kubeconfig are not those of the user who runs the test.
     const own = { XDG_CACHE_HOME: join(dir, 'cache'), KUBECONFIG: join(dir, 'kubeconfig') }
     const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
     this.child = spawn(keelsonProgram, ['dev', ...args], {
@@ -46,12 +46,15 @@ class DevProcess implements AsyncDisposable {
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.err += text))
   }
 
-  /** Without its log: on a busy machine requests are slow, and logged. */
+  /**
+   * Standard error without the log. On a busy machine requests are slow, and slow requests are
+   * logged.
+   */
   get told(): string {
     return this.err.replaceAll(/^\{"level".*\n/gm, '')
   }
 
-  /** Comes back when it has told what to do next. */
+  /** Waits until the server has printed what to do next. */
   async ready(): Promise<void> {
     while (!this.out.includes('kubectl get ns\n')) {
       if (this.child.exitCode !== null) throw new Error(`keelson dev ended: ${this.err}`)
@@ -95,7 +98,7 @@ const kubectl = async (folder: string, ...args: readonly string[]): Promise<stri
 
 const pidIn = (path: string): number => Number(readFileSync(path, 'utf8'))
 
-/** One that has ended but whom nobody has buried yet does not count. */
+/** Whether a process is alive. A zombie process is not. */
 async function isAlive(pid: number): Promise<boolean> {
   const state = await run('ps', ['-o', 'stat=', '-p', `${pid}`]).then(
     ({ stdout }) => stdout.trim(),
@@ -104,7 +107,7 @@ async function isAlive(pid: number): Promise<boolean> {
   return state !== '' && !state.startsWith('Z')
 }
 
-test('one command gives a cluster without etcd; what was acknowledged outlives a kill -9', async () => {
+test('one command starts a cluster without etcd, and acknowledged writes survive kill -9', async () => {
   const flags = await flagsFor('alone')
   {
     await using dev = new DevProcess(flags)
@@ -116,7 +119,7 @@ test('one command gives a cluster without etcd; what was acknowledged outlives a
     assert.equal(other.child.exitCode, 1)
     assert.match(
       other.err,
-      /keelson dev runs in .* already \(process \d+\): stop it, or choose another --data-dir/,
+      /keelson dev already runs in .* \(process \d+\): stop it with .*, or choose another --data-dir/,
     )
     await dev.stop('SIGKILL')
   }
@@ -126,7 +129,7 @@ test('one command gives a cluster without etcd; what was acknowledged outlives a
   assert.equal((await stat(join(dir, 'alone', 'store', 'keelson.sqlite'))).mode & 0o077, 0)
 })
 
-test('with etcd: Ctrl-C ends all of it; the next start finds the data', async () => {
+test('with etcd, Ctrl-C ends both processes, and the next start finds the data', async () => {
   const flags = await withEtcd('first')
   const kubeconfig = join(dir, 'first', 'kubeconfig')
   let etcdPid: number
@@ -136,7 +139,7 @@ test('with etcd: Ctrl-C ends all of it; the next start finds the data', async ()
     assert.equal(dev.out, `export KUBECONFIG='${kubeconfig}'\nkubectl get ns\n`)
     assert.match(
       dev.told,
-      /keelson: etcd runs \(.*\n.*keelson: serving at https:\/\/127.0.0.1:\d+ after \d+ ms\n/,
+      /keelson: started etcd \(.*\n.*keelson: serving at https:\/\/127.0.0.1:\d+ after \d+ ms\n/,
     )
     etcdPid = pidIn(join(dir, 'first', 'etcd.pid'))
     assert.match(
@@ -168,7 +171,7 @@ function listensOnPort(pid: number): boolean {
   const rows = ['tcp', 'tcp6'].flatMap((file) =>
     readFileSync(`/proc/net/${file}`, 'utf8').trim().split('\n').slice(1),
   )
-  // Fields of proc(5): the fourth is the state, 0A if it listens, the tenth the inode.
+  // In proc(5), the fourth field is the state, with 0A for listening, and the tenth is the inode.
   return rows.map((row) => row.trim().split(/ +/)).some((row) => row[3] === '0A' && own.has(row[9]))
 }
 
@@ -184,8 +187,8 @@ const askEtcd = (socketPath: string, path: string, body = ''): Promise<number | 
     sent.on('error', reject).end(body)
   })
 
-test('its etcd listens on sockets that only this user can reach, without a gateway', async () => {
-  // Too long for the path of a socket, and with a comma, which separates servers.
+test('its etcd listens on sockets that only this user can access, and has no gateway', async () => {
+  // The name is too long for the path of a socket, and has a comma, which separates servers.
   const name = `a,${'long-'.repeat(20)}`
   await using dev = new DevProcess(await withEtcd(name))
   await dev.ready()
@@ -200,7 +203,7 @@ test('its etcd listens on sockets that only this user can reach, without a gatew
 
 const encode = (text: string): string => Buffer.from(text).toString('base64')
 
-test('a folder whose etcd listened on ports goes on with its data', async () => {
+test('a folder whose etcd listened on ports keeps its data', async () => {
   const folder = join(dir, 'older')
   const [client = 0, peer = 0] = await freePorts(2)
   const [clientUrl, peerUrl] = [`http://127.0.0.1:${client}`, `http://127.0.0.1:${peer}`]
@@ -229,7 +232,7 @@ test('a folder whose etcd listened on ports goes on with its data', async () => 
     async () =>
       (await fetch(`${clientUrl}/v3/kv/put`, { method: 'POST', body }).catch(() => ({ ok: false })))
         .ok,
-    'the older etcd takes the object',
+    'the older etcd stores the object',
   )
   const gone = once(etcd, 'exit')
   etcd.kill('SIGTERM')
@@ -243,7 +246,7 @@ test('a folder whose etcd listened on ports goes on with its data', async () => 
 })
 
 let sharing: Promise<void> | undefined
-/** One server, in the folder `shared`, for the tests that only look at what it does. */
+/** Starts one server, in the folder `shared`, for tests that do not stop or restart it. */
 const shared = (): Promise<void> =>
   (sharing ??= (async () => parts.use(new DevProcess(await flagsFor('shared'))).ready())())
 
@@ -251,7 +254,7 @@ const hasNetwork = Object.values(networkInterfaces()).some((all) =>
   all?.some(({ internal, family }) => !internal && family === 'IPv4'),
 )
 
-test('the service kubernetes has an endpoint, as that of any cluster', {
+test('the service kubernetes has an endpoint, as in any cluster', {
   skip: !hasNetwork,
 }, async () => {
   await shared()
@@ -266,12 +269,12 @@ test('the service kubernetes has an endpoint, as that of any cluster', {
   let address = ''
   await until(
     async () => (address = await kubectl('shared', ...wanted)) !== '',
-    'the endpoint is there',
+    'the endpoint exists',
   )
   assert.match(address, /^\d+\.\d+\.\d+\.\d+$/)
 })
 
-test('a namespace that is deleted goes, with what is in it', async () => {
+test('a deleted namespace is removed with its contents', async () => {
   await shared()
   await kubectl('shared', 'create', 'namespace', 'shop')
   await kubectl('shared', '-n', 'shop', 'create', 'configmap', 'c')
@@ -279,9 +282,9 @@ test('a namespace that is deleted goes, with what is in it', async () => {
   assert.equal(await kubectl('shared', 'get', 'namespace', 'shop', '--ignore-not-found'), '')
 })
 
-test('every namespace has a service account and the CA; a pod has its token in a volume', async () => {
+test('every namespace has a service account and the CA, and a pod has its token in a volume', async () => {
   await shared()
-  // Of several objects kubectl waits for none that is not there.
+  // If several objects are given, kubectl does not wait for those that are missing.
   for (const object of ['serviceaccount/default', 'configmap/kube-root-ca.crt'])
     await kubectl('shared', 'wait', '--for=create', object)
   const published = await kubectl(
@@ -313,7 +316,7 @@ test('every namespace has a service account and the CA; a pod has its token in a
   assert.match(shown, /^kube-api-access-\w+ \/var\/run\/secrets\/kubernetes\.io\/serviceaccount$/)
 })
 
-test('two in one folder do not get in each other’s way; an etcd that was left behind is ended', async () => {
+test('a second server in a folder is refused, and an etcd that was left behind is stopped', async () => {
   const flags = await withEtcd('second')
   await using dev = new DevProcess(flags)
   await dev.ready()
@@ -322,19 +325,19 @@ test('two in one folder do not get in each other’s way; an etcd that was left 
   assert.equal(other.child.exitCode, 1)
   assert.match(
     other.err,
-    /keelson dev runs in .* already \(process \d+\): stop it, or choose another --data-dir/,
+    /keelson dev already runs in .* \(process \d+\): stop it with .*, or choose another --data-dir/,
   )
 
   const etcdPid = pidIn(join(dir, 'second', 'etcd.pid'))
   await dev.stop('SIGKILL')
-  assert.ok(await isAlive(etcdPid), 'etcd has no way to know')
+  assert.ok(await isAlive(etcdPid), 'etcd cannot notice the kill')
   await using next = new DevProcess(flags)
   await next.ready()
   assert.ok(!(await isAlive(etcdPid)))
   assert.match(await kubectl('second', 'get', 'ns', '-o', 'name'), /namespace\/default/)
 })
 
-test('an etcd that runs is used and left alone', async () => {
+test('a running etcd can be used, and is not stopped', async () => {
   await using etcd = await startEtcd()
   const [port = 0] = await freePorts(1)
   const folder = `--data-dir=${join(dir, 'third')}`
@@ -349,7 +352,7 @@ test('an etcd that runs is used and left alone', async () => {
   await etcd.ready()
 })
 
-test('several at once choose ports of their own; status lists them, stop ends them', async () => {
+test('several servers choose different ports, status lists them, and stop ends them', async () => {
   const env = { XDG_CACHE_HOME: join(dir, 'several') }
   const keelson = async (...args: readonly string[]): Promise<string> =>
     (
@@ -359,8 +362,11 @@ test('several at once choose ports of their own; status lists them, stop ends th
         cwd: dir,
       })
     ).stdout
-  assert.equal(await keelson('status'), 'Nothing runs: keelson dev starts a server.\n')
-  await assert.rejects(keelson('stop'), /no keelson dev runs in .*\.keelson: nothing runs/)
+  assert.equal(await keelson('status'), 'No servers are running: keelson dev starts one.\n')
+  await assert.rejects(
+    keelson('stop'),
+    /no keelson dev runs in .*\.keelson: no servers are running/,
+  )
   await using one = new DevProcess([`--data-dir=${join(dir, 'one')}`], env)
   await using two = new DevProcess([`--data-dir=${join(dir, 'two')}`], env)
   await using three = new DevProcess(['--ephemeral'], env)
@@ -386,20 +392,23 @@ test('several at once choose ports of their own; status lists them, stop ends th
     await keelson('stop', `--data-dir=${join(dir, 'one')}`),
     /keelson dev in .*one \(process \d+\) has stopped\n/,
   )
-  assert.ok(!(await isAlive(one.child.pid ?? 0)), 'it is gone when that is told')
+  assert.ok(!(await isAlive(one.child.pid ?? 0)), 'the process has ended when this is printed')
   await until(() => one.child.exitCode === 0, 'the first has stopped')
-  await assert.rejects(keelson('stop'), /keelson status lists what runs; --all ends all of it/)
+  await assert.rejects(
+    keelson('stop'),
+    /keelson status lists the running servers; --all stops all of them/,
+  )
   await keelson('stop', '--all')
   await until(() => all.every(({ child }) => child.exitCode === 0), 'all have stopped')
-  assert.equal(await keelson('status'), 'Nothing runs: keelson dev starts a server.\n')
+  assert.equal(await keelson('status'), 'No servers are running: keelson dev starts one.\n')
 
-  // The kubeconfig stays right: the port is the same, though it was any.
+  // The kubeconfig stays valid, because the server uses the same port again.
   await using again = new DevProcess([`--data-dir=${join(dir, 'two')}`], env)
   await again.ready()
   assert.ok(again.err.includes(`:${ports[1]} after`), again.err)
 })
 
-test('an ephemeral one leaves nothing behind', async () => {
+test('an ephemeral server leaves nothing behind', async () => {
   const temporary = join(dir, 'temporary')
   await mkdir(temporary)
   const env = { TMPDIR: temporary }
@@ -413,15 +422,18 @@ test('an ephemeral one leaves nothing behind', async () => {
   assert.deepEqual(await readdir(temporary), [])
 })
 
-test('status and stop do not say that nothing runs where nobody could have noted it', async () => {
+test('status and stop do not claim that nothing runs if the list of servers cannot be kept', async () => {
   const env = { ...process.env, XDG_CACHE_HOME: '/dev/null' }
   for (const command of ['status', 'stop']) {
     const asking = run(keelsonProgram, [command], { timeout: 120_000, env, cwd: dir })
-    await assert.rejects(asking, { code: 1, stderr: /^keelson: it is not known what runs: / })
+    await assert.rejects(asking, {
+      code: 1,
+      stderr: /^keelson: running servers are not recorded: /,
+    })
   }
 })
 
-test('the end of its terminal stops it in order: nothing of an ephemeral one is left', async () => {
+test('a hangup of the terminal stops an ephemeral server in order, and nothing is left of it', async () => {
   const temporary = join(dir, 'hung-up')
   await mkdir(temporary)
   const merged = join(dir, 'merged-until-hangup')
@@ -429,7 +441,7 @@ test('the end of its terminal stops it in order: nothing of an ephemeral one is 
   await using dev = new DevProcess(flags, { TMPDIR: temporary, KUBECONFIG: merged })
   await dev.ready()
   const gone = once(dev.child, 'close')
-  // As from a shell that ends, and then from the kernel.
+  // A shell that ends sends the first signal, and the kernel the second.
   dev.child.kill('SIGHUP')
   dev.child.kill('SIGHUP')
   await gone
@@ -438,7 +450,7 @@ test('the end of its terminal stops it in order: nothing of an ephemeral one is 
   assert.doesNotMatch(readFileSync(merged, 'utf8'), /hung-up/)
 })
 
-test('kubectl finds it at the address that it was told to listen at', async () => {
+test('the kubeconfig has the address of --bind-address', async () => {
   const flags = [...(await flagsFor('elsewhere')), '--bind-address=127.0.0.2']
   await using dev = new DevProcess(flags)
   await dev.ready()
@@ -449,7 +461,7 @@ test('kubectl finds it at the address that it was told to listen at', async () =
   assert.match(await kubectl('elsewhere', 'get', 'ns', '-o', 'name'), /namespace\/default/)
 })
 
-test('a certificate that is none is told as such', async () => {
+test('an invalid certificate is reported in one line', async () => {
   await writeFile(join(dir, 'none.pem'), 'none')
   const tls = ['cert', 'private-key'].map((name) => `--tls-${name}-file=${join(dir, 'none.pem')}`)
   const { code, stderr } = await failure([
@@ -461,7 +473,7 @@ test('a certificate that is none is told as such', async () => {
   assert.match(stderr, /^keelson: .*\n$/)
 })
 
-test('--reset forgets objects and keeps certificates; --kubeconfig-merge adds a context to what is there', async () => {
+test('--reset deletes objects and keeps certificates, and --kubeconfig-merge adds a context to the file', async () => {
   const flags = await flagsFor('reset')
   {
     await using dev = new DevProcess(flags)
@@ -487,7 +499,7 @@ test('--reset forgets objects and keeps certificates; --kubeconfig-merge adds a 
   assert.match(contexts, /^work$/m)
 })
 
-test("--ephemeral --kubeconfig-merge leaves the file as it was, and what is somebody else's alone", async () => {
+test('--ephemeral --kubeconfig-merge restores the file at the end, and never changes other clusters in it', async () => {
   const merged = join(dir, 'merged-by-two')
   const text =
     'apiVersion: v1\nkind: Config\ncurrent-context: work\nclusters:\n- name: prod\n  cluster: {server: "https://prod.example.com"}\ncontexts:\n- name: work\n  context: {cluster: prod, user: me}\n'
@@ -505,7 +517,7 @@ test("--ephemeral --kubeconfig-merge leaves the file as it was, and what is some
     await using second = new DevProcess([...flags, '--context=b'], { KUBECONFIG: merged })
     await second.ready()
     assert.equal(await config('current-context'), 'b\n')
-    // Another program writes the file anew, as kubectl does it.
+    // Another program replaces the file, as kubectl does.
     await config('set-context', 'b', '--namespace=kube-system')
     await first.stop('SIGTERM')
     assert.equal(await config('current-context'), 'b\n')
@@ -516,33 +528,33 @@ test("--ephemeral --kubeconfig-merge leaves the file as it was, and what is some
   assert.equal(code, 1)
   assert.match(
     stderr,
-    /has a cluster "prod" of another server, and was left as it is: give another name as --context/,
+    /has a cluster "prod" of another server, and was not changed: choose another name with --context/,
   )
   assert.match(await config('view'), /https:\/\/prod\.example\.com/)
 })
 
-test('who starts in a folder that another has locked makes no certificates there', async () => {
+test('a server in a folder that another one has locked creates no certificates there', async () => {
   const folder = join(dir, 'locked')
   await mkdir(folder)
   using _ = lockFolder(folder)
   const { code, stderr } = await failure([`--data-dir=${folder}`])
   assert.equal(code, 1)
-  assert.match(stderr, /keelson dev runs in .* already \(process \d+\)/)
+  assert.match(stderr, /keelson dev already runs in .* \(process \d+\)/)
   assert.ok((await readdir(folder)).every((name) => /^(lock\.sqlite.*|owner)$/.test(name)))
 })
 
-test('a folder of something else stays as it is, even with --reset', async () => {
+test('a folder with other contents is not changed, even with --reset', async () => {
   const folder = join(dir, 'theirs')
   await mkdir(join(folder, 'store'), { recursive: true })
   await writeFile(join(folder, 'store', 'shop.ts'), '')
   const { code, stderr } = await failure(['--reset', `--data-dir=${folder}`])
   assert.equal(code, 1)
-  assert.match(stderr, /is a folder of something else \(it has store\)/)
+  assert.match(stderr, /is not a folder of keelson dev \(it contains store\)/)
   assert.deepEqual(await readdir(folder), ['store'])
   assert.deepEqual(await readdir(join(folder, 'store')), ['shop.ts'])
 })
 
-test('dev logs the warnings of serve about deprecated flags and gates, each once', async () => {
+test('dev logs each warning of serve about deprecated flags and gates once', async () => {
   const gates = '--feature-gates=KMSv1=true,AnyVolumeDataSource=true'
   const deprecated = ['--admission-control=AlwaysAdmit', '--apiserver-count=2', gates]
   await using dev = new DevProcess(['--ephemeral', '--secure-port=0', ...deprecated])
@@ -558,7 +570,7 @@ test('dev logs the warnings of serve about deprecated flags and gates, each once
   }
 })
 
-test('the flags about logging apply to dev', async () => {
+test('the logging flags apply to dev', async () => {
   const flags = [
     '--ephemeral',
     '--secure-port=0',
@@ -572,7 +584,7 @@ test('the flags about logging apply to dev', async () => {
   assert.match(dev.err, /^\S+ DEBUG /m)
 })
 
-test('--authorization-config decides instead of Node,RBAC', async () => {
+test('--authorization-config replaces Node,RBAC', async () => {
   const file = join(dir, 'authorization.yaml')
   const head = 'apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\n'
   await writeFile(
@@ -587,9 +599,9 @@ test('--authorization-config decides instead of Node,RBAC', async () => {
   await dev.ready()
 })
 
-test('mistakes are told before anything starts', async () => {
+test('mistakes are reported before anything starts', async () => {
   const { code, stderr } = await failure(['--etcd=/none', `--data-dir=${join(dir, 'fourth')}`])
-  assert.deepEqual([code, stderr], [1, 'keelson: --etcd: /none is not a program that can be run\n'])
+  assert.deepEqual([code, stderr], [1, 'keelson: --etcd: /none is not an executable program\n'])
   const wrong = await failure(['--nope=1', '--secure-port=x', `--data-dir=${join(dir, 'fifth')}`])
   assert.equal(wrong.code, 2)
   assert.match(
@@ -605,7 +617,7 @@ test('mistakes are told before anything starts', async () => {
   assert.equal(both.code, 2)
   assert.match(
     both.stderr,
-    /--ephemeral keeps objects in memory[\s\S]*--context "a b" is no name of a context/,
+    /--ephemeral keeps objects in memory[\s\S]*--context "a b" is not a valid name of a context/,
   )
   await assert.rejects(stat(join(dir, 'fifth')), { code: 'ENOENT' })
 })
@@ -623,5 +635,5 @@ async function failure(
     if (!(error instanceof Error) || !('stderr' in error) || !('code' in error)) throw error
     return { code: error.code, stderr: String(error.stderr) }
   }
-  throw new Error('it did not fail')
+  throw new Error('the command did not fail')
 }

@@ -1,6 +1,6 @@
 /**
- * The commands of README.md and of the chapters in docs/ are run, so that what a stranger types
- * works; docs/README.md names those that are not.
+ * Runs the commands of README.md and of chapters in docs/, so that what a new user types works.
+ * docs/README.md names the chapters that are not run.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -14,7 +14,7 @@ import { keelsonProgram } from '../support/harness/keelson.ts'
 import { type Block, readBlocks, runBlocks } from '../support/harness/markdown-commands.ts'
 
 const root = join(import.meta.dirname, '..', '..')
-/** What `test/clients/field.ts` built. */
+/** Results of `test/clients/field.ts`. */
 const clientsCache = join(root, '.cache', 'clients')
 const fabric8 = join(clientsCache, 'fabric8', 'classpath')
 
@@ -28,12 +28,13 @@ const pages = [
   'docs/upgrade.md',
   'docs/from-kube-apiserver.md',
   'docs/from-envtest.md',
+  'docs/dev.md',
   'docs/from-kcp.md',
 ]
 
 /**
- * What servers note that they run: `keelson stop --all` is to end those of this file alone. Code
- * that V8 compiled is kept there, too.
+ * Cache folder in which servers register, so that `keelson stop --all` ends only those of this
+ * file. It also holds compiled code.
  */
 let cache: string
 before(async () => {
@@ -42,20 +43,21 @@ before(async () => {
 after(() => rm(cache, { recursive: true, force: true }))
 
 for (const page of pages) {
-  test(`the commands of ${page} can be typed`, async (t) => {
+  test(`the commands of ${page} work as they stand`, async (t) => {
     const blocks = readBlocks(readFileSync(join(root, page), 'utf8'))
-    // In a page without them something is wrong with the fences.
+    // A page without commands has a mistake in its fences.
     assert.ok(blocks.some(({ kind }) => kind === 'commands'))
     await runPage(blocks, t)
   })
 }
 
-test('README.md has no indented commands, which nobody would run', () => {
+test('README.md has no indented commands, because these would not be run', () => {
   assert.doesNotMatch(readFileSync(join(root, 'README.md'), 'utf8'), /^ {4}\S/m)
 })
 
 async function runPage(blocks: readonly Block[], t: TestContext): Promise<void> {
-  // A checkout that a command may leave things in: data goes to the folder that one stands in.
+  // The folder stands for a checkout. Commands may leave files in it, because data goes to the
+  // current folder.
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'keelson-docs-')))
   try {
     await mkdir(join(folder, 'bin'))
@@ -76,8 +78,8 @@ async function runPage(blocks: readonly Block[], t: TestContext): Promise<void> 
 }
 
 /**
- * What a reader has installed: the client, and Keelson, whose sources stand for the package that is
- * built of them if it was not.
+ * Installs what a reader has installed: the client library and Keelson. If the package is not
+ * built, the sources take its place.
  */
 async function installPackages(folder: string): Promise<void> {
   const own = join(folder, 'keelson')
@@ -103,10 +105,10 @@ function environment(folder: string): NodeJS.ProcessEnv {
     PATH: [join(folder, 'bin'), tools, dirname(process.execPath), env['PATH'] ?? ''].join(':'),
     KUBECACHEDIR: join(folder, 'kubectl-cache'),
     XDG_CACHE_HOME: cache,
-    // Built as test/support/tools/install does it, so that what it built need not be built again.
+    // These flags equal those of test/support/tools/install, so that its builds are reused.
     CGO_ENABLED: '0',
     GOFLAGS: '-mod=mod -trimpath',
-    // What test/clients/field.ts built need not be downloaded or built again.
+    // With these variables, what test/clients/field.ts built is not downloaded or built again.
     CARGO_TARGET_DIR: join(clientsCache, 'rust'),
     CARGO_NET_OFFLINE: 'true',
     CLASSPATH: existsSync(fabric8) ? readFileSync(fabric8, 'utf8').trim() : '',
@@ -114,18 +116,18 @@ function environment(folder: string): NodeJS.ProcessEnv {
   }
 }
 
-/** What blocks may need, and how to see that it is missing. */
+/** Returns why a need of a block is not met, or undefined if it is. */
 function lacks(need: string, folder: string): string | undefined {
   const isThere = (command: string): boolean =>
     spawnSync('sh', ['-c', command], { env: environment(folder), stdio: 'ignore' }).status === 0
   switch (need) {
     case 'npm-registry':
-      return 'it takes the network; .ci/run does it in a clean clone'
+      return 'it needs the network; .ci/run runs it in a clean clone'
     case 'etcd':
       return isThere('etcd --version') ? undefined : 'no etcd on the PATH'
     case 'go':
       if (!isThere('go version')) return 'no Go on the PATH'
-      // Stands for the reader's own module.
+      // These files stand for the reader's own module.
       for (const file of ['go.mod', 'go.sum'])
         copyFileSync(join(root, 'test/support/tools/controller-runtime', file), join(folder, file))
       return undefined
@@ -133,12 +135,12 @@ function lacks(need: string, folder: string): string | undefined {
       if (!isThere('java --version')) return 'no Java on the PATH'
       return existsSync(fabric8)
         ? undefined
-        : 'fabric8 is not there: node test/clients/field.ts --only fabric8'
+        : 'fabric8 is not installed: run node test/clients/field.ts --only fabric8'
     case 'rust':
       if (!isThere('cargo --version')) return 'no Rust on the PATH'
       if (!existsSync(join(clientsCache, 'rust')))
-        return 'kube is not built: node test/clients/field.ts --only rust'
-      // Stands for the reader's own crate.
+        return 'kube is not built: run node test/clients/field.ts --only rust'
+      // These files stand for the reader's own crate.
       for (const file of ['Cargo.toml', 'Cargo.lock'])
         copyFileSync(join(root, 'test/clients/rust', file), join(folder, file))
       return undefined
@@ -149,6 +151,6 @@ function lacks(need: string, folder: string): string | undefined {
         ? undefined
         : 'no Python with the package kubernetes'
     default:
-      assert.fail(`a page needs ${need}, which nobody knows`)
+      assert.fail(`a page needs ${need}, which is unknown`)
   }
 }

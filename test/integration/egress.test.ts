@@ -1,7 +1,7 @@
 /**
- * A server whose connections go through proxies: to etcd over TLS, to the control plane by HTTP
- * CONNECT, to the cluster by konnectivity's protocol. What goes through which, and what is said
- * when one is away.
+ * Tests a server whose connections go through proxies: to etcd over TLS, to the control plane by
+ * HTTP CONNECT, and to the cluster by konnectivity's protocol. Each connection must use its proxy,
+ * and fail with a clear error if that is away.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -29,7 +29,7 @@ import {
   type TestServer,
 } from './support.ts'
 
-/** On this machine, so that the test can listen there. */
+/** Cluster IP of the webhook. It is a loopback address, so that the test can listen there. */
 const CLUSTER_IP = '127.0.91.9'
 
 const stack = new AsyncDisposableStack()
@@ -49,7 +49,7 @@ const post = (path: string, body: object): Promise<Answer> =>
   client.call({ method: 'POST', path, body })
 const at = (name: string): string => join(dir, name)
 
-/** Denies, so that its words show that it was asked; TokenReviews are answered with a name. */
+/** Creates a webhook that denies with a recognizable message, and that accepts every token. */
 function createHook(): Server {
   const { certificatePem: cert, keyPem: key } = hookCertificate
   return createServer({ cert, key }, (request, response) => {
@@ -90,7 +90,7 @@ before(async () => {
   client = stack.use(clients['HTTP/2']?.(server.url) ?? assert.fail('there is a client'))
 })
 
-/** Starts a proxy for each egress. The one to etcd asks for a client certificate. */
+/** Starts a proxy for each egress. The one to etcd requires a client certificate. */
 async function startProxies(): Promise<typeof proxies> {
   const authority = createAuthority('clients', Date.now())
   const own = issue(authority, {
@@ -113,7 +113,7 @@ async function startProxies(): Promise<typeof proxies> {
   }
 }
 
-/** Starts the hook and returns its port. */
+/** Starts the webhook and returns its port. */
 async function startHook(): Promise<number> {
   const hook = createHook().listen(0, '0.0.0.0')
   stack.defer(() => {
@@ -164,7 +164,7 @@ function tokenReviewConfig(port: number): object {
 
 after(() => stack.disposeAsync())
 
-test('etcd is reached through its proxy alone', async () => {
+test('etcd is reached only through its proxy', async () => {
   const { host } = new URL(server.etcdUrl)
   assert.ok(proxies.etcd.dialed.length > 0)
   assert.deepEqual(new Set(proxies.etcd.dialed), new Set([host]))
@@ -196,7 +196,7 @@ const reviewed = async (name: string): Promise<string> => {
   return String(JSON.parse(body).message)
 }
 
-test('a webhook that is given by a URL is one of the control plane', async () => {
+test("a webhook with a URL is called through the control plane's proxy", async () => {
   await configured('by-url', { url: `https://127.0.0.1:${hookPort}/by-url` })
   assert.equal(
     await reviewed('by-url'),
@@ -205,7 +205,7 @@ test('a webhook that is given by a URL is one of the control plane', async () =>
   assert.ok(proxies.controlplane.dialed.includes(`127.0.0.1:${hookPort}`))
 })
 
-test('a webhook behind a Service is one of the cluster', async () => {
+test("a webhook behind a Service is called through the cluster's proxy", async () => {
   const ports = [{ port: hookPort }]
   const service = { metadata: { name: 'hook' }, spec: { clusterIP: CLUSTER_IP, ports } }
   assert.equal((await post('/api/v1/namespaces/default/services', service)).status, 201)
@@ -219,7 +219,7 @@ test('a webhook behind a Service is one of the cluster', async () => {
   assert.deepEqual(new Set(proxies.cluster.dialed), new Set([`${CLUSTER_IP}:${hookPort}`]))
 })
 
-test('tokens are reviewed by the control plane', async () => {
+test("token reviews go through the control plane's proxy", async () => {
   const dialedBefore = proxies.controlplane.dialed.length
   const { status } = await client.call({
     path: '/api/v1/namespaces/default',
@@ -229,7 +229,7 @@ test('tokens are reviewed by the control plane', async () => {
   assert.ok(proxies.controlplane.dialed.length > dialedBefore)
 })
 
-test('logs and commands reach the kubelet through the proxy of the cluster', async () => {
+test("logs and commands reach the kubelet through the cluster's proxy", async () => {
   const status = {
     addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
     daemonEndpoints: { kubeletEndpoint: { Port: kubelet.port } },
@@ -255,7 +255,7 @@ test('logs and commands reach the kubelet through the proxy of the cluster', asy
   tunnel.destroy()
 })
 
-test('what goes through proxies is counted', async () => {
+test('connections through proxies are counted', async () => {
   const { text: metrics } = await client.call({ path: '/metrics' })
   for (const [protocol, transport] of [
     ['http_connect', 'tcp'],
@@ -267,7 +267,7 @@ test('what goes through proxies is counted', async () => {
   }
 })
 
-test('without a proxy there is no other way', async () => {
+test('without its proxy, a connection fails', async () => {
   await proxies.controlplane[Symbol.asyncDispose]()
   await proxies.cluster[Symbol.asyncDispose]()
   const failed = 'failed calling webhook'
@@ -275,7 +275,7 @@ test('without a proxy there is no other way', async () => {
     await reviewed('by-url'),
     `Internal error occurred: ${failed} "by-url.example.com": failed to call webhook: Post "https://127.0.0.1:${hookPort}/by-url?timeout=2s": dial unix ${at('controlplane.sock')}: connect: no such file or directory`,
   )
-  // Konnectivity's client waits for a proxy that is away, for as long as the call has time.
+  // Konnectivity's client waits for a missing proxy until the deadline of the call.
   assert.equal(
     await reviewed('by-service'),
     `Internal error occurred: ${failed} "by-service.example.com": failed to call webhook: Post "https://hook.default.svc:${hookPort}/it?timeout=2s": context deadline exceeded`,

@@ -1,6 +1,6 @@
 /**
- * What is served with an older `--emulated-version`, as test/recorded/emulation recorded it from
- * the reference.
+ * Tests the API that is served with an older `--emulated-version`. The expected results were
+ * recorded from kube-apiserver (test/recorded/emulation).
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -20,10 +20,12 @@ const recorded: { readonly [run: string]: ServedApi } = JSON.parse(
   await readFile(recording, 'utf8'),
 )
 
-/** Versions that ended before 1.33: they are not in the catalogue. */
+/**
+ * Whether the line is of a version that ended before 1.33, and is therefore not in the catalogue.
+ */
 const isGone = (line: string): boolean =>
   /^(?:flowcontrol.apiserver.k8s.io\/v1beta3|authentication.k8s.io\/v1beta1) /.test(line)
-/** Gates of features that Keelson does not have are off. */
+/** Matches gates of features that Keelson does not have. These gates are off. */
 const absent = /name="(?:ContextualLogging|PortForwardWebsockets|TranslateStream\w+)"/
 
 const shown = (lines: readonly string[]): string[] =>
@@ -56,7 +58,7 @@ async function startEmulated(
 }
 
 for (const [run, args] of Object.entries(runs)) {
-  test(run, async () => {
+  test(`${run}: the API is that of kube-apiserver`, async () => {
     await using stack = new AsyncDisposableStack()
     const served = await servedOf(await startEmulated(args, stack))
     const wanted = recorded[run] ?? assert.fail(`${run} is not recorded`)
@@ -66,7 +68,7 @@ for (const [run, args] of Object.entries(runs)) {
   })
 }
 
-describe('fields of gates that are locked by now can be turned off in an older version', () => {
+describe('with an older emulated version, gates that are locked since then can be turned off', () => {
   const stack = new AsyncDisposableStack()
   let client: Client
   before(async () => {

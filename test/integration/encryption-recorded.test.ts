@@ -1,4 +1,7 @@
-/** The sequences of test/integration/encryption, step by step with the answers of the reference. */
+/**
+ * Compares each step of the sequences in test/integration/encryption with kube-apiserver's recorded
+ * response.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,14 +28,14 @@ const recorded: { readonly [phase: string]: readonly StepResult[] } = JSON.parse
 )
 
 /**
- * The cache of the reference begins anew with each value that it cannot read, and is away for a
- * moment.
+ * Whether the response is from a moment in which kube-apiserver's cache was being rebuilt. It is
+ * rebuilt after each value that it cannot read.
  */
 const isOfMoment = ({ step, status, message }: StepResult): boolean =>
   String(message).startsWith('storage is (re)initializing') ||
   (step.startsWith('get resourceVersion=0') && status === 500)
 
-test('keys are rotated and unreadable values answered as by the reference', async () => {
+test('key rotation and unreadable values have the responses of kube-apiserver', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-sequences-'))
   await using etcd = await startEtcd()
   await using engine = new EtcdEngine(

@@ -1,6 +1,6 @@
 /**
- * Servers with encryption at rest on a real etcd: what they store, how they move from key to key,
- * and what happens without the plugin.
+ * Tests servers with encryption at rest on a real etcd: what they store, how they move from key to
+ * key, and what happens without the KMS plugin.
  */
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
@@ -39,7 +39,7 @@ const configOf = (resources: readonly string[], ...providers: readonly Provider[
     resources: [{ resources, providers }],
   })
 
-/** The path of the file. */
+/** Writes the configuration and returns the path of the file. */
 function write(config: string, path = at('config.yaml')): string {
   writeFileSync(path, config)
   return path
@@ -85,7 +85,7 @@ async function call(client: Client, method: string, path: string, body?: unknown
   return { status: answer.status, body: JSON.parse(answer.text) }
 }
 
-/** Writes an object as it is. */
+/** Updates an object without changing it. Returns its resourceVersion before the update. */
 async function putUnchanged(client: Client, name: string): Promise<number> {
   const { body } = await call(client, 'GET', `${secrets}/${name}`)
   const { status } = await call(client, 'PUT', `${secrets}/${name}`, body)
@@ -106,7 +106,7 @@ async function during(
 
 const withConfig = (path: string): readonly string[] => [`--encryption-provider-config=${path}`]
 
-test('from plain to one key, to another, to another provider, and back', async () => {
+test('values move from plain to one key, to another key, to another provider, and back', async () => {
   await using etcd = await startEtcd()
   const [a, b] = ['/registry/secrets/default/a', '/registry/secrets/default/b']
   const stored = async (key: string): Promise<string> =>
@@ -124,14 +124,14 @@ test('from plain to one key, to another, to another provider, and back', async (
     assert.equal(
       await stored(a),
       'k8s:enc:aesgcm:v1:k1:',
-      'an update without a change writes it again',
+      'an update without a change rewrites the value',
     )
     const before = (await storedIn(etcd, b)).get(b)?.revision
     await putUnchanged(client, 'b')
     assert.equal(
       (await storedIn(etcd, b)).get(b)?.revision,
       before,
-      'what is current is not written again',
+      'a current value is not rewritten',
     )
     const { body } = await call(client, 'GET', secrets)
     assert.deepEqual(
@@ -154,7 +154,11 @@ test('from plain to one key, to another, to another provider, and back', async (
       headers: { 'content-type': 'application/merge-patch+json' },
     }
     assert.equal((await client.call(patch)).status, 200)
-    assert.equal(await stored(b), 'k8s:enc:secretbox:v1:k2:', 'a patch without a change, too')
+    assert.equal(
+      await stored(b),
+      'k8s:enc:secretbox:v1:k2:',
+      'a patch without a change also rewrites the value',
+    )
   })
   const third = write(configOf(['secrets'], { identity: {} }, { secretbox: keys('k2') }))
   const { stdout } = await run(keelsonProgram, [
@@ -171,14 +175,14 @@ test('from plain to one key, to another, to another provider, and back', async (
   })
 })
 
-test('everything is encrypted, but for the records of the server', async () => {
+test('everything is encrypted, except for the records of the server', async () => {
   await using etcd = await startEtcd()
   const path = write(configOf(['*.*'], { aescbc: keys('all') }, { identity: {} }))
   await during(etcd, withConfig(path), async (client) => {
     assert.equal((await call(client, 'POST', secrets, secret('a'))).status, 201)
     assert.equal((await call(client, 'GET', '/apis/apps/v1/deployments')).status, 200)
     const folders = new Map<string, Set<string>>()
-    // Controllers write, too, and start after the server is ready.
+    // Controllers also write objects, and start after the server is ready.
     await until(async () => {
       folders.clear()
       for (const [key, { text }] of await storedIn(etcd)) {
@@ -207,7 +211,7 @@ test('everything is encrypted, but for the records of the server', async () => {
     `--etcd-servers=${etcd.clientUrl}`,
     ...withConfig(rewritten),
   ])
-  assert.match(again.stdout, /^rewrote 0 of /, 'nothing is left to do')
+  assert.match(again.stdout, /^rewrote 0 of /, 'no value is left to rewrite')
   const wrong = write(configOf(['*.*'], { aesgcm: keys('other') }, { identity: {} }))
   await assert.rejects(
     run(keelsonProgram, [
@@ -220,7 +224,7 @@ test('everything is encrypted, but for the records of the server', async () => {
   )
 })
 
-test('a plugin is killed and its key replaced while objects are written', async () => {
+test('objects can be written while the plugin is killed and its key is replaced', async () => {
   await using etcd = await startEtcd()
   await using plugin = new KmsPluginServer(at('kms.sock'))
   await plugin.start()
@@ -251,11 +255,11 @@ test('a plugin is killed and its key replaced while objects are written', async 
     }
     await until(
       async () => (await client.call({ path: '/healthz/kms-providers' })).status === 200,
-      'the plugin is there again',
+      'the plugin is available again',
     )
     assert.equal((await client.call({ path: '/livez/kms-providers' })).status, 404)
   })
-  // Another server has another seed, and asks the plugin for that of the first one.
+  // Another server has another seed, and asks the plugin to decrypt the seed of the first one.
   await during(etcd, withConfig(path), async (client) => {
     const { status, body } = await call(client, 'GET', secrets)
     assert.equal(status, 200)
@@ -272,7 +276,7 @@ test('a plugin is killed and its key replaced while objects are written', async 
   })
 })
 
-test('two servers see the writes of each other, in order, also those whose seed a plugin has to be asked for', async () => {
+test("two servers see each other's writes in order, even if a plugin must decrypt their seed", async () => {
   await using etcd = await startEtcd()
   await using plugin = new KmsPluginServer(at('kms.sock'))
   await plugin.start()
@@ -303,7 +307,7 @@ test('two servers see the writes of each other, in order, also those whose seed 
   })
 })
 
-test('without the plugin a server starts, tells why it cannot read, and recovers', async () => {
+test('a server without its plugin starts, reports why it cannot read, and recovers', async () => {
   await using etcd = await startEtcd()
   await using plugin = new KmsPluginServer(at('kms.sock'))
   await plugin.start()
@@ -335,10 +339,10 @@ test('without the plugin a server starts, tells why it cannot read, and recovers
     assert.match(health.text, /^internal server error: kms-provider-0: .*rpc error: code = /)
     assert.equal((await client.call({ path: '/livez' })).status, 200)
     await plugin.start()
-    // Asked for health, the server asks the plugin again after some seconds.
+    // A health check makes the server call the plugin again after some seconds.
     await until(
       async () => (await client.call({ path: '/readyz/kms-providers' })).status === 200,
-      'the server asks the plugin again',
+      'the server calls the plugin again',
     )
     await until(
       async () => (await client.call({ path: secrets })).status === 200,
@@ -348,7 +352,7 @@ test('without the plugin a server starts, tells why it cannot read, and recovers
   })
 })
 
-test('if the plugin of its roles and policies is away, too, a server listens and refuses what it cannot decide', async () => {
+test('if the plugin of the roles and policies is also away, a server listens and refuses what it cannot decide', async () => {
   await using etcd = await startEtcd()
   await using plugin = new KmsPluginServer(at('kms.sock'))
   await plugin.start()
@@ -362,7 +366,7 @@ test('if the plugin of its roles and policies is away, too, a server listens and
   await plugin.stop()
   const [port = 0] = await freePorts(1)
   const starting = startKeelson({ etcdUrl: etcd.clientUrl, args, port })
-  // If the test fails before it is awaited.
+  // The promise may be rejected before it is awaited, if the test fails.
   starting.catch(() => undefined)
   await using client = clients['HTTP/1.1']?.(`https://127.0.0.1:${port}`) ?? assert.fail()
   const statusOf = (path: string): Promise<number> =>
@@ -370,7 +374,7 @@ test('if the plugin of its roles and policies is away, too, a server listens and
       ({ status }) => status,
       () => 0,
     )
-  await until(async () => (await statusOf('/version')) === 200, 'it listens')
+  await until(async () => (await statusOf('/version')) === 200, 'the server listens')
   for (const [method, path, status, message] of [
     ['GET', `${secrets}/a`, 500, 'Internal error occurred: got unexpected nil transformer'],
     [
@@ -411,7 +415,7 @@ test('if the plugin of its roles and policies is away, too, a server listens and
   assert.ok(server.log.includes('cannot be read yet'))
 })
 
-test('a file that changes is used without a restart', async () => {
+test('a configuration file that changes is used without a restart', async () => {
   await using etcd = await startEtcd()
   const path = write(configOf(['secrets'], { aesgcm: keys('k1') }, { identity: {} }))
   const args = [...withConfig(path), '--encryption-provider-config-automatic-reload=true']
@@ -420,7 +424,7 @@ test('a file that changes is used without a restart', async () => {
     assert.equal(
       (await client.call({ path: '/healthz/kms-providers' })).text,
       'ok',
-      'there is none, and that is fine',
+      'no plugin is configured, which is healthy',
     )
     write(configOf(['secrets'], { aesgcm: keys('k2', 'k1') }), path)
     const key = '/registry/secrets/default/a'
@@ -431,14 +435,14 @@ test('a file that changes is used without a restart', async () => {
     write('nonsense', path)
     await until(
       async () => complaints.some((text) => text.includes('failed to load encryption config')),
-      'the fault is told',
+      'the fault is logged',
     )
     assert.ok(!complaints.some((text) => text.includes(Buffer.alloc(32, 'k2').toString('base64'))))
     assert.equal((await call(client, 'GET', `${secrets}/a`)).status, 200)
   })
 })
 
-test('a key that is taken away too early is noticed without a restart', async () => {
+test('a key that is removed too early is noticed without a restart', async () => {
   await using etcd = await startEtcd()
   const path = write(configOf(['secrets'], { aesgcm: keys('k1') }))
   const args = [...withConfig(path), '--encryption-provider-config-automatic-reload=true']
@@ -449,7 +453,10 @@ test('a key that is taken away too early is noticed without a restart', async ()
       (await call(client, method, to)).status
     assert.equal(await statusOf('GET', secrets), 200)
     write(configOf(['secrets'], { aescbc: keys('k1') }), path)
-    await until(async () => (await statusOf('GET', `${secrets}/a`)) === 500, 'it cannot be read')
+    await until(
+      async () => (await statusOf('GET', `${secrets}/a`)) === 500,
+      'the Secret cannot be read',
+    )
     assert.ok(complaints.some((text) => text.includes('objects cannot be decrypted')))
     for (const [method, to] of [
       ['GET', secrets],
@@ -457,10 +464,13 @@ test('a key that is taken away too early is noticed without a restart', async ()
     ] as const)
       assert.equal(await statusOf(method, to), 500, method)
     assert.equal((await call(client, 'PUT', `${secrets}/a`, secret('a'))).status, 500)
-    assert.equal(await statusOf('GET', `${secrets}?resourceVersion=0`), 200, 'as it was')
+    assert.equal(await statusOf('GET', `${secrets}?resourceVersion=0`), 200, 'the cached state')
     assert.equal((await call(client, 'POST', secrets, secret('c'))).status, 201)
     write(configOf(['secrets'], { aescbc: keys('k1') }, { aesgcm: keys('k1') }), path)
-    await until(async () => (await statusOf('GET', secrets)) === 200, 'it is healed')
+    await until(
+      async () => (await statusOf('GET', secrets)) === 200,
+      'the Secrets can be read again',
+    )
     assert.equal(await statusOf('DELETE', `${secrets}/a`), 200)
   })
 })
@@ -471,18 +481,18 @@ const storedPolicyKey = '/registry/validatingadmissionpolicies/deny'
 const configMaps = '/api/v1/namespaces/default/configmaps'
 const forbidden = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'forbidden' } }
 
-test('a policy that cannot be decrypted does not let pass what it forbids', async () => {
+test('a policy that cannot be decrypted does not allow what it forbids', async () => {
   await using etcd = await startEtcd()
   const group = 'validatingadmissionpolicies.admissionregistration.k8s.io'
   const first = write(configOf([group], { aesgcm: keys('k1') }, { identity: {} }))
   await during(etcd, withConfig(first), async (client) => {
     await createPolicy(client)
     assert.equal((await call(client, 'POST', configMaps, forbidden)).status, 422)
-    // Under a running server.
+    // The policy becomes unreadable under a running server.
     await breakPolicy(etcd)
     await until(
       async () => (await call(client, 'GET', `${policies}/deny`)).status === 500,
-      'it is broken',
+      'the policy cannot be read',
     )
     await refused(client)
   })
@@ -506,12 +516,12 @@ test('a policy that cannot be decrypted does not let pass what it forbids', asyn
     })
     await until(
       async () => (await call(client, 'POST', configMaps, forbidden)).status === 201,
-      'a policy that is gone refuses nothing',
+      'a deleted policy refuses nothing',
     )
   })
 })
 
-/** A policy that forbids ConfigMaps with the name `forbidden`, and its binding. */
+/** Creates a policy that forbids ConfigMaps with the name `forbidden`, and its binding. */
 async function createPolicy(client: Client): Promise<void> {
   const apiVersion = 'admissionregistration.k8s.io/v1'
   const rules = [
@@ -536,7 +546,7 @@ async function createPolicy(client: Client): Promise<void> {
   assert.equal((await call(client, 'POST', bindings, binding)).status, 201)
 }
 
-/** Changes a bit of the stored policy. */
+/** Flips a bit of the stored policy. */
 async function breakPolicy(etcd: Etcd): Promise<void> {
   await using engine = engineOf(etcd)
   const [stored] = (await engine.range(rangeOf(storedPolicyKey))).values
@@ -552,7 +562,7 @@ async function breakPolicy(etcd: Etcd): Promise<void> {
   })
 }
 
-/** By whatever is in force; it must not be created. */
+/** Checks that the forbidden object cannot be created, whatever refuses it. */
 async function refused(client: Client): Promise<void> {
   for (let tries = 0; tries < 20; tries++) {
     const { status } = await call(client, 'POST', configMaps, forbidden)
@@ -560,7 +570,7 @@ async function refused(client: Client): Promise<void> {
   }
 }
 
-test('names of resources in all their forms', async () => {
+test('resources of the core group can be named with a trailing dot', async () => {
   await using etcd = await startEtcd()
   const path = write(configOf(['secrets.', 'configmaps'], { aesgcm: keys('k1') }, { identity: {} }))
   await during(etcd, withConfig(path), async (client) => {
@@ -570,7 +580,7 @@ test('names of resources in all their forms', async () => {
   })
 })
 
-test('a server that cannot read its roles yet goes on after SIGHUP and ends after SIGTERM', async () => {
+test('a server that cannot read its roles yet continues after SIGHUP and ends after SIGTERM', async () => {
   await using etcd = await startEtcd()
   await using plugin = new KmsPluginServer(at('kms.sock'))
   await plugin.start()
@@ -603,9 +613,9 @@ test('a server that cannot read its roles yet goes on after SIGHUP and ends afte
         ({ status }) => status > 0,
         () => false,
       )
-    await until(answers, 'it listens')
+    await until(answers, 'the server listens')
     child.kill('SIGHUP')
-    await until(answers, 'it still does')
+    await until(answers, 'the server still listens')
     child.kill('SIGTERM')
     assert.deepEqual(await ended, [0, null])
   } finally {

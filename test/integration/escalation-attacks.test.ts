@@ -1,5 +1,5 @@
 /**
- * Attacks on authorization that must fail: by roles, aggregation, impersonation, subresources,
+ * Tests that attacks on authorization fail: by roles, aggregation, impersonation, subresources,
  * verbs, names, paths and reviews.
  */
 import assert from 'node:assert/strict'
@@ -39,7 +39,7 @@ type RequestOptions = {
   readonly headers?: { readonly [name: string]: string }
 }
 
-/** As bob, unless another token is given. */
+/** Makes a request as bob, unless another token is given. */
 async function call(
   path: string,
   { method = 'GET', body, type, token = 'bob-token', headers = {} }: RequestOptions = {},
@@ -60,9 +60,7 @@ const may = (verbs: string, resources: string, more: object = {}): object => ({
   ...more,
 })
 
-/**
- * Gives bob these rules, in the namespace own or in the cluster, for as long as the attacks last.
- */
+/** Gives bob these rules, in the namespace own or in the cluster, while `attacks` runs. */
 async function withRules(
   where: 'own' | 'cluster',
   rules: readonly object[],
@@ -94,7 +92,7 @@ async function refused(
   assert.doesNotMatch(text, /treasure|dHJlYXN1cmU/)
 }
 
-test('aggregation: who may write cluster roles cannot put rights into those that others aggregate', async () => {
+test('aggregation: a user who may write cluster roles cannot add permissions to aggregated roles', async () => {
   const aggregates = (to: string) => ({ [`${group}/aggregate-to-${to}`]: 'true' })
   const writes = may('create,update,patch,get', 'clusterroles', { apiGroups: [group] })
   await withRules('cluster', [writes], async () => {
@@ -131,7 +129,7 @@ test('aggregation: who may write cluster roles cannot put rights into those that
   })
 })
 
-test('bindings: to another role, to other subjects, by a role that grows later', async () => {
+test('bindings: a user cannot bind other roles or subjects, or extend a role that is bound', async () => {
   const writes = may('create,update,patch,get,delete', 'roles,rolebindings', { apiGroups: [group] })
   await withRules('own', [writes], async () => {
     const path = `${rbac}/namespaces/own`
@@ -171,7 +169,7 @@ test('bindings: to another role, to other subjects, by a role that grows later',
   })
 })
 
-test('impersonation: of what one may not be, however it is written', async () => {
+test('impersonation: a user can impersonate only whom its rules name, in any notation', async () => {
   const rules = [may('impersonate', 'users,groups', { resourceNames: ['carol', 'dev'] })]
   await withRules('cluster', [...rules, may('list', 'configmaps')], async () => {
     const carol = { 'impersonate-user': 'carol' }
@@ -192,13 +190,13 @@ test('impersonation: of what one may not be, however it is written', async () =>
       await refused('/apis', { headers })
     }
     await refused('/apis', { headers: { 'impersonate-group': 'system:masters' } }, [403, 500])
-    // Nothing of bob's own rights is left: carol has none of them.
+    // None of bob's own permissions are left, and carol has none of them.
     const impersonated = await call('/api/v1/namespaces/own/configmaps', { headers: carol })
     assert.equal(impersonated.status, 403)
   })
 })
 
-test('subresources: each needs its own right, and gives none over the object', async () => {
+test('subresources: each needs its own permission, and gives none on the object', async () => {
   await make('/api/v1/namespaces/own/serviceaccounts', { metadata: { name: 'strong' } })
   await make('/api/v1/namespaces/own/configmaps', { metadata: { name: 'm' } })
   const containers = [{ name: 'c', image: 'i' }]
@@ -234,7 +232,7 @@ test('subresources: each needs its own right, and gives none over the object', a
   })
 })
 
-test('writes that create: an update or an apply needs create, too', async () => {
+test('writes that create: an update or an apply also needs permission to create', async () => {
   const leases = '/apis/coordination.k8s.io/v1/namespaces/own/leases'
   const rules = [
     may('update,patch,get', 'configmaps'),
@@ -250,7 +248,7 @@ test('writes that create: an update or an apply needs create, too', async () => 
   })
 })
 
-test('verbs: no verb stands for another', async () => {
+test('verbs: no verb implies another', async () => {
   const maps = '/api/v1/namespaces/own/configmaps'
   await withRules('own', [may('get,list,delete', 'configmaps')], async () => {
     for (const query of ['watch=true', 'watch=1', 'watch=TRUE', 'watch=yes', 'watch=', 'watch']) {
@@ -270,7 +268,7 @@ test('verbs: no verb stands for another', async () => {
   })
 })
 
-test('names: a right on one object reaches no other', async () => {
+test('names: permission for one object applies to no other', async () => {
   const secrets = '/api/v1/namespaces/victim/secrets'
   await make(secrets, { metadata: { name: 'shown' } })
   const rules = [may('get,list,watch,update,patch', 'secrets', { resourceNames: ['shown'] })]
@@ -287,7 +285,7 @@ test('names: a right on one object reaches no other', async () => {
     ]) {
       await refused(`${secrets}${query}`)
     }
-    // The first name counts for authorization; what is listed has to have both.
+    // Authorization considers the first name, and a listed object must have both names.
     await refused(
       `${secrets}?fieldSelector=metadata.name%3Dshown,metadata.name%3Dhidden`,
       {},
@@ -311,7 +309,7 @@ test('names: a right on one object reaches no other', async () => {
   })
 })
 
-test('paths: a right on one path reaches no other', async () => {
+test('paths: permission for one path applies to no other', async () => {
   const rules = [{ verbs: ['get'], nonResourceURLs: ['/metrics/slis', '/debug'] }]
   await withRules('cluster', rules, async () => {
     for (const path of [
@@ -330,7 +328,7 @@ test('paths: a right on one path reaches no other', async () => {
   })
 })
 
-test('reviews: who may ask about himself does not ask as or about others', async () => {
+test('reviews: a user who may review itself cannot ask as or about others', async () => {
   const reviews = '/apis/authorization.k8s.io/v1'
   const about = { resourceAttributes: { namespace: 'victim', verb: 'get', resource: 'secrets' } }
   await refused(`${reviews}/subjectaccessreviews`, {
@@ -362,7 +360,7 @@ test('reviews: who may ask about himself does not ask as or about others', async
   })
 })
 
-test('certificates: nobody signs himself into system:masters', async () => {
+test('certificates: a user cannot approve or issue a certificate without further permissions', async () => {
   const certificates = { apiGroups: ['certificates.k8s.io'] }
   const rules = [
     may('create,get', 'certificatesigningrequests', certificates),

@@ -1,4 +1,4 @@
-/** Service account tokens that an external signer signs, behind a Unix domain socket. */
+/** Tests service account tokens that an external signer signs, behind a Unix domain socket. */
 import assert from 'node:assert/strict'
 import { createPublicKey, verify } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -56,7 +56,7 @@ const headOf = (token: string) =>
 const claimsOf = (token: string) =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
 
-test('tokens are signed by the signer and believed', async () => {
+test('tokens that the signer signs are accepted', async () => {
   const token = await issue()
   assert.deepEqual(headOf(token), { alg: 'ES256', kid: 'first', typ: 'JWT' })
   assert.equal(claimsOf(token).iss, 'https://issuer.example.com')
@@ -65,7 +65,7 @@ test('tokens are signed by the signer and believed', async () => {
   assert.equal(await whoAmI(`${head}.${claims}.${signature.slice(0, -4)}AAAA`), 401)
 })
 
-test('lifetimes are those that the signer supports', async () => {
+test('token lifetimes are limited to what the signer supports', async () => {
   const { text, headers } = await ask({ expirationSeconds: 86_400 })
   assert.equal(JSON.parse(text).spec.expirationSeconds, 7200)
   assert.match(
@@ -74,7 +74,7 @@ test('lifetimes are those that the signer supports', async () => {
   )
 })
 
-test('others verify tokens by what the server publishes, for as long as the signer said', async () => {
+test('the published keys verify tokens, and may be cached as long as the signer allows', async () => {
   const token = await issue()
   const { text, headers } = await client.call({ path: '/openid/v1/jwks' })
   const { keys } = JSON.parse(text)
@@ -99,7 +99,7 @@ test('others verify tokens by what the server publishes, for as long as the sign
   assert.deepEqual(JSON.parse(configuration).id_token_signing_alg_values_supported, ['ES256'])
 })
 
-test('its keys are rotated while clients keep working', async () => {
+test('keys of the signer are rotated while clients keep working', async () => {
   const old = await issue()
   signer.rotate('second')
   const token = await issue()
@@ -113,7 +113,7 @@ test('its keys are rotated while clients keep working', async () => {
   )
 })
 
-test('a header with more than it should have is not given to clients', async () => {
+test('a token with an unexpected header field is not given to clients', async () => {
   signer.extraHeader = { jku: 'https://elsewhere.example.com' }
   const { status, text } = await ask()
   signer.extraHeader = {}
@@ -123,7 +123,7 @@ test('a header with more than it should have is not given to clients', async () 
   assert.equal(JSON.parse(text).message, why)
 })
 
-test('calls of the signer are counted', async () => {
+test('calls to the signer are counted', async () => {
   const { text } = await client.call({ path: '/metrics' })
   assert.match(text, /^apiserver_externaljwt_sign_request_total\{code="OK"\} [1-9]/m)
   assert.match(text, /^apiserver_externaljwt_sign_request_total\{code="unknown-non-grpc"\} 1$/m)
@@ -140,7 +140,7 @@ const faultsOf = (...more: readonly string[]): readonly string[] => {
   return checked.kind === 'faults' ? checked.faults : []
 }
 
-test('a server without its signer says what to do; flags that exclude each other are refused', async () => {
+test('a server with an unsuitable signer does not start, and conflicting flags are refused', async () => {
   const wrong = parts.use(new ExternalSignerServer(`${signer.path}-2`))
   wrong.secondsMax = 3600
   await wrong.start()
@@ -170,6 +170,6 @@ test('a server without its signer says what to do; flags that exclude each other
   assert.ok(verifying.some((fault) => fault.endsWith('(They are mutually exclusive)')))
 })
 
-test('nothing went wrong', () => {
+test('the server logged no complaints', () => {
   assert.deepEqual(server.complaints, [])
 })

@@ -1,4 +1,7 @@
-/** Priority and fairness on a whole server: who waits, who is refused, and what is shown of it. */
+/**
+ * Tests priority and fairness on a whole server: which requests wait, which are refused, and what
+ * metrics and dumps show of them.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Fields, fieldsOf, type KubeObject } from '../../src/api/object.ts'
@@ -54,7 +57,7 @@ async function make(path: string, body: Fields): Promise<Fields> {
   return JSON.parse(text)
 }
 
-/** A level of its own for bob's reviews. */
+/** Creates a priority level for bob's reviews only. */
 async function level(name: string, limited: Fields): Promise<AsyncDisposable> {
   const apiVersion = 'flowcontrol.apiserver.k8s.io/v1'
   const metadata = { name }
@@ -91,7 +94,7 @@ async function level(name: string, limited: Fields): Promise<AsyncDisposable> {
   }
 }
 
-/** A request that holds its seats until its body is sent. */
+/** Starts a request that holds its seats until the returned function sends its body. */
 async function hold(raw: RawHttp2, stream: number): Promise<() => Promise<void>> {
   const fields = [
     field('authorization', `Bearer ${bob}`),
@@ -103,7 +106,7 @@ async function hold(raw: RawHttp2, stream: number): Promise<() => Promise<void>>
 
 const ask = (path = review) => client.call({ method: 'POST', path, body: {}, token: bob })
 
-test('a level without queues refuses what finds no seat', async () => {
+test('a level without queues refuses requests that find no free seat', async () => {
   await using _ = await level('rejecting', {
     nominalConcurrencyShares: 0,
     borrowingLimitPercent: 0,
@@ -114,7 +117,7 @@ test('a level without queues refuses what finds no seat', async () => {
   const executing = 'flow_schema="rejecting",priority_level="rejecting"'
   await until(
     async () => (await metric('current_executing_requests', executing)) === 1,
-    'the first has its seat',
+    'the first request has its seat',
   )
   const refused = await ask()
   assert.equal(refused.status, 429)
@@ -134,7 +137,7 @@ test('a level without queues refuses what finds no seat', async () => {
   await until(async () => (await ask()).status === 201, 'the seat is free again')
 })
 
-test('requests wait in queues, until a seat is free or their time is up; full queues refuse', async () => {
+test('requests wait in queues until a seat is free or their time is up, and full queues refuse requests', async () => {
   await using _ = await level('queuing', {
     nominalConcurrencyShares: 1,
     borrowingLimitPercent: 0,
@@ -157,7 +160,10 @@ test('requests wait in queues, until a seat is free or their time is up; full qu
   assert.equal(await metric('rejected_requests_total', `${labels},reason="time-out"`), 1)
 
   const waiting = [ask(), ask()]
-  await until(async () => (await metric('current_inqueue_requests', labels)) === 2, 'two wait')
+  await until(
+    async () => (await metric('current_inqueue_requests', labels)) === 2,
+    'two requests wait',
+  )
   assert.equal((await ask()).status, 429)
   assert.equal(await metric('rejected_requests_total', `${labels},reason="queue-full"`), 1)
 
@@ -199,14 +205,20 @@ test('a client that goes away leaves its queue', async () => {
     {
       using gone = await RawHttp2.open(Number(new URL(server.url).port))
       await hold(gone, 1)
-      await until(async () => (await metric('current_inqueue_requests', labels)) === 1, 'it waits')
+      await until(
+        async () => (await metric('current_inqueue_requests', labels)) === 1,
+        'the request waits',
+      )
     }
-    await until(async () => (await metric('current_inqueue_requests', labels)) === 0, 'it has left')
+    await until(
+      async () => (await metric('current_inqueue_requests', labels)) === 0,
+      'the request has left',
+    )
   }
-  await until(async () => (await ask()).status === 201, 'so have those that had seats')
+  await until(async () => (await ask()).status === 201, 'the seats are free again')
 })
 
-test('a watch gives its seat back when it has begun, and makes writes wider', async () => {
+test('a watch releases its seat once it has started, and makes writes take more work', async () => {
   const labels = 'flow_schema="global-default",priority_level="global-default"'
   const counted = (await metric('request_execution_seconds_count', `${labels},type="watch"`)) ?? 0
   const granted = { method: 'POST', path: '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings' }
@@ -235,7 +247,7 @@ test('a watch gives its seat back when it has begun, and makes writes wider', as
     async () =>
       ((await metric('request_execution_seconds_count', `${labels},type="watch"`)) ?? 0) >=
       counted + 20,
-    'all began',
+    'all watches have started',
   )
   await until(
     async () => (await metric('current_executing_seats', labels)) === 0,
@@ -253,7 +265,7 @@ test('a watch gives its seat back when it has begun, and makes writes wider', as
   await Promise.all(watches.map((watch) => watch.return()))
 })
 
-/** The server's own requests, made from outside of it. */
+/** Handles the server's own requests by sending them from outside. */
 const handle: Handler = async ({ method, path, query, body, headers }) => {
   const bytes = await body()
   const { status, text } = await client.call({
@@ -287,7 +299,7 @@ async function change(path: string, patch: Fields): Promise<void> {
   assert.equal(status, 200, text)
 }
 
-test("objects of the server itself are kept as upstream's are", async () => {
+test('built-in objects are maintained as in kube-apiserver', async () => {
   const all = async (): Promise<string[]> => {
     const { text } = await client.call({ path: `${flow}/flowschemas` })
     const levels = await client.call({ path: `${flow}/prioritylevelconfigurations` })
@@ -300,7 +312,7 @@ test("objects of the server itself are kept as upstream's are", async () => {
   const autoUpdate = 'apf.kubernetes.io/autoupdate-spec'
   const first = await all()
   await keep()
-  assert.deepEqual(await all(), first, 'what is as it should be is not written')
+  assert.deepEqual(await all(), first, 'correct objects are not written')
 
   await client.call({ method: 'DELETE', path: `${flow}/flowschemas/catch-all` })
   await client.call({ method: 'DELETE', path: `${flow}/prioritylevelconfigurations/workload-low` })
@@ -325,13 +337,17 @@ test("objects of the server itself are kept as upstream's are", async () => {
     'PriorityLevelConfiguration',
   )
   assert.equal(await precedence('flowschemas/probes'), 2)
-  assert.equal(await precedence('flowschemas/system-nodes'), 499, 'somebody has taken it over')
+  assert.equal(await precedence('flowschemas/system-nodes'), 499, 'an operator maintains it')
   const spec = fieldsOf((await read('prioritylevelconfigurations/exempt')).spec)
   assert.deepEqual(
     spec['exempt'],
     { nominalConcurrencyShares: 7, lendablePercent: 0 },
-    'for operators to choose',
+    'operators may choose this field',
   )
   assert.equal((await read('flowschemas/exempt')).metadata.annotations?.[autoUpdate], 'true')
-  assert.equal((await read('flowschemas/old')).kind, 'Status', 'of another release')
+  assert.equal(
+    (await read('flowschemas/old')).kind,
+    'Status',
+    'an object of another release is deleted',
+  )
 })

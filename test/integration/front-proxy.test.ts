@@ -1,6 +1,6 @@
 /**
- * A front proxy names users in headers: only one with a certificate of the right authority, and
- * nobody past it.
+ * Tests a front proxy, which names users in headers. Only a proxy with a certificate of the right
+ * authority may do so, and no client can bypass it.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -121,7 +121,7 @@ for (const [protocol, call] of [
   }
 
   describe(protocol, () => {
-    test('a proxy says who the user is', async () => {
+    test('a proxy names the user in headers', async () => {
       const headers = {
         ...jane,
         'X-Remote-Uid': 'u1',
@@ -141,13 +141,13 @@ for (const [protocol, call] of [
       assert.equal(username, 'joe')
     })
 
-    test('what it says outweighs a token that comes with it', async () => {
+    test('the headers of a proxy take precedence over a token in the same request', async () => {
       const headers = { ...jane, authorization: `Bearer ${adminToken}` }
       const { username, groups } = Object(await whoami({ certificate: proxy, headers }))
       assert.deepEqual([username, groups], ['jane', ['system:authenticated']])
     })
 
-    test('a proxy that names nobody is nobody', async () => {
+    test('a proxy that names no user is refused', async () => {
       assert.equal(await whoami({ certificate: proxy }), 401)
       assert.equal(
         await whoami({ certificate: proxy, headers: { 'x-remote-group': 'system:masters' } }),
@@ -162,23 +162,23 @@ for (const [protocol, call] of [
       'x-login': 'joe',
     }
 
-    test('attack: headers without a certificate', async () => {
+    test('attack: headers without a certificate are ignored', async () => {
       assert.equal(await whoami({ headers: masters }), 'anonymous')
     })
 
-    test('attack: headers with a token', async () => {
+    test('attack: headers with a token are ignored', async () => {
       const headers = { ...masters, authorization: 'Bearer bob-token' }
       const { username, groups } = Object(await whoami({ headers }))
       assert.deepEqual([username, groups], ['bob', ['system:authenticated']])
     })
 
-    test('attack: headers with the certificate of a user', async () => {
+    test('attack: headers with the certificate of a user are ignored', async () => {
       const certificate = clients.issue({ cn: 'proxy' })
       const { username, groups } = Object(await whoami({ certificate, headers: masters }))
       assert.deepEqual([username, groups], ['proxy', ['system:authenticated']])
     })
 
-    test('attack: a certificate of the wrong name, authority, purpose or time', async () => {
+    test('attack: a proxy certificate with the wrong name, authority, purpose or time is refused', async () => {
       const sameName = new Authority('proxies')
       for (const certificate of [
         proxies.issue({ cn: 'other' }),
@@ -194,13 +194,13 @@ for (const [protocol, call] of [
       }
     })
 
-    test('attack: the certificate of a proxy as that of a user', async () => {
+    test('attack: the certificate of a proxy does not authenticate a user', async () => {
       const certificate = proxies.issue({ cn: 'admin', o: ['system:masters'] })
       assert.equal(await whoami({ certificate }), 401)
       assert.equal((await call({ certificate, path: '/api/v1/secrets' })).status, 401)
     })
 
-    test('a user of a certificate is one still', async () => {
+    test('a client certificate still authenticates its user', async () => {
       const certificate = clients.issue({ cn: 'jim', o: ['dev'], uid: 'u7' })
       const { username, uid, groups } = Object(await whoami({ certificate }))
       assert.deepEqual([username, uid, groups], ['jim', 'u7', ['dev', 'system:authenticated']])
@@ -217,7 +217,7 @@ async function publishedMap(): Promise<{ readonly [key: string]: string }> {
   return status === 200 ? JSON.parse(text).data : {}
 }
 
-test('extension API servers learn of it', async () => {
+test('the settings of front proxies are published for extension API servers', async () => {
   const data = await publishedMap()
   assert.deepEqual(data, {
     'client-ca-file': clients.certificatePem,
@@ -230,14 +230,14 @@ test('extension API servers learn of it', async () => {
   })
 })
 
-test('the authorities of proxies are read again when their file changes', async () => {
+test('the authorities of proxies are reloaded when their file changes', async () => {
   const renewed = new Authority('renewed proxies')
   const certificate = renewed.issue({ cn: 'proxy' })
   assert.equal((await overHttp2({ certificate, headers: jane })).status, 401)
   await writeFile(join(dir, 'proxies.pem'), renewed.certificatePem)
   const isUsed = async (): Promise<boolean> =>
     (await overHttp2({ certificate, headers: jane })).status === 201
-  // A handshake that the change meets is cut off.
+  // A handshake during the change may be cut off.
   await until(() => isUsed().catch(() => false), 'the new authority is used', WATCHED_MS)
   assert.equal((await overHttp2({ certificate: proxy, headers: jane })).status, 401)
   assert.equal((await overHttp2({ certificate: clients.issue({ cn: 'jim' }) })).status, 201)

@@ -1,4 +1,4 @@
-/** The garbage collector inside the server, on a real etcd. */
+/** Tests the garbage collector inside the server, on a real etcd. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -62,7 +62,7 @@ async function read(path: string) {
 const isGone = (name: string) => async (): Promise<boolean> =>
   (await read(`${configMaps}/${name}`)) === undefined
 
-test('dependents of all generations go after their owner; what has another owner stays, without the one that is gone', async () => {
+test('dependents of all generations are deleted after their owner, and one with another owner only loses the reference', async () => {
   const owner = await create('root')
   const other = await create('other')
   const child = await create('child', ownedBy([owner]))
@@ -80,7 +80,7 @@ test('dependents of all generations go after their owner; what has another owner
   )
 })
 
-test('in the foreground the owner goes after what blocks it', async () => {
+test('in the foreground, the owner is deleted after the dependents that block it', async () => {
   const owner = await create('front')
   await create('blocking', {
     ...ownedBy([owner], { blockOwnerDeletion: true }),
@@ -88,10 +88,10 @@ test('in the foreground the owner goes after what blocks it', async () => {
   })
   await create('other-dependent', ownedBy([owner]))
   await remove(`${configMaps}/front`, 'Foreground')
-  await until(isGone('other-dependent'), 'what does not block goes')
+  await until(isGone('other-dependent'), 'the dependent that does not block is gone')
   await until(
     async () => (await read(`${configMaps}/blocking`)).metadata.deletionTimestamp !== undefined,
-    'the other is marked',
+    'the blocking dependent is marked',
   )
   assert.deepEqual((await read(`${configMaps}/front`)).metadata.finalizers, ['foregroundDeletion'])
   const headers = { 'content-type': 'application/merge-patch+json' }
@@ -104,7 +104,7 @@ test('in the foreground the owner goes after what blocks it', async () => {
   await until(isGone('front'), 'the owner is gone')
 })
 
-test('two that own and block each other go', async () => {
+test('two objects that own and block each other are deleted', async () => {
   const one = await create('circle-one')
   const two = await create('circle-two', ownedBy([one], { blockOwnerDeletion: true }))
   const headers = { 'content-type': 'application/merge-patch+json' }
@@ -115,7 +115,7 @@ test('two that own and block each other go', async () => {
   await until(isGone('circle-two'), 'the second is gone')
 })
 
-test('orphans stay, without their owner', async () => {
+test('orphans stay, without the reference to their owner', async () => {
   const owner = await create('parent')
   for (let at = 0; at < 20; at++) await create(`orphan-${at}`, ownedBy([owner]))
   await remove(`${configMaps}/parent`, 'Orphan')
@@ -127,7 +127,7 @@ test('orphans stay, without their owner', async () => {
   }
 })
 
-test('an owner that never was is no owner; one of a kind that is not served may be one', async () => {
+test('an owner that does not exist keeps no object, and an owner of an unknown kind may keep one', async () => {
   const absent = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'never', uid: 'none' } }
   await create('garbage', ownedBy([absent]))
   const unknown = {
@@ -137,7 +137,7 @@ test('an owner that never was is no owner; one of a kind that is not served may 
   }
   await create('doubted', ownedBy([unknown]))
   await create('half', ownedBy([absent, unknown]))
-  await until(isGone('garbage'), 'it is gone')
+  await until(isGone('garbage'), 'the object is gone')
   const metadata = ownedBy([absent])
   await post('/api/v1/nodes', { metadata: { name: 'cluster-wide', ...metadata } })
   await sleep(500)
@@ -148,14 +148,14 @@ test('an owner that never was is no owner; one of a kind that is not served may 
   )
 })
 
-test('an owner in another namespace is none, and an event says so; a cluster-scoped one is', async () => {
+test('an owner in another namespace is invalid and reported in an event, and a cluster-scoped owner is valid', async () => {
   const owner = await post('/api/v1/namespaces/kube-public/configmaps', {
     metadata: { name: 'far' },
   })
   const node = await post('/api/v1/nodes', { metadata: { name: 'node' } })
   await create('on-node', ownedBy([node]))
   await create('near', ownedBy([owner]))
-  await until(isGone('near'), 'it is gone')
+  await until(isGone('near'), 'the object is gone')
   const { items } = await read('/api/v1/namespaces/default/events')
   const reported = items.find(
     ({ reason }: { reason: string }) => reason === 'OwnerRefInvalidNamespace',
@@ -164,10 +164,10 @@ test('an owner in another namespace is none, and an event says so; a cluster-sco
   assert.equal(reported?.message, `ownerRef ${identity} does not exist in namespace "default"`)
   assert.ok(await read(`${configMaps}/on-node`))
   await remove('/api/v1/nodes/node')
-  await until(isGone('on-node'), 'it goes with its node')
+  await until(isGone('on-node'), 'the object goes with its node')
 })
 
-test('custom kinds own and are owned as they come, and go with their definition', async () => {
+test('custom objects can own and be owned, and are deleted with their definition', async () => {
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
   await post(definitions, {
     metadata: { name: 'lamps.example.com' },
@@ -201,9 +201,9 @@ test('custom kinds own and are owned as they come, and go with their definition'
   await create('of-lamp', ownedBy([lamp]))
   await create('of-other', ownedBy([other]))
   await remove(`${configMaps}/of-lamps`)
-  await until(isGone('of-lamp'), 'it goes with the lamp')
+  await until(isGone('of-lamp'), 'the object goes with the lamp')
   await remove(`${definitions}/lamps.example.com`)
-  await until(isGone('of-other'), 'it goes with the definition')
+  await until(isGone('of-other'), 'the object goes with the definition')
 })
 
-test('nothing was refused, and nothing failed', () => assert.deepEqual(server.complaints, []))
+test('the server logged no complaints', () => assert.deepEqual(server.complaints, []))

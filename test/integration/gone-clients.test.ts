@@ -1,6 +1,6 @@
 /**
- * Clients that go away while their request is still being worked on: nothing is done that they did
- * not ask for, and nothing stays.
+ * Tests clients that go away while their request is being handled. The server does nothing that
+ * they did not ask for, and keeps nothing of them.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -33,7 +33,7 @@ import { until } from '../support/harness/until.ts'
 
 const CANCEL = 8
 
-/** A handler that answers when the test says so. */
+/** Starts a listener whose handler responds when the test calls `answer`. */
 async function start(limits: Partial<Limits> = {}, budget?: ByteBudget) {
   const asked: {
     readonly request: ApiRequest
@@ -70,7 +70,7 @@ async function start(limits: Partial<Limits> = {}, budget?: ByteBudget) {
   }
 }
 
-/** Whoever has been told to stop is counted. */
+/** Returns a watch that counts how often it is closed. */
 function watchAnswer(closed: { count: number }): ApiResponse {
   const frames = { take: () => [], onReady: () => undefined, close: () => void closed.count++ }
   return { status: 200, headers: {}, frames }
@@ -78,7 +78,7 @@ function watchAnswer(closed: { count: number }): ApiResponse {
 
 const end: ApiResponse = { status: 200, headers: {}, body: Buffer.alloc(0) }
 
-test('a body that was given up is not taken for an empty one', async () => {
+test('a body that is cut off is not taken for an empty one', async () => {
   await using server = await start()
   using client = await RawHttp2.open(server.listener.port)
   const fields = requestFields('DELETE', '/')
@@ -94,7 +94,7 @@ test('a body that was given up is not taken for an empty one', async () => {
   answer(end)
 })
 
-test('a watch whose client has gone before it began is not kept', async () => {
+test('a watch whose client leaves before it starts is not kept', async () => {
   await using server = await start()
   using client = await RawHttp2.open(server.listener.port)
   const closed = { count: 0 }
@@ -108,7 +108,7 @@ test('a watch whose client has gone before it began is not kept', async () => {
   }
   await new Promise(setImmediate)
   assert.equal(closed.count, 500)
-  assert.equal(server.listener.openRequests, 0, 'there is nothing left to end')
+  assert.equal(server.listener.openRequests, 0, 'no request is left open')
 })
 
 async function upgrade(port: number): Promise<TLSSocket> {
@@ -125,8 +125,8 @@ async function upgrade(port: number): Promise<TLSSocket> {
 }
 
 /**
- * An answer that takes the connection over, and tells when whoever has it is told that it is
- * closed.
+ * Returns a response that takes over the connection, and a promise that resolves when the
+ * connection is closed.
  */
 function tunnelAnswer(): { readonly answer: ApiResponse; readonly closed: Promise<void> } {
   const { promise: closed, resolve } = Promise.withResolvers<void>()
@@ -134,7 +134,7 @@ function tunnelAnswer(): { readonly answer: ApiResponse; readonly closed: Promis
   return { answer: { status: 101, headers: {}, tunnel }, closed }
 }
 
-test('a tunnel whose client has gone before it began is closed', { timeout: 120_000 }, async () => {
+test('a tunnel whose client leaves before it starts is closed', { timeout: 120_000 }, async () => {
   await using server = await start()
   const socket = await upgrade(server.listener.port)
   const { request, answer } = await server.next()
@@ -146,7 +146,7 @@ test('a tunnel whose client has gone before it began is closed', { timeout: 120_
   await tunnel.closed
 })
 
-test('a tunnel that begins while the server stops is closed', { timeout: 120_000 }, async () => {
+test('a tunnel that starts while the server stops is closed', { timeout: 120_000 }, async () => {
   await using server = await start()
   const socket = await upgrade(server.listener.port)
   const { answer } = await server.next()
@@ -157,7 +157,7 @@ test('a tunnel that begins while the server stops is closed', { timeout: 120_000
   await Promise.all([stopped, socket.destroyed || once(socket, 'close')])
 })
 
-/** Counts how many hold it. */
+/** Counts the responses that hold a slot. */
 class InFlightSlots {
   open = 0
   readonly place = { leave: (): void => void this.open-- }
@@ -168,8 +168,8 @@ class InFlightSlots {
   }
 
   async gone(): Promise<void> {
-    await until(() => this.open <= 0, 'the place is left')
-    // Nobody leaves it a second time.
+    await until(() => this.open <= 0, 'the slot is released')
+    // The slot must not be released a second time.
     await sleep(20)
     assert.equal(this.open, 0)
   }
@@ -179,7 +179,9 @@ const noWindow = Buffer.concat([preface, settings([SETTING.INITIAL_WINDOW_SIZE, 
 const windowUpdate = (stream: number, bytes: number): Buffer =>
   frame(FRAME.WINDOW_UPDATE, 0, stream, uint32(bytes))
 
-test('a place is left once, whoever ends the exchange: HTTP/2', { timeout: 120_000 }, async () => {
+test('a slot is released once, whichever side ends the exchange: HTTP/2', {
+  timeout: 120_000,
+}, async () => {
   await using server = await start()
   const places = new InFlightSlots()
   using client = await RawHttp2.open(server.listener.port, noWindow)
@@ -193,7 +195,7 @@ test('a place is left once, whoever ends the exchange: HTTP/2', { timeout: 120_0
   await places.gone()
   await ask(3)
   await sleep(50)
-  assert.equal(places.open, 1, 'its client has not taken it')
+  assert.equal(places.open, 1, 'the client has not read the response')
   await client.send(windowUpdate(3, 200_000), windowUpdate(0, 200_000))
   await places.gone()
   await ask(5)
@@ -211,7 +213,7 @@ test('a place is left once, whoever ends the exchange: HTTP/2', { timeout: 120_0
   await places.gone()
 })
 
-test('a place is left once when its client stands still: HTTP/2', {
+test('a slot is released once when its client stalls: HTTP/2', {
   timeout: 120_000,
 }, async () => {
   await using server = await start({ stallMsMax: 400 })
@@ -223,16 +225,16 @@ test('a place is left once when its client stands still: HTTP/2', {
     answer(places.answer())
   }
   await ask(1)
-  assert.equal(await client.resetCode(1), CANCEL, 'it stands still')
+  assert.equal(await client.resetCode(1), CANCEL, 'the client stalls')
   await places.gone()
   await ask(3)
   const trickling = setInterval(() => void client.send(windowUpdate(3, 1)), 20)
-  assert.equal(await client.resetCode(3), CANCEL, 'a byte now and then is no progress')
+  assert.equal(await client.resetCode(3), CANCEL, 'a byte now and then is not enough progress')
   clearInterval(trickling)
   await places.gone()
 })
 
-test('a place is left once, whoever ends the exchange: HTTP/1.1', {
+test('a slot is released once, whichever side ends the exchange: HTTP/1.1', {
   timeout: 120_000,
 }, async () => {
   await using server = await start()
@@ -261,7 +263,7 @@ test('a place is left once, whoever ends the exchange: HTTP/1.1', {
   const { answer } = await server.next()
   answer(places.answer(Buffer.alloc(50_000_000)))
   await sleep(50)
-  assert.equal(places.open, 1, 'its client has not taken it')
+  assert.equal(places.open, 1, 'the client has not read the response')
   slow.destroy()
   await places.gone()
   const gone = await ask()
@@ -279,7 +281,7 @@ test('a place is left once, whoever ends the exchange: HTTP/1.1', {
   refused.destroy()
 })
 
-test('what a request makes the server hold counts until it has been handled', {
+test('the memory of a request stays reserved until it has been handled, even if its client leaves', {
   timeout: 120_000,
 }, async () => {
   const budget = new ByteBudget(64 << 20)
@@ -298,19 +300,19 @@ test('what a request makes the server hold counts until it has been handled', {
     if (id === 1) await client.send(reset(id, CANCEL))
     else client.socket.destroy()
     if (!signal.aborted) await once(signal, 'abort')
-    assert.equal(budget.used, heldBytes, 'it is still in memory')
+    assert.equal(budget.used, heldBytes, 'the body is still in memory')
     answer(end)
-    await until(() => budget.used === 0, 'it is given back')
+    await until(() => budget.used === 0, 'the memory is released')
   }
 })
 
-test('heads of requests that are being handled are held, though their clients have gone', async () => {
+test('the headers of requests that are being handled count as memory, even if their clients have left', async () => {
   await using server = await start()
   const port = server.listener.port
   const answers: (() => void)[] = []
   const http1 = `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'y'.repeat(1_040_000)}\r\n\r\n`
   const http2 = longHeaders(1, requestFields('GET', '/', field('x-long', 'y'.repeat(1_040_000))))
-  // All large heads together may have 32 MB.
+  // All large headers together may take 32 MB.
   for (let at = 0; at < 32; at++) {
     using client = await RawHttp2.open(port)
     const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
@@ -327,9 +329,9 @@ test('heads of requests that are being handled are held, though their clients ha
   }
   using refused = await RawHttp2.open(port)
   await refused.send(http2)
-  assert.ok(await refused.goawayCode(5_000), 'there is no memory for another one')
+  assert.ok(await refused.goawayCode(5_000), 'there is no memory for another request')
   for (const answer of answers) answer()
-  await until(() => server.listener.openRequests === 0, 'all are answered')
+  await until(() => server.listener.openRequests === 0, 'all requests have a response')
   using served = await RawHttp2.open(port)
   await served.send(http2)
   const { answer } = await server.next()

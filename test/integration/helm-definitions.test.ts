@@ -1,6 +1,6 @@
 /**
- * The real Helm installs a chart that brings a definition and an object of it, on bin/keelson and a
- * real etcd.
+ * Tests that the real Helm installs a chart with a definition and an object of it, on bin/keelson
+ * and a real etcd.
  */
 import assert from 'node:assert/strict'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -67,7 +67,7 @@ async function writeChart(dir: string): Promise<string> {
   return chart
 }
 
-test('a chart with definitions is installed, upgraded, refused and taken away', async () => {
+test('a chart with definitions can be installed, upgraded, rolled back and uninstalled', async () => {
   await using etcd = await startEtcd()
   await using server = await startKeelson({ etcdUrl: etcd.clientUrl })
   await using kubectl = await kubectlFor(server, { namespace: 'port' })
@@ -87,6 +87,6 @@ test('a chart with definitions is installed, upgraded, refused and taken away', 
 
   await helm('uninstall', 'isle')
   assert.equal(await kubectl.out('get', 'fy', '-o', 'name'), '')
-  // Helm leaves definitions, since with them all objects of others would go.
+  // Helm leaves definitions, because deleting them would delete the objects of all users.
   assert.match(await kubectl.out('get', 'crd', '-o', 'name'), /ferries\.harbour\.example\.com/)
 })

@@ -1,6 +1,6 @@
 /**
- * The real Helm against bin/keelson on a real etcd: a release is installed, upgraded, rolled back
- * and taken away.
+ * Tests the real Helm against bin/keelson on a real etcd: a release is installed, upgraded, rolled
+ * back and uninstalled.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ after(async () => {
 const get = (what: string, path: string): Promise<string> =>
   kubectl.out('get', what, '-o', `jsonpath=${path}`)
 
-test('install makes every object of the chart', async () => {
+test('install creates every object of the chart', async () => {
   const printed = await helm('install', 'web', chart, '--create-namespace')
   assert.match(printed, /^NAME: web$[\s\S]*^STATUS: deployed$[\s\S]*^REVISION: 1$/m)
   assert.equal(
@@ -51,14 +51,14 @@ test('install makes every object of the chart', async () => {
   assert.equal(await get('secret/web', '{.data.password}'), Buffer.from('cmVk').toString('base64'))
 })
 
-test('list and status tell of it', async () => {
+test('list and status show the release', async () => {
   assert.match(await helm('list'), /^web\s+shop\s+1\s+.*\sdeployed\s+shop-0\.1\.0\s+1\s*$/m)
   const status = await helm('status', 'web', '--show-resources')
   assert.match(status, /^STATUS: deployed$/m)
   assert.match(status, /^web +0\/1 +0 +0 +\d+s$/m)
 })
 
-test('upgrade changes what the values change, and leaves what others changed', async () => {
+test('upgrade applies changed values, and keeps the changes of other clients', async () => {
   await kubectl.out('label', 'deploy/web', 'team=blue')
   const printed = await helm('upgrade', 'web', chart, '--set=replicas=3,colour=green')
   assert.match(printed, /^REVISION: 2$/m)
@@ -66,7 +66,7 @@ test('upgrade changes what the values change, and leaves what others changed', a
   assert.equal(await get('cm/web', '{.data.colour}'), 'green')
 })
 
-test('rollback brings the earlier values back', async () => {
+test('rollback restores the earlier values', async () => {
   assert.match(await helm('rollback', 'web', '1'), /^Rollback was a success/m)
   assert.equal(await get('deploy/web', '{.spec.replicas} {.metadata.labels.team}'), '1 blue')
   assert.equal(await get('cm/web', '{.data.colour}'), 'red')

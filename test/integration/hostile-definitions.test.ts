@@ -1,6 +1,6 @@
 /**
- * Definitions and objects that were made to hurt: each is answered, in bounded time and memory, and
- * the server goes on.
+ * Tests definitions and objects that are made to do harm. Each gets a response in bounded time and
+ * memory, and the server continues.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,18 +9,20 @@ import { type HostileDefinition, hostileDefinitions } from '../chaos/hostile/crd
 import { type Answer, serverOfFile } from './support.ts'
 
 /**
- * Of CPU, for a definition and its objects; the largest have some megabytes. Client and server are
- * one process here.
+ * Maximum CPU time for a definition and its objects, of which the largest have some megabytes. It
+ * includes the client, which runs in the same process.
  */
 const CPU_MS_MAX = 45_000
-/** Of CPU as well: nobody else gets a turn meanwhile. */
+/** Maximum CPU time of a tick, in which no other request is served. */
 const TURN_MS_MAX = 4_000
 const RUNS_MAX = 3
-/** Beyond what there was before. */
+/** Maximum growth of the memory. */
 const MEMORY_BYTES_MAX = 1 << 30
 
 const CREATED = 201
-/** Answered by etcd to an object that has grown by its defaults; upstream passes it on so. */
+/**
+ * etcd's response to an object that has grown by its defaults. kube-apiserver also passes it on.
+ */
 const TOO_LARGE = 'etcdserver: request is too large'
 
 const group = 'hostile.example.com'
@@ -38,7 +40,7 @@ for (const [at, hostile] of hostileDefinitions.entries()) {
   )
 }
 
-test('names that every object has, as groups, plurals and kinds', () =>
+test('names that every JavaScript object has can be groups, plurals and kinds', () =>
   bounded(async () => {
     const hostile = {
       name: '',
@@ -60,9 +62,9 @@ test('names that every object has, as groups, plurals and kinds', () =>
   }))
 
 /**
- * Runs it and looks at what it cost. Code that is not compiled yet, a collection and neighbours on
- * the machine make a turn longer now and then, what the server does in one piece makes it so each
- * time: of three runs the one with the shortest longest turn counts.
+ * Runs an attack and checks its cost. Code that is not compiled yet, garbage collection and other
+ * programs sometimes make a tick longer, but work that the server does in one piece does so every
+ * time. Therefore up to three runs are made, and the one with the shortest longest tick counts.
  */
 async function bounded(
   run: (time: number) => Promise<void>,
@@ -73,11 +75,11 @@ async function bounded(
   while (Math.min(...turnsMs) >= turnMsMax && turnsMs.length < RUNS_MAX)
   assert.ok(
     Math.min(...turnsMs) < turnMsMax,
-    `turns took ${turnsMs.map((ms) => ms.toFixed(0)).join(', ')} ms`,
+    `the longest ticks took ${turnsMs.map((ms) => ms.toFixed(0)).join(', ')} ms`,
   )
 }
 
-/** Returns the longest turn. */
+/** Runs an attack once. Returns its longest tick. */
 async function boundedOnce(run: () => Promise<void>): Promise<number> {
   const longest = longestTurn()
   const memory = process.memoryUsage.rss()
@@ -90,8 +92,11 @@ async function boundedOnce(run: () => Promise<void>): Promise<number> {
     turnMs = longest()
   }
   const { user, system } = process.cpuUsage(cpu)
-  assert.ok(user + system < CPU_MS_MAX * 1000, `it took ${(user + system) / 1000} ms`)
-  assert.ok(process.memoryUsage.rss() - memory < MEMORY_BYTES_MAX, 'it took too much memory')
+  assert.ok(user + system < CPU_MS_MAX * 1000, `the attack took ${(user + system) / 1000} ms`)
+  assert.ok(
+    process.memoryUsage.rss() - memory < MEMORY_BYTES_MAX,
+    'the attack took too much memory',
+  )
   return turnMs
 }
 
@@ -139,13 +144,13 @@ function bodyOf(
   return `{${head},"metadata":{"name":"${plural}.${ofGroup}"},"spec":${spec}}`
 }
 
-/** What looks at turns of the event loop has a look this often. */
+/** Interval of the timer that measures ticks. */
 const LOOK_MS = 1
 
 /**
- * Looks at the turns of the event loop until it is asked. One timer does it all: a promise for each
- * turn would fill the heap and the async hooks of node:test, whose collection then is the longest
- * turn.
+ * Measures ticks of the event loop until the returned function is called, which returns the
+ * longest. A single timer measures all of them. A promise for each tick would fill the heap and the
+ * async hooks of node:test, and garbage collection would then be the longest tick.
  */
 function longestTurn(): () => number {
   let longestMs = 0

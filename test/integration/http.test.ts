@@ -1,6 +1,4 @@
-/**
- * A whole server, spoken to over both versions of HTTP: objects, Status errors, lists and watches.
- */
+/** Tests a whole server over both versions of HTTP: objects, Status errors, lists and watches. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import {
@@ -27,7 +25,7 @@ after(async () => {
 })
 
 const json = ({ text }: Answer) => JSON.parse(text)
-/** Who owns which fields is the business of other tests. */
+/** Removes the managed fields, which other tests cover. */
 const withoutOwners = (text: string): string => text.replace(/,"managedFields":\[.*?\}\}\]/, '')
 const namesOf = (items: readonly { metadata: { name: string } }[]): string[] =>
   items.map(({ metadata }) => metadata.name)
@@ -62,7 +60,7 @@ for (const [version, connect] of Object.entries(clients)) {
     const create = (name: string, more: object = {}): Promise<Answer> =>
       client.call({ method: 'POST', path, body: { metadata: { name }, ...more } })
 
-    test('Strict-Transport-Security is on answers of every sort', async () => {
+    test('responses of every kind have Strict-Transport-Security', async () => {
       for (const asked of [
         '/',
         '/healthz',
@@ -77,7 +75,7 @@ for (const [version, connect] of Object.entries(clients)) {
       }
     })
 
-    test('a ConfigMap is created, read, replaced, deleted and gone', async () => {
+    test('a ConfigMap can be created, read, replaced and deleted', async () => {
       const made = await create('life', { data: { b: '<&>\u2028', a: '1', '10': 'x' } })
       assert.equal(made.status, 201)
       assert.equal(made.headers['content-type'], 'application/json')
@@ -168,7 +166,7 @@ for (const [version, connect] of Object.entries(clients)) {
       ],
       ['a wrong token', { path, token: 'wrong' }, 401, status('Unauthorized', 'Unauthorized', 401)],
       [
-        'no rights',
+        'no permissions',
         { path, token: 'bob-token' },
         403,
         status(
@@ -179,7 +177,7 @@ for (const [version, connect] of Object.entries(clients)) {
         ),
       ],
       [
-        'no rights to a path',
+        'no permission for a path',
         { path: '/nope', token: 'bob-token' },
         403,
         /forbidden: User \\"bob\\" cannot get path/,
@@ -216,31 +214,31 @@ for (const [version, connect] of Object.entries(clients)) {
         /Name parameter invalid: \\"..\\": may not be '..'/,
       ],
       [
-        'a number that is none',
+        'an invalid number',
         { path: `${path}?limit=x` },
         400,
         /strconv.ParseInt: parsing \\"x\\": invalid syntax/,
       ],
       [
-        'an unknown field',
+        'an unknown field selector',
         { path: `${path}?fieldSelector=a%3Db` },
         400,
         /is not a known field selector: only/,
       ],
       [
-        'a form that is not offered',
+        'a media type that is not offered',
         { path, headers: { accept: 'text/html' } },
         406,
         /NotAcceptable/,
       ],
       [
-        'a body that is no JSON',
+        'a body that is not JSON',
         { path, method: 'POST', body: Buffer.from('{"a') },
         400,
         /unrecognized .* json parse error/,
       ],
       [
-        'a body of another form',
+        'a body with an unsupported media type',
         { path, method: 'POST', body: {}, headers: { 'content-type': 'text/csv' } },
         415,
         /UnsupportedMediaType/,
@@ -270,7 +268,7 @@ for (const [version, connect] of Object.entries(clients)) {
         /the namespace of the provided object does not match the namespace sent on the request/,
       ],
       [
-        'an exact version of the future',
+        'an exact resourceVersion of the future',
         { path: `${path}?resourceVersion=999999999&resourceVersionMatch=Exact` },
         500,
         /required revision is a future revision/,
@@ -283,7 +281,7 @@ for (const [version, connect] of Object.entries(clients)) {
       ],
     ]
     for (const [what, call, code, text] of refusals) {
-      test(`${what} is answered ${code}`, async () => {
+      test(`a request with ${what} is refused with ${code}`, async () => {
         const answer = await client.call(call)
         assert.equal(answer.status, code, answer.text)
         if (typeof text === 'string') assert.equal(answer.text, text)
@@ -291,7 +289,7 @@ for (const [version, connect] of Object.entries(clients)) {
       })
     }
 
-    test('a body beyond the limit is refused, whether or not it says how long it is', async () => {
+    test('a body beyond the limit is refused, with or without a content-length', async () => {
       const body = Buffer.alloc(3 * 1024 * 1024 + 1, 0x20)
       const reported = status(
         'Request entity too large: limit is 3145728',
@@ -303,10 +301,10 @@ for (const [version, connect] of Object.entries(clients)) {
         (await client.call({ path, method: 'POST', body, hidesLength: true })).text,
         reported,
       )
-      assert.equal((await client.call({ path })).status, 200, 'the server goes on')
+      assert.equal((await client.call({ path })).status, 200, 'the server continues')
     })
 
-    test('headers may be far longer than what Node takes by itself', async () => {
+    test("headers may be far longer than Node's default limit", async () => {
       const answer = await client.call({
         path: '/version',
         headers: { 'x-long': 'x'.repeat(60_000) },
@@ -314,7 +312,7 @@ for (const [version, connect] of Object.entries(clients)) {
       assert.equal(answer.status, 200)
     })
 
-    test('a list has every object once, in pages as well, with its length ahead', async () => {
+    test('a list has a content-length and every object once, and its pages have the same objects', async () => {
       const names = Array.from({ length: 120 }, (_, at) => `list-${String(at).padStart(3, '0')}`)
       const data = { text: 'x'.repeat(8_000) }
       await Promise.all(
@@ -343,7 +341,7 @@ for (const [version, connect] of Object.entries(clients)) {
       assert.deepEqual(paged, names)
     })
 
-    test('a watch tells what is there, what changes and what goes', async () => {
+    test('a watch reports existing objects, changes and deletions', async () => {
       await create('seen')
       const events = client.lines({ path: `${path}?watch=1&fieldSelector=metadata.name%3Dseen` })
       const next = async () => JSON.parse((await events.next()).value ?? 'null')
@@ -372,7 +370,7 @@ for (const [version, connect] of Object.entries(clients)) {
       assert.deepEqual(
         replay,
         ['ADDED unseen', 'MODIFIED seen', 'DELETED seen'],
-        'and it ends when its time is up',
+        'the watch ends after its timeout',
       )
     })
 
@@ -383,7 +381,7 @@ for (const [version, connect] of Object.entries(clients)) {
         body: { metadata, data: { value: `${value}` } },
       })
 
-    test('of many writers at once, all without a condition and one with it get through', async () => {
+    test('of concurrent writers, all without a precondition succeed, and one of those with the same precondition', async () => {
       const { resourceVersion } = json(await create('race')).metadata
       const writers = Array.from({ length: 20 }, (_, at) =>
         race({ name: 'race', resourceVersion }, at),
@@ -399,7 +397,7 @@ for (const [version, connect] of Object.entries(clients)) {
       assert.ok(anyway.every((answer) => answer.status === 200))
     })
 
-    test('generated names are free ones', async () => {
+    test('generated names are unique', async () => {
       const call = { method: 'POST', path, body: { metadata: { generateName: 'gen-' } } }
       const answers = await Promise.all(Array.from({ length: 5 }, () => client.call(call)))
       const names = answers.map((answer) => json(answer).metadata.name)
@@ -407,7 +405,7 @@ for (const [version, connect] of Object.entries(clients)) {
       for (const name of names) assert.match(name, /^gen-[b-z2-9]{5}$/)
     })
 
-    test('a finalizer keeps a deleted object until somebody takes it away', async () => {
+    test('a finalizer keeps a deleted object until it is removed', async () => {
       await create('held', { metadata: { name: 'held', finalizers: ['example.com/hold'] } })
       const marked = json(await client.call({ method: 'DELETE', path: `${path}/held` }))
       assert.equal(marked.metadata.deletionGracePeriodSeconds, 0)
@@ -422,7 +420,7 @@ for (const [version, connect] of Object.entries(clients)) {
       assert.equal((await client.call({ path: `${path}/held` })).status, 404)
     })
 
-    test('documents about the server', async () => {
+    test('documents about the server are served', async () => {
       assert.deepEqual(json(await client.call({ path: '/api' })).versions, ['v1'])
       const { groups } = json(await client.call({ path: '/apis' }))
       assert.deepEqual([groups[0].name, groups[1].name], ['apiregistration.k8s.io', 'apps'])
@@ -445,7 +443,7 @@ for (const [version, connect] of Object.entries(clients)) {
       assert.equal((await client.call({ path: '/readyz/etcd' })).text, 'ok')
     })
 
-    test('metrics are for those who may, under the names that upstream has', async () => {
+    test('metrics require permission, and have the names of kube-apiserver', async () => {
       assert.equal((await client.call({ path: '/metrics', token: 'bob-token' })).status, 403)
       const { text } = await client.call({ path: '/metrics' })
       const post =
@@ -460,7 +458,8 @@ for (const [version, connect] of Object.entries(clients)) {
       )
       assert.match(text, /^apiserver_storage_objects\{resource="configmaps"\} \d/m)
       assert.match(text, /^process_resident_memory_bytes \d/m)
-      // A gate that is on; and one that is on upstream, of a part that is not here.
+      // The first gate is on. The second is on in kube-apiserver, but Keelson does not have its
+      // feature.
       assert.match(
         text,
         /^kubernetes_feature_enabled\{name="CustomResourceFieldSelectors",stage=""\} 1$/m,
@@ -470,13 +469,13 @@ for (const [version, connect] of Object.entries(clients)) {
   })
 }
 
-test('a server that stops ends its watches in order', async () => {
+test('a server that stops ends its watches cleanly', async () => {
   const other = await startTestServer()
   const client = clients['HTTP/2']?.(other.url)
   assert.ok(client !== undefined)
   const lines = client.lines({ path: '/api/v1/namespaces/default/configmaps?watch=1' })
   const ended = lines.next()
-  // The watch is open once a request behind it has been answered.
+  // The watch is open once a later request has its response.
   await client.call({ path: '/version' })
   await other[Symbol.asyncDispose]()
   assert.equal((await ended).done, true)

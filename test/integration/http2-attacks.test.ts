@@ -1,7 +1,7 @@
 /**
- * One test for each published attack on HTTP/2 servers. Each must end as it says, cost the server
- * little time and no memory that stays, and not be felt by another client. The server is a process
- * of its own.
+ * One test for each published attack on HTTP/2 servers. Each attack must end in the expected way,
+ * cost the server little CPU time and no lasting memory, and not delay another client. The server
+ * is a separate process.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -31,17 +31,20 @@ import { until } from '../support/harness/until.ts'
 
 const CANCEL = 8
 const ENHANCE_YOUR_CALM = 11
-/** Processor time that an attack may cost in all: a fraction of the time that it takes. */
+/** Maximum CPU time of an attack, which is a fraction of its duration. */
 const CPU_MS_MAX = 5_000
-/** What may stay: code that was compiled meanwhile, pools that were filled for the first time. */
+/**
+ * Maximum lasting growth of the memory: code that is compiled, and pools that are filled for the
+ * first time.
+ */
 const GROWTH_BYTES_MAX = 12_000_000
-/** Of the answers to another client, on a machine that does a lot besides. */
+/** Maximum latency of the responses to another client, even on a busy machine. */
 const LATENCY_MS_MAX = 20_000
 
 let server: AttackedServer
 before(async () => {
   server = await AttackedServer.start()
-  // What is done for the first time is slow, and what it leaves is not of the attack.
+  // The first requests are slow, and leave memory behind that is not due to an attack.
   using client = await RawHttp2.open(server.port)
   for (let at = 1; at < 500; at += 2) await client.send(headersFrame(at, requestFields('GET', '/')))
   await sleep(100)
@@ -49,8 +52,8 @@ before(async () => {
 after(() => server[Symbol.dispose]())
 
 /**
- * Runs it beside a client in good faith, and judges. `errors`: what the server logs of connections
- * that it ends.
+ * Runs an attack beside a well-behaved client, and checks the effects. `errors` matches what the
+ * server logs of the connection that it ends.
  */
 function attack(name: string, errors: RegExp | null, run: (port: number) => Promise<void>): void {
   test(name, { timeout: 120_000 }, async () => {
@@ -67,7 +70,7 @@ function attack(name: string, errors: RegExp | null, run: (port: number) => Prom
       is = await server.usage()
       logged.push(...is.connectionErrors)
       return is.openRequests === 0 && (errors === null || logged.length > 0)
-    }, 'no request is left, and its end is logged')
+    }, 'no request is left, and the end of the connection is logged')
     assert.ok(is.cpuMs - was.cpuMs < CPU_MS_MAX, `${is.cpuMs - was.cpuMs} ms of processor time`)
     assert.ok(
       is.liveBytes - was.liveBytes < GROWTH_BYTES_MAX,
@@ -79,7 +82,7 @@ function attack(name: string, errors: RegExp | null, run: (port: number) => Prom
   })
 }
 
-/** Asks again and again, and takes the time. */
+/** A well-behaved client that sends requests in a loop and measures their latency. */
 class OtherClient {
   slowestMs = 0
   #isOver = false
@@ -110,8 +113,8 @@ class OtherClient {
 }
 
 /**
- * Sends what is made of the numbers from 0 on, a hundred at a time, until the server has had
- * enough.
+ * Sends the frames that `make` returns for the numbers below `count`, a hundred at a time, until
+ * the server ends the connection.
  */
 async function flood(client: RawHttp2, count: number, make: (at: number) => Buffer): Promise<void> {
   for (let at = 0; at < count && !client.isOver; at += 100) {
@@ -124,13 +127,13 @@ const get = (at: number, path = '/', ...fields: readonly Buffer[]): Buffer =>
 const post = (at: number, path = '/', ...fields: readonly Buffer[]): Buffer =>
   headersFrame(2 * at + 1, requestFields('POST', path, ...fields), END_HEADERS)
 
-/** It is told to calm down, and cut off. */
+/** Checks that the server sends GOAWAY with ENHANCE_YOUR_CALM and closes the connection. */
 async function assertCut(client: RawHttp2): Promise<void> {
   assert.equal(await client.goawayCode(), ENHANCE_YOUR_CALM)
   assert.ok(await client.closed())
 }
 
-/** A flood that ends the connection. */
+/** Defines a test of a flood that ends its connection. */
 const floodAttack = (
   name: string,
   what: RegExp,
@@ -143,12 +146,12 @@ const floodAttack = (
     await assertCut(client)
   })
 
-/** 100 fields without a name and a value, each to be remembered. */
+/** A block of 100 fields with an empty name and value, all of which are added to the table. */
 const nameless = Buffer.alloc(300, Buffer.from([0x40, 0, 0]))
 
 describe('2019', () => {
   floodAttack(
-    'CVE-2019-9511, data dribble: an answer is taken byte by byte',
+    'CVE-2019-9511, data dribble: a response is read byte by byte',
     /^ENHANCE_YOUR_CALM too many small WINDOW_UPDATE frames/,
     () => frame(FRAME.WINDOW_UPDATE, 0, 1, uint32(1)),
     settings([SETTING.INITIAL_WINDOW_SIZE, 0]),
@@ -158,7 +161,7 @@ describe('2019', () => {
     frame(FRAME.PING, 0, 0, Buffer.alloc(8)),
   )
   floodAttack(
-    'acknowledgements of pings that were never sent',
+    'acknowledgments of pings that were never sent',
     /^ENHANCE_YOUR_CALM too many PING frames/,
     () => frame(FRAME.PING, ACK, 0, Buffer.alloc(8)),
   )
@@ -183,17 +186,17 @@ describe('2019', () => {
     /^ENHANCE_YOUR_CALM too many SETTINGS frames/,
     (at) => settings([SETTING.INITIAL_WINDOW_SIZE, 60_000 + (at % 2)]),
   )
-  floodAttack('acknowledgements of settings that were never sent', /too many SETTINGS frames/, () =>
+  floodAttack('acknowledgments of settings that were never sent', /too many SETTINGS frames/, () =>
     frame(FRAME.SETTINGS, ACK, 0),
   )
   floodAttack(
-    'CVE-2019-9516, fields without a name and a value',
+    'CVE-2019-9516, fields with empty names and values',
     /^ENHANCE_YOUR_CALM too many streams were reset/,
     (at) => get(at, '/', nameless),
   )
 
   attack(
-    'CVE-2019-9517, internal data buffering: windows are open, the socket is not read',
+    'CVE-2019-9517, internal data buffering: the windows are open, but the socket is not read',
     null,
     async (port) => {
       const windows = [
@@ -203,9 +206,9 @@ describe('2019', () => {
       using client = await RawHttp2.open(port, Buffer.concat([preface, ...windows]))
       client.socket.pause()
       await client.send(...Array.from({ length: 200 }, (_, at) => get(at, '/large')))
-      await until(async () => (await server.usage()).openRequests > 100, 'they wait')
+      await until(async () => (await server.usage()).openRequests > 100, 'the requests wait')
       const { liveBytes } = await server.usage()
-      assert.ok(liveBytes < 60_000_000, `${liveBytes} bytes for 200 answers of a megabyte`)
+      assert.ok(liveBytes < 60_000_000, `${liveBytes} bytes for 200 responses of a megabyte`)
       client.socket.destroy()
       while ((await server.usage()).openRequests > 0) await sleep(10)
     },
@@ -224,20 +227,20 @@ describe('2019', () => {
     headersFrame(1, Buffer.alloc(0), END_STREAM),
   )
   floodAttack(
-    'empty DATA on a stream that is over',
+    'empty DATA on a stream that is closed',
     /^ENHANCE_YOUR_CALM too many small DATA frames/,
     () => frame(FRAME.DATA, END_STREAM, 1),
     post(0, '/', field('connection', 'close')),
   )
   floodAttack(
-    'trailers on a stream that is over',
+    'trailers on a stream that is closed',
     /^ENHANCE_YOUR_CALM too many HEADERS frames/,
     () => headersFrame(1, field('x', 'y')),
     post(0, '/', field('connection', 'close')),
   )
 })
 
-describe('since', () => {
+describe('since 2020', () => {
   attack(
     'CVE-2020-11080, SETTINGS with thousands of entries',
     /SETTINGS has too many entries/,
@@ -316,7 +319,7 @@ describe('since', () => {
 })
 
 const entry = indexedField('x', 'y'.repeat(4000))
-/** 200 references to 4 KB each: 800 KB of headers in 300 bytes. */
+/** Returns a block with 200 references to a field of 4 KB: 800 KB of headers in 300 bytes. */
 const bomb = (at: number): Buffer =>
   Buffer.concat([
     requestFields('GET', '/'),
@@ -328,7 +331,7 @@ const isOver = ({ type, stream }: ReceivedFrame): boolean =>
 
 describe('HPACK', () => {
   floodAttack(
-    'a bomb: one entry of the table, referred to by each byte',
+    'a bomb: every byte refers to the same entry of the table',
     /too many streams were reset/,
     (at) =>
       headersFrame(
@@ -341,11 +344,11 @@ describe('HPACK', () => {
       ),
   )
 
-  attack('a bomb within the limit is let go of', null, async (port) => {
+  attack('a bomb within the limit is released', null, async (port) => {
     using client = await RawHttp2.open(port)
     await flood(client, 100, (at) => headersFrame(2 * at + 1, bomb(at)))
-    // Together they are more than all connections may have at once: some are refused, and the
-    // connection goes on.
+    // Together the blocks exceed the budget of all connections. Some of them are refused, and the
+    // connection continues.
     assert.ok(await client.until(isOver))
     await client.send(headersFrame(201, bomb(100)))
     assert.ok(await client.until(({ type, stream }) => type === FRAME.DATA && stream === 201))
@@ -356,7 +359,7 @@ describe('HPACK', () => {
     ['an integer without end', Buffer.alloc(100, 0xff)],
     ['a string longer than its block', Buffer.from([0x00, 0x7f, 0xff, 0xff, 0x7f])],
     ['a Huffman code with EOS', Buffer.from([0x00, 0x01, 0x61, 0x84, 0xff, 0xff, 0xff, 0xff])],
-    ['a table beyond what was agreed', Buffer.from([0x3f, 0xe2, 0x1f])],
+    ['a table size beyond the limit', Buffer.from([0x3f, 0xe2, 0x1f])],
     ['a table size in the middle of a block', Buffer.from([0x82, 0x20])],
     ['index 0', Buffer.from([0x80])],
   ]

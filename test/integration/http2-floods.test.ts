@@ -1,6 +1,6 @@
 /**
- * Floods of frames that cost their sender nothing: each ends its own connection, and costs the
- * server and others little.
+ * Tests floods of frames that are cheap to send. Each flood ends its own connection, and costs the
+ * server and other clients little.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -54,7 +54,7 @@ describe('DATA', () => {
       Array.from({ length: 1000 }, () => frame(FRAME.DATA, 0, 1, Buffer.from('a'))),
     )
     for (let sent = 0; sent < BODY_BYTES; sent += 1000) await client.send(batch)
-    // Its window was opened again: the bytes have come.
+    // The window was opened again, so the bytes have arrived.
     assert.ok(
       await client.until(({ type, stream }) => type === FRAME.WINDOW_UPDATE && stream === 1),
     )
@@ -77,7 +77,7 @@ describe('DATA', () => {
 })
 
 describe('SETTINGS', () => {
-  test('more entries than there can be reason for end the connection', async () => {
+  test('SETTINGS with more than 32 entries end the connection', async () => {
     await using server = await startListener(never)
     using client = await RawHttp2.open(server.port)
     const entries = Array.from(
@@ -92,7 +92,7 @@ describe('SETTINGS', () => {
     assert.deepEqual(server.connectionErrors, ['ENHANCE_YOUR_CALM SETTINGS has too many entries'])
   })
 
-  test('the last of several windows counts', async () => {
+  test('the last of several initial windows applies', async () => {
     await using server = await startListener(async () => ({
       status: 200,
       headers: {},
@@ -106,8 +106,8 @@ describe('SETTINGS', () => {
   })
 })
 
-describe('answers to nobody', () => {
-  test('a window of 0 does not keep them', async () => {
+describe('responses to unauthenticated clients', () => {
+  test('a client with a window of 0 is disconnected', async () => {
     await using server = await startListener(refuses, { unauthenticatedStallMsMax: 200 })
     const first = Buffer.concat([preface, settings([SETTING.INITIAL_WINDOW_SIZE, 0])])
     using client = await RawHttp2.open(server.port, first)
@@ -117,10 +117,10 @@ describe('answers to nobody', () => {
       ),
     )
     assert.equal(await client.resetCode(1), CANCEL)
-    assert.ok(await client.closed(), 'and the connection goes')
+    assert.ok(await client.closed(), 'the connection is closed')
   })
 
-  test('nor does a client that reads nothing at all', async () => {
+  test('a client that reads nothing at all is disconnected', async () => {
     await using server = await startListener(
       async () => ({
         status: 401,
@@ -144,19 +144,19 @@ describe('answers to nobody', () => {
     await server.connections(0)
   })
 
-  test('the connection takes no request after the first', async () => {
+  test('the connection accepts no request after the first', async () => {
     await using server = await startListener(refuses)
     using client = await RawHttp2.open(server.port)
     await client.send(headersFrame(1, requestFields('GET', '/')))
     assert.equal(await client.goawayCode(), NO_ERROR)
     assert.ok(
       await client.until(({ type, flags }) => type === FRAME.DATA && (flags & END_STREAM) !== 0),
-      'it is answered',
+      'the first request has a response',
     )
     assert.ok(await client.closed())
   })
 
-  test('nor does it after one that cannot be read', async () => {
+  test('the connection accepts no request after one that cannot be parsed', async () => {
     await using server = await startListener(async () => ({
       status: 200,
       headers: {},
@@ -174,11 +174,11 @@ describe('answers to nobody', () => {
     )
     assert.ok(
       await known.until(({ type, stream }) => type === FRAME.HEADERS && stream === 5),
-      'it goes on',
+      'the connection continues',
     )
   })
 
-  test('a header that impersonates nobody makes nobody known', async () => {
+  test('an empty or unknown impersonation header does not count as authentication', async () => {
     await using server = await startTestServer()
     for (const name of ['impersonate-foo', 'impersonate-user']) {
       using client = await RawHttp2.open(Number(new URL(server.url).port))
@@ -192,7 +192,7 @@ describe('answers to nobody', () => {
     }
   })
 
-  test('an authenticated client that may not impersonate is no stranger', async () => {
+  test('an authenticated client that may not impersonate keeps its connection', async () => {
     await using server = await startTestServer()
     using client = await RawHttp2.open(Number(new URL(server.url).port))
     const bob = field('authorization', 'Bearer bob-token')
@@ -205,7 +205,7 @@ describe('answers to nobody', () => {
 })
 
 describe('headers', () => {
-  test('those of many connections that do not come to their end have a budget in common', async () => {
+  test('unfinished headers of many connections share a budget', async () => {
     const LARGE_BYTES = 900_000
     await using server = await startListener(never)
     const clients: RawHttp2[] = []
@@ -227,26 +227,26 @@ describe('headers', () => {
       headersFrame(3, requestFields('GET', '/'), END_HEADERS | END_STREAM),
       frame(FRAME.PING, 0, 0, Buffer.alloc(8)),
     )
-    assert.ok(await small.until(({ type }) => type === FRAME.PING), 'others are not held up')
+    assert.ok(await small.until(({ type }) => type === FRAME.PING), 'other clients are not delayed')
     for (const client of clients) client[Symbol.dispose]()
     await server.connections(1)
     using next = await RawHttp2.open(server.port)
     await next.send(longHeaders(1, Buffer.alloc(LARGE_BYTES), { isEnd: false }), Buffer.alloc(0))
-    assert.equal(await next.goawayCode(100), undefined, 'what they had is free again')
+    assert.equal(await next.goawayCode(100), undefined, 'the budget is free again')
   })
 
-  test('those that do not come to their end in time end the connection', async () => {
+  test('headers that do not end in time end the connection', async () => {
     await using server = await startListener(never, { headMsMax: 200, idleMsMax: 400 })
     using client = await RawHttp2.open(server.port)
     await client.send(headersFrame(1, requestFields('GET', '/'), END_STREAM))
-    // Less than the limit of who names none.
+    // This is less than the default limit.
     assert.equal(await client.goawayCode(20_000), ENHANCE_YOUR_CALM)
     assert.deepEqual(server.connectionErrors, [
       'ENHANCE_YOUR_CALM a field block did not arrive in time',
     ])
   })
 
-  test('a request is let go of as soon as its answer begins', async () => {
+  test('the headers of a request are released as soon as its response begins', async () => {
     let seen: WeakRef<object> | undefined
     await using server = await startListener(async ({ headers: given }) => {
       seen = new WeakRef(given)
@@ -255,10 +255,10 @@ describe('headers', () => {
     using client = await RawHttp2.open(server.port)
     await client.send(longHeaders(1, requestFields('GET', '/', field('x', 'y'.repeat(500_000)))))
     assert.ok(await client.until(({ type }) => type === FRAME.DATA))
-    // The client takes no more of its answer.
+    // The client reads no more of the response.
     await until(() => {
       measureFootprint()
       return seen?.deref() === undefined
-    }, 'its headers are gone')
+    }, 'the headers are released')
   })
 })

@@ -1,7 +1,7 @@
 /**
- * Requests that are malformed (RFC 9113, 8): what a proxy before us might read in another way than
- * we do, so that one request becomes two. None reaches the handler; the stream is reset with
- * PROTOCOL_ERROR, and the connection goes on.
+ * Tests malformed requests (RFC 9113, section 8), which a proxy in front of the server might read
+ * differently, so that one request becomes two. None of them reaches the handler. The stream is
+ * reset with PROTOCOL_ERROR, and the connection continues.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -30,16 +30,19 @@ before(async () => {
 })
 after(() => server[Symbol.asyncDispose]())
 
-/** Frames of stream 1, then a request on stream 3 that is answered. */
+/**
+ * Defines a test that sends frames of stream 1, which is reset, and a request on stream 3, which
+ * gets a response.
+ */
 function refused(name: string, ...frames: readonly Buffer[]): void {
-  test(name, async () => {
+  test(`a malformed request is reset: ${name}`, async () => {
     seen.length = 0
     using client = await RawHttp2.open(server.port)
     await client.send(...frames, headersFrame(3, requestFields('GET', '/next')))
     assert.equal(await client.resetCode(1), PROTOCOL_ERROR)
     assert.ok(
       await client.until(({ type, stream }) => type === FRAME.DATA && stream === 3),
-      'the connection goes on',
+      'the connection continues',
     )
     assert.deepEqual(seen, ['GET /next 0'])
   })
@@ -60,7 +63,7 @@ const post = (...more: readonly (readonly [string, string])[]): Buffer =>
   headersFrame(1, requestFields('POST', '/', block(...more)), END_HEADERS)
 const data = (text: string, flags = 0): Buffer => frame(FRAME.DATA, flags, 1, Buffer.from(text))
 
-describe('fields about a connection', () => {
+describe('connection-specific fields', () => {
   for (const name of [
     'connection',
     'keep-alive',
@@ -78,7 +81,7 @@ describe('fields about a connection', () => {
 })
 
 describe('names and values', () => {
-  refused('an upper case name', get(['X-Upper', 'x']))
+  refused('an uppercase name', get(['X-Upper', 'x']))
   refused('an empty name', get(['', 'x']))
   for (const [what, code] of [
     ['NUL', 0],
@@ -116,10 +119,10 @@ describe('pseudo fields', () => {
     refused(`${name} twice`, headersFrame(1, block(...pseudo, [name, value])))
   for (const [name] of pseudo.slice(0, 3))
     refused(`an empty ${name}`, headersFrame(1, block(...withValue(name, ''))))
-  refused('one that is not known', headersFrame(1, block(...pseudo, [':protocol', 'websocket'])))
-  refused('one of an answer', headersFrame(1, block(...pseudo, [':status', '200'])))
+  refused('an unknown pseudo field', headersFrame(1, block(...pseudo, [':protocol', 'websocket'])))
+  refused('a pseudo field of responses', headersFrame(1, block(...pseudo, [':status', '200'])))
   refused(
-    'one behind a field',
+    'a pseudo field after a regular field',
     headersFrame(1, block(...without(':path'), ['x', 'y'], [':path', '/'])),
   )
   refused('a path without a slash', headersFrame(1, block(...withValue(':path', 'x'))))
@@ -128,16 +131,16 @@ describe('pseudo fields', () => {
     headersFrame(1, block(...withValue(':path', 'https://elsewhere/'))),
   )
   refused('a space in a path', headersFrame(1, block(...withValue(':path', '/a b'))))
-  refused('a method that is none', headersFrame(1, block(...withValue(':method', 'GET /'))))
+  refused('an invalid method', headersFrame(1, block(...withValue(':method', 'GET /'))))
 })
 
 describe('host', () => {
-  refused('another than :authority', get(['host', 'elsewhere']))
+  refused('a host that differs from :authority', get(['host', 'elsewhere']))
   refused(
-    'two of them',
+    'two hosts',
     headersFrame(1, block(...without(':authority'), ['host', 'a'], ['host', 'b'])),
   )
-  test('the same as :authority, and one without it', async () => {
+  test('a host that equals or replaces :authority is accepted', async () => {
     using client = await RawHttp2.open(server.port)
     await client.send(
       get(['host', '127.0.0.1']),
@@ -149,10 +152,10 @@ describe('host', () => {
 })
 
 describe('content-length', () => {
-  refused('less body than it says', post(['content-length', '5']), data('1234', END_STREAM))
-  refused('more body than it says', post(['content-length', '5']), data('123456', END_STREAM))
+  refused('less body than announced', post(['content-length', '5']), data('1234', END_STREAM))
+  refused('more body than announced', post(['content-length', '5']), data('123456', END_STREAM))
   refused(
-    'more body than it says, in two frames',
+    'more body than announced, in two frames',
     post(['content-length', '5']),
     data('1234'),
     data('56', END_STREAM),
@@ -162,7 +165,7 @@ describe('content-length', () => {
     headersFrame(1, requestFields('POST', '/', field('content-length', '5'))),
   )
   refused(
-    'two that differ',
+    'two different lengths',
     post(['content-length', '5'], ['content-length', '6']),
     data('12345', END_STREAM),
   )
@@ -170,7 +173,7 @@ describe('content-length', () => {
     refused(JSON.stringify(length), post(['content-length', length]), data('12345', END_STREAM))
   }
   refused(
-    'trailers before the body is whole',
+    'trailers before the body is complete',
     post(['content-length', '5']),
     data('1234'),
     headersFrame(1, field('x', 'y')),
@@ -178,12 +181,22 @@ describe('content-length', () => {
 })
 
 describe('trailers', () => {
-  refused('with a pseudo field', post(), data('x'), headersFrame(1, field(':path', '/admin')))
   refused(
-    'with a field about the connection',
+    'trailers with a pseudo field',
+    post(),
+    data('x'),
+    headersFrame(1, field(':path', '/admin')),
+  )
+  refused(
+    'trailers with a connection-specific field',
     post(),
     data('x'),
     headersFrame(1, field('transfer-encoding', 'chunked')),
   )
-  refused('that are not the end', post(), data('x'), headersFrame(1, field('x', 'y'), END_HEADERS))
+  refused(
+    'trailers that do not end the stream',
+    post(),
+    data('x'),
+    headersFrame(1, field('x', 'y'), END_HEADERS),
+  )
 })

@@ -1,6 +1,6 @@
 /**
- * Our HTTP/2 against others': every rule that h2spec knows, and Node's client with windows, bodies
- * and streams at random.
+ * Tests our HTTP/2 server with other implementations: every rule that h2spec knows, and Node's
+ * client with random windows, bodies and streams.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -26,8 +26,9 @@ async function listen(handler: Handler): Promise<Listener> {
   return listener
 }
 
-test('h2spec finds nothing', { timeout: 120_000 }, async () => {
-  // Some of its requests break a rule only after their headers, and are not to be answered before.
+test('h2spec finds no faults', { timeout: 120_000 }, async () => {
+  // Some requests of h2spec break a rule only after their headers. The response must not be sent
+  // before.
   await using listener = await listen(async (request) => {
     await request.body().catch((error: unknown) => assert.ok(error instanceof ApiError))
     await sleep(30)
@@ -50,8 +51,8 @@ test('h2spec finds nothing', { timeout: 120_000 }, async () => {
 })
 
 /**
- * What is answered depends on nothing but the path: so many bytes, cut in so many ways, by each
- * kind of answer.
+ * A handler whose response depends on the path only: its kind, its length and the size of its
+ * pieces.
  */
 const answer: Handler = async (request): Promise<ApiResponse> => {
   const [, kind = '', bytes = '0', cut = '1'] = request.path.split('/')
@@ -99,7 +100,7 @@ type Question = {
   readonly kind: string
   readonly bytes: number
   readonly cut: number
-  /** How long the request's own body is. */
+  /** Length of the request's own body. */
   readonly sent: number
 }
 
@@ -119,7 +120,9 @@ const connection = fc.record({
   questions: fc.array(question, { minLength: 1, maxLength: 25 }),
 })
 
-test("Node's client gets every byte, whatever the windows", { timeout: 300_000 }, async () => {
+test("Node's client receives every byte, whatever its windows are", {
+  timeout: 300_000,
+}, async () => {
   await using listener = await listen(answer)
   await fc.assert(
     fc.asyncProperty(connection, async ({ initialWindowSize, questions }) => {
@@ -138,7 +141,7 @@ test("Node's client gets every byte, whatever the windows", { timeout: 300_000 }
   )
 })
 
-test('an answer ends, though it has trailers without a field', async () => {
+test('a response with empty trailers ends', async () => {
   const frames = { take: () => undefined, onReady: () => undefined, close: () => undefined }
   const headers = { trailer: 'x-sum' }
   await using listener = await listen(async () => ({
@@ -150,13 +153,16 @@ test('an answer ends, though it has trailers without a field', async () => {
   const session = connect(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false })
   const stream = session.request({ ':path': '/' }).resume()
   assert.equal(
-    await Promise.race([once(stream, 'end').then(() => 'ended'), sleep(2_000, 'it hangs')]),
+    await Promise.race([
+      once(stream, 'end').then(() => 'ended'),
+      sleep(2_000, 'the response hangs'),
+    ]),
     'ended',
   )
   session.destroy()
 })
 
-test("Node's client reads every header, whatever its table, and whoever goes away before the answer", async () => {
+test("Node's client reads every header, whatever its table size, even if other streams are closed early", async () => {
   let asked = 0
   await using listener = await listen(async ({ path }) => {
     asked++

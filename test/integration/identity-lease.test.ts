@@ -1,4 +1,4 @@
-/** The leases by which servers are seen to be up. */
+/** Tests the Leases that show which servers are running. */
 import assert from 'node:assert/strict'
 import { hostname } from 'node:os'
 import { test } from 'node:test'
@@ -11,7 +11,7 @@ const labels = { 'apiserver.kubernetes.io/identity': 'kube-apiserver' }
 const ago = (seconds: number): string =>
   new Date(Date.now() - 1000 * seconds).toISOString().replace('Z', '000Z')
 
-test('the lease of a server that is gone is collected, those of others are not', async () => {
+test('the Lease of a server that is gone is deleted, and those of others are kept', async () => {
   await using first = await startTestServer()
   await using client = clients['HTTP/2']?.(first.url) ?? assert.fail()
   const create = async (
@@ -33,7 +33,7 @@ test('the lease of a server that is gone is collected, those of others are not',
   await using second = await startReplica(first)
   await until(
     async () => (await client.call({ path: `${leases}/apiserver-gone` })).status === 404,
-    'it is gone',
+    'the Lease is gone',
   )
   for (const name of ['apiserver-up', 'of-another-program', serverName(hostname())])
     assert.equal((await client.call({ path: `${leases}/${name}` })).status, 200, name)

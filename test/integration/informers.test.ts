@@ -1,7 +1,7 @@
 /**
- * Informers of two client libraries see exactly what was written, while the server and etcd under
- * it end and come back. The programs of test/clients write and judge; this test does things to the
- * server meanwhile.
+ * Tests that informers of two client libraries see exactly what was written, while the server and
+ * its etcd end and come back. The programs of test/clients write and check, and this test restarts
+ * the servers meanwhile.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
@@ -15,12 +15,9 @@ import { startEtcd, toolPath } from '../support/harness/etcd.ts'
 import { startKeelson } from '../support/harness/keelson.ts'
 import { kubectlFor } from '../support/harness/kubectl.ts'
 
-/** Several pages of a list. */
+/** Number of objects, which take several pages of a list. */
 const OBJECTS = 1500
-/**
- * Between two disturbances: long enough for the clients to be back and some hundred writes to be
- * done.
- */
+/** Time between two restarts, in which the clients reconnect and make some hundred writes. */
 const CALM_MS = 3000
 const clientNode = join(import.meta.dirname, '..', 'clients', 'node-informer.ts')
 
@@ -38,7 +35,8 @@ test('informers see exactly what was written, through restarts of the server and
     `--objects=${objects}`,
   ]
   using listing = new Client(toolPath('informer'), goArgs('listing', OBJECTS))
-  // The same program with streaming lists: a gate of client-go's own, read from the environment.
+  // The same program uses streaming lists, which a gate of client-go enables through the
+  // environment.
   using streaming = new Client(toolPath('informer'), goArgs('streaming', OBJECTS / 10), {
     KUBE_FEATURE_WatchListClient: 'true',
   })
@@ -60,7 +58,7 @@ test('informers see exactly what was written, through restarts of the server and
     const verdict = await client.end()
     assert.deepEqual(verdict.faults, [], JSON.stringify(verdict))
     const { configMaps } = verdict
-    // Otherwise the test would have tested nothing.
+    // Without updates and deletions, the test would prove nothing.
     assert.ok(configMaps.updates > 10 && configMaps.deletes > 2, JSON.stringify(verdict))
   }
 })
@@ -93,7 +91,7 @@ class Client implements Disposable {
     return JSON.parse(value)
   }
 
-  /** Ends its writing and waits for what it says. */
+  /** Ends the writes of the program and returns its verdict. */
   async end(): Promise<Verdict> {
     this.#child.stdin.end()
     const verdict = await this.line()

@@ -1,6 +1,6 @@
 /**
- * deploy/kube-apiserver.yaml: the server starts with exactly the flags that kubeadm writes, on an
- * etcd and with files as kubeadm makes them, and takes the manifest as a Pod.
+ * Tests deploy/kube-apiserver.yaml. The server starts with exactly the flags that kubeadm writes,
+ * on an etcd and with files that are set up as by kubeadm, and it accepts the manifest as a Pod.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -17,12 +17,12 @@ import { Authority, type IssuedCertificate } from '../support/harness/issued-cer
 import { until } from '../support/harness/until.ts'
 
 const root = join(import.meta.dirname, '..', '..')
-/** Each takes a second; minutes on a machine that is busy with other tests. */
+/** Maximum time until a program is ready. It takes a second, but minutes on a busy machine. */
 const READY_MS_MAX = 300_000
 const manifest = readFileSync(join(root, 'deploy', 'kube-apiserver.yaml'), 'utf8')
 const flags = [...manifest.matchAll(/^ +- (--\S+)$/gm)].map(([, flag = '']) => flag)
 
-/** Of kubeadm v1.33 for a cluster with an etcd of its own and no further settings. */
+/** Flags that kubeadm v1.33 writes for a cluster with its own etcd and no further settings. */
 const flagsOfKubeadm =
   `advertise-address allow-privileged authorization-mode client-ca-file enable-admission-plugins enable-bootstrap-token-auth
   etcd-cafile etcd-certfile etcd-keyfile etcd-servers kubelet-client-certificate kubelet-client-key kubelet-preferred-address-types proxy-client-cert-file
@@ -73,7 +73,7 @@ before(async () => {
 })
 after(() => parts.disposeAsync())
 
-/** The files below /etc/kubernetes/pki, with the names and subjects that kubeadm gives. */
+/** Writes the files below /etc/kubernetes/pki, with the names and subjects that kubeadm uses. */
 function fill(etcdAuthority: Authority): void {
   mkdirSync(join(pki, 'etcd'), { recursive: true })
   const put = (name: string, { certificatePem, keyPem }: IssuedCertificate): void => {
@@ -118,7 +118,7 @@ function fill(etcdAuthority: Authority): void {
   })
 }
 
-/** With the flags of kubeadm's etcd, as far as they matter to a client. */
+/** Starts an etcd with those flags of kubeadm's etcd that matter to a client. */
 async function startEtcd(client: number, peer: number, metrics: number): Promise<void> {
   const url = `https://127.0.0.1:${client}`
   const etcd = parts.use(
@@ -143,12 +143,15 @@ type RequestOptions = {
   readonly method?: string
   readonly body?: string
   readonly type?: string
-  /** Null: as nobody. */
+  /** The client's certificate. Null makes an anonymous request. */
   readonly as?: IssuedCertificate | null
   readonly headers?: { readonly [name: string]: string }
 }
 
-/** Status 0: no answer. The server's certificate must be right for its address. */
+/**
+ * Makes a request. The status is 0 if there is no response, for example because the server's
+ * certificate is not valid for its address.
+ */
 function ask({
   path,
   method = 'GET',
@@ -184,7 +187,7 @@ function ask({
   })
 }
 
-test('the manifest has the flags of kubeadm, all of them and no others', () => {
+test('the manifest has exactly the flags of kubeadm', () => {
   assert.deepEqual(
     flags.map((flag) => /^--([^=]+)/.exec(flag)?.[1] ?? '').toSorted(),
     flagsOfKubeadm.toSorted(),
@@ -196,7 +199,7 @@ test('the manifest names the image of this version', () => {
   assert.match(manifest, new RegExp(`image: localhost/keelson:${version}$`, 'm'))
 })
 
-test('kubeadm itself, its kubelets and front proxies are known', async () => {
+test("kubeadm's administrator, kubelets and front proxies are authenticated", async () => {
   const asReview = {
     path: '/apis/authentication.k8s.io/v1/selfsubjectreviews',
     method: 'POST',

@@ -1,6 +1,6 @@
 /**
- * The real kubectl reads OpenAPI: it explains kinds by v3, and checks what it sends by either
- * version.
+ * Tests that the real kubectl uses OpenAPI: it explains kinds by v3, and validates what it sends by
+ * either version.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -25,7 +25,7 @@ after(async () => {
   await etcd[Symbol.asyncDispose]()
 })
 
-test('explain tells what fields are for, of which type, and what they may be', async () => {
+test('explain shows the purpose, the type and the allowed values of fields', async () => {
   const containers = await kubectl.out('explain', 'pod.spec.containers')
   assert.match(containers, /^KIND: +Pod\nVERSION: +v1\n\nFIELD: containers <\[\]Container>\n/)
   assert.match(containers, /\n {2}name\t<string> -required-\n {4}The name of the container/)
@@ -46,7 +46,7 @@ test('explain tells what fields are for, of which type, and what they may be', a
   )
 })
 
-test('the kinds that people use most have no field without a description', async () => {
+test('every field of the most common kinds has a description', async () => {
   const paths = [
     'pod',
     'pod.spec',
@@ -77,13 +77,13 @@ test('the kinds that people use most have no field without a description', async
   }
 })
 
-test('explain reads the older version too, as protobuf', async () => {
+test('explain also reads the older version, as protobuf', async () => {
   const pod = await kubectl.out('explain', 'pod.spec', '--output=plaintext-openapiv2')
   assert.match(pod, /^KIND: +Pod\nVERSION: +v1\n\nRESOURCE: spec <Object>\n/)
   assert.match(pod, /\n {3}containers\t<\[\]Object> -required-\n {5}The containers of the pod\./)
 })
 
-test('a field that nobody knows is refused, told or passed over', async () => {
+test('an unknown field is refused, reported or ignored', async () => {
   const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: typo}\ndate: {a: b}\n'
   const file = await kubectl.file('typo.yaml', text)
   const create = (validate: string) =>
@@ -115,7 +115,7 @@ test('apply works out of the box', async () => {
   assert.equal(await kubectl.out('diff', '-f', file), '')
 })
 
-test('a custom kind is explained once it is there', async () => {
+test('a custom kind can be explained once it is defined', async () => {
   const schema = {
     type: 'object',
     description: 'A thing that turns.',
@@ -141,7 +141,7 @@ test('a custom kind is explained once it is there', async () => {
   await kubectl.out('wait', '--for=condition=Established', 'crd/wheels.example.com')
   const wheel = await kubectl.out('explain', 'wheel')
   assert.match(wheel, /DESCRIPTION:\n {4}A thing that turns\./)
-  // Upstream's conformance tests look for these words, of custom kinds and built-in ones.
+  // Kubernetes' conformance tests look for these words, for custom and built-in kinds.
   for (const text of [wheel, await kubectl.out('explain', 'pod')])
     assert.match(text, /\n {2}apiVersion\t<string>\n {4}APIVersion defines /)
   assert.match(await kubectl.out('explain', 'wheel.spec'), /\n {2}size\t<integer>\n {4}How large\./)

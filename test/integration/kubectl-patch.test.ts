@@ -1,6 +1,6 @@
 /**
- * The real kubectl changing what is there: labels, annotations, patches of all kinds, edits, apply
- * with its memory in an annotation.
+ * Tests changes by the real kubectl: labels, annotations, patches of all kinds, edits, and apply
+ * with its record in an annotation.
  */
 import assert from 'node:assert/strict'
 import { chmod } from 'node:fs/promises'
@@ -26,7 +26,7 @@ after(async () => {
   await etcd[Symbol.asyncDispose]()
 })
 
-/** What a path of an object shows. */
+/** Returns the value at a path of an object. */
 const field = (object: string, path: string): Promise<string> =>
   kubectl.out('get', object, '-o', `jsonpath={${path}}`)
 
@@ -65,7 +65,7 @@ test('label and annotate add, change and remove', async () => {
   assert.equal(await field('configmap/marked', '.metadata.annotations'), '')
 })
 
-test('patch in all three forms', async () => {
+test('patch works with all three patch types', async () => {
   await kubectl.out('create', '-f', await kubectl.file('patched.yaml', deployment('patched')))
   const patch = (type: string, body: unknown): Promise<string> =>
     kubectl.out('patch', 'deployment', 'patched', `--type=${type}`, '-p', JSON.stringify(body))
@@ -95,7 +95,7 @@ test('patch in all three forms', async () => {
   assert.match(missing.err, /deployments.apps "nobody" not found/)
 })
 
-test('set image, set env and scale', async () => {
+test('set image, set env and scale change a Deployment', async () => {
   await kubectl.out('create', '-f', await kubectl.file('set.yaml', deployment('set')))
   await kubectl.out('set', 'image', 'deployment/set', 'web=web:7')
   await kubectl.out('set', 'env', 'deployment/set', 'A-', 'C=3')
@@ -118,11 +118,11 @@ test('edit sends what the editor changed', async () => {
   assert.equal(await field('configmap/edited', '.data'), '{"a":"edited"}')
 })
 
-test('apply creates, changes and takes out what is no longer said', async () => {
+test('apply creates and changes fields, and removes those that are no longer in its file', async () => {
   const first = await kubectl.file('first.yaml', deployment('applied'))
   assert.match(await kubectl.out('apply', '-f', first), /deployment.apps\/applied created/)
   assert.match(await kubectl.out('apply', '-f', first), /deployment.apps\/applied unchanged/)
-  // Somebody else's field stays, the applier's own ones follow its file.
+  // The field of another client stays, and the applier's own fields follow its file.
   await kubectl.out('label', 'deployment/applied', 'owner=other')
   const changed = deployment('applied', 'web:2', '[{name: B, value: "2"}, {name: C, value: "3"}]')
   const second = await kubectl.file('second.yaml', changed)
@@ -141,7 +141,7 @@ test('apply creates, changes and takes out what is no longer said', async () => 
   assert.equal((await kubectl.run('diff', '-f', second)).code, 0)
 })
 
-test('replace, and replace --force', async () => {
+test('replace keeps the object, and replace --force creates it again', async () => {
   const file = await kubectl.file('replaced.yaml', deployment('replaced'))
   await kubectl.out('create', '-f', file)
   const uid = await field('deployment/replaced', '.metadata.uid')

@@ -1,6 +1,6 @@
 /**
- * The real kubectl against bin/keelson on a real etcd: what a person would type, and what they
- * would read.
+ * Tests the real kubectl against bin/keelson on a real etcd: commands that people type, and what
+ * they print.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -38,7 +38,7 @@ const settings = (value: string): Promise<string> =>
 
 const create = async (file: string): Promise<string> => kubectl.out('create', '-f', file)
 
-test('create, get, replace and delete a ConfigMap', async () => {
+test('a ConfigMap can be created, read, replaced and deleted', async () => {
   assert.equal(await create(await settings('red')), 'configmap/settings created\n')
   const twice = await kubectl.run('create', '-f', await settings('red'))
   assert.match(
@@ -69,7 +69,7 @@ test('create, get, replace and delete a ConfigMap', async () => {
   })
 })
 
-test('get -w shows what happens, for ConfigMaps and Namespaces', async () => {
+test('get -w shows events of ConfigMaps and Namespaces', async () => {
   await using maps = kubectl.follow('get', 'cm', '-w', '--output-watch-events')
   await create(await settings('red'))
   await maps.until(/^ADDED\s+settings/m)
@@ -94,7 +94,7 @@ test('get -w shows what happens, for ConfigMaps and Namespaces', async () => {
   )
 })
 
-test('who may not is told so', async () => {
+test('a user without permission is refused with a clear error', async () => {
   await using nobody = await kubectlFor(server, { token: 'wrong-token' })
   const refused = await nobody.run('get', 'cm')
   assert.equal(refused.code, 1)
@@ -109,7 +109,7 @@ test('who may not is told so', async () => {
   )
 })
 
-test('discovery: api-resources, api-versions, cluster-info, version', async () => {
+test('the discovery commands work: api-resources, api-versions, cluster-info and version', async () => {
   const resources = await kubectl.out('api-resources', '--no-headers')
   assert.match(resources, /^configmaps\s+cm\s+v1\s+true\s+ConfigMap$/m)
   assert.match(resources, /^deployments\s+deploy\s+apps\/v1\s+true\s+Deployment$/m)
@@ -139,7 +139,7 @@ test('discovery: api-resources, api-versions, cluster-info, version', async () =
   assert.match(components.out, /^NAME +STATUS +MESSAGE +ERROR$[\s\S]*^etcd-0 +Healthy +ok +$/m)
 })
 
-test('mistakes are answered as kubectl expects', async () => {
+test('mistakes get the errors that kubectl expects', async () => {
   const errorOf = async (...args: string[]): Promise<string> => (await kubectl.run(...args)).err
   assert.equal(
     await errorOf('get', 'nosuch'),

@@ -1,4 +1,7 @@
-/** A server with a node: what reaches the node's kubelet, what comes back, and who hangs up. */
+/**
+ * Tests a server with a node: what reaches the node's kubelet, what comes back, and connections
+ * that either side closes.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -30,7 +33,7 @@ let client: Client
 before(async () => {
   kubelet = await startKubelet()
   const flags = ['--disable-admission-plugins=ServiceAccount', '--request-timeout=1s']
-  // The server takes no address of its own machine for that of a node.
+  // These two hosts lead to the kubelet. Otherwise the server refuses addresses of its own machine.
   const near = ['127.0.0.1', 'node.example.com']
   const findHost = createFindHost(async (host) => [host])
   server = await startTestServer(flags, {
@@ -71,7 +74,7 @@ test('a log is read from the kubelet', async () => {
   assert.ok(kubelet.asked.includes('GET /containerLogs/k/p/c?timestamps=true&tailLines=2'))
 })
 
-test('a kubelet whose certificate is not of the authority is asked for logs only by who insists', async () => {
+test('logs of a kubelet with an untrusted certificate are read only if the client skips verification', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'keelson-kubelet-'))
   const ca = join(dir, 'ca.crt')
   await writeFile(ca, createAuthority('other', Date.now()).certificatePem)
@@ -94,7 +97,7 @@ test('a kubelet whose certificate is not of the authority is asked for logs only
   await rm(dir, { recursive: true })
 })
 
-test('a request to a node reaches it without the token of the client', async () => {
+test('a proxied request reaches the node without the token of the client', async () => {
   const { status, headers, text } = await client.call({
     method: 'POST',
     path: '/api/v1/nodes/n/proxy/a%20b/c?d=e',
@@ -104,7 +107,7 @@ test('a request to a node reaches it without the token of the client', async () 
   assert.deepEqual([moved, to['location']], [301, '/api/v1/nodes/n/proxy/'])
 })
 
-test('a query reaches a node as it was sent', async () => {
+test('a query reaches the node as it was sent', async () => {
   for (const query of ['wsdl', 'a=b%20c+d', 'a=%ff', '~a=~', 'a;b=c', "a='b'", '?x=1']) {
     const { text } = await client.call({ method: 'POST', path: `/api/v1/nodes/n/proxy/a?${query}` })
     assert.equal(text, `POST /a?${query} nobody`)
@@ -113,7 +116,7 @@ test('a query reaches a node as it was sent', async () => {
   }
 })
 
-test('a name cannot lead a proxy elsewhere', async () => {
+test('a name cannot make a proxy connect elsewhere', async () => {
   for (const name of ['n:1@example.com', 'n:x', 'n:70000', 'http:n:1%2F', 'n:1%23']) {
     const { status } = await client.call({ path: `/api/v1/nodes/${name}/proxy/` })
     assert.ok(status === 400 || status === 404, `${name}: ${status}`)
@@ -122,7 +125,7 @@ test('a name cannot lead a proxy elsewhere', async () => {
   assert.equal(status, 400)
 })
 
-test('a node cannot lead a proxy to the machine of the server', async () => {
+test('a node cannot make a proxy connect to the machine of the server', async () => {
   for (const [index, address] of [
     '127.0.0.2',
     '169.254.169.254',
@@ -153,8 +156,8 @@ test('a node cannot lead a proxy to the machine of the server', async () => {
   }
 })
 
-/** CVE-2020-8562: no resolver knows this name, so who asked one again would not get through. */
-test('a node with a name is reached at the address that was checked', async () => {
+/** CVE-2020-8562: no resolver knows this name, so a second resolution would fail. */
+test('a node with a host name is reached at the address that was checked', async () => {
   const status = { addresses: [{ type: 'Hostname', address: 'node.example.com' }] }
   await client.call({
     method: 'POST',
@@ -167,7 +170,7 @@ test('a node with a name is reached at the address that was checked', async () =
   assert.deepEqual([code, text], [418, 'GET /x nobody'])
 })
 
-test('without an upgrade there is nothing to connect to', async () => {
+test('exec without an upgrade is refused', async () => {
   const { status, text } = await client.call({
     method: 'POST',
     path: `${pod}/exec?command=ls&stdout=true`,
@@ -210,7 +213,7 @@ function open(
   })
 }
 
-test('a token among the protocols of a websocket is for the server alone', async () => {
+test('a token among the protocols of a websocket is not passed to the kubelet', async () => {
   const token = `base64url.bearer.authorization.k8s.io.${Buffer.from(adminToken).toString('base64url')}`
   const headers = {
     authorization: '',
@@ -228,7 +231,7 @@ test('a token among the protocols of a websocket is for the server alone', async
   }
 })
 
-test('a connection is kept for others only when all of a request has gone over it', async () => {
+test('a connection is reused only if a whole request was sent over it', async () => {
   const { status } = await open('/api/v1/nodes/n/proxy/refused', 'websocket', {
     'content-length': 50,
   })
@@ -240,7 +243,7 @@ test('a connection is kept for others only when all of a request has gone over i
 const token = { authorization: `Bearer ${adminToken}` }
 const bigBytes = 20 * 1024 * 1024
 
-/** Hands over `bytes` as fast as they are taken; what has been taken is counted. */
+/** Writes `bytes` as fast as they are accepted, and counts the accepted ones in `taken`. */
 async function pour(to: Writable, bytes: number, taken: { bytes: number }): Promise<void> {
   const chunk = Buffer.alloc(64 * 1024)
   for (let sent = 0; sent < bytes; sent += chunk.length) {
@@ -280,30 +283,30 @@ async function readAll(stream: Readable): Promise<string> {
 }
 
 for (const kind of ['HTTP/1.1', 'HTTP/2'] as const) {
-  test(`${kind}: a body of any length is handed on`, async () => {
+  test(`${kind}: a body of any length is forwarded`, async () => {
     using upload = begin(kind, '/api/v1/nodes/n/proxy/count')
     await pour(upload.to, bigBytes, { bytes: 0 })
     assert.equal(await upload.text, `${bigBytes}`)
   })
 
-  test(`${kind}: no faster than it is taken`, async () => {
+  test(`${kind}: a body is forwarded no faster than the kubelet reads it`, async () => {
     using upload = begin(kind, '/api/v1/nodes/n/proxy/deaf')
     const taken = { bytes: 0 }
     void pour(upload.to, 8 * bigBytes, taken).catch(() => undefined)
-    // Until all buffers on the way are full: Linux lets those of each of the two sockets grow to 36
-    // MB.
+    // The loop ends when all buffers on the way are full. Linux lets the buffers of each of the two
+    // sockets grow to 36 MB.
     let last = -1
     for (; last !== taken.bytes || last === 0; await sleep(500)) last = taken.bytes
     assert.ok(
       taken.bytes > 0 && taken.bytes < 4 * bigBytes,
-      `${taken.bytes} bytes are on their way to who reads nothing`,
+      `${taken.bytes} bytes were accepted for a kubelet that reads nothing`,
     )
   })
 }
 
 /**
- * What a second request would look like. Of a GET without a length Node's client would send it
- * behind the first one, as it is.
+ * A body that looks like a second request. Node's client would send the body of a GET without a
+ * length unframed behind the first request.
  */
 const second = Buffer.from('POST /second HTTP/1.1\r\nhost: kubelet\r\ncontent-length: 0\r\n\r\n')
 
@@ -311,7 +314,7 @@ for (const [kind, framing] of [
   ['HTTP/1.1', { 'transfer-encoding': 'chunked' }],
   ['HTTP/2', {}],
 ] as const) {
-  test(`${kind}: a body of unknown length is a body, whatever the method and the headers`, async () => {
+  test(`${kind}: a body of unknown length stays a body, whatever the method and the headers`, async () => {
     await using own = clients[kind]?.(server.url) ?? assert.fail('there is a client')
     for (const method of ['GET', 'DELETE', 'POST']) {
       for (const more of [{}, { expect: '100-continue' }]) {
@@ -334,12 +337,12 @@ for (const [kind, framing] of [
   })
 }
 
-test('an answer may begin later than that of other requests', async () => {
+test('a proxied response may begin after the timeout of other requests', async () => {
   const { status, text } = await client.call({ path: '/api/v1/nodes/n/proxy/late' })
   assert.deepEqual([status, text], [200, 'late'])
 })
 
-test('a redirect of who is behind stays below the path of the proxy', async () => {
+test('a redirect by the kubelet stays below the path of the proxy', async () => {
   const { status, headers } = await client.call({ path: '/api/v1/nodes/n/proxy/moved' })
   assert.deepEqual([status, headers['location']], [302, '/api/v1/nodes/n/proxy/there?a=b'])
   const { headers: others } = await client.call({ path: '/api/v1/nodes/n/proxy/x' })
@@ -365,12 +368,12 @@ for (const protocol of ['websocket', 'SPDY/3.1']) {
   })
 }
 
-test('an upgrade that nobody can answer is an ordinary error', async () => {
+test('an upgrade request that cannot be upgraded gets an ordinary response', async () => {
   assert.equal((await open(`${pod}x/exec?command=ls`, 'websocket')).status, 404)
   assert.equal((await open('/api/v1/namespaces/k/configmaps', 'websocket')).status, 200)
 })
 
-test('the server closes what it handed through when it stops', async () => {
+test('the server closes relayed connections when it stops', async () => {
   const { socket } = await open(`${pod}/portforward?ports=80`, 'SPDY/3.1')
   assert.ok(socket !== undefined)
   const closed = once(socket, 'close')

@@ -39,5 +39,5 @@ test('the response to a write of a large object is what a read returns', async (
   assert.deepEqual(server.complaints, [])
 })
 
-/** The age in a Table may differ. */
+/** Removes the ages of a Table, which may differ. */
 const withoutAges = (text: string): string => text.replace(/"\d+s"/, '')

@@ -1,6 +1,6 @@
 /**
- * A listener with a handler of the test's own, as the target of attacks: what it complains of fails
- * the test.
+ * A listener with a handler of the test, as the target of attacks. The test fails if the listener
+ * logs an error.
  */
 import assert from 'node:assert/strict'
 import type { Handler } from '../../src/api/request.ts'
@@ -14,9 +14,9 @@ const certificate = createSelfSigned('attacked', ['127.0.0.1'], Date.now())
 export type AttackedListener = AsyncDisposable & {
   readonly listener: Listener
   readonly port: number
-  /** Comes back when so many are open. */
+  /** Waits until this many connections are open. */
   readonly connections: (count: number) => Promise<void>
-  /** What was logged of connections that were ended, as `CODE message`. */
+  /** Errors that were logged for ended connections, as `CODE message`. */
   readonly connectionErrors: readonly string[]
 }
 

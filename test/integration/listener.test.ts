@@ -1,6 +1,6 @@
 /**
- * The listener with a handler of the test's own: limits, floods, certificates and an orderly end,
- * over real sockets.
+ * Tests the listener with handlers of the test over real sockets: limits, floods, certificates and
+ * shutdown.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -81,8 +81,8 @@ async function ask(session: ClientHttp2Session, headers: OutgoingHttpHeaders, bo
   if (body !== undefined) stream.end(body)
   const parts: Buffer[] = []
   stream.on('data', (part: Buffer) => parts.push(part))
-  // Both from the start: Node takes a stream that is over before anybody reads it for one that was
-  // cut off.
+  // Both events are awaited from the start, because Node reports a stream that ends before it is
+  // read as cut off.
   const [[head]] = await Promise.all([once(stream, 'response'), once(stream, 'end')])
   return { status: Number(head[':status']), headers: head, body: Buffer.concat(parts) }
 }
@@ -120,7 +120,7 @@ const largeBytes = largeParts.reduce((bytes, part) => bytes + part.length, 0)
 test('a thousand clients connect at once while the server is busy', async () => {
   await using server = await start(async () => text('{}'))
   const { port } = server.listener
-  // The counter is the machine's, so that another program may also raise it.
+  // The counter covers the whole machine, so another program may also increase it.
   let dropped = Infinity
   for (let tries = 0; tries < 3 && dropped > 0; tries++) {
     const before = droppedConnections()
@@ -133,7 +133,7 @@ test('a thousand clients connect at once while the server is busy', async () => 
   assert.equal(dropped, 0)
 })
 
-/** Connections that Linux dropped because no server accepted them in time. */
+/** Returns the number of connections that Linux dropped because no server accepted them in time. */
 function droppedConnections(): number {
   const [names, counts] = readFileSync('/proc/net/netstat', 'utf8')
     .split('\n')
@@ -142,8 +142,8 @@ function droppedConnections(): number {
   return Number(counts?.[names?.indexOf('ListenOverflows') ?? -1])
 }
 
-describe('answers', () => {
-  test('64 lists of 12 MB side by side on one connection', async () => {
+describe('responses', () => {
+  test('64 lists of 12 MB can be sent concurrently on one connection', async () => {
     await using server = await start(async () => large)
     const session = open(server.url)
     const lengths = await Promise.all(
@@ -158,7 +158,7 @@ describe('answers', () => {
     session.destroy()
   })
 
-  test('compression is as the client asks for it, over both versions', async () => {
+  test('responses are compressed as the client requests, over both versions', async () => {
     await using server = await start(async () => large)
     const session = open(server.url)
     for (const [encoding, isCompressed] of [
@@ -178,7 +178,7 @@ describe('answers', () => {
     assert.ok('content-encoding' in headers)
   })
 
-  test('who asks for a connection to be closed is told that it is', async () => {
+  test('a client that asks to close the connection gets connection: close', async () => {
     await using server = await start(async () => text('x'))
     const answerTo = async (request: string): Promise<string> => {
       const socket = connectHttp1(server.listener.port)
@@ -196,7 +196,7 @@ describe('answers', () => {
     assert.doesNotMatch(await answerTo('GET / HTTP/1.0'), /\r\nconnection:/i)
   })
 
-  test('a long target, long headers and names in UTF-8 get through', async () => {
+  test('a long path, long headers and values in UTF-8 are accepted', async () => {
     let seen = 0
     await using server = await start(async (request) => {
       seen++
@@ -250,7 +250,7 @@ describe('versions', () => {
 })
 
 describe('certificates', () => {
-  test('the one of a client is shown as it is, and none is needed', async () => {
+  test('a client certificate is passed on unverified, and is not required', async () => {
     const names: (string | undefined)[] = []
     const same = new Set<unknown>()
     await using server = await start(async ({ peerCertificate }) => {
@@ -279,7 +279,7 @@ describe('certificates', () => {
     assert.equal(same.size, 3, 'one object for each connection')
   })
 
-  test('a renewed one is used for new connections, and a broken one is not', async () => {
+  test('a renewed certificate is used for new connections, and a broken one is not', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'keelson-listener-'))
     await using server = await start(async () => text('ok'))
     const files = { certificatePath: join(dir, 'crt'), keyPath: join(dir, 'key') }
@@ -355,8 +355,11 @@ describe('limits', () => {
   const BUDGET_BYTES = 32 << 20
   const HEAD_BYTES = 900_000
   const begins = [
-    ['', 'unfinished heads of HTTP/1.1 share the memory for large headers'],
-    ['GET / HTTP/1.1\r\nhost: x\r\n\r\n', 'and so do those that are pipelined behind a request'],
+    ['', 'unfinished HTTP/1.1 headers share the memory for large headers'],
+    [
+      'GET / HTTP/1.1\r\nhost: x\r\n\r\n',
+      'unfinished headers that are pipelined share the memory for large headers',
+    ],
   ] as const
   for (const [before, name] of begins)
     test(name, async () => {
@@ -374,18 +377,18 @@ describe('limits', () => {
       })
       const endedMin = COUNT - Math.floor(BUDGET_BYTES / HEAD_BYTES)
       await until(() => ends.ended >= endedMin, `${endedMin} of ${COUNT} are ended`)
-      assert.ok(ends.ended < COUNT, 'the budget is for some of them')
+      assert.ok(ends.ended < COUNT, 'the budget is enough for some of them')
       const { status } = await askOnce(server.url, {})
-      assert.equal(status, 200, 'small headers are answered all the same')
+      assert.equal(status, 200, 'requests with small headers are still served')
       for (const socket of sockets) socket.destroy()
       while (server.listener.openConnections > 0) await sleep(10)
       const { text: answer } = await askOnce(server.url, {
         headers: { host: 'x', large: 'y'.repeat(HEAD_BYTES) },
       })
-      assert.equal(answer, 'ok', 'what they held was given back')
+      assert.equal(answer, 'ok', 'the memory was released')
     })
 
-  test('a body of HTTP/1.1 is no head, also when nobody waits for it any more', async () => {
+  test('an HTTP/1.1 body does not count as headers, even if the handler does not read it', async () => {
     const SENT_BYTES = 1 << 20
     await using server = await start(async () => text('ok'))
     const { port } = server.listener
@@ -406,7 +409,7 @@ describe('limits', () => {
     for (const socket of sockets) socket.destroy()
   })
 
-  test('a body that does not come is cut off', async () => {
+  test('a body that does not arrive is cut off', async () => {
     await using server = await start(bodyLength, { bodyMsMax: 100 })
     const session = open(server.url)
     const stream = session.request({ ':path': '/', ':method': 'POST' }, { endStream: false })
@@ -428,7 +431,7 @@ describe('limits', () => {
     assert.match(answer, /connection: close/i)
   })
 
-  test('headers and handshakes that do not come are cut off', async () => {
+  test('headers and handshakes that do not arrive are cut off', async () => {
     await using server = await start(bodyLength, { headMsMax: 200, handshakeMsMax: 200 })
     const { port } = server.listener
     const slow = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
@@ -439,7 +442,7 @@ describe('limits', () => {
     await Promise.all([once(slow, 'close'), once(silent, 'close')])
   })
 
-  test('who sends more than a ClientHello before anything is answered is cut off', async () => {
+  test('a client that sends more than a ClientHello before the first response is cut off', async () => {
     await using server = await start(bodyLength)
     const client = connectPlain(server.listener.port, '127.0.0.1')
     client.on('error', () => undefined).resume()
@@ -448,7 +451,7 @@ describe('limits', () => {
     assert.equal((await askOnce(server.url, {})).status, 200)
   })
 
-  test('a handshake may come in pieces', async () => {
+  test('a handshake may arrive in pieces', async () => {
     await using server = await start(async () => text('ok'))
     const plain = connectPlain(server.listener.port, '127.0.0.1')
     const inPieces = new Duplex({
@@ -470,7 +473,7 @@ describe('limits', () => {
     assert.match(answer, /^HTTP\/1.1 200 /)
   })
 
-  test('a body that is too long is refused, and the connection goes on', async () => {
+  test('a body that is too long is refused, and the connection continues', async () => {
     await using server = await start(bodyLength, { bodyBytesMax: 1000 })
     const session = open(server.url)
     assert.equal(
@@ -488,7 +491,7 @@ describe('limits', () => {
     if (reported !== undefined) assert.equal(reported.status, 413)
   })
 
-  test('a body that nobody reads does not keep its stream', async () => {
+  test('a body that the handler does not read does not keep its stream open', async () => {
     await using server = await start(async () => text('ok'))
     const session = open(server.url)
     const stream = session.request({ ':path': '/', ':method': 'POST' }, { endStream: false })
@@ -499,7 +502,7 @@ describe('limits', () => {
     session.destroy()
   })
 
-  test('a client that does not read its answer loses it', async () => {
+  test('a response that the client does not read is cut off', async () => {
     let asked = 0
     await using server = await start(
       async () => {
@@ -512,7 +515,7 @@ describe('limits', () => {
     await once(session, 'remoteSettings')
     const stream = session.request({ ':path': '/' })
     stream.on('error', () => undefined)
-    // Read so slowly that the window is never opened again.
+    // The client reads so slowly that the window is never opened again.
     await once(stream, 'response')
     await once(stream, 'close')
     assert.equal(stream.rstCode, constants.NGHTTP2_CANCEL)
@@ -523,7 +526,10 @@ describe('limits', () => {
       rejectUnauthorized: false,
     })
     socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
-    await until(() => asked === 2 && server.listener.openConnections === 0, 'it is cut off')
+    await until(
+      () => asked === 2 && server.listener.openConnections === 0,
+      'the connection is cut off',
+    )
     let bytes = 0
     socket.on('error', () => undefined)
     for await (const part of socket) bytes += part.length
@@ -544,7 +550,7 @@ describe('limits', () => {
     const wanted = Array.from({ length: 100 }, (_, at) => at)
     let answers = ''
     socket.on('data', (piece: Buffer) => (answers += piece.toString()))
-    // In pieces that end anywhere, some of them while others wait.
+    // The pieces end anywhere, and some of them arrive while others wait.
     const bytes = wanted.map(post).join('')
     for (let at = 0; at < bytes.length; at += 700) {
       socket.write(bytes.slice(at, at + 700))
@@ -559,7 +565,7 @@ describe('limits', () => {
     socket.destroy()
   })
 
-  test('pipelined requests do not pile up behind one that takes long', async () => {
+  test('pipelined requests do not pile up behind a slow one', async () => {
     const { promise: going, resolve: go } = Promise.withResolvers<void>()
     await using server = await start(async () => {
       await going
@@ -578,7 +584,7 @@ describe('limits', () => {
     few.destroy()
   })
 
-  test('who had a certificate of an authority of before sends no further request', async () => {
+  test('a client with a certificate of a replaced authority can send no further request', async () => {
     const { promise: going, resolve: go } = Promise.withResolvers<void>()
     const seen: string[] = []
     await using server = await start(async ({ path, peerCertificate }) => {
@@ -587,7 +593,8 @@ describe('limits', () => {
       const body = Buffer.from(`outdated: ${peerCertificate()?.isOutdated ?? false}`)
       const { status, headers } = text('')
       if (path !== '/streamed') return { status, headers, body }
-      // The head of this answer is sent before: it cannot say that the connection will be closed.
+      // The headers of this response are already sent, so they cannot announce the end of the
+      // connection.
       const stream = (async function* () {
         yield [Buffer.from('begun')]
         await going
@@ -612,7 +619,7 @@ describe('limits', () => {
       return { socket, gone, answers: () => answers }
     })
     while (seen.length < 2 || sockets[1]?.answers().includes('begun') !== true) await sleep(5)
-    // It has begun its handshake when the authorities change.
+    // This client has started its handshake when the authorities change.
     const early = connectPlain({ port, host: '127.0.0.1' })
     const earlyGone = new Promise(
       (resolve) => void early.on('error', () => undefined).on('close', resolve),
@@ -629,7 +636,7 @@ describe('limits', () => {
     assert.match(sockets[0]?.answers() ?? '', /connection: close[^]*outdated: true$/i)
   })
 
-  test('who leaves while pipelined requests wait leaves nothing behind', async () => {
+  test('a client that leaves while pipelined requests wait leaves nothing behind', async () => {
     let begun = 0
     await using server = await start(async ({ signal }) => {
       begun++
@@ -646,7 +653,7 @@ describe('limits', () => {
     assert.equal(begun, 1)
   })
 
-  test('an upgrade behind a request that is not answered ends the connection', async () => {
+  test('an upgrade behind a request without a response ends the connection', async () => {
     await using server = await start(after50Ms)
     const socket = connectHttp1(server.listener.port)
     socket.write(
@@ -659,7 +666,7 @@ describe('limits', () => {
 
   const floods: readonly [string, (session: ClientHttp2Session) => void][] = [
     [
-      'requests that are given up at once',
+      'requests that are canceled immediately',
       (session) => {
         const stream = session.request({ ':path': '/' })
         stream.on('error', () => undefined)
@@ -692,7 +699,7 @@ describe('limits', () => {
     })
   }
 
-  test('headers beyond the limit, and too many of them, do not reach the handler', async () => {
+  test('requests with headers beyond the limit, or with too many of them, do not reach the handler', async () => {
     let reached = 0
     const counting: Handler = async () => {
       reached++
@@ -702,7 +709,7 @@ describe('limits', () => {
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`x-${at}`, 'y']))
     for (const headers of [{ 'x-long': 'y'.repeat(60_000) }, many]) {
       const session = open(server.url)
-      // A limit of the settings holds from when the client has agreed to them.
+      // A limit in the settings applies once the client has acknowledged them.
       await once(session, 'remoteSettings')
       await new Promise((resolve) => void session.ping(resolve))
       await assert.rejects(ask(session, { ':path': '/', ...headers }), Object.keys(headers).join())
@@ -713,7 +720,7 @@ describe('limits', () => {
     assert.equal(reached, 0)
   })
 
-  test('an idle connection is closed, a quiet watch is not', async () => {
+  test('an idle connection is closed, and a quiet watch is not', async () => {
     await using server = await start(quiet, { idleMsMax: 200 })
     const watching = open(server.url)
     const watch = watching.request({ ':path': '/' })
@@ -725,7 +732,7 @@ describe('limits', () => {
     watching.destroy()
   })
 
-  test('more connections than allowed are turned away', async () => {
+  test('connections beyond the limit are refused', async () => {
     await using server = await start(async () => text('ok'), { connectionsMax: 2 })
     const sessions = [open(server.url), open(server.url)]
     await Promise.all(sessions.map((session) => once(session, 'connect')))
@@ -739,7 +746,7 @@ async function whenClosed(socket: Duplex): Promise<number> {
   return performance.now()
 }
 
-/** A watch that tells nothing until it is ended. */
+/** A handler that returns a watch without events. */
 const watched: Handler = async () => {
   let end: (() => void) | undefined
   let isOver = false
@@ -759,8 +766,8 @@ const watched: Handler = async () => {
   }
 }
 
-describe('the end', () => {
-  test('requests under way are answered, watches end, new ones go elsewhere', async () => {
+describe('shutdown', () => {
+  test('running requests get responses, watches end, and new requests are refused', async () => {
     let begun = 0
     const { promise: ending, resolve: end } = Promise.withResolvers<void>()
     const handler: Handler = async (request) => {
@@ -776,7 +783,7 @@ describe('the end', () => {
     assert.equal((await once(watch, 'response'))[0][':status'], 200)
     const slow = ask(session, { ':path': '/slow' })
     const oldVersion = askOnce(server.url, { headers: { connection: 'keep-alive' } })
-    await until(() => begun === 2, 'both are under way')
+    await until(() => begun === 2, 'both requests are running')
     const closed = server.listener.close({ graceMs: PATIENCE_MS })
     watch.resume()
     await Promise.all([once(watch, 'end'), goaway])
@@ -790,19 +797,19 @@ describe('the end', () => {
     await assert.rejects(askOnce(server.url, {}))
   })
 
-  test('what does not come to an end is ended', async () => {
+  test('a request that does not end is cut off after the grace period', async () => {
     const server = await start(() => new Promise(() => undefined))
     const session = open(server.url)
     const stream = session.request({ ':path': '/' })
     stream.on('error', () => undefined)
-    await until(() => server.listener.openRequests === 1, 'it is under way')
+    await until(() => server.listener.openRequests === 1, 'the request is running')
     const startMs = performance.now()
     await server.listener.close({ graceMs: 100 })
     assert.ok(performance.now() - startMs < PATIENCE_MS / 2, `${performance.now() - startMs} ms`)
     session.destroy()
   })
 
-  test('a handshake that does not come to its end holds up nothing', async () => {
+  test('an unfinished handshake does not delay the shutdown', async () => {
     const server = await start(async () => text('ok'))
     const silent = connectPlain(server.listener.port, '127.0.0.1')
     silent.on('error', () => undefined)
@@ -813,7 +820,7 @@ describe('the end', () => {
     assert.ok(performance.now() - startMs < PATIENCE_MS, `${performance.now() - startMs} ms`)
   })
 
-  test('a client that reads slowly gets the end of its answer', async () => {
+  test('a slow client gets the end of its response', async () => {
     const BODY_BYTES = 6_000_000
     const server = await start(async () => ({
       status: 200,
@@ -829,7 +836,7 @@ describe('the end', () => {
     await client.until(({ type }) => type === FRAME.DATA)
     client.socket.pause()
     const closed = server.listener.close({ graceMs: PATIENCE_MS })
-    // Longer than a connection lingers: it is not over before the client has its answer.
+    // This is longer than a connection lingers, but it is kept until the client has its response.
     await sleep(2500)
     client.socket.resume()
     assert.ok(
@@ -843,8 +850,8 @@ describe('the end', () => {
     await closed
   })
 
-  test('the ends of watches are spread over the time that they are given', async () => {
-    // At 5 ms each, they are two seconds; a connection has fewer streams.
+  test('the ends of watches are spread over their grace period', async () => {
+    // At 5 ms each, the ends take two seconds. A connection has fewer streams than that.
     const WATCHES = 400
     const server = await start(watched)
     const sessions = [open(server.url), open(server.url)]
@@ -859,14 +866,14 @@ describe('the end', () => {
     while (server.listener.openRequests < WATCHES) await sleep(10)
     await server.listener.close({ graceMs: 0, watchGraceMs: 3_000 })
     await Promise.all(ends)
-    // A busy machine may hear of the first ones late.
+    // A busy machine may notice the first ends late.
     const spreadMs = Math.max(...endsMs) - Math.min(...endsMs)
     assert.ok(spreadMs > 1_000, `within ${spreadMs} ms`)
     for (const session of sessions) session.destroy()
   })
 
-  test('watches over WebSockets are spread like the others, other tunnels end at once', async () => {
-    // At 5 ms each, they are half a second.
+  test('the ends of watches over WebSockets are also spread, and other tunnels end immediately', async () => {
+    // At 5 ms each, the ends take half a second.
     const WATCHES = 100
     const server = await start(async (request) => {
       const watch = await watched(request)
@@ -896,13 +903,13 @@ describe('the end', () => {
     assert.ok((await tunnelEnd) < Math.max(...endsMs) - 250)
   })
 
-  test('nothing is left of a connection that has gone', async () => {
+  test('a closed connection leaves nothing behind', async () => {
     await using server = await start(async () => text('ok'))
     const session = open(server.url)
     await ask(session, { ':path': '/' })
     assert.equal(server.listener.openConnections, 1)
     session.destroy()
     await askOnce(server.url, {})
-    await until(() => server.listener.openConnections === 0, 'both have gone')
+    await until(() => server.listener.openConnections === 0, 'both connections are closed')
   })
 })

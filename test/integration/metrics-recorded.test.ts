@@ -1,5 +1,5 @@
 /**
- * What the reference's metrics are like, and what it counts, as recorded by
+ * Compares the metrics and what they count with kube-apiserver's, as recorded by
  * test/recorded/metrics/record.ts.
  */
 import assert from 'node:assert/strict'
@@ -13,7 +13,7 @@ import { countedOf, exercise } from '../recorded/metrics/exercise.ts'
 import { describeMetrics, type MetricDescription } from '../recorded/metrics/exposition.ts'
 import recorded from '../recorded/metrics/recorded.json' with { type: 'json' }
 
-test('metrics have the type, stability level, labels and buckets of the reference, or a reason why they are not there', async () => {
+test("metrics have kube-apiserver's type, stability, labels and buckets, or a reason why they are missing", async () => {
   const ours = new Map((await registeredMetrics()).map((metric) => [metric.name, metric]))
   const theirs: { readonly [name: string]: MetricDescription } = {
     ...recorded.metrics,
@@ -36,7 +36,7 @@ test('metrics have the type, stability level, labels and buckets of the referenc
   for (const name of recorded.runtime) if (!ours.has(name)) assert.ok(reasonOf(name) !== '')
 })
 
-test('the same requests are counted as by the reference', { timeout: 300_000 }, async () => {
+test('the same requests are counted as in kube-apiserver', { timeout: 300_000 }, async () => {
   await using etcd = await startEtcd()
   await using server = await startKeelson({ etcdUrl: etcd.clientUrl })
   using client = createClient({ server: server.url, token: server.token })

@@ -1,4 +1,4 @@
-/** What requests leave in the metrics, by upstream's names and rules. */
+/** Tests how requests are counted in the metrics, by kube-apiserver's names and rules. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:http2'
@@ -24,7 +24,7 @@ after(async () => {
 
 const secrets = '/api/v1/namespaces/default/secrets'
 
-/** The sum of all series of a metric that have these labels. */
+/** Returns the sum of all series of a metric that have these labels. */
 async function sum(
   name: string,
   labels: { readonly [name: string]: string } = {},
@@ -38,7 +38,7 @@ async function sum(
     .reduce((total, line) => total + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
 }
 
-test('requests that are refused or lead nowhere are not requests of a resource, as upstream', async () => {
+test('requests that are refused or not routed do not count for a resource, as in kube-apiserver', async () => {
   const earlier = await sum('apiserver_request_total')
   assert.equal((await client.call({ path: secrets, token: 'nobody' })).status, 401)
   assert.equal((await client.call({ path: secrets, token: 'bob-token' })).status, 403)
@@ -53,7 +53,7 @@ test('requests that are refused or lead nowhere are not requests of a resource, 
   assert.ok((await sum('apiserver_request_total')) >= earlier)
 })
 
-test('verbs, bodies and answers have the labels that upstream gives them', async () => {
+test("verbs, bodies and responses have kube-apiserver's labels", async () => {
   const name = 'measured'
   const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name } }
   assert.equal((await client.call({ method: 'POST', path: secrets, body })).status, 201)
@@ -87,7 +87,7 @@ test('verbs, bodies and answers have the labels that upstream gives them', async
   assert.ok(
     (await sum('apiserver_request_sli_duration_seconds_count', { ...own, verb: 'POST' })) === 1,
   )
-  // Hidden, and asked for.
+  // This metric is hidden, and enabled by a flag.
   assert.ok(
     (await sum('apiserver_request_slo_duration_seconds_count', { ...own, verb: 'POST' })) === 1,
   )
@@ -105,11 +105,11 @@ test('verbs, bodies and answers have the labels that upstream gives them', async
   )
 })
 
-test('the server counts its own requests apart', async () => {
+test('the server counts its own requests separately', async () => {
   assert.ok((await sum('apiserver_selfrequest_total')) > 0)
 })
 
-test('a watch is a request when it ends', async () => {
+test('a watch is counted as a request when it ends', async () => {
   const own = { resource: 'secrets', verb: 'WATCH' }
   const earlier = await sum('apiserver_request_total', own)
   const watch = client.lines({ path: `${secrets}?watch=true` })
@@ -122,7 +122,7 @@ test('a watch is a request when it ends', async () => {
   await until(async () => (await sum('apiserver_request_total', own)) === earlier + 1, 'its count')
 })
 
-test('health and aggregated discovery are the paths that are counted', async () => {
+test('only the paths of health checks and aggregated discovery are counted', async () => {
   await client.call({ path: '/livez' })
   assert.equal(
     await sum('apiserver_request_total', { subresource: '/livez', component: '', verb: 'GET' }),
@@ -138,7 +138,7 @@ test('health and aggregated discovery are the paths that are counted', async () 
   )
 })
 
-test('requests that find no place are counted and terminated', async () => {
+test('requests beyond the limit are counted and terminated', async () => {
   await using limited = await startTestServer([
     '--enable-priority-and-fairness=false',
     '--max-requests-inflight=1',
@@ -146,7 +146,7 @@ test('requests that find no place are counted and terminated', async () => {
   ])
   await using own = clients['HTTP/2']?.(limited.url) ?? assert.fail()
   limited.pauseEtcd()
-  // It waits for etcd, and so holds the only place.
+  // This request waits for etcd, and occupies the only slot.
   const held = own.call({ path: `${secrets}/held`, token: 'bob-token' })
   const read = async (): Promise<string> => (await own.call({ path: '/metrics' })).text
   await until(
@@ -163,13 +163,13 @@ test('requests that find no place are counted and terminated', async () => {
   await held
 })
 
-test('a request whose time is over is terminated', async () => {
+test('a request that times out is counted as terminated', async () => {
   assert.equal((await client.call({ path: `${secrets}?timeout=1us` })).status, 504)
   const own = { code: '504', resource: 'secrets', verb: 'LIST', scope: 'namespace' }
   assert.equal(await sum('apiserver_request_terminations_total', own), 1)
 })
 
-test('a custom resource leaves no series behind, even of a request that outlasts it', async () => {
+test('a custom resource leaves no series behind, even if a request outlasts it', async () => {
   const [group, definitions] = [
     'gone.example.com',
     '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
@@ -206,7 +206,7 @@ test('a custom resource leaves no series behind, even of a request that outlasts
   await until(
     async () =>
       (await sum('apiserver_current_inflight_requests', { request_kind: 'mutating' })) > 0,
-    'it',
+    'the late request',
   )
   assert.equal((await client.call({ method: 'DELETE', path })).status, 200)
   await until(

@@ -1,6 +1,6 @@
 /**
- * Mutating policies on a whole server: in force when their write is answered, on built-in and
- * custom kinds.
+ * Tests mutating policies on a whole server. They apply to built-in and custom kinds as soon as
+ * their write is acknowledged.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -8,7 +8,7 @@ import { type Fields, fieldsOf } from '../../src/api/object.ts'
 import { parseText } from '../../src/api/json-value.ts'
 import { type Client, clients, startTestServer } from './support.ts'
 
-/** At the same time, each with a policy of its own. */
+/** Number of concurrent clients. Each has a policy of its own. */
 const CLIENTS = 30
 const admission = '/apis/admissionregistration.k8s.io/v1alpha1'
 const configMaps = '/api/v1/namespaces/default/configmaps'
@@ -66,7 +66,7 @@ const created = async (name: string): Promise<Fields> =>
     ],
   )
 
-test('a policy is in force when its binding is answered, and no longer when its deletion is', async () => {
+test('a policy applies once its binding is acknowledged, and no longer once the deletion is', async () => {
   const rule = { apiGroups: [''], resources: ['configmaps'] }
   await Promise.all(
     Array.from({ length: CLIENTS }, async (_, at) => {
@@ -121,7 +121,10 @@ test('a custom kind is mutated as soon as it is served', async () => {
   assert.deepEqual({ ...fieldsOf(made['spec']) }, { size: 2, host: 'h' })
 })
 
-/** The resource is served some milliseconds after its definition is stored. */
+/**
+ * Repeats a request until it succeeds. A resource is served some milliseconds after its definition
+ * is stored.
+ */
 async function until(act: () => Promise<Fields>): Promise<Fields> {
   for (let tries = 0; ; tries++) {
     try {

@@ -1,4 +1,4 @@
-/** Namespaces that are deleted, by the controller inside the server. */
+/** Tests the deletion of namespaces by the controller inside the server. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -56,7 +56,7 @@ const remove = (path: string) => client.call({ method: 'DELETE', path })
 const isGone = (name: string) => async (): Promise<boolean> =>
   (await ask(`/api/v1/namespaces/${name}`)).status === 404
 
-test('all that is in it goes, of built-in kinds and of custom ones that came later, and then the namespace', async () => {
+test('the contents of a namespace are deleted, also of kinds that were defined later, and then the namespace', async () => {
   await post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
     metadata: { name: 'lamps.example.com' },
     spec: {
@@ -110,7 +110,7 @@ test('CVE-2024-7598: the policies of a namespace stay until its pods are gone', 
     JSON.stringify((await ask('/api/v1/namespaces/guarded')).body.status)
   await until(
     async () => (await conditionOf()).includes('NamespaceDeletionContentFailure'),
-    'the namespace is looked at',
+    'the controller has processed the namespace',
   )
   assert.equal((await ask(`${policies}/deny`)).status, 200)
   const headers = { 'content-type': 'application/merge-patch+json' }
@@ -121,7 +121,7 @@ test('CVE-2024-7598: the policies of a namespace stay until its pods are gone', 
     headers,
     body: released,
   })
-  // Nobody runs the pod, so nobody ends it after its grace period.
+  // No kubelet runs the pod, so nothing ends it after its grace period.
   await client.call({
     method: 'DELETE',
     path: '/api/v1/namespaces/guarded/pods/p?gracePeriodSeconds=0',
@@ -129,7 +129,7 @@ test('CVE-2024-7598: the policies of a namespace stay until its pods are gone', 
   await until(isGone('guarded'), 'the namespace is gone')
 })
 
-test('what a finalizer keeps is told in conditions; when it is released the namespace goes', async () => {
+test('contents that a finalizer keeps are reported in conditions, and their release ends the namespace', async () => {
   await post('/api/v1/namespaces', { metadata: { name: 'held' } })
   await post('/api/v1/namespaces/held/configmaps', {
     metadata: { name: 'a', finalizers: ['example.com/hold'] },
@@ -142,7 +142,7 @@ test('what a finalizer keeps is told in conditions; when it is released the name
     )
   await until(
     async () => (await condition('NamespaceFinalizersRemaining')) !== undefined,
-    'it is told',
+    'the condition is set',
   )
   assert.equal(
     (await condition('NamespaceContentRemaining'))?.message,
@@ -158,18 +158,21 @@ test('what a finalizer keeps is told in conditions; when it is released the name
   await until(isGone('held'), 'the namespace is gone')
 })
 
-test('a namespace that others have to finalize too stays', async () => {
+test('a namespace that another controller must also finalize stays', async () => {
   await post('/api/v1/namespaces', {
     metadata: { name: 'shared' },
     spec: { finalizers: ['example.com/other'] },
   })
   await remove('/api/v1/namespaces/shared')
   const path = '/api/v1/namespaces/shared'
-  await until(async () => (await ask(path)).body.spec.finalizers.length === 1, 'ours is removed')
+  await until(
+    async () => (await ask(path)).body.spec.finalizers.length === 1,
+    'our finalizer is removed',
+  )
   assert.deepEqual((await ask(path)).body.spec.finalizers, ['example.com/other'])
 })
 
-test('it acts as its service account: RBAC and the audit log see it, and what it lacks it is refused', async () => {
+test('the controller acts as its service account, which RBAC restricts and the audit log records', async () => {
   const lines = (await readFile(join(dir, 'audit.log'), 'utf8')).trim().split('\n')
   const verbs = new Set(lines.map((line) => JSON.parse(line).verb))
   assert.deepEqual(verbs, new Set(['delete', 'update']))
@@ -181,5 +184,8 @@ test('it acts as its service account: RBAC and the audit log see it, and what it
   await post('/api/v1/namespaces/refused/configmaps', { metadata: { name: 'a' } })
   await remove('/api/v1/namespaces/refused')
   const refusal = /namespace-controller.*cannot delete resource.*configmaps/
-  await until(async () => server.complaints.some((line) => refusal.test(line)), 'it is refused')
+  await until(
+    async () => server.complaints.some((line) => refusal.test(line)),
+    'the deletion is refused',
+  )
 })

@@ -1,6 +1,6 @@
 /**
- * Creates whose admission takes long, in a namespace that is deleted meanwhile; and how soon a
- * namespace is gone.
+ * Tests creates with a slow admission in a namespace that is deleted in the meantime, and how fast
+ * a namespace is deleted.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -22,7 +22,7 @@ const named = (kind: string, name: string): Fields => ({
 
 async function send(cluster: Cluster, request: TestRequest): Promise<void> {
   const { status, body } = await cluster.request(request)
-  assert.ok(status < 300, `${request.path} answered ${status}: ${JSON.stringify(body)}`)
+  assert.ok(status < 300, `${request.path} returned ${status}: ${JSON.stringify(body)}`)
 }
 
 const post = (cluster: Cluster, path: string, body: Fields): Promise<void> =>
@@ -31,7 +31,7 @@ const post = (cluster: Cluster, path: string, body: Fields): Promise<void> =>
 const isThere = async (cluster: Cluster, path: string): Promise<boolean> =>
   (await cluster.request({ path })).status === 200
 
-/** With what controllers put into each namespace. */
+/** Creates a namespace, and waits for the objects that controllers create in it. */
 async function createNamespace(cluster: Cluster): Promise<void> {
   await post(cluster, namespaces, named('Namespace', 'n'))
   await cluster.waitFor(() => isThere(cluster, `${configMaps}/kube-root-ca.crt`))
@@ -67,7 +67,7 @@ for (const [what, request] of Object.entries(requests)) {
     const creating = cluster.request(request)
     await hook.held
     await send(cluster, { method: 'DELETE', path: `${namespaces}/n` })
-    // Another one that is deleted later is gone, and this one waits.
+    // Another namespace that is deleted later is gone first, because this one waits.
     await post(cluster, namespaces, named('Namespace', 'other'))
     await send(cluster, { method: 'DELETE', path: `${namespaces}/other` })
     await cluster.waitFor(async () => !(await isThere(cluster, `${namespaces}/other`)), {
@@ -82,7 +82,7 @@ for (const [what, request] of Object.entries(requests)) {
   })
 }
 
-test('a create whose admission takes long is refused when its namespace is being deleted by then', async () => {
+test('a create with a slow admission is refused if its namespace is being deleted by then', async () => {
   await using hook = await HoldingWebhook.start()
   await using cluster = await startCluster({ controllers: ['serviceaccount-controller'] })
   await post(cluster, namespaces, named('Namespace', 'n'))
@@ -109,7 +109,7 @@ test('a create whose admission takes long is refused when its namespace is being
 test('an empty namespace is gone within 100 ms', async () => {
   await using cluster = await startCluster()
   const endMs = performance.now() + PATIENCE_MS
-  // The best of several attempts: others may use the machine.
+  // The best of several attempts counts, because other programs may use the machine.
   for (let tookMs = Infinity; tookMs > 100; ) {
     assert.ok(performance.now() < endMs, `${tookMs} ms`)
     await createNamespace(cluster)

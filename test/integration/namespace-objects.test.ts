@@ -1,4 +1,7 @@
-/** What controllers inside the server keep in every namespace, and the status of quotas. */
+/**
+ * Tests the objects that controllers inside the server keep in every namespace, and the status of
+ * quotas.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -35,17 +38,17 @@ const remove = (path: string) => client.call({ method: 'DELETE', path })
 const account = '/api/v1/namespaces/shop/serviceaccounts/default'
 const ca = '/api/v1/namespaces/shop/configmaps/kube-root-ca.crt'
 
-test('a new namespace has a service account and the CA, and gets them back', async () => {
+test('a new namespace has a service account and the CA, which come back when they are deleted', async () => {
   await post('/api/v1/namespaces', { metadata: { name: 'shop' } })
   const both = async (): Promise<boolean> =>
     (await read(account)) !== undefined && (await read(ca)) !== undefined
-  await until(both, 'they are there')
+  await until(both, 'both objects exist')
   const pem = (await read(ca)).data['ca.crt']
   assert.match(pem, /^-----BEGIN CERTIFICATE-----/)
   const { uid } = (await read(account)).metadata
   await remove(account)
   await remove(ca)
-  await until(both, 'they are there again')
+  await until(both, 'both objects exist again')
   assert.notEqual((await read(account)).metadata.uid, uid)
   const headers = { 'content-type': 'application/merge-patch+json' }
   await client.call({
@@ -54,24 +57,27 @@ test('a new namespace has a service account and the CA, and gets them back', asy
     headers,
     body: { data: { 'ca.crt': 'x', more: 'y' } },
   })
-  await until(async () => (await read(ca)).data.more === undefined, 'it is mended')
+  await until(async () => (await read(ca)).data.more === undefined, 'the ConfigMap is corrected')
   assert.deepEqual((await read(ca)).data, { 'ca.crt': pem })
 })
 
-test('they do not keep a namespace from ending', async () => {
+test('these objects do not keep a namespace from being deleted', async () => {
   await post('/api/v1/namespaces', { metadata: { name: 'ends' } })
   await until(
     async () => (await read('/api/v1/namespaces/ends/serviceaccounts/default')) !== undefined,
-    'it is full',
+    'the service account exists',
   )
   await remove('/api/v1/namespaces/ends')
-  await until(async () => (await read('/api/v1/namespaces/ends')) === undefined, 'it is gone')
+  await until(
+    async () => (await read('/api/v1/namespaces/ends')) === undefined,
+    'the namespace is gone',
+  )
 })
 
-test('a quota tells what is used, when it comes, when its limits change and when objects go', async () => {
+test('the status of a quota follows its creation, changes of its limits, and deletions of objects', async () => {
   const quota = '/api/v1/namespaces/shop/resourcequotas/q'
   const configMaps = '/api/v1/namespaces/shop/configmaps'
-  await until(async () => (await read(ca)) !== undefined, 'the CA is there')
+  await until(async () => (await read(ca)) !== undefined, 'the CA exists')
   await post(configMaps, { metadata: { name: 'a' } })
   await post(configMaps, { metadata: { name: 'b' } })
   await post('/api/v1/namespaces/shop/resourcequotas', {
@@ -80,7 +86,7 @@ test('a quota tells what is used, when it comes, when its limits change and when
   })
   const used = async (): Promise<Record<string, string> | undefined> =>
     (await read(quota)).status.used
-  await until(async () => (await used())?.['configmaps'] === '3', 'it is counted')
+  await until(async () => (await used())?.['configmaps'] === '3', 'the objects are counted')
   assert.deepEqual(await used(), {
     configmaps: '3',
     'count/secrets': '0',
@@ -92,7 +98,10 @@ test('a quota tells what is used, when it comes, when its limits change and when
   const headers = { 'content-type': 'application/merge-patch+json' }
   const body = { spec: { hard: { configmaps: '20', services: '2', pods: null } } }
   await client.call({ method: 'PATCH', path: quota, headers, body })
-  await until(async () => (await read(quota)).status.hard.services === '2', 'its limits are told')
+  await until(
+    async () => (await read(quota)).status.hard.services === '2',
+    'the status has the new limits',
+  )
   assert.deepEqual(await used(), {
     configmaps: '2',
     'count/secrets': '0',
@@ -129,17 +138,17 @@ async function define(plural: string): Promise<void> {
   })
   await until(
     async () => (await read(`/apis/example.com/v1/${plural}`)) !== undefined,
-    'it is served',
+    'the resource is served',
   )
 }
 
-/** How often a quota was to be counted. */
+/** Returns how often quotas were queued to be counted. */
 async function counts(): Promise<number> {
   const { text } = await client.call({ path: '/metrics' })
   return Number(/^workqueue_adds_total\{name="resourcequota_primary"\} (\d+)/m.exec(text)?.[1])
 }
 
-/** Nothing more is to come if nothing came for so long. */
+/** Time without a count after which no more counts are expected. */
 const QUIET_MS = 1_500
 
 async function settledCounts(): Promise<number> {
@@ -151,7 +160,7 @@ async function settledCounts(): Promise<number> {
   }
 }
 
-test('a definition that comes makes quotas count that limit its objects, and no others', async () => {
+test('a new definition triggers a count of only those quotas that limit its objects', async () => {
   const quotas = '/api/v1/namespaces/shop/resourcequotas'
   await post(quotas, {
     metadata: { name: 'lamps' },
@@ -159,7 +168,7 @@ test('a definition that comes makes quotas count that limit its objects, and no 
   })
   await until(
     async () => (await read(`${quotas}/lamps`)).status.hard !== undefined,
-    'its limits are told',
+    'the status has the limits',
   )
   const earlier = await settledCounts()
   assert.ok(earlier > 0)
@@ -170,8 +179,8 @@ test('a definition that comes makes quotas count that limit its objects, and no 
   const used = async (): Promise<object | undefined> => (await read(`${quotas}/lamps`)).status.used
   await until(
     async () => JSON.stringify(await used()) === '{"count/lamps.example.com":"0"}',
-    'they are counted',
+    'the objects are counted',
   )
 })
 
-test('nothing failed', () => assert.deepEqual(server.complaints, []))
+test('the server logged no complaints', () => assert.deepEqual(server.complaints, []))

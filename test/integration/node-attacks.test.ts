@@ -1,6 +1,6 @@
 /**
- * What a kubelet whose credentials were stolen must not reach, by any verb, path or selector: each
- * of these is an attack that must fail.
+ * Tests that stolen credentials of a kubelet give no access to other nodes, by any verb, path or
+ * selector. Each of these attacks must fail.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -83,7 +83,8 @@ async function create(path: string, body: object): Promise<void> {
 }
 
 /**
- * Nodes one and two, each with a pod that refers to a secret, a config map, a claim and an account.
+ * Creates the nodes one and two, each with a pod that refers to a secret, a config map, a claim and
+ * an account.
  */
 async function prepare(): Promise<void> {
   for (const node of ['one', 'two']) {
@@ -136,7 +137,7 @@ async function prepare(): Promise<void> {
     )
 }
 
-/** Each is refused with 403. */
+/** Checks that each attack is refused with 403. */
 async function refused(
   attacks: readonly (readonly [string, string, RequestOptions?])[],
 ): Promise<void> {
@@ -150,7 +151,7 @@ async function refused(
   }
 }
 
-test('what is its own can be read, so that the refusals below mean something', async () => {
+test('a node can read its own objects, so that the refusals below are meaningful', async () => {
   for (const path of [
     'secrets/of-one',
     'configmaps/of-one',
@@ -162,7 +163,7 @@ test('what is its own can be read, so that the refusals below mean something', a
   assert.equal((await asOne('GET', `${core}/secrets/disk-of-one`)).status, 404)
 })
 
-test('a node does not read what belongs to another node', async () => {
+test('a node cannot read objects of another node', async () => {
   const selected = (selector: string): string =>
     `${core}/secrets?fieldSelector=${encodeURIComponent(selector)}`
   await refused([
@@ -195,7 +196,7 @@ test('a node does not read what belongs to another node', async () => {
   ])
 })
 
-test('a selector that names the node is applied, whatever stands beside it', async () => {
+test('a selector that names the node is applied, whatever other selectors are given', async () => {
   const names = async (path: string): Promise<string[]> => {
     const { status, body } = await asOne('GET', path)
     assert.equal(status, 200, path)
@@ -228,7 +229,7 @@ test('a selector that names the node is applied, whatever stands beside it', asy
 
 const volume = (source: object): object => ({ volumes: [{ name: 'v', ...source }] })
 
-test('a node creates no pods but mirrors of its own, and gains nothing by them', async () => {
+test('a node can create only its own mirror pods, and gains nothing by them', async () => {
   const annotations = { 'kubernetes.io/config.mirror': 'x' }
   const owner = {
     apiVersion: 'v1',
@@ -276,7 +277,7 @@ test('a node creates no pods but mirrors of its own, and gains nothing by them',
       { body: { metadata: { name: 'on-two' }, target: { name: 'one' } } },
     ],
   ])
-  // One that an administrator let through still gives no access.
+  // A mirror pod that an administrator created also gives no access.
   const spec = volume({ secret: { secretName: 'of-two' } })
   const body = {
     metadata: { name: 'm', annotations, ownerReferences: [owner] },
@@ -287,7 +288,7 @@ test('a node creates no pods but mirrors of its own, and gains nothing by them',
   await refused([['GET', `${core}/secrets/of-two`]])
 })
 
-test('a node touches no pod of another node', async () => {
+test('a node cannot change pods of another node', async () => {
   const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'on-two' } }
   await refused([
     ['DELETE', `${core}/pods/on-two`],
@@ -319,7 +320,7 @@ test('a node touches no pod of another node', async () => {
   ])
 })
 
-test('a node changes neither its restricted labels nor its taints, in any form', async () => {
+test('a node cannot change its restricted labels or its taints, by any kind of write', async () => {
   const own = '/api/v1/nodes/one'
   const key = 'node-restriction.kubernetes.io/pci'
   const labels = { [key]: 'yes' }
@@ -365,7 +366,7 @@ const csiNode = (name: string): RequestOptions => ({
   body: { metadata: { name }, spec: { drivers: [] } },
 })
 
-test('a node writes no other node, also not by an update that creates it', async () => {
+test('a node cannot write another node, not even by an update that creates it', async () => {
   const two = '/api/v1/nodes/two'
   const leases = '/apis/coordination.k8s.io/v1/namespaces'
   await refused([
@@ -386,12 +387,12 @@ test('a node writes no other node, also not by an update that creates it', async
       { body: { apiVersion: 'v1', kind: 'Secret' }, type: apply },
     ],
   ])
-  // An update of a Node creates none.
+  // An update of a Node does not create it.
   assert.equal(
     (await asOne('PUT', '/api/v1/nodes/three', { body: nodeObject('three') })).status,
     404,
   )
-  // The name in the path is authorized, so the one in the body has to be the same.
+  // The name in the path is authorized, so the name in the body must be the same.
   assert.equal((await asOne('PUT', '/api/v1/nodes/one', { body: nodeObject('two') })).status, 400)
   assert.equal((await call('GET', '/api/v1/nodes/three')).status, 404)
 })
@@ -415,7 +416,7 @@ const bound = (name: string, uid = uids.get(name)): object => ({
   uid,
 })
 
-test('a node mints no tokens but for its own pods', async () => {
+test('a node can create tokens for its own pods only', async () => {
   await refused([
     token('of-two', bound('on-two')),
     token('of-two', bound('on-one')),
@@ -430,7 +431,7 @@ test('a node mints no tokens but for its own pods', async () => {
   ])
 })
 
-test('a node becomes nobody else', async () => {
+test('a node cannot act as another user', async () => {
   await refused([['GET', '/apis/rbac.authorization.k8s.io/v1/clusterroles']])
   const nobody = await call('GET', `${core}/secrets/of-one`, { as: one, group: 'system:node' })
   assert.equal(nobody.status, 403)
@@ -439,7 +440,7 @@ test('a node becomes nobody else', async () => {
   }
 })
 
-test('a server that says it is ready knows the pods of each node', async () => {
+test('a server that is ready knows the pods of each node', async () => {
   assert.ok(server)
   await using replica = await startReplica(server, flags)
   await using other = clients['HTTP/2']?.(replica.url)

@@ -1,6 +1,6 @@
 /**
- * Users of OpenID issuers: a real provider over TLS, key rotation, several issuers, issuers that
- * are down, and a file that changes.
+ * Tests users of OpenID issuers: a real provider over TLS, key rotation, several issuers, issuers
+ * that are down, and a file that changes.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
@@ -21,7 +21,7 @@ const users = {
 
 type Issuing = { readonly url: string; readonly caPem: string }
 
-/** An authenticator of the configuration file, as JSON, which is YAML, too. */
+/** Returns an authenticator of the configuration file as JSON, which is also YAML. */
 const authenticator = ({ url, caPem }: Issuing, prefix: string, more: object = {}) => ({
   issuer: { url, certificateAuthority: caPem, audiences: ['kubernetes'] },
   claimMappings: { username: { claim: 'sub', prefix }, groups: { claim: 'groups', prefix } },
@@ -49,7 +49,7 @@ after(async () => {
 
 let files = 0
 
-/** `content`: of --authentication-config. */
+/** Starts a server with this content of --authentication-config. */
 async function serve(content: string, args: readonly string[] = []) {
   const path = join(dir, `authentication-${files++}.json`)
   await writeFile(path, content)
@@ -76,7 +76,7 @@ async function whyNot(client: Client, token: string): Promise<string> {
   return JSON.parse(text).status.error ?? ''
 }
 
-/** Until the server knows the user. */
+/** Waits until the server recognizes the user. */
 async function known(client: Client, token: string) {
   const untilMs = performance.now() + FOUND_MS_MAX
   for (;;) {
@@ -95,7 +95,7 @@ async function startProvider(clientId = 'kubernetes'): Promise<OpenIdProvider> {
   return provider
 }
 
-test('a user logs in at a real provider, and is known by the claims of the token', async () => {
+test('a user logs in at a real provider, and the claims of the token name the user and its groups', async () => {
   const provider = await startProvider()
   const { client } = await serve(fileOf(authenticator(asIssuing(provider), 'oidc:')))
   const { idToken } = await provider.login('jane')
@@ -114,7 +114,7 @@ test('a user logs in at a real provider, and is known by the claims of the token
   assert.equal((await client.call(pods)).status, 200)
 })
 
-test('the flags configure an issuer, too', async () => {
+test('an issuer can be configured with flags', async () => {
   const provider = await startProvider()
   const caFile = join(dir, 'ca.pem')
   await writeFile(caFile, provider.caPem)
@@ -144,7 +144,7 @@ test('keys are rotated while clients keep working', async () => {
     let requests = 0
     for (; !isOver; requests++) {
       const user = await whoAmI(client, tokens[at] ?? '')
-      assert.equal(user.username, ['jane', 'joe'][at], 'nobody is refused')
+      assert.equal(user.username, ['jane', 'joe'][at], 'no client is refused')
     }
     return requests
   })
@@ -155,8 +155,8 @@ test('keys are rotated while clients keep working', async () => {
   }
   isOver = true
   for (const requests of await Promise.all(working)) assert.ok(requests > 5)
-  // With a key of its own: the same token, issued again in the same second, may be known from
-  // before.
+  // The withdrawn key signs a token of its own. The same token, issued again in the same second,
+  // might be cached.
   await provider.rotate({ keepsOld: true })
   const withdrawn = await logins[0]?.refresh()
   await provider.rotate({ keepsOld: false })
@@ -168,7 +168,7 @@ test('keys are rotated while clients keep working', async () => {
   )
 })
 
-test('two issuers have users of their own, and neither vouches for the other', async () => {
+test('two issuers have separate users, and neither can issue tokens for the other', async () => {
   const [one, two] = [
     parts.use(await StaticIssuer.start()),
     parts.use(await StaticIssuer.start('RS256')),
@@ -184,7 +184,7 @@ test('two issuers have users of their own, and neither vouches for the other', a
   )
 })
 
-test('tokens for others, too old or too new are refused, and the reason is told to reviewers only', async () => {
+test('tokens for another audience, expired or not yet valid are refused, and only reviewers see the reason', async () => {
   const issuer = parts.use(await StaticIssuer.start())
   const { client } = await serve(fileOf(authenticator(issuer, '')))
   await known(client, await issuer.sign({ sub: 'a' }))
@@ -209,7 +209,7 @@ test('tokens for others, too old or too new are refused, and the reason is told 
   }
 })
 
-test('a server starts although an issuer is down, and believes it when it is up', async () => {
+test('a server starts although an issuer is down, and accepts its tokens when it is up', async () => {
   const provider = parts.use(await OpenIdProvider.create({ clientId: 'kubernetes', users }))
   const { client } = await serve(fileOf(authenticator(asIssuing(provider), '')))
   assert.equal((await client.call({ path: '/readyz' })).status, 200)
@@ -231,28 +231,31 @@ async function change(path: string, content: string): Promise<void> {
 const hasComplaint = (server: TestServer, text: string): boolean =>
   server.complaints.some((one) => one.includes(text))
 
-test('issuers are replaced together when the file changes; a bad file changes nothing', async () => {
+test('issuers are replaced together when the file changes, and a bad file changes nothing', async () => {
   const [one, two] = [parts.use(await StaticIssuer.start()), parts.use(await StaticIssuer.start())]
   const { client, server, path } = await serve(fileOf(authenticator(one, 'one:')))
   await known(client, await one.sign({ sub: 'a' }))
   await change(path, fileOf(authenticator(one, 'one:'), { issuer: {} }))
   await until(
     () => hasComplaint(server, 'failed to validate authentication config'),
-    'it is told of',
+    'the fault is logged',
   )
   await change(path, 'no configuration')
-  await until(() => hasComplaint(server, 'failed to load authentication config'), 'it is told of')
+  await until(
+    () => hasComplaint(server, 'failed to load authentication config'),
+    'the fault is logged',
+  )
   assert.equal((await known(client, await one.sign({ sub: 'b' }))).username, 'one:b')
   await change(path, fileOf(authenticator(one, 'new:'), authenticator(two, 'two:')))
   await until(
     async () => (await whoAmI(client, await one.sign({ sub: 'c' }))).username === 'new:c',
-    'it is reloaded',
+    'the file is reloaded',
   )
   assert.equal((await whoAmI(client, await two.sign({ sub: 'c' }))).username, 'two:c')
   await change(path, fileOf(authenticator(two, 'two:')))
   await until(
     async () => (await whoAmI(client, await one.sign({ sub: 'd' }))) === 401,
-    'the first one is gone',
+    'the first issuer is gone',
   )
   const { text } = await client.call({ path: '/metrics' })
   const total =
@@ -293,7 +296,7 @@ test('a distributed groups claim is fetched from its endpoint, with its access t
   )
 })
 
-test('what an issuer answers is bounded, and only TLS is spoken', async () => {
+test('responses of an issuer are limited, and are only read over TLS', async () => {
   const [long, elsewhere] = [
     parts.use(await StaticIssuer.start()),
     parts.use(await StaticIssuer.start()),
@@ -311,7 +314,7 @@ test('what an issuer answers is bounded, and only TLS is spoken', async () => {
   for (const [at, token] of tokens.entries()) {
     await until(
       async () => !(await whyNot(client, token)).includes('not initialized'),
-      'it is discovered',
+      'the issuer is discovered',
     )
     assert.match(await whyNot(client, token), whys[at] ?? /^$/)
     assert.equal(await whoAmI(client, token), 401)

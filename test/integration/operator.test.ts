@@ -1,6 +1,6 @@
 /**
- * A small operator on controller-runtime, and a dynamic informer, with a kind that the operator
- * itself defines.
+ * Tests a small operator on controller-runtime, and a dynamic informer, with a kind that the
+ * operator itself defines.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -13,7 +13,7 @@ import { kubectlFor } from '../support/harness/kubectl.ts'
 
 const OBJECTS = 20
 
-test('an operator takes objects of its kind through their lives', async () => {
+test('an operator handles objects of its kind from their creation to their deletion', async () => {
   await using etcd = await startEtcd()
   await using server = await startKeelson({ etcdUrl: etcd.clientUrl })
   await using kubectl = await kubectlFor(server)

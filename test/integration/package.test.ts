@@ -1,4 +1,4 @@
-/** The built package: its program starts, and finds the threads that it loads by name. */
+/** Tests the built package: its program starts, and finds the threads that it loads by name. */
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -45,14 +45,14 @@ const kept = (): string[] =>
   readdirSync(join(cacheHome, 'keelson')).filter((file) => /^code-v[0-9.]+-/.test(file))
 
 test('compiled code is kept for the next start', async () => {
-  // From two seconds on it is saved: when the server is idle, or else when it ends.
+  // Code is saved after two seconds, when the server is idle or ends.
   await sleep(2_500)
   await server.restart('SIGTERM')
   assert.equal(kept().length, 1)
   assert.equal((await client.call({ path: '/readyz' })).status, 200)
 })
 
-test('a large YAML body is converted in its thread', async () => {
+test('a large YAML body is converted in a thread', async () => {
   const yaml = `metadata:\n  name: large\ndata:\n  key: ${'v'.repeat(300_000)}\n`
   const body = Buffer.from(yaml)
   const headers = { 'content-type': 'application/yaml' }
@@ -65,7 +65,7 @@ test('a large YAML body is converted in its thread', async () => {
   assert.equal(made.status, 201, made.text.slice(0, 200))
 })
 
-test('a long text is matched in its thread', async () => {
+test('a long string is matched in a thread', async () => {
   const rule = { rule: 'self.text.matches("^(a|b)*c$")' }
   const spec = {
     type: 'object',
@@ -100,7 +100,7 @@ test('a long text is matched in its thread', async () => {
   assert.equal((await client.call({ method: 'POST', path, body: object('bad', long) })).status, 422)
 })
 
-/** What a server in memory has, as soon as it is as expected, or when that takes too long. */
+/** Returns the objects of a server in memory, once they are as expected or a timeout has passed. */
 async function ephemeral(
   flags: readonly string[],
   isExpected: (objects: readonly string[]) => boolean,
@@ -135,7 +135,7 @@ async function ephemeral(
         timeout: 120_000,
       })
       const { items }: { items: object[] } = JSON.parse(stdout)
-      // The rules of aggregated roles come in any order.
+      // The rules of aggregated roles have no fixed order.
       const objects = items.map(plain).filter((item) => !item.includes('aggregationRule'))
       if (isExpected(objects.sort()) || Date.now() > endMs) return objects
     }
@@ -149,7 +149,7 @@ const SETTLED_MS_MAX = 30_000
 const firstKinds =
   'ns,cm,sa,svc,ep,clusterroles,clusterrolebindings,roles,rolebindings,apiservices,flowschemas,prioritylevelconfigurations,priorityclasses,servicecidrs,ipaddresses'
 
-test('a server in memory has the same objects from the package as those that it would create', async () => {
+test('a server in memory has the same objects from the package as it would create', async () => {
   const prepared = await ephemeral([], (objects) =>
     objects.some((item) => item.includes('"kind":"Endpoints"')),
   )
@@ -158,7 +158,10 @@ test('a server in memory has the same objects from the package as those that it 
   assert.deepEqual(created, prepared)
 })
 
-/** Arguments: the package, and how many clusters to start. Prints what they begin with. */
+/**
+ * A script that starts a cluster and prints facts about its first objects. Its argument is the
+ * folder of the package.
+ */
 const starting = `
 const [folder] = process.argv.slice(1)
 const { startCluster } = require(folder + '/dist/testing.cjs')
@@ -179,7 +182,7 @@ void (async () => {
 })()
 `
 
-test('keelson/testing begins with the objects of the package', async () => {
+test('keelson/testing starts with the objects of the package', async () => {
   const folder = packageFolder
   assert.ok(existsSync(join(folder, 'dist', 'first-objects.json')))
   const start = async () => {

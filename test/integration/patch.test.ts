@@ -1,4 +1,4 @@
-/** Patches on a whole server: many at once on one object, and bodies made to hurt. */
+/** Tests patches on a whole server: many concurrent ones on one object, and hostile bodies. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Answer, serverOfFile } from './support.ts'
@@ -34,7 +34,7 @@ async function create(
 const dataOf = async (name: string): Promise<Record<string, string>> =>
   JSON.parse((await call({ path: `${configMaps}/${name}` })).text).data
 
-test('patches without a version never lose to each other', async () => {
+test('concurrent patches without a resourceVersion all succeed', async () => {
   await create('shared', {})
   const forms = ['merge', 'strategic'] as const
   const keys = Array.from({ length: 24 }, (_, at) => `key-${at}`)
@@ -47,7 +47,7 @@ test('patches without a version never lose to each other', async () => {
   assert.deepEqual(Object.keys(await dataOf('shared')).toSorted(), keys.toSorted())
 })
 
-test('of patches that test or name what they change, one wins', async () => {
+test('of concurrent patches that test what they change, one wins', async () => {
   const { metadata } = await create('contested', { turn: '0' })
   const tested = await Promise.all(
     Array.from({ length: 20 }, (_, at) =>
@@ -68,7 +68,7 @@ test('of patches that test or name what they change, one wins', async () => {
   assert.equal(stale.status, 409)
 })
 
-test('hostile bodies are refused, and others are served meanwhile', async () => {
+test('hostile bodies are refused, and other requests are served in the meantime', async () => {
   await create('target', { a: '1' })
   const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`
   const bodies: readonly (readonly [Form, string])[] = [

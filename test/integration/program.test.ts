@@ -1,4 +1,7 @@
-/** bin/keelson as a program: found through links, clear about mistakes, and gone when told so. */
+/**
+ * Tests bin/keelson as a program: it is found through links, reports mistakes clearly, and ends on
+ * a signal.
+ */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile } from 'node:child_process'
 import { mkdtemp, rm, symlink } from 'node:fs/promises'
@@ -32,14 +35,14 @@ function run(
   })
 }
 
-test('it runs through a chain of links', async () => {
+test('the program runs through a chain of links', async () => {
   await symlink(program, join(dir, 'one'))
   await symlink('one', join(dir, 'two'))
   const { code, out } = await run(join(dir, 'two'), ['--version'])
   assert.deepEqual([code, /^\d+\.\d+\.\d+\n$/.test(out)], [0, true])
 })
 
-test('with no Node on the PATH it takes the one in its package', async () => {
+test('without a Node on the PATH, the program uses the one in its package', async () => {
   const { code, out } = await run(program, ['--help'], { PATH: '/usr/bin:/bin' })
   assert.equal(code, 0)
   assert.match(out, /^Usage: keelson <command>/)
@@ -47,14 +50,14 @@ test('with no Node on the PATH it takes the one in its package', async () => {
 
 test('help lists the flags', async () => {
   const { out } = await run(program, ['serve', '--help'])
-  assert.match(out, /^Etcd:\n {2}--etcd-servers=list\n {8}Where etcd is/m)
+  assert.match(out, /^Etcd:\n {2}--etcd-servers=list\n {8}URLs of the etcd servers/m)
   assert.equal((await run(program, ['serve', '--help=true'])).out, out)
 })
 
-test('mistakes are told together, with what to do', async () => {
+test('mistakes are reported together, with what to do', async () => {
   const { code, out, err } = await run(program, ['serve', '--no-such-flag', '--secure-port=0'])
   assert.deepEqual([code, out], [2, ''])
-  // Faults in kube-apiserver's words, then what to do.
+  // The faults in kube-apiserver's words come first, and then what to do.
   assert.match(
     err,
     /^keelson: unknown flag: --no-such-flag\nkeelson: --etcd-servers must be specified\n/,
@@ -62,11 +65,11 @@ test('mistakes are told together, with what to do', async () => {
   assert.match(err, /\nkeelson: keelson serve --help lists the flags\n/)
   assert.match(
     (await run(program, ['sreve'])).err,
-    /there is no command "sreve": keelson --help lists them/,
+    /unknown command "sreve": keelson --help lists the commands/,
   )
 })
 
-test('an etcd that is not there is named', async () => {
+test('the error names an etcd that does not respond', async () => {
   const args = [
     'serve',
     '--etcd-servers=http://127.0.0.1:1',
@@ -81,7 +84,7 @@ test('an etcd that is not there is named', async () => {
   )
 })
 
-test('a port that is taken is named, SIGUSR1 opens no debugger, and SIGTERM ends the server in order', async () => {
+test('the error names a port in use, SIGUSR1 opens no debugger, and SIGTERM ends the server cleanly', async () => {
   await using etcd = await startEtcd()
   await using server = await startKeelson({ etcdUrl: etcd.clientUrl })
   process.kill(server.pid, 'SIGUSR1')
@@ -102,7 +105,7 @@ test('a port that is taken is named, SIGUSR1 opens no debugger, and SIGTERM ends
 })
 
 for (const format of ['json', 'text'])
-  test(`a disk that is full of logs (${format}) ends no server`, async () => {
+  test(`a disk that is full of logs (${format}) does not end the server`, async () => {
     await using etcd = await startEtcd()
     const command = [
       '/bin/sh',

@@ -1,4 +1,4 @@
-/** Quotas under many writers at once, on two servers that share an etcd. */
+/** Tests quotas with many concurrent writers, on two servers that share an etcd. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Client, clients, startReplica, startTestServer, type TestServer } from './support.ts'
@@ -36,8 +36,8 @@ const call = async (at: number, method: string, path: string, body?: unknown) =>
 }
 
 /**
- * A namespace with quotas, whose status is filled in as the controller would; known to all
- * replicas.
+ * Creates a namespace with quotas, and fills in their status as the controller would. All replicas
+ * know the quotas afterwards.
  */
 async function limited(
   namespace: string,
@@ -63,7 +63,7 @@ const usedOf = async (path: string, name: string) =>
 
 const WRITERS = 120
 
-test('no more objects come in than the quota allows, through two replicas', async () => {
+test('two replicas together allow no more objects than the quota', async () => {
   const path = await limited('counted', { q: { configmaps: '40' } })
   const made = await Promise.all(
     Array.from({ length: WRITERS }, (_, at) =>
@@ -77,7 +77,7 @@ test('no more objects come in than the quota allows, through two replicas', asyn
   assert.deepEqual(await usedOf(path, 'q'), { configmaps: '40' })
 })
 
-test('pods spend what they ask for, never more than there is', async () => {
+test('pods are charged what they request, and never more than the quota allows', async () => {
   const path = await limited('spent', { q: { 'requests.cpu': '5', pods: '100' } })
   const resources = { requests: { cpu: '200m' } }
   const pod = (name: string) => ({
@@ -91,7 +91,7 @@ test('pods spend what they ask for, never more than there is', async () => {
   assert.deepEqual(await usedOf(path, 'q'), { pods: '25', 'requests.cpu': '5' })
 })
 
-test('of two quotas the smaller one decides, and both are charged the same', async () => {
+test('the smaller of two quotas decides, and both are charged the same', async () => {
   const path = await limited('twice', { a: { secrets: '50' }, b: { 'count/secrets': '30' } })
   const made = await Promise.all(
     Array.from({ length: WRITERS }, (_, at) =>
@@ -103,7 +103,7 @@ test('of two quotas the smaller one decides, and both are charged the same', asy
   assert.deepEqual(await usedOf(path, 'b'), { 'count/secrets': '30' })
 })
 
-test('a dry run is refused like the real request and costs nothing', async () => {
+test('a dry run is refused like the real request, and is not charged', async () => {
   const path = await limited('dry', { q: { configmaps: '1' } })
   const body = { metadata: { name: 'c' } }
   assert.equal((await call(0, 'POST', `${path}/configmaps?dryRun=All`, body)).status, 201)

@@ -1,6 +1,6 @@
 /**
- * Roles on whole servers: what a client wrote counts for its next request, through restarts and on
- * replicas; and attacks that must fail.
+ * Tests roles on whole servers. The writes of a client apply to its next request, also after
+ * restarts and on replicas, and attacks fail.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -45,7 +45,7 @@ type RequestOptions = {
   readonly as?: string
 }
 
-/** As admin, unless somebody else is named. */
+/** Makes a request as admin, unless another user is named. */
 async function call(path: string, { method = 'GET', body, type, as }: RequestOptions = {}, at = 0) {
   const client = all[at]
   assert.ok(client)
@@ -55,7 +55,7 @@ async function call(path: string, { method = 'GET', body, type, as }: RequestOpt
   }
   const sent = { method, path, token: adminToken, headers, ...(body === undefined ? {} : { body }) }
   const { status, text } = await client.call(sent)
-  // Of some paths that nobody serves the answer is a plain text.
+  // Some paths that are not routed have a plain text response.
   return { status, body: text.startsWith('{') ? JSON.parse(text) : { message: text } }
 }
 
@@ -83,7 +83,7 @@ async function namespace(name: string): Promise<string> {
   return `${rbac}/namespaces/${name}`
 }
 
-test('a grant counts for the next request, and so does its end, 200 times', async () => {
+test('a grant applies to the next request, and so does its end, 200 times', async () => {
   const path = await namespace('quick')
   await post(`${path}/roles`, role('r', may('get', 'configmaps')))
   const target = '/api/v1/namespaces/quick/configmaps/none'
@@ -95,7 +95,7 @@ test('a grant counts for the next request, and so does its end, 200 times', asyn
   }
 })
 
-test('the same of changes of a role by patch, update and apply, and of a collection that is deleted', async () => {
+test('changes of a role by patch, update, apply and deletion of the collection apply to the next request', async () => {
   const path = await namespace('changes')
   const target = '/api/v1/namespaces/changes/secrets/none'
   await post(`${path}/roles`, role('r'))
@@ -122,18 +122,18 @@ test('the same of changes of a role by patch, update and apply, and of a collect
   }
 })
 
-test('what is written through one server counts on the other soon', async () => {
+test('a write through one server soon applies on the other', async () => {
   const path = await namespace('replicas')
   await post(`${path}/roles`, role('r', may('get', 'configmaps')))
   await post(`${path}/rolebindings`, binding('b', 'Role/r', 'alice'))
   const target = '/api/v1/namespaces/replicas/configmaps/none'
   await until(
     async () => (await call(target, { as: 'alice' }, 1)).status === 404,
-    'the other server knows',
+    'the other server knows the binding',
   )
 })
 
-test('what is taken back through one server cannot be granted through the other', async () => {
+test('a permission that was revoked through one server cannot be granted through the other', async () => {
   const path = await namespace('late')
   const writes = may('create', 'roles', { apiGroups: [group] })
   for (let round = 0; round < 50; round++) {
@@ -148,7 +148,7 @@ test('what is taken back through one server cannot be granted through the other'
   }
 })
 
-test('the cluster begins with its roles, and a server that starts mends them', async () => {
+test('a cluster starts with its default roles, and a server that starts repairs them', async () => {
   const protectedRole = `${rbac}/clusterroles/system:monitoring`
   const mended = `${rbac}/clusterroles/system:discovery`
   const rebound = `${rbac}/clusterrolebindings/system:basic-user`
@@ -184,7 +184,7 @@ test('the cluster begins with its roles, and a server that starts mends them', a
   assert.equal((await call('/api/v1/nodes', { as: 'mallory' })).status, 403)
 })
 
-test('attacks: more rights by every way of writing', async () => {
+test('attacks: no kind of write gives more permissions', async () => {
   const path = await namespace('attacks')
   const writes = may('*', 'roles,rolebindings', {
     apiGroups: [group],
@@ -248,7 +248,7 @@ test('attacks: more rights by every way of writing', async () => {
   assert.equal((await call('/api/v1/namespaces/attacks/secrets', { as: 'mallory' })).status, 403)
 })
 
-test('attacks: to be somebody else, and parts of what one may get', async () => {
+test('attacks: impersonation and subresources need permissions of their own', async () => {
   const path = await namespace('others')
   await post(
     `${path}/roles`,
@@ -291,9 +291,9 @@ test('attacks: to be somebody else, and parts of what one may get', async () => 
 })
 
 /**
- * CVE-2019-11247 and CVE-2022-3162: what is outside of the namespace, by a path that begins in it.
+ * CVE-2019-11247 and CVE-2022-3162: a path that begins in the namespace does not lead out of it.
  */
-test('attacks: out of a namespace that one has all rights in', async () => {
+test('attacks: all permissions in one namespace do not lead out of it', async () => {
   const path = await namespace('walled')
   await post(`${path}/roles`, role('all', may('*', '*', { apiGroups: ['*'] })))
   await post(`${path}/rolebindings`, binding('all', 'Role/all', 'mallory'))
@@ -351,7 +351,7 @@ test('attacks: out of a namespace that one has all rights in', async () => {
   assert.equal((await call('/apis/example.com/v1/walls/w')).status, 200)
 })
 
-test('a server that is told to keeps aggregated roles current', async () => {
+test('the aggregation controller keeps aggregated roles current', async () => {
   const view = `${rbac}/clusterroles/view`
   assert.deepEqual((await call(view)).body.rules, null)
   const [first] = servers
@@ -367,7 +367,7 @@ test('a server that is told to keeps aggregated roles current', async () => {
   const widgets = role('widgets', may('get', 'widgets', { apiGroups: ['example.com'] }))
   const labels = { [`${group}/aggregate-to-view`]: 'true' }
   await post(`${rbac}/clusterroles`, { ...widgets, metadata: { name: 'widgets', labels } })
-  // Into view, from there into edit, and from there into admin.
+  // The rule is added to view, from there to edit, and from there to admin.
   await until(async () => (await resources('admin')).includes('widgets'), 'the role has changed')
   assert.ok((await resources('view')).includes('configmaps'))
   const { metadata } = (await call(view)).body

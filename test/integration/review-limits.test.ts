@@ -1,4 +1,4 @@
-/** Access reviews with more groups and extras than any user has. */
+/** Tests access reviews with more groups and extras than any user has. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { type Cluster, startCluster } from '../../src/entry/testing/index.ts'
@@ -28,7 +28,7 @@ suite('an access review', () => {
       },
     })
 
-  test('with as many groups as are allowed is answered', async () => {
+  test('with as many groups as are allowed succeeds', async () => {
     const groups = Array.from({ length: 10_000 }, (_, at) =>
       at === 9_999 ? 'system:masters' : `g${at}`,
     )
@@ -37,7 +37,7 @@ suite('an access review', () => {
     assert.equal(body.status?.allowed, true)
   })
 
-  test('with too many groups is refused, and the answer names the limit', async () => {
+  test('with too many groups is refused, and the error names the limit', async () => {
     const { status, body } = await review({ groups: Array.from({ length: 10_001 }, () => 'g') })
     assert.equal(status, 422)
     assert.match(body.message ?? '', /spec\.groups: Too many: 10001: must have at most 10000 items/)

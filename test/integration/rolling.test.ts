@@ -1,9 +1,12 @@
-/** A small rolling restart; test/chaos/soak/rolling.ts is the whole one. */
+/** A small rolling restart; test/chaos/soak/rolling.ts is the full one. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { restartInTurn } from '../chaos/soak/rolling-restart.ts'
 
-/** Three starts of a server on a busy machine; a request that is never answered ends it. */
+/**
+ * Maximum duration. It allows for three starts on a busy machine, and ends the test if a request
+ * gets no response.
+ */
 const TEST_MS_MAX = 600_000
 
 test('replicas are restarted in turn, and neither a request nor an event is lost', {

@@ -1,6 +1,6 @@
 /**
- * SECURITY.md names tests: each of them exists. And the few claims of its table that no other test
- * shows.
+ * Tests that the tests which SECURITY.md names exist, and claims of its table that no other test
+ * covers.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { clients, startTestServer } from './support.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
-test('every test that SECURITY.md names is there', () => {
+test('every test that SECURITY.md names exists', () => {
   const rows = readFileSync(join(root, 'SECURITY.md'), 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('| '))

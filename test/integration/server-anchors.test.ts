@@ -1,7 +1,7 @@
 /**
- * Which servers our clients trust (webhooks, calls by a kubeconfig, OpenID issuers, kubelets,
- * etcd), with real chains over real sockets: any certificate of a bundle is an anchor, as in Go,
- * and what the server's own certificate must satisfy stays.
+ * Tests which servers our clients trust (webhooks, calls by a kubeconfig, OpenID issuers, kubelets,
+ * etcd), with real chains over real sockets. As in Go, any certificate of a bundle is an anchor.
+ * The server's own certificate must still meet all requirements.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -44,7 +44,7 @@ const broken = '-----BEGIN CERTIFICATE-----\nbm8=\n-----END CERTIFICATE-----\n'
 const pemOf = (...certificates: readonly TreeCertificate[]): string =>
   certificates.map(({ certificatePem }) => certificatePem).join('')
 
-/** What each client says of a server; '': it is trusted. */
+/** Returns the error of each client for a server, or '' for a client that trusts it. */
 async function judge(
   chain: readonly TreeCertificate[],
   bundle: string,
@@ -101,14 +101,14 @@ const whyOf = (error: unknown): string => (error instanceof Error ? reasonOf(err
 
 const trusted = ['', '', '', '', '']
 
-test('a root, an intermediate and the certificate of the server itself are anchors', async () => {
+test("a root, an intermediate and the server's own certificate can be anchors", async () => {
   assert.deepEqual(await judge([good, middle], pemOf(root)), trusted, 'root')
   assert.deepEqual(await judge([good], pemOf(middle)), trusted, 'intermediate')
-  assert.deepEqual(await judge([good], pemOf(good)), trusted, 'its own')
+  assert.deepEqual(await judge([good], pemOf(good)), trusted, 'its own certificate')
   assert.deepEqual(await judge([good], pemOf(other, good)), trusted, 'one of several')
 })
 
-test('a block that cannot be parsed does not hide those that follow it', async () => {
+test('a block that cannot be parsed does not hide the certificates that follow it', async () => {
   assert.deepEqual(await judge([good], `${broken}${pemOf(middle)}`), trusted)
 })
 
@@ -122,7 +122,7 @@ test('other certificates are not trusted', async () => {
   }
 })
 
-test('also an anchor must be for this host, valid now and for servers', async () => {
+test('an anchor must also be valid for this host, at this time and for servers', async () => {
   for (const [leaf, why] of [
     [elsewhere, /127\.0\.0\.1/],
     [over, /expired/],

@@ -1,4 +1,7 @@
-/** The ranges that Services get their addresses from, when servers start again with others. */
+/**
+ * Tests the ranges that Services get their addresses from, with servers that start with other
+ * ranges.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -44,7 +47,7 @@ test('a cluster becomes dual-stack when a server starts with a second range', as
     assert.deepEqual(
       JSON.parse((await call({ path })).text).spec.ipFamilies,
       ['IPv4'],
-      'what is there stays',
+      'existing Services do not change',
     )
     const { status, text } = await call({
       method: 'POST',
@@ -57,7 +60,7 @@ test('a cluster becomes dual-stack when a server starts with a second range', as
   assert.deepEqual(second.complaints, [])
 })
 
-test('what the server makes itself belongs to the managers that it does upstream', async () => {
+test('objects that the server itself creates have the field managers of kube-apiserver', async () => {
   await using server = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])
   await withClient(server, async (call) => {
     const managers = async (path: string): Promise<readonly object[]> => {
@@ -75,10 +78,10 @@ test('what the server makes itself belongs to the managers that it does upstream
         },
       )
     }
-    // Both are made after the server is ready.
+    // Both objects are created after the server is ready.
     const isThere = async (): Promise<boolean> =>
       (await managers(range)).length >= 2 && (await managers(`${services}/kubernetes`)).length >= 1
-    await until(isThere, 'all is there')
+    await until(isThere, 'both objects exist')
     const kube = {
       manager: 'kube-apiserver',
       operation: 'Update',
@@ -124,7 +127,7 @@ type Entry = {
   readonly fieldsV1: { readonly 'f:spec'?: object; readonly 'f:status'?: object }
 }
 
-test('what the cluster cannot do without comes back: its service, and a range that is ready', async () => {
+test('the service and the range that the cluster needs come back after their deletion', async () => {
   await using server = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])
   await withClient(server, async (call) => {
     const condition = async (): Promise<string | undefined> =>
@@ -132,9 +135,9 @@ test('what the cluster cannot do without comes back: its service, and a range th
     const isComplete = async (): Promise<boolean> =>
       (await condition()) === 'True' &&
       (await call({ path: `${services}/kubernetes` })).status === 200
-    // The server looks every ten seconds.
-    const completed = (): Promise<void> => until(isComplete, 'all is there')
-    // The service is made after the server is ready.
+    // The server checks every ten seconds.
+    const completed = (): Promise<void> => until(isComplete, 'both objects exist')
+    // The service is created after the server is ready.
     await completed()
     assert.equal((await call({ method: 'DELETE', path: range })).status, 200)
     const body = { metadata: { name: 'kubernetes' }, spec: { cidrs: ['192.168.0.0/24'] } }
@@ -144,7 +147,7 @@ test('what the cluster cannot do without comes back: its service, and a range th
   })
 })
 
-test('a server with another range than the cluster has says so, once', async () => {
+test('a server whose range differs from that of the cluster logs it once', async () => {
   await using first = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])
   await using second = await startReplica(first, ['--service-cluster-ip-range=192.168.1.0/24'])
   const reported = second.complaints.filter((complaint) =>
@@ -153,7 +156,7 @@ test('a server with another range than the cluster has says so, once', async () 
   assert.equal(reported.length, 1)
 })
 
-test('a range too large for the records of older servers, when they are not kept', async () => {
+test('a range may be too large for the records of older servers if these are not kept', async () => {
   const gate = '--feature-gates=DisableAllocatorDualWrite=true'
   await using server = await startTestServer(['--service-cluster-ip-range=2001:db8::/64', gate])
   await withClient(server, async (call) => {
@@ -167,7 +170,7 @@ test('a range too large for the records of older servers, when they are not kept
   assert.deepEqual(server.complaints, [])
 })
 
-test('the address of a service that an older server wrote is taken when it is updated, and again when a client frees it', async () => {
+test('the address of a service that an older server wrote is allocated on update, and again after a client freed it', async () => {
   await using server = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])
   const address = `${addresses}/192.168.0.11`
   const stored = {
@@ -189,7 +192,7 @@ test('the address of a service that an older server wrote is taken when it is up
       let answer = await call({ path: address })
       await until(
         async () => (answer = await call({ path: address })).status === 200,
-        'it is taken',
+        'the address is allocated',
       )
       return JSON.parse(answer.text).metadata.uid
     }
@@ -201,18 +204,20 @@ test('the address of a service that an older server wrote is taken when it is up
     assert.notEqual(await taken(), uid)
     assert.equal((await call({ method: 'DELETE', path: `${services}/old` })).status, 200)
     await sleep(500)
-    assert.equal((await call({ path: address })).status, 404, 'nobody takes it any more')
+    assert.equal((await call({ path: address })).status, 404, 'the address stays free')
   })
 })
 
-/** Undefined: it was created. */
+/**
+ * Creates a Service with this address. Returns the error message, or undefined if it was created.
+ */
 const refusal = (server: TestServer, name: string, ip: string): Promise<string | undefined> =>
   withClient(server, async (call) => {
     const { status, text } = await call({ method: 'POST', path: services, body: named(name, ip) })
     return status === 201 ? undefined : JSON.parse(text).message
   })
 
-test('servers with and without address objects, and with a larger range, give no address twice', async () => {
+test('servers with and without address objects, and with a larger range, assign no address twice', async () => {
   const gate = '--feature-gates=MultiCIDRServiceAllocator=false'
   const taken = /provided IP is already allocated$/
   await using withObjects = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])

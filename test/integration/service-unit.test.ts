@@ -1,6 +1,6 @@
 /**
- * deploy/keelson.service: systemd takes every line of it, judges it as well closed, and the server
- * knows its flags.
+ * Tests deploy/keelson.service: systemd accepts every line and rates it as well confined, and
+ * keelson serve knows its flags.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -13,8 +13,8 @@ import { isFlagName } from '../../src/config/flags.ts'
 import { findOnPath } from '../support/harness/packed.ts'
 
 /**
- * Ten times systemd's figure of what a service could do, from 0 to 10: 1.3 is what network, sockets
- * and V8's compiler need.
+ * Ten times the maximum exposure level, which systemd rates from 0 to 10. The network, sockets and
+ * V8's compiler need 1.3.
  */
 const EXPOSURE_MAX = 15
 const COMMAND_MS_MAX = 60_000
@@ -30,17 +30,19 @@ test('the flags of the unit are flags of keelson serve', () => {
   for (const [, name = ''] of flags) assert.ok(isFlagName(name), name)
 })
 
-test('systemd takes the unit', { skip: findOnPath('systemd-analyze') === undefined }, async () => {
+test('systemd accepts the unit', {
+  skip: findOnPath('systemd-analyze') === undefined,
+}, async () => {
   const dir = mkdtempSync(join(tmpdir(), 'keelson-unit-'))
   try {
     const file = join(dir, 'keelson.service')
-    // It looks whether the program is there.
+    // systemd checks whether the program exists.
     writeFileSync(file, unit.replace('/usr/local/bin/keelson', process.execPath))
     const { stderr } = await run('systemd-analyze', ['verify', '--man=no', file], {
       timeout: COMMAND_MS_MAX,
     })
     assert.equal(stderr, '')
-    // Fails if it is more.
+    // The command fails if the exposure level is higher.
     await run(
       'systemd-analyze',
       ['security', '--offline=true', `--threshold=${EXPOSURE_MAX}`, file],

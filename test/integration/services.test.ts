@@ -1,4 +1,7 @@
-/** Services on two replicas of one etcd: addresses and node ports are given once, and come back. */
+/**
+ * Tests Services on two replicas of one etcd: addresses and node ports are assigned once, and are
+ * released.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { until } from '../support/harness/until.ts'
@@ -21,7 +24,7 @@ before(async () => {
   const first = await startTestServer([ipRange, '--advertise-address=192.0.2.11'])
   servers = [first, await startReplica(first, [ipRange, '--advertise-address=192.0.2.12'])]
   replicas = servers.map(({ url }) => connect(url))
-  // The last of what servers make for themselves when they start.
+  // These are the last objects that servers create for themselves when they start.
   await until(
     async () =>
       (await replica(0).call({ path: `${endpoints}/kubernetes` })).text.includes('192.0.2.12'),
@@ -52,7 +55,7 @@ function never(): never {
   throw new Error('the servers have not started')
 }
 
-/** Requests go to the replicas in turn. */
+/** Returns a replica for a request. Requests go to the replicas in turn. */
 const replica = (at: number): Client => replicas[at % replicas.length] ?? never()
 
 const json = ({ text }: Answer) => JSON.parse(text)
@@ -73,7 +76,7 @@ async function addressNames(): Promise<string[]> {
   return items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
 }
 
-test('a crowd of services over two replicas: nothing is given twice, all comes back', async () => {
+test('many concurrent services on two replicas get distinct addresses and ports, and release all of them', async () => {
   const names = Array.from({ length: SERVICES }, (_, at) => `crowd-${at}`)
   const begun = performance.now()
   const made = await Promise.all(names.map((name, at) => create(at, nodePort(name))))
@@ -83,11 +86,11 @@ test('a crowd of services over two replicas: nothing is given twice, all comes b
   assert.equal(new Set(specs.map(({ clusterIP }) => clusterIP)).size, SERVICES)
   assert.equal(new Set(specs.map(({ ports }) => ports[0].nodePort)).size, SERVICES)
   assert.equal((await addressNames()).length, SERVICES + 1)
-  // From the other replica than the one that made it.
+  // Each Service is deleted through the replica that did not create it.
   const gone = await Promise.all(names.map((name, at) => remove(at + 1, name)))
   assert.deepEqual([...new Set(gone.map(({ status }) => status))], [200])
   assert.deepEqual(await addressNames(), ['10.96.0.1'])
-  // All ports of the range but none more can be had.
+  // All ports of the range can be allocated, and then no more.
   const all = Array.from({ length: 277 }, (_, at) => {
     const ports = Array.from({ length: Math.min(10, 2768 - 10 * at) }, (__, port) => ({
       name: `p${port}`,
@@ -105,7 +108,7 @@ test('a crowd of services over two replicas: nothing is given twice, all comes b
   console.log(`${SERVICES} services over two replicas: ${Math.round(createdMs)} ms`)
 })
 
-test('one address and one port for many who want the same', async () => {
+test('of many services that want the same address and port, one gets them', async () => {
   const wanted = { clusterIP: '10.96.0.77', ports: [{ port: 80, nodePort: 30077 }] }
   const made = await Promise.all(
     Array.from({ length: 40 }, (_, at) => create(at, nodePort(`same-${at}`, wanted))),
@@ -118,7 +121,7 @@ test('one address and one port for many who want the same', async () => {
   await remove(0, 'same-again')
 })
 
-test('a create that fails gives back what it took', async () => {
+test('a create that fails releases what it allocated', async () => {
   const wanted = { clusterIP: '10.96.0.78', ports: [{ port: 80, nodePort: 30078 }] }
   const refused = await create(0, nodePort('Bad', wanted))
   assert.equal(refused.status, 422)
@@ -138,7 +141,7 @@ test('a create that fails gives back what it took', async () => {
   await remove(0, 'good')
 })
 
-test('a change of type gives back ports and the address', async () => {
+test('a change of the type releases ports and the address', async () => {
   const wanted = { clusterIP: '10.96.0.79', ports: [{ port: 80, nodePort: 30079 }] }
   const made = json(await create(0, nodePort('changing', wanted)))
   const path = `${services}/changing`
@@ -156,7 +159,7 @@ test('a change of type gives back ports and the address', async () => {
   assert.deepEqual(await addressNames(), ['10.96.0.1'])
 })
 
-test('the service of the API itself has the first address, and the servers as endpoints', async () => {
+test('the service of the API has the first address, and the servers as endpoints', async () => {
   const { spec } = json(await replica(1).call({ path: `${services}/kubernetes` }))
   assert.equal(spec.clusterIP, '10.96.0.1')
   assert.deepEqual(spec.ipFamilies, ['IPv4'])
@@ -169,15 +172,15 @@ test('the service of the API itself has the first address, and the servers as en
   const { items } = json(
     await replica(0).call({ path: '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases' }),
   )
-  // Of the host, as upstream has it.
+  // Both servers have the Lease of their host, as in kube-apiserver.
   assert.equal(items.length, 1)
 })
 
-/** Of the service kubernetes, as text. */
+/** Returns the endpoints of the service kubernetes as text. */
 const addressesOf = async (): Promise<string> =>
   (await replica(0).call({ path: `${endpoints}/kubernetes` })).text
 
-test('a replica that leaves is no endpoint any more', async () => {
+test('a replica that leaves is removed from the endpoints', async () => {
   const third = await startReplica(servers[0] ?? never(), [
     ipRange,
     '--advertise-address=192.0.2.13',

@@ -1,6 +1,6 @@
 /**
- * How connections and requests are served: certificates by name, CORS, GOAWAY, shared ports, and
- * the end with Retry-After.
+ * Tests how connections and requests are served: certificates by name, CORS, GOAWAY, shared ports,
+ * and a shutdown with Retry-After.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -37,7 +37,7 @@ type StartedServer = AsyncDisposable & {
   readonly client: Client
 }
 
-/** A server that keeps everything in memory: these tests store next to nothing. */
+/** Starts a server that keeps everything in memory, because these tests store next to nothing. */
 async function start(
   flagsIn: (folder: string) => readonly string[] | Promise<readonly string[]>,
   { port = 0, version = 'HTTP/2' } = {},
@@ -82,7 +82,7 @@ async function writePair(
   return `${certificate},${key}`
 }
 
-/** The common name of the certificate that a client gets that asks for this host. */
+/** Returns the common name of the certificate that a client gets for this host. */
 function shownTo(url: string, servername: string): Promise<string | undefined> {
   const socket = connect({
     host: '127.0.0.1',
@@ -99,7 +99,7 @@ function shownTo(url: string, servername: string): Promise<string | undefined> {
   })
 }
 
-test('a client gets the certificate of the name that it asks for, and the renewed one once it is there', async () => {
+test('a client gets the certificate for the host that it names, and a renewed one when its file changes', async () => {
   await using started = await start(async (folder) => [
     `--tls-sni-cert-key=${await writePair(folder, 'own', certificateOf('own.example.org', ['alt.example.org']))}`,
     `--tls-sni-cert-key=${await writePair(folder, 'given', certificateOf('given', ['named.example.org', 'x.wild.example.org', 'localhost']))}:API.example.org,*.wild.example.org`,
@@ -116,7 +116,7 @@ test('a client gets the certificate of the name that it asks for, and the renewe
     ['a.wild.example.org', 'given'],
     ['a.b.wild.example.org', other],
     ['wild.example.org', other],
-    // By its own name, unless the server's own certificate has it.
+    // Names of a certificate count unless the server's own certificate has them.
     ['named.example.org', 'given'],
     ['localhost', other],
   ] as const) {
@@ -125,13 +125,13 @@ test('a client gets the certificate of the name that it asks for, and the renewe
   await writePair(started.folder, 'given', certificateOf('renewed'))
   await until(
     async () => (await shownTo(url, 'api.example.org')) === 'renewed',
-    'it is read again',
+    'the certificate is reloaded',
     WATCHED_MS,
   )
   assert.equal(await shownTo(url, 'alt.example.org'), 'own.example.org')
 })
 
-test('browsers on allowed sites are answered, others as before', async () => {
+test('browsers on allowed sites get CORS headers, and other requests are served as before', async () => {
   await using started = await start(() => [
     '--cors-allowed-origins=//ok\\.example\\.org(:|$),^https://(a|b)\\.test$',
   ])
@@ -170,7 +170,7 @@ test('browsers on allowed sites are answered, others as before', async () => {
   }
 })
 
-test('now and then an HTTP/2 client is sent elsewhere, and what is under way goes on', async () => {
+test('an HTTP/2 client is occasionally sent elsewhere, and its running requests continue', async () => {
   await using started = await start(() => ['--goaway-chance=0.02'])
   const session = connectHttp2(started.server.url, { rejectUnauthorized: false })
   try {
@@ -195,13 +195,13 @@ test('now and then an HTTP/2 client is sent elsewhere, and what is under way goe
     })
     let text = ''
     watch.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-    await until(() => text.includes('"later"'), 'the watch goes on')
+    await until(() => text.includes('"later"'), 'the watch continues')
   } finally {
     session.destroy()
   }
 })
 
-test('two servers share a port if both say so', async () => {
+test('two servers can share a port if both permit it', async () => {
   await using first = await start(() => ['--permit-port-sharing'])
   const port = Number(new URL(first.server.url).port)
   await using second = await start(() => ['--permit-port-sharing'], { port })
@@ -213,7 +213,7 @@ test('two servers share a port if both say so', async () => {
 })
 
 for (const version of ['HTTP/2', 'HTTP/1.1']) {
-  test(`${version}: with --shutdown-send-retry-after, who comes at the end is told to come again`, async () => {
+  test(`${version}: with --shutdown-send-retry-after, requests during the shutdown get Retry-After`, async () => {
     await using started = await start(() => ['--shutdown-send-retry-after'], { version })
     const { client, server } = started
     using slow = await RawHttp2.open(Number(new URL(server.url).port))
@@ -227,14 +227,14 @@ for (const version of ['HTTP/2', 'HTTP/1.1']) {
     await until(async () => {
       const { text } = await client.call({ path: '/metrics' })
       return /^apiserver_current_inflight_requests\{request_kind="mutating"\} 1$/m.test(text)
-    }, 'a request is under way')
+    }, 'a request is running')
     const watched = (async () => {
       for await (const _ of client.lines({ path: '/api/v1/namespaces?watch=1' }));
     })()
     await until(async () => {
       const { text } = await client.call({ path: '/metrics' })
       return /^apiserver_longrunning_requests\{.*resource="namespaces".*\} 1$/m.test(text)
-    }, 'a watch is under way')
+    }, 'a watch is running')
     const stopped = server.stop()
     let refused = await client.call({ path: '/version' })
     await until(async () => {
@@ -247,7 +247,11 @@ for (const version of ['HTTP/2', 'HTTP/1.1']) {
     assert.equal(refused.headers['cache-control'], undefined)
     assert.ok(refused.headers['audit-id'])
     assert.equal(refused.headers.connection, version === 'HTTP/1.1' ? 'close' : undefined)
-    assert.equal((await client.call({ path: '/livez' })).status, 200, 'health is told to the end')
+    assert.equal(
+      (await client.call({ path: '/livez' })).status,
+      200,
+      'health is reported to the end',
+    )
     const headers = { 'user-agent': 'kube-apiserver/v1.33.0' }
     assert.equal(
       (await client.call({ path: '/version', headers })).status,
@@ -263,7 +267,7 @@ for (const version of ['HTTP/2', 'HTTP/1.1']) {
   })
 }
 
-test('a collection is deleted by several workers, and no delete waits for a garbage collector that is not there', async () => {
+test('several workers delete a collection, and no delete waits for a garbage collector that is turned off', async () => {
   await using started = await start(() => [
     '--delete-collection-workers=7',
     '--enable-garbage-collector=false',
@@ -272,7 +276,7 @@ test('a collection is deleted by several workers, and no delete waits for a garb
   const path = '/api/v1/namespaces/default/configmaps'
   await until(
     async () => (await client.call({ path: '/api/v1/namespaces/default' })).status === 200,
-    'it is there',
+    'the namespace exists',
   )
   const names = Array.from({ length: 30 }, (_, at) => `one-${at}`)
   for (const name of names)
@@ -288,7 +292,7 @@ test('a collection is deleted by several workers, and no delete waits for a garb
   assert.doesNotMatch((await client.call({ path })).text, /one-/)
 })
 
-test('nothing is started after the start of a server has failed', async ({ mock }) => {
+test('nothing more is started once the start of a server has failed', async ({ mock }) => {
   const roles = Promise.withResolvers<void>()
   mock.method(RolesInformer.prototype, 'start', () => roles.promise)
   const graph = mock.method(NodeGraphInformer.prototype, 'start', async () => undefined)

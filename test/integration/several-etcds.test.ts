@@ -1,6 +1,6 @@
 /**
- * A server on two etcds, one of them for Events alone: what each has, and what happens when one is
- * away.
+ * Tests a server on two etcds, one of them only for Events: what each of them stores, and what
+ * happens when one is away.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -52,7 +52,7 @@ const clientOf = (url: string): Client => {
 const versionOf = (body: { readonly metadata: { readonly resourceVersion: string } }): number =>
   Number(body.metadata.resourceVersion)
 
-test('each etcd has its resources, its revisions and its compaction', async () => {
+test('each etcd has its own resources, revisions and compaction', async () => {
   await using main = await startEtcd()
   await using other = await startEtcd()
   const flags = [
@@ -66,7 +66,7 @@ test('each etcd has its resources, its revisions and its compaction', async () =
   assert.equal((await call(client, 'POST', maps, map('m'))).status, 201)
   assert.equal(await countIn(main, '/registry/events/'), 0)
   assert.equal(await countIn(other, '/registry/'), 5)
-  // The other etcd is new: its revisions are far below those of the first one, which has the
+  // The other etcd is new. Its revisions are far below those of the first one, which has the
   // objects of a new cluster.
   const listed = await call(client, 'GET', events)
   assert.equal(listed.body.items.length, 5)
@@ -87,7 +87,7 @@ test('each etcd has its resources, its revisions and its compaction', async () =
     await until(async () => {
       await using engine = engineOf(etcd)
       return (await engine.range(rangeOfKey(compactionMarker))).count === 1
-    }, 'it is compacted')
+    }, 'the etcd is compacted')
   }
   const components = await call(client, 'GET', '/api/v1/componentstatuses')
   const health = components.body.items
@@ -99,7 +99,7 @@ test('each etcd has its resources, its revisions and its compaction', async () =
   assert.deepEqual(health, ['etcd-0 True', 'etcd-1 True'])
 })
 
-test('leases of Events last as --lease-reuse-duration-seconds says, whichever etcd has them', async () => {
+test('leases of Events last as --lease-reuse-duration-seconds says, in every etcd', async () => {
   await using main = await startEtcd()
   await using other = await startEtcd()
   await using server = await startOn(main, [
@@ -121,7 +121,7 @@ test('leases of Events last as --lease-reuse-duration-seconds says, whichever et
   assert.equal((await ask('timetolive', leases[0])).grantedTTL, '3607')
 })
 
-test('what another etcd is asked is part of a trace', async () => {
+test('calls to another etcd are part of a trace', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'keelson-several-etcds-'))
   await using parts = new AsyncDisposableStack()
   parts.defer(() => rm(folder, { recursive: true, force: true }))
@@ -158,7 +158,7 @@ test('what another etcd is asked is part of a trace', async () => {
   )
 })
 
-test('without one etcd the resources of the other are served', async () => {
+test('without one etcd, the resources of the other are served', async () => {
   await using main = await startEtcd()
   await using other = await startEtcd()
   await using server = await startOn(main, [
@@ -170,7 +170,7 @@ test('without one etcd the resources of the other are served', async () => {
   other.pause()
   await until(
     async () => (await client.call({ path: '/healthz/etcd-override-0' })).status === 500,
-    'it is noticed',
+    'the outage is noticed',
   )
   assert.equal((await client.call({ path: '/readyz' })).status, 200)
   assert.equal((await call(client, 'POST', maps, map('meanwhile'))).status, 201)
@@ -181,7 +181,7 @@ test('without one etcd the resources of the other are served', async () => {
   other.resume()
   await until(
     async () => (await client.call({ path: '/healthz/etcd-override-0' })).status === 200,
-    'it is back',
+    'the etcd is back',
   )
   await until(
     async () => (await call(client, 'GET', events)).status === 200,
@@ -190,7 +190,7 @@ test('without one etcd the resources of the other are served', async () => {
   assert.equal((await call(client, 'POST', events, event('after'))).status, 201)
 })
 
-test('an etcd that is away at the start is used when it comes', async () => {
+test('an etcd that is away at the start is used when it is back', async () => {
   await using main = await startEtcd()
   await using other = await startEtcd()
   other.pause()
@@ -209,7 +209,7 @@ test('an etcd that is away at the start is used when it comes', async () => {
   await until(async () => (await call(client, 'GET', events)).status === 200, 'Events are listed')
   await until(
     async () => (await client.call({ path: '/healthz/etcd-override-0' })).status === 200,
-    'it is well',
+    'the etcd is healthy',
   )
   const { body } = await call(client, 'GET', events)
   const watching = client.lines({
@@ -222,7 +222,7 @@ test('an etcd that is away at the start is used when it comes', async () => {
   }
 })
 
-/** From now on only who has the password of the user reads and writes. */
+/** Enables authentication, so that only this user can read and write. */
 async function protect({ clientUrl }: Etcd, password: string): Promise<void> {
   await using client = new EtcdClient({ endpoints: [clientUrl] })
   await client.auth.userAdd('root', password)
@@ -231,7 +231,7 @@ async function protect({ clientUrl }: Etcd, password: string): Promise<void> {
   await client.auth.authEnable()
 }
 
-test('etcds that want a user and a password', async () => {
+test('the server uses the user and password of etcds, and reads a changed password again', async () => {
   await using main = await startEtcd()
   await using other = await startEtcd()
   const folder = await mkdtemp(join(tmpdir(), 'keelson-login-'))
@@ -246,7 +246,7 @@ test('etcds that want a user and a password', async () => {
   await using client = clientOf(server.url)
   assert.equal((await call(client, 'POST', events, event('a'))).status, 201)
   assert.equal((await call(client, 'POST', maps, map('a'))).status, 201)
-  // A new password: the old tokens are worth nothing, and the file is read again.
+  // With a new password, the old tokens are invalid, and the file is read again.
   for (const { clientUrl } of [main, other]) {
     await using admin = new EtcdClient({ endpoints: [clientUrl], user: 'root', password: 'first' })
     await admin.auth.userChangePassword('root', 'second')
@@ -258,7 +258,7 @@ test('etcds that want a user and a password', async () => {
   ] as const) {
     await until(
       async () => (await call(client, 'POST', where, body)).status === 201,
-      'it is written',
+      'the object is written',
     )
     assert.equal((await call(client, 'GET', where)).body.items.length, 2)
   }

@@ -1,6 +1,6 @@
 /**
- * Small controllers inside the server: finished Jobs, claims and volumes in use, bootstrap tokens,
- * type checks of policies.
+ * Tests small controllers inside the server: finished Jobs, claims and volumes in use, bootstrap
+ * tokens, and type checks of policies.
  */
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign } from 'node:crypto'
@@ -60,7 +60,7 @@ const second = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+
 
 const TTL_S = 2
 
-test('a Job that has finished goes after the time that it says', async () => {
+test('a finished Job is deleted after its time to live', async () => {
   const jobs = '/apis/batch/v1/namespaces/default/jobs'
   const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } }
   await post(jobs, { metadata: { name: 'j' }, spec: { template, ttlSecondsAfterFinished: TTL_S } })
@@ -75,12 +75,12 @@ test('a Job that has finished goes after the time that it says', async () => {
   const status = { startTime: now, completionTime: now, conditions, succeeded: 1 }
   for (const name of ['j', 'stays']) await patch(`${jobs}/${name}/status`, { status })
   await untilGone(`${jobs}/j`)
-  // Of the second in which it finished.
+  // The time to live counts from the second in which the Job finished.
   assert.ok(Date.now() - Math.floor(nowMs / 1000) * 1000 >= TTL_S * 1000, 'not before')
   assert.ok(await read(`${jobs}/stays`))
 })
 
-test('a claim that a pod uses goes after the pod', async () => {
+test('a claim that a pod uses is deleted after the pod', async () => {
   const claims = '/api/v1/namespaces/default/persistentvolumeclaims'
   const pods = '/api/v1/namespaces/default/pods'
   const resources = { requests: { storage: '1Gi' } }
@@ -105,7 +105,7 @@ test('a claim that a pod uses goes after the pod', async () => {
   await untilGone(`${claims}/used`)
 })
 
-test('a volume that is bound goes when it is not', async () => {
+test('a bound volume is deleted when it is released', async () => {
   const volumes = '/api/v1/persistentvolumes'
   const spec = {
     capacity: { storage: '1Gi' },
@@ -131,7 +131,7 @@ const token = (id: string, expiration?: string) => ({
   },
 })
 
-test('a bootstrap token goes when it has expired', async () => {
+test('a bootstrap token is deleted when it has expired', async () => {
   const secrets = '/api/v1/namespaces/kube-system/secrets'
   await post(secrets, token('aaaaaa', second(Date.now() + 2_000)))
   await post(secrets, token('bbbbbb'))
@@ -153,7 +153,7 @@ function kubeletRequest(): string {
   return Buffer.from(pem('CERTIFICATE REQUEST', whole)).toString('base64')
 }
 
-test('a kubelet whose right is given after its request gets its approval', async () => {
+test('the request of a kubelet that gets its permission later is approved', async () => {
   const rbac = '/apis/rbac.authorization.k8s.io/v1'
   const bind = (name: string, role: string): Promise<void> =>
     post(`${rbac}/clusterrolebindings`, {
@@ -176,13 +176,13 @@ test('a kubelet whose right is given after its request gets its approval', async
   await sleep(500)
   assert.equal(await conditions(), undefined)
   await bind('approved', 'system:certificates.k8s.io:certificatesigningrequests:nodeclient')
-  await until(async () => (await conditions()) !== undefined, 'it is approved')
+  await until(async () => (await conditions()) !== undefined, 'the request is approved')
   assert.equal((await conditions())[0].type, 'Approved')
 })
 
-test('nothing failed', () => assert.deepEqual(server.complaints, []))
+test('the server logged no complaints', () => assert.deepEqual(server.complaints, []))
 
-test('a policy is told in its status what looks wrong in its expressions, again when it changes', async () => {
+test('the status of a policy has the type errors of its expressions, and is updated when they change', async () => {
   const path = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies'
   const rule = {
     apiGroups: ['apps'],

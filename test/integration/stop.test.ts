@@ -1,6 +1,6 @@
 /**
- * How a server stops: readiness fails first, requests under way are answered, watches end cleanly,
- * the process is gone.
+ * Tests how a server stops: readiness fails first, running requests get responses, watches end
+ * cleanly, and then the process ends.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -22,13 +22,13 @@ import {
 import { PATIENCE_MS, until } from '../support/harness/until.ts'
 import { adminToken, clients, startTestServer } from './support.ts'
 
-/** So long that a slow machine can do all of it meanwhile. */
+/** Shutdown delay. It is long enough for a slow machine to do all requests of the test in it. */
 const DELAY_MS = 5_000
 const CANCEL = 8
-/** Far less than the minute that a request has if it says nothing. */
+/** Maximum time to a response, which is far less than the default timeout of a minute. */
 const ANSWERED_MS_MAX = 30_000
 
-test('readiness fails while requests are still taken; a write under way is answered; watches end without an error', async () => {
+test('during the shutdown delay readiness fails and writes succeed, and then watches end without an error', async () => {
   const server = await startTestServer([`--shutdown-delay-duration=${DELAY_MS}ms`])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const watched: string[] = []
@@ -52,12 +52,12 @@ test('readiness fails while requests are still taken; a write under way is answe
   await watching
   const endedMs = performance.now() - startMs
   assert.ok(endedMs >= DELAY_MS - 50, `watches end after the delay, not after ${endedMs} ms`)
-  assert.match(watched.at(-1) ?? '', /^\{"type":"ADDED".*"late"/, 'the last line is whole')
+  assert.match(watched.at(-1) ?? '', /^\{"type":"ADDED".*"late"/, 'the last line is complete')
   await stopped
   assert.deepEqual(server.complaints, [])
 })
 
-test('a request whose body is still to come is answered', async () => {
+test('a request whose body is incomplete when the server stops gets a response', async () => {
   const server = await startTestServer()
   using client = await RawHttp2.open(Number(new URL(server.url).port))
   const token = field('authorization', `Bearer ${adminToken}`)
@@ -69,7 +69,7 @@ test('a request whose body is still to come is answered', async () => {
     /^apiserver_current_inflight_requests\{request_kind="mutating"\} 1$/m.test(
       (await other.call({ path: '/metrics' })).text,
     )
-  await until(isBegun, 'the request is under way')
+  await until(isBegun, 'the request is running')
   const stopped = server[Symbol.asyncDispose]()
   assert.equal(await client.goawayCode(), 0)
   await sleep(500)
@@ -81,7 +81,7 @@ test('a request whose body is still to come is answered', async () => {
   await stopped
 })
 
-test('readiness fails at once and the server stops in time, whatever etcd does', async () => {
+test('readiness fails immediately and the server stops in time, whatever etcd does', async () => {
   const server = await startTestServer([`--shutdown-delay-duration=${DELAY_MS}ms`])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   await client.call({ path: '/readyz' })
@@ -92,7 +92,7 @@ test('readiness fails at once and the server stops in time, whatever etcd does',
   try {
     assert.equal((await client.call({ path: '/readyz' })).status, 500)
     assert.ok(!isStopped)
-    // What waits for etcd is left behind.
+    // Requests that wait for etcd are abandoned.
     await stopped.catch((error: unknown) =>
       assert.match(String(error), /did not stop within 5000 ms/),
     )
@@ -103,7 +103,7 @@ test('readiness fails at once and the server stops in time, whatever etcd does',
   }
 })
 
-test('more writes at once than allowed are told to come again', async () => {
+test('concurrent writes beyond the limit are refused with Retry-After', async () => {
   await using server = await startTestServer([
     '--enable-priority-and-fairness=false',
     '--max-mutating-requests-inflight=1',
@@ -124,7 +124,7 @@ test('more writes at once than allowed are told to come again', async () => {
   await until(async () => {
     if (refused.status !== 429) refused = await client.call({ ...review, token: 'bob-token' })
     return refused.status === 429
-  }, 'the first is under way')
+  }, 'the first request is running')
   assert.equal(refused.text, 'Too many requests, please try again later.\n')
   assert.equal(refused.headers['retry-after'], '1')
   assert.match(refused.headers['content-type'] ?? '', /^text\/plain/)
@@ -141,7 +141,7 @@ test('more writes at once than allowed are told to come again', async () => {
   assert.equal((await client.call({ ...review, token: 'bob-token' })).status, 201)
 })
 
-test('a long answer has its place until its client has taken it or has gone', async () => {
+test('a long response occupies a slot until its client has read it or has gone', async () => {
   await using server = await startTestServer([
     '--enable-priority-and-fairness=false',
     '--max-requests-inflight=1',
@@ -156,16 +156,16 @@ test('a long answer has its place until its client has taken it or has gone', as
   )
   await slow.send(headersFrame(1, requestFields('GET', '/openapi/v2', asBob)))
   assert.ok(await slow.until(({ type, stream }) => type === FRAME.HEADERS && stream === 1))
-  assert.equal(await statusOf('/version'), 429, 'it waits for its client')
+  assert.equal(await statusOf('/version'), 429, 'the response waits for its client')
   await slow.send(reset(1, CANCEL))
   while ((await statusOf('/version')) === 429) await sleep(5)
   await slow.send(headersFrame(3, requestFields('GET', '/version', asBob)))
   assert.ok(await slow.until(({ type, stream }) => type === FRAME.HEADERS && stream === 3))
-  assert.equal(await statusOf('/version'), 200, 'a short answer waits without a place')
+  assert.equal(await statusOf('/version'), 200, 'a short response waits without a slot')
   for (let count = 0; count < 3; count++) assert.equal(await statusOf('/openapi/v2'), 200)
 })
 
-test('a long answer is counted as under way until its client has taken it or has gone', async () => {
+test('a long response counts as in flight until its client has read it or has gone', async () => {
   await using server = await startTestServer()
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const open = async (): Promise<number> => {
@@ -173,7 +173,7 @@ test('a long answer is counted as under way until its client has taken it or has
     const shown = /^apiserver_current_inflight_requests\{request_kind="readOnly"\} (\d+)$/m.exec(
       text,
     )?.[1]
-    return Number(shown) - 1 // The one that asks.
+    return Number(shown) - 1 // Without the request for the metrics.
   }
   using slow = await RawHttp2.open(
     Number(new URL(server.url).port),
@@ -182,7 +182,7 @@ test('a long answer is counted as under way until its client has taken it or has
   const asAdmin = field('authorization', `Bearer ${adminToken}`)
   await slow.send(headersFrame(1, requestFields('GET', '/openapi/v2', asAdmin)))
   assert.ok(await slow.until(({ type, stream }) => type === FRAME.HEADERS && stream === 1))
-  // The gauge is the most of the last second: the start of the server had more.
+  // The gauge is the maximum of the last second, and the start of the server had more requests.
   while ((await open()) !== 1) await sleep(5)
   await slow.send(reset(1, CANCEL))
   while ((await open()) !== 0) await sleep(5)
@@ -190,7 +190,7 @@ test('a long answer is counted as under way until its client has taken it or has
   while ((await open()) !== 0) await sleep(5)
 })
 
-test('a watch is counted while it goes on, and no longer', async () => {
+test('a watch is counted as long as it runs', async () => {
   await using server = await startTestServer()
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const open = async (): Promise<string | undefined> => {
@@ -211,7 +211,7 @@ test('a watch is counted while it goes on, and no longer', async () => {
   assert.match(text, /^apiserver_watch_events_total\{group="",kind="Namespace",version="v1"\} 8$/m)
 })
 
-test('a request takes no longer than it says, whatever etcd does', async () => {
+test('a request takes no longer than its timeout, whatever etcd does', async () => {
   await using server = await startTestServer()
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   await client.call({ path: '/api/v1/namespaces/default' })

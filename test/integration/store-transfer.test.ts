@@ -1,6 +1,6 @@
 /**
- * A cluster with objects of every kind moves from etcd to a file, to a folder, to a file and back:
- * the hash is the same, and so is what servers list.
+ * Moves a cluster with objects of every kind from etcd to a file, a folder, a file and back. The
+ * hash stays the same, and so do the objects that servers list.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -37,7 +37,7 @@ const at = (name: string): string => join(folder, name)
 const set = { name: 'moved', number: 7 }
 const EVENT_TTL_SECONDS = 3600
 
-/** Prints the hash; fails with what was printed. */
+/** Runs `keelson store`. Returns the numbers and the hash that it prints. */
 async function store(
   ...args: readonly string[]
 ): Promise<{ keys: number; revision: number; sha256: string }> {
@@ -69,7 +69,7 @@ async function during(
   return { listed: await listAll(client), revision: Number(metadata['resourceVersion']) }
 }
 
-/** Records that each server writes anew. */
+/** Whether the object is a record that every server writes again. */
 const isOfServer = (place: string): boolean => /\/leases |\/componentstatuses /.test(place)
 
 const versionOf = ({ metadata }: Fields): number =>
@@ -88,7 +88,7 @@ function compare(before: ObjectsByKey, now: ObjectsByKey): void {
   }
 }
 
-test('etcd to a file, to a folder, to a file, to etcd', async () => {
+test('a cluster can move from etcd to a file, a folder, a file and etcd', async () => {
   await using etcd = await startEtcd()
   await using other = await startEtcd()
   const first = await during({ etcdUrl: etcd.clientUrl }, async (client) => {
@@ -113,7 +113,7 @@ test('etcd to a file, to a folder, to a file, to etcd', async () => {
   const back = await store('export', `--data-dir=${at('store')}`, `--file=${at('b')}`)
   assert.deepEqual([back.keys, back.sha256], [exported.keys, exported.sha256])
   const inFolder = { etcdUrl: '', omit: ['etcd-servers'], args: [`--data-dir=${at('store')}`] }
-  // A folder that a server has is exported all the same, and not imported into.
+  // A folder that a server uses can be exported, but not imported into.
   const second = await during(inFolder, async () => {
     const running = await store('export', `--data-dir=${at('store')}`, `--file=${at('running')}`)
     assert.ok(running.keys >= exported.keys)
@@ -134,7 +134,7 @@ test('etcd to a file, to a folder, to a file, to etcd', async () => {
       `${place} keeps its resourceVersion`,
     )
   }
-  assert.ok(second.revision > exported.revision, 'revisions go on behind those of the source')
+  assert.ok(second.revision > exported.revision, 'revisions continue after those of the source')
 
   await fails(/is not empty/, 'import', `--data-dir=${at('store')}`, `--file=${at('b')}`)
   const raised = await store(
@@ -154,7 +154,7 @@ test('etcd to a file, to a folder, to a file, to etcd', async () => {
   await fails(/is not empty/, 'import', `--etcd-servers=${other.clientUrl}`, `--file=${at('b')}`)
 })
 
-test('what is no whole export is refused, and nothing is imported', async () => {
+test('an incomplete or damaged export is refused, and nothing is imported', async () => {
   const text = readFileSync(at('a'), 'utf8')
   const damaged: [name: string, content: string, message: RegExp][] = [
     ['cut', text.slice(0, -40), /is not a complete export/],
@@ -175,7 +175,7 @@ test('what is no whole export is refused, and nothing is imported', async () => 
   await fails(/complete export/, 'import', `--data-dir=${at('empty')}`, `--file=${at('twice')}`)
   await fails(/there is no store/, 'export', `--data-dir=${at('empty')}`, `--file=${at('c')}`)
   await fails(/already exists/, 'export', `--data-dir=${at('store')}`, `--file=${at('a')}`)
-  await fails(/one of --etcd-servers and --data-dir/, 'export', `--file=${at('c')}`)
-  // A file of the right kind replaces what is there, if that is asked for.
+  await fails(/either --etcd-servers or --data-dir/, 'export', `--file=${at('c')}`)
+  // With --replace, a valid file replaces the contents.
   await store('import', `--data-dir=${at('store')}`, `--file=${at('a')}`, '--replace')
 })

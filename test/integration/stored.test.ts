@@ -1,4 +1,4 @@
-/** What stands in etcd: how long it lasts, and how values of other servers are read. */
+/** Tests values in etcd: how long they last, and how values of other servers are read. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EtcdClient } from '../../src/storage/etcd/client.ts'
@@ -44,7 +44,7 @@ test('only the built-in events expire, not custom objects of a kind with the sam
   assert.equal(BigInt((await leaseOf('/registry/example.com/events/default/mine')) ?? -1), 0n)
 })
 
-test('a write that changes nothing stores an object anew that was stored in an old version', async () => {
+test('a write that changes nothing rewrites an object that is stored in an old version', async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   await using etcd = new EtcdClient({ endpoints: [server.etcdUrl] })
@@ -68,7 +68,7 @@ test('a write that changes nothing stores an object anew that was stored in an o
     assert.equal(answer.status, 200)
     return JSON.parse(answer.text).metadata.resourceVersion
   }
-  // Listed, so that the cache has printed it and let go of what was stored.
+  // After a list, the cache has the object in its wire form, and no longer as it was stored.
   assert.equal((await client.call({ method: 'GET', path: path.replace(/.old$/, '') })).status, 200)
   const before = await versionOf('GET')
   const { apiVersion: _, ...same } = stored
@@ -82,7 +82,7 @@ test('a write that changes nothing stores an object anew that was stored in an o
   )
 })
 
-test('a write that changes nothing stores a custom object with the defaults that its kind got meanwhile', async () => {
+test('a write that changes nothing stores a custom object with defaults that were added to its kind', async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   await using etcd = new EtcdClient({ endpoints: [server.etcdUrl] })
@@ -111,7 +111,7 @@ test('a write that changes nothing stores a custom object with the defaults that
   const body = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' } }
   await until(
     async () => (await client.call({ method: 'POST', path, body })).status === 201,
-    'served',
+    'the custom kind is served',
   )
   const withDefault = {
     ...schema,
@@ -124,7 +124,7 @@ test('a write that changes nothing stores a custom object with the defaults that
   )
   const get = async (): Promise<string> =>
     (await client.call({ method: 'GET', path: `${path}/w` })).text
-  await until(async () => JSON.parse(await get()).color === 'red', 'defaulted')
+  await until(async () => JSON.parse(await get()).color === 'red', 'the default is applied')
   const before = JSON.parse(await get()).metadata.resourceVersion
   const after = JSON.parse((await patch(`${path}/w`, {})).text).metadata.resourceVersion
   assert.notEqual(after, before)
@@ -137,7 +137,7 @@ test('a write that changes nothing stores a custom object with the defaults that
 
 const mapKey = (name: string): Buffer => Buffer.from(`/registry/configmaps/default/${name}`)
 
-test('what cannot be read is deleted for who asks for that, and only with the gate', async () => {
+test('an unreadable object is deleted only with the gate, and only if the client asks for it', async () => {
   await using server = await startTestServer()
   await using unsafe = await startReplica(server, [
     '--feature-gates=AllowUnsafeMalformedObjectDeletion=true',
@@ -174,16 +174,16 @@ const announced = async ({ url }: { readonly url: string }, name: string): Promi
   ).status
 }
 
-test('versions that a flag turned off again are not announced any more', async () => {
+test('versions that a flag turned off again are no longer announced', async () => {
   const version = 'v1alpha1.storage.k8s.io'
   await using server = await startTestServer(['--runtime-config=storage.k8s.io/v1alpha1=true'])
-  await until(async () => (await announced(server, version)) === 200, 'announced')
+  await until(async () => (await announced(server, version)) === 200, 'the version is announced')
   await using plain = await startReplica(server)
-  await until(async () => (await announced(plain, version)) === 404, 'taken back')
+  await until(async () => (await announced(plain, version)) === 404, 'the version is removed')
   assert.equal(await announced(plain, 'v1.storage.k8s.io'), 200)
 })
 
-test('field owners of a version that a flag turned off again are shown until the next write, which drops them', async () => {
+test('field owners of a version that a flag turned off again are shown until the next write drops them', async () => {
   await using server = await startTestServer(['--runtime-config=networking.k8s.io/v1beta1=true'])
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   const beta = '/apis/networking.k8s.io/v1beta1/servicecidrs'
@@ -197,7 +197,7 @@ test('field owners of a version that a flag turned off again are shown until the
     before.managedFields.map(({ apiVersion }: { apiVersion: string }) => apiVersion),
     ['networking.k8s.io/v1beta1'],
   )
-  // As the reference: a patch that changes nothing else is a write, too.
+  // As in kube-apiserver, a patch that changes nothing else is also a write.
   const headers = { 'content-type': 'application/merge-patch+json' }
   const after = JSON.parse(
     (await other.call({ method: 'PATCH', path, headers, body: {} })).text,
@@ -206,7 +206,7 @@ test('field owners of a version that a flag turned off again are shown until the
   assert.notEqual(after.resourceVersion, before.resourceVersion)
 })
 
-test('a webhook configuration that cannot be decoded stops writes, but no server from starting', async () => {
+test('a webhook configuration that cannot be decoded stops writes, but not the start of a server', async () => {
   await using first = await startTestServer()
   await using etcd = new EtcdClient({ endpoints: [first.etcdUrl] })
   const key = Buffer.from('/registry/validatingwebhookconfigurations/broken')
@@ -232,5 +232,5 @@ test('a webhook configuration that cannot be decoded stops writes, but no server
     path: '/api/v1/namespaces/default/configmaps',
     body: { metadata: { name: 'c' } },
   }
-  await until(async () => (await client.call(create)).status === 201, 'writes go on')
+  await until(async () => (await client.call(create)).status === 201, 'writes continue')
 })

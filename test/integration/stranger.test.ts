@@ -1,6 +1,6 @@
 /**
- * The package as a stranger has it: packed by npm, installed without a network in an empty folder,
- * on a PATH with Node alone.
+ * Tests the package as a new user gets it: packed by npm, and installed without a network in an
+ * empty folder, with only Node on the PATH.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
@@ -55,7 +55,7 @@ test('the package has what it needs and nothing else', () => {
   assert.deepEqual(installed, ['keelson'])
 })
 
-test('what is not an own work has its license in the package', () => {
+test('third-party code has its license in the package', () => {
   const manifest = readFileSync(
     join(folder, 'node_modules', 'keelson', 'dist', 'licenses.txt'),
     'utf8',
@@ -80,7 +80,7 @@ test('keelson/testing can be imported, and has types', async () => {
     'utf8',
   )
   assert.match(types, /startCluster/)
-  // Whatever they name is there.
+  // Every module that the types refer to exists.
   for (const path of packed.files.filter((one) => one.endsWith('.d.ts'))) {
     const text = readFileSync(join(folder, 'node_modules', 'keelson', path), 'utf8')
     for (const [, to = ''] of text.matchAll(/from ["'](\.[^"']+)\.js["']/g)) {
@@ -160,8 +160,8 @@ test('npx keelson dev serves, for curl and kubectl', async () => {
 })
 
 /**
- * npx does not hand signals on to what it runs: the whole group is ended, and what does not end is
- * killed.
+ * Ends the whole process group, because npx does not pass signals to its child. Kills it if it does
+ * not end.
  */
 async function endGroup(child: ChildProcess): Promise<void> {
   const { pid } = child
@@ -170,13 +170,13 @@ async function endGroup(child: ChildProcess): Promise<void> {
     try {
       return process.kill(-pid, name)
     } catch {
-      // Nobody of the group is left.
+      // No process of the group is left.
       return false
     }
   }
   if (!signal('SIGTERM')) return
   try {
-    // Where nobody reaps what has ended, the group stays; its output does not.
+    // If no process reaps ended children, the group stays, but its output ends.
     const isSilent = (): boolean =>
       [child.stdout, child.stderr].every((stream) => stream?.closed !== false)
     await until(() => isSilent() || !signal(0), 'keelson dev has ended', COMMAND_MS_MAX)
@@ -189,12 +189,12 @@ function findKubectl(): string | undefined {
   try {
     return toolPath('kubectl')
   } catch {
-    // Not built here: the one of this machine, if there is one.
+    // kubectl was not built here, so the one of this machine is used if there is one.
     return findOnPath('kubectl')
   }
 }
 
-/** A program that knows nothing but Node: arguments are the data folder and the port. */
+/** A program that uses only Node. Its arguments are the data folder and the port. */
 const asking = `
 const { readFileSync } = require('node:fs')
 const [folder, port] = process.argv.slice(1)
@@ -206,7 +206,9 @@ require('node:https').get(options, (response) => {
 })
 `
 
-test('an old Node is told what to do', { skip: !existsSync('/usr/bin/node') }, async () => {
+test('on an old Node, the program prints what to do', {
+  skip: !existsSync('/usr/bin/node'),
+}, async () => {
   const { stdout: version } = await run('/usr/bin/node', ['--version'])
   if (Number(/^v(\d+)/.exec(version)?.[1]) >= 24) return
   const program = join(folder, 'node_modules', 'keelson', 'bin', 'keelson')

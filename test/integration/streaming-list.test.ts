@@ -1,6 +1,6 @@
 /**
- * Watches in protobuf that begin with many objects, read slowly: the frames of a batch are in
- * memory that the next one uses again.
+ * Tests protobuf watches that begin with many objects and are read slowly. The frames of a batch
+ * are in memory that the next batch reuses.
  */
 import assert from 'node:assert/strict'
 import { connect } from 'node:http2'
@@ -15,10 +15,11 @@ import { adminToken, type Client, clients, startTestServer, type TestServer } fr
 
 const COUNT = 200
 /**
- * Together some 2 MB: several batches, and more than the windows of a client that does not read.
+ * Size of the text in each object. Together they have about 2 MB, which takes several batches, and
+ * more than the windows of a client that does not read.
  */
 const TEXT_BYTES = 10_000
-/** For each piece: a client that is slower than the server. */
+/** Pause after each piece, which makes the client slower than the server. */
 const PAUSE_MS = 2
 const accept = 'application/vnd.kubernetes.protobuf;stream=watch'
 const authorization = `Bearer ${adminToken}`
@@ -27,7 +28,7 @@ const path = `${folder}?watch=true&resourceVersion=0&fieldSelector=metadata.name
 
 let server: TestServer
 let client: Client
-/** By name: each object repeats its own number. */
+/** Texts of the objects by name. Each text repeats the number of its object. */
 const texts = new Map<string, string>()
 
 before(async () => {
@@ -48,8 +49,8 @@ after(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-test('over HTTP/2', async () => {
-  // The smallest window: the server sends a batch in many pieces.
+test('a slow watch over HTTP/2 gets every object intact', async () => {
+  // With the smallest window, the server sends a batch in many pieces.
   const session = connect(server.url, {
     rejectUnauthorized: false,
     settings: { initialWindowSize: 65_535 },
@@ -61,7 +62,7 @@ test('over HTTP/2', async () => {
   }
 })
 
-test('over HTTP/1.1', async () => {
+test('a slow watch over HTTP/1.1 gets every object intact', async () => {
   const answer = await new Promise<Readable>((resolve, reject) => {
     const options = { headers: { accept, authorization }, rejectUnauthorized: false, agent: false }
     get(`${server.url}${path}`, options, resolve).on('error', reject)
@@ -73,7 +74,7 @@ test('over HTTP/1.1', async () => {
   }
 })
 
-/** Reads until all objects are here. */
+/** Reads events until all objects have arrived, and compares them. */
 async function checkObjects(stream: Readable): Promise<void> {
   const seen = new Map<string, string>()
   let bytes: Buffer = Buffer.alloc(0)

@@ -30,15 +30,15 @@ export type Call = {
   readonly token?: string | null
   readonly body?: unknown
   readonly headers?: { readonly [name: string]: string }
-  /** The body is sent without saying how long it will be. */
+  /** Whether the body is sent without a content-length. */
   readonly hidesLength?: boolean
 }
 
 export interface Client extends AsyncDisposable {
   readonly call: (call: Call) => Promise<Answer>
   /**
-   * The lines of an answer that goes on, as they come. Ends when the server ends it or the caller
-   * stops.
+   * Yields the lines of a streamed response as they arrive. Ends when the server ends the response
+   * or the caller stops.
    */
   readonly lines: (call: Call) => AsyncGenerator<string, void, void>
 }
@@ -49,19 +49,21 @@ export type TestServer = AsyncDisposable & {
   readonly url: string
   readonly etcd: Etcd
   readonly etcdUrl: string
-  /** What the server logged as warnings and errors. */
+  /** Warnings and errors that the server logged. */
   readonly complaints: readonly string[]
-  /** What it logged besides. */
+  /** Info messages that the server logged. */
   readonly remarks: readonly string[]
-  /** etcd stands still until it is resumed. */
+  /** Suspends etcd until it is resumed. */
   readonly pauseEtcd: () => void
   readonly resumeEtcd: () => void
-  /** The server alone; etcd goes on. */
+  /** Stops only the server; etcd continues. */
   readonly stop: () => Promise<void>
 }
 
-/** `args` are further flags of `keelson serve`. */
-/** `findHost`: what is behind a name, for tests whose nodes are on this machine. */
+/**
+ * Options of a test server. `findHost` resolves host names, for tests whose nodes are on this
+ * machine.
+ */
 type Options = { readonly findHost?: FindHost; readonly clock?: Clock; readonly ids?: Ids }
 
 export async function startTestServer(
@@ -74,7 +76,7 @@ export async function startTestServer(
 
 type Etcd = Awaited<ReturnType<typeof startEtcd>>
 
-/** Another server on the same etcd, which outlives it. */
+/** Starts another server on the same etcd. Its end does not end etcd. */
 export const startReplica = (
   { etcd }: TestServer,
   args: readonly string[] = [],
@@ -85,8 +87,8 @@ export async function startOn(
   args: readonly string[],
   { owned, ...options }: Options & { readonly owned?: AsyncDisposable } = {},
 ): Promise<TestServer> {
-  // What was started ends if the rest cannot be: an etcd that nobody ends would keep the test
-  // running.
+  // If the start fails, everything that was started ends. An etcd that keeps running would keep the
+  // test running.
   await using parts = new AsyncDisposableStack()
   if (owned !== undefined) parts.use(owned)
   const dir = await mkdtemp(join(tmpdir(), 'keelson-integration-'))
@@ -111,7 +113,7 @@ export async function startOn(
     ...addresses,
     `--cert-dir=${dir}`,
     `--token-auth-file=${tokenFile}`,
-    // No controller makes service accounts.
+    // No controller creates service accounts.
     '--disable-admission-plugins=ServiceAccount',
   ]
   const checked = checkArgs([...flags, ...args])
@@ -152,8 +154,8 @@ class Http2Client implements Client {
   call = async (call: Call): Promise<Answer> => {
     const stream = this.#open(call)
     stream.setEncoding('utf8')
-    // Both from the start: Node takes a stream that is over before anybody reads it for one that
-    // was cut off.
+    // Both are awaited from the start, because Node reports a stream that ends before it is read as
+    // cut off.
     const [headers, text] = await Promise.all([
       new Promise<IncomingHttpHeaders>((resolve, reject) => {
         stream.once('response', resolve).once('error', reject)
@@ -179,7 +181,7 @@ class Http2Client implements Client {
 
   #open(call: Call) {
     const body = bodyOf(call)
-    // A server says GOAWAY after an answer to somebody whom it does not know.
+    // A server sends GOAWAY after a response to an unauthenticated client.
     if (this.#session.closed) this.#session = connect(this.#url, { rejectUnauthorized: false })
     const stream = this.#session.request(
       { ':method': call.method ?? 'GET', ':path': call.path, ...headersOf(call, body) },
@@ -235,7 +237,7 @@ class Http1Client implements Client {
         resolve,
       )
       request.on('error', reject)
-      // Written in two steps, Node cannot fill in the length by itself.
+      // With separate calls of write and end, Node cannot fill in the length by itself.
       if (body !== undefined) request.write(body)
       request.end()
     })
@@ -243,8 +245,8 @@ class Http1Client implements Client {
 }
 
 /**
- * Calls to one server for all tests of a file, over HTTP/2. It must have nothing to complain of
- * when it ends.
+ * Starts one server for all tests of a file. Returns a function for calls over HTTP/2. The server
+ * must have logged no complaints at its end.
  */
 export function serverOfFile(args: readonly string[] = []): Client['call'] {
   const parts = new AsyncDisposableStack()

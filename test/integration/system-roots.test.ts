@@ -1,7 +1,7 @@
 /**
- * Clients without a configured CA trust the roots of the system, as Go's programs do: webhooks,
- * calls by a kubeconfig, proxies, OpenID issuers, aggregated servers and etcd. OpenSSL reads
- * SSL_CERT_FILE on first use, so this process can choose the roots.
+ * Tests that clients without a configured CA trust the roots of the system, as Go programs do:
+ * webhooks, calls by a kubeconfig, proxies, OpenID issuers, aggregated servers and etcd. OpenSSL
+ * reads SSL_CERT_FILE on first use, so this process can choose the roots.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -40,7 +40,7 @@ const inFile = tree.make('in-file', { extensions: authorityExtensions })
 const inFolder = tree.make('in-folder', { extensions: authorityExtensions })
 const unknown = tree.make('unknown', { extensions: authorityExtensions })
 
-// Before anything asks for the roots.
+// These must be written before any client reads the roots.
 mkdirSync(join(dir, 'certs'))
 writeFileSync(join(dir, 'file.pem'), inFile.certificatePem)
 writeFileSync(join(dir, 'certs', 'any-name.pem'), inFolder.certificatePem)
@@ -57,7 +57,7 @@ async function listen(
   const server = createServer({ cert: leaf.certificatePem, key: leaf.keyPem }, (_, response) =>
     response.end('{}'),
   )
-  // As a proxy.
+  // The server also acts as a proxy.
   server.on('connect', (request, socket) => {
     const target = connectPlain(Number(request.url?.split(':')[1]), '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n')
@@ -84,7 +84,10 @@ const kubeconfigOf = (server: string, proxyUrl: string) =>
     impersonate: null,
   }) as const
 
-/** What each client says of a server that this CA has signed, by name; '': it is trusted. */
+/**
+ * Returns the error of each client, by its name, for a server that this CA has signed. It is '' for
+ * a client that trusts the server.
+ */
 async function judge(signer: TreeCertificate): Promise<Record<string, string>> {
   const { server, port } = await listen(signer, `leaf-of-${signer.name}`)
   const url = `https://127.0.0.1:${port}/`
@@ -123,7 +126,7 @@ async function judge(signer: TreeCertificate): Promise<Record<string, string>> {
 
 const whyOf = (error: unknown): string => (error instanceof Error ? reasonOf(error) : String(error))
 
-test('servers that a root of the system has signed are trusted: those of the file and of the folder', async () => {
+test('servers that a system root has signed are trusted, whether the root is in the file or in the folder', async () => {
   for (const signer of [inFile, inFolder]) {
     for (const [client, said] of Object.entries(await judge(signer)))
       assert.equal(said, '', `${client}, ${signer.name}`)

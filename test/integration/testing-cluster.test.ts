@@ -1,4 +1,4 @@
-/** keelson/testing: clusters in this process, their credentials and clients. */
+/** Tests clusters of keelson/testing in this process, their credentials and clients. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
@@ -9,7 +9,8 @@ import { AppsV1Api, CoreV1Api, KubeConfig, Watch } from '@kubernetes/client-node
 import { type Cluster, startCluster } from '../../src/entry/testing/index.ts'
 
 /**
- * For a start and an end on a busy machine; watches that are left last for five minutes and more.
+ * Maximum time for a start and an end on a busy machine. Watches that are not closed would last for
+ * five minutes or more.
  */
 const FORGOTTEN_MS_MAX = 120_000
 
@@ -22,7 +23,7 @@ const configMap = (name: string, data: Record<string, string> = {}) => ({
   data,
 })
 
-/** Over TLS, as a client without a library does it. */
+/** Makes a request over TLS, as a client without a library would. */
 function getWithToken(cluster: Cluster, path: string, token: string): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const headers = { authorization: `Bearer ${token}` }
@@ -46,7 +47,7 @@ suite('a cluster', () => {
   })
   after(() => cluster.stop())
 
-  test('is ready: a pod can be created at once', async () => {
+  test('is ready, so that a pod can be created immediately', async () => {
     const core = await cluster.client(CoreV1Api)
     const pod = { metadata: { name: 'first' }, spec: { containers: [{ name: 'c', image: 'i' }] } }
     const created = await core.createNamespacedPod({ namespace: 'default', body: pod })
@@ -54,7 +55,7 @@ suite('a cluster', () => {
     assert.equal((await cluster.request({ path: '/readyz' })).status, 200)
   })
 
-  test('is ready when it is there, a further one too', async () => {
+  test('is ready when it is returned, and so are further clusters and forks', async () => {
     await using further = await startCluster()
     assert.equal((await further.request({ path: '/readyz' })).status, 200)
     await using fork = await cluster.fork()
@@ -67,12 +68,12 @@ suite('a cluster', () => {
     assert.deepEqual(items, [])
   })
 
-  test('takes its token, and no other', async () => {
+  test('accepts its token, and no other', async () => {
     assert.equal(await getWithToken(cluster, '/api/v1/nodes', cluster.token), 200)
     assert.equal(await getWithToken(cluster, '/api/v1/nodes', 'wrong'), 401)
   })
 
-  test('knows other users by their certificates, and roles say what they may do', async () => {
+  test('authenticates other users by their certificates, and authorizes them by roles', async () => {
     const alice = { name: 'alice', groups: ['readers'] }
     const core = await cluster.client(CoreV1Api, alice)
     await assert.rejects(core.listNamespacedConfigMap({ namespace: 'default' }), { code: 403 })
@@ -102,7 +103,7 @@ suite('a cluster', () => {
     )
   })
 
-  test('waits for what a controller does', async () => {
+  test('waits for the effects of a controller', async () => {
     const path = '/api/v1/namespaces'
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'passing' } }
     assert.equal((await cluster.request({ method: 'POST', path, body })).status, 201)
@@ -113,27 +114,26 @@ suite('a cluster', () => {
       return found.items.length > 0 && found.items
     })
     assert.equal(accounts[0]?.metadata.name, 'default')
-    // Namespaces are emptied and go, and so does what an owner leaves behind: there are
-    // controllers.
+    // The controllers also empty and remove namespaces, and delete what an owner leaves behind.
     assert.equal((await cluster.request({ method: 'DELETE', path: `${path}/passing` })).status, 200)
     await cluster.waitFor(
       async () => (await cluster.request({ path: `${path}/passing` })).status === 404,
     )
   })
 
-  test('says what it waited for in vain, and why', async () => {
+  test('reports what it waited for in vain, and why', async () => {
     const why = new Error('this is why')
     const waiting = cluster.waitFor(() => Promise.reject(why), {
       timeoutMs: 50,
       what: 'the impossible',
     })
     await assert.rejects(waiting, {
-      message: 'the impossible did not hold within 50 ms',
+      message: 'timed out after 50 ms waiting for the impossible',
       cause: why,
     })
   })
 
-  test('a list of any length is answered', async () => {
+  test('returns a list of any length', async () => {
     const path = '/api/v1/namespaces/default/configmaps'
     const big = 'x'.repeat(100_000)
     const created = Array.from({ length: 20 }, (_, i) =>
@@ -146,7 +146,7 @@ suite('a cluster', () => {
   })
 })
 
-test('clusters of one process are apart', async () => {
+test('clusters of one process are separate', async () => {
   await using one = await startCluster()
   await using other = await startCluster()
   const path = '/api/v1/namespaces/default/configmaps'
@@ -170,7 +170,7 @@ test('controllers can be left out, as with envtest', async () => {
   assert.equal((await core.readNamespace({ name: 'stays' })).status?.phase, 'Terminating')
 })
 
-test('flags are those of keelson serve; faults of them are told', async () => {
+test('flags are those of keelson serve, and faults in them are reported', async () => {
   await using cluster = await startCluster({
     flags: ['--enable-admission-plugins=AlwaysPullImages'],
   })
@@ -201,7 +201,7 @@ test('after a stop nothing is left: no file, no port, no watch', async () => {
   await assert.rejects(cluster.request({ path: '/version' }), /has been stopped/)
 })
 
-test('a cluster that is forgotten does not keep the process alive', async () => {
+test('a cluster that is not stopped does not keep the process alive', async () => {
   const module = new URL('../../src/entry/testing/index.ts', import.meta.url).href
   const program = `
     const { startCluster } = await import(${JSON.stringify(module)})
@@ -211,7 +211,7 @@ test('a cluster that is forgotten does not keep the process alive', async () => 
     await cluster.request({ path: '/api/v1/namespaces' })
     console.log('forgotten')
   `
-  // A process that is kept alive is so for minutes: its watches have time limits.
+  // Otherwise the process would live for minutes, because its watches have time limits.
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--input-type=module', '--eval', program],
@@ -222,7 +222,7 @@ test('a cluster that is forgotten does not keep the process alive', async () => 
   assert.equal(stdout, 'forgotten\n')
 })
 
-test('tokens of one cluster are nothing in another, but in its forks', async () => {
+test('tokens of one cluster are invalid in another, but valid in its forks', async () => {
   await using one = await startCluster()
   await using other = await startCluster()
   await using fork = await one.fork()

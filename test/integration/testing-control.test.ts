@@ -1,6 +1,6 @@
 /**
- * keelson/testing over HTTPS: only where it is asked for, only for who may; and the helpers of
- * other languages, which use it.
+ * Tests keelson/testing over HTTPS: it is served only if it is enabled, and only to authorized
+ * users. Also tests the helpers of other languages, which use it.
  */
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
@@ -15,9 +15,9 @@ import { keelsonProgram } from '../support/harness/keelson.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..', '..')
-/** Requests that are sent together. */
+/** Number of requests that are sent together. */
 const AT_ONCE = 50
-/** Go compiles the helper first. */
+/** Maximum duration of a helper's tests. Go compiles the helper first. */
 const HELPER_MS_MAX = 300_000
 
 type Answer = { readonly status: number; readonly body: string }
@@ -29,7 +29,7 @@ type Login = {
 
 type ClusterAddress = Pick<Cluster, 'url' | 'certificateAuthority'>
 
-/** The client certificate of a kubeconfig. */
+/** Returns the client certificate of a kubeconfig. */
 function loginOf({ users }: Kubeconfig): NonNullable<Login['certificate']> {
   const [{ user } = { user: {} }] = users
   const read = (field: string): string => {
@@ -71,13 +71,13 @@ function call(
   return promise
 }
 
-test('the paths are not there unless they are asked for', async () => {
+test('the control paths do not exist unless they are enabled', async () => {
   await using cluster = await startCluster()
   const { token } = cluster
   assert.equal((await call(cluster, 'POST', '/keelson/testing/reset', { token })).status, 404)
 })
 
-test('only who may use them can', async () => {
+test('only authorized users can use the control paths', async () => {
   await using cluster = await startCluster({ servesControl: true })
   const { token, clientCertificate: certificate } = cluster
   assert.equal((await call(cluster, 'GET', '/keelson/testing/clock', { token })).status, 200)
@@ -95,7 +95,10 @@ test('only who may use them can', async () => {
   ]) {
     for (const method of ['GET', 'POST', 'DELETE']) {
       const { status } = await call(cluster, method, `/keelson/testing/${path}`, {})
-      assert.ok(status === 401 || status === 403, `${method} ${path} of nobody: ${status}`)
+      assert.ok(
+        status === 401 || status === 403,
+        `${method} ${path} without credentials: ${status}`,
+      )
       const wrong = await call(cluster, method, `/keelson/testing/${path}`, { token: 'wrong' })
       assert.equal(wrong.status, 401)
     }
@@ -113,7 +116,7 @@ test('only who may use them can', async () => {
     400,
   )
   assert.equal((await call(cluster, 'POST', '/keelson/testing/faults', { token }, '{')).status, 400)
-  // A fault of everything does not shut the test out.
+  // A fault that matches everything does not lock the test out.
   const all = JSON.stringify({ match: {}, effect: { status: 500 } })
   assert.equal((await call(cluster, 'POST', '/keelson/testing/faults', { token }, all)).status, 200)
   assert.equal((await call(cluster, 'GET', '/api/v1/pods', { token })).status, 500)
@@ -152,7 +155,7 @@ function idIn(said: unknown): string {
 const messageIn = (said: unknown): string =>
   typeof said === 'object' && said !== null && 'message' in said ? String(said.message) : ''
 
-test('what a fork hands out gives no rights in its origin', async () => {
+test('credentials of a fork give no permissions in its origin', async () => {
   await using cluster = await startCluster({ servesControl: true })
   const user = { name: 'forker' }
   const rbac = '/apis/rbac.authorization.k8s.io/v1'
@@ -193,7 +196,7 @@ test('what a fork hands out gives no rights in its origin', async () => {
   const { certificateAuthority } = cluster
   const fork = { url, certificateAuthority }
   const admin = loginOf(kubeconfig)
-  // The fork accepts the credentials of its origin; the other way round nothing is accepted.
+  // The fork accepts the credentials of its origin, but the origin accepts none of the fork.
   assert.equal((await call(fork, 'GET', secrets, { certificate: admin })).status, 200)
   assert.equal((await call(fork, 'GET', secrets, { certificate })).status, 403)
   assert.equal(
@@ -219,32 +222,32 @@ test('what a fork hands out gives no rights in its origin', async () => {
   assert.equal((await call(cluster, 'GET', secrets, { token: inFork })).status, 401)
 })
 
-test('every field is checked, and the answer names it', async () => {
+test('every field is checked, and the error names it', async () => {
   await using cluster = await startCluster({ servesControl: true })
   const control = controlOf(cluster)
   for (const [method, path, body, message] of [
-    ['POST', 'faults', { effect: { status: 500 }, extra: 1 }, /there is no "extra"/],
+    ['POST', 'faults', { effect: { status: 500 }, extra: 1 }, /unknown field "extra"/],
     [
       'POST',
       'faults',
       { match: { times: '1' }, effect: { status: 500 } },
-      /match\.times is no number/,
+      /match\.times is not a number/,
     ],
-    ['POST', 'faults', { match: [], effect: { status: 500 } }, /match is no object/],
+    ['POST', 'faults', { match: [], effect: { status: 500 } }, /match is not an object/],
     [
       'POST',
       'faults',
       { match: {}, effect: { delayMs: 3e9 } },
       /effect\.delayMs 3000000000 is not between/,
     ],
-    ['POST', 'faults', { match: {}, effect: { status: '500' } }, /effect\.status is no number/],
-    ['POST', 'faults', { match: {} }, /effect: one of/],
-    ['POST', 'clock', {}, /advance: milliseconds, or a duration/],
-    ['POST', 'clock', { advance: true }, /advance: milliseconds, or a duration/],
+    ['POST', 'faults', { match: {}, effect: { status: '500' } }, /effect\.status is not a number/],
+    ['POST', 'faults', { match: {} }, /effect must be exactly one of/],
+    ['POST', 'clock', {}, /advance must be milliseconds, or a duration/],
+    ['POST', 'clock', { advance: true }, /advance must be milliseconds, or a duration/],
     ['POST', 'clock', { advance: 1e300 }, /cannot be moved/],
-    ['POST', 'clock', { advance: '1h', by: 1 }, /there is no "by"/],
-    ['GET', 'history?colour=red', undefined, /there is no "colour"/],
-    ['GET', 'history?after=x', undefined, /after is no resourceVersion/],
+    ['POST', 'clock', { advance: '1h', by: 1 }, /unknown field "by"/],
+    ['GET', 'history?colour=red', undefined, /unknown parameter "colour"/],
+    ['GET', 'history?after=x', undefined, /after is not a resourceVersion/],
   ] as const) {
     const { status, said } = await control(method, path, body)
     assert.equal(status, 400, `${method} ${path} ${JSON.stringify(body)}`)
@@ -262,7 +265,7 @@ test('every field is checked, and the answer names it', async () => {
   }
 })
 
-/** Until there are too many. */
+/** Adds items until the limit is reached, and checks the error. */
 const fill = async (add: () => Promise<Answer>, max: number): Promise<void> => {
   for (let left = max; left > 0; left -= AT_ONCE) {
     const answers = await Promise.all(Array.from({ length: Math.min(left, AT_ONCE) }, add))
@@ -270,10 +273,10 @@ const fill = async (add: () => Promise<Answer>, max: number): Promise<void> => {
   }
   const { status, body } = await add()
   assert.equal(status, 400)
-  assert.match(body, /there are \d+ .* already: remove some, or reset/)
+  assert.match(body, /there are already \d+ .*: remove some, or reset/)
 }
 
-test('what is kept is bounded, and goes with a reset', async () => {
+test('the numbers of faults and snapshots are limited, and a reset removes all of them', async () => {
   await using cluster = await startCluster({ servesControl: true })
   const control = controlOf(cluster)
   const set = (effect: unknown) => control('POST', 'faults', { match: { name: 'none' }, effect })
@@ -288,7 +291,7 @@ test('what is kept is bounded, and goes with a reset', async () => {
   await fill(() => set({ status: 500 }), 200)
 })
 
-test('who acts as somebody else has the rights of that user', async () => {
+test('impersonation gives the permissions of the impersonated user', async () => {
   await using cluster = await startCluster({ servesControl: true })
   const { token } = cluster
   const as = (user: string, ...groups: readonly string[]) =>
@@ -328,11 +331,11 @@ const isMissing = async (program: string): Promise<string | false> => {
     await run(program, [program === 'go' ? 'version' : '--version'])
     return false
   } catch {
-    return `there is no ${program} here`
+    return `${program} is not installed`
   }
 }
 
-test('a server that Node started ends with its standard input, too', async () => {
+test('a server that Node started also ends with its standard input', async () => {
   const child = spawn(keelsonProgram, ['serve', '--testing'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
@@ -347,12 +350,12 @@ test('a server that Node started ends with its standard input, too', async () =>
   }
 })
 
-test('the helper of Python', { skip: await isMissing('python3') }, async () => {
+test('the tests of the Python helper pass', { skip: await isMissing('python3') }, async () => {
   const { stderr } = await run('python3', ['-m', 'unittest'], options('python'))
   assert.match(stderr, /OK/)
 })
 
-test('the helper of Go', { skip: await isMissing('go') }, async () => {
+test('the tests of the Go helper pass', { skip: await isMissing('go') }, async () => {
   const { stdout } = await run('go', ['test', '-count=1', './...'], options('go'))
   assert.match(stdout, /^ok/m)
 })

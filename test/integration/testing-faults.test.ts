@@ -1,6 +1,6 @@
 /**
- * Every kind of fault, by the example of docs/testing.md: an operator with one bug passes while all
- * goes well, is found out by the fault, and passes under the fault when it is right.
+ * Tests every kind of fault, by the example of docs/testing.md. An operator with one bug passes
+ * without the fault and fails with it, and a correct operator passes with it.
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, suite, test } from 'node:test'
@@ -20,7 +20,7 @@ const resource = 'configmaps'
 type ItemList = { readonly items: readonly unknown[] }
 type Site = { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } }
 
-/** What became of a site: whether it is ready, and how many children it has. */
+/** Result for a site: whether it is ready, and how many children it has. */
 type Outcome = { readonly isReady: boolean; readonly children: number }
 
 const good: Outcome = { isReady: true, children: 1 }
@@ -64,7 +64,7 @@ suite('faults find the bugs of an operator', () => {
 
   type Act = (operator: SiteOperator, fault: Fault | undefined) => Promise<void>
 
-  /** One site, made while the operator runs; `fault` is set when it watches. */
+  /** Creates a site while an operator runs. The fault is set once the operator watches. */
   const run = async (
     care: Care,
     fault: readonly [FaultMatch, FaultEffect] | undefined,
@@ -77,13 +77,16 @@ suite('faults find the bugs of an operator', () => {
       cluster.faults.clear()
       await operator.settled()
     }
-    // Only now: an operator that still runs would go on with what the reset takes away.
+    // The reset must come last, because an operator that still runs would use what it removes.
     const result = await outcome('home')
     await cluster.reset()
     return result
   }
 
-  /** Of an operator with a bug, without and with the fault; and of one that is careful, with it. */
+  /**
+   * Returns the results of an operator with a bug, without and with the fault, and of a correct
+   * operator with the fault.
+   */
   const compare = async (
     bug: Partial<Care>,
     fault: readonly [FaultMatch, FaultEffect],
@@ -94,23 +97,23 @@ suite('faults find the bugs of an operator', () => {
     right: await run(careful, fault, act),
   })
 
-  /** A site is made, and the operator does what it does about it. */
+  /** Creates a site, and waits until the operator has handled it. */
   const makeSite: Act = async (operator, fault) => {
     await create('home')
     await cluster.waitFor(async () => (fault?.hits ?? 0) > 0 || (await outcome('home')).isReady, {
-      what: 'the operator has come to the fault, or to an end',
+      what: 'the operator has met the fault, or has finished',
     })
     await operator.settled()
   }
 
-  test('status: a request that fails is tried again', async () => {
+  test('status: a request that fails must be retried', async () => {
     const fault = [{ verb: 'create', resource, times: 1 }, { status: 500 }] as const
     const { unseen, found, right } = await compare({ retries: false }, fault, makeSite)
     assert.deepEqual([unseen, right], [good, good])
     assert.deepEqual(found, { isReady: false, children: 0 })
   })
 
-  test('conflict: an object that somebody else has changed is read again', async () => {
+  test('conflict: an object that another client has changed must be read again', async () => {
     const fault = [
       { verb: 'update', resource, name: 'home', times: 1 },
       { conflict: true },
@@ -142,7 +145,7 @@ suite('faults find the bugs of an operator', () => {
     if (!hasEnded) await cluster.waitFor(async () => (await outcome('home')).isReady)
   }
 
-  test('dropConnection: a write whose answer is lost may have been made', async () => {
+  test('dropConnection: a write whose response is lost may have been made', async () => {
     const fault = [{ verb: 'create', resource, times: 1 }, { dropConnection: 'after' }] as const
     const { unseen, found, right } = await compare(
       { looksAgain: false, namesChildren: false },
@@ -153,14 +156,14 @@ suite('faults find the bugs of an operator', () => {
     assert.deepEqual(found, { isReady: true, children: 2 })
   })
 
-  test('dropConnection: a request that did not arrive is sent again', async () => {
+  test('dropConnection: a request that did not arrive must be sent again', async () => {
     const fault = [{ verb: 'create', resource, times: 1 }, { dropConnection: true }] as const
     const { unseen, found, right } = await compare({ retries: false }, fault, makeSite)
     assert.deepEqual([unseen, right], [good, good])
     assert.deepEqual(found, { isReady: false, children: 0 })
   })
 
-  test('delayMs: what is begun is not seen by the next pass', async () => {
+  test('delayMs: a write in progress is not visible to the next pass', async () => {
     const fault = [{ verb: 'create', resource }, { delayMs: 60_000 }] as const
     const { unseen, found, right } = await compare(
       { namesChildren: false },
@@ -171,14 +174,14 @@ suite('faults find the bugs of an operator', () => {
     assert.deepEqual(found, { isReady: true, children: 2 })
   })
 
-  test('closeWatch: a watch that has ended is opened again', async () => {
+  test('closeWatch: a watch that has ended must be opened again', async () => {
     const fault = [{ verb: 'watch', resource, times: 1 }, { closeWatch: true }] as const
     const { unseen, found, right } = await compare({ rewatches: false }, fault, createAfterWatch)
     assert.deepEqual([unseen, right], [good, good])
     assert.deepEqual(found, { isReady: false, children: 0 })
   })
 
-  test('staleRead: what a list does not show may be there', async () => {
+  test('staleRead: an object that a list does not show may exist', async () => {
     const fault = [{ verb: 'list', resource }, { staleRead: true }] as const
     const act: Act = async (operator) => {
       await create('home')
@@ -199,7 +202,7 @@ suite('faults find the bugs of an operator', () => {
   })
 })
 
-test('closeWatch: a watch ends after whole events, also after one that is sent in parts', async () => {
+test('closeWatch: a watch ends after whole events, even after one that is sent in parts', async () => {
   await using cluster = await startCluster()
   const path = '/api/v1/namespaces/default/configmaps'
   for (const [name, length] of [
@@ -233,7 +236,7 @@ type ObjectList = {
   readonly items: readonly unknown[]
 }
 
-test('staleRead: a list has the resourceVersion of its state, so that a watch from there tells what it lacks', async () => {
+test('staleRead: a list has the resourceVersion of its state, so that a watch from there reports what it lacks', async () => {
   await using cluster = await startCluster()
   const event = {
     apiVersion: 'v1',
@@ -251,7 +254,7 @@ test('staleRead: a list has the resourceVersion of its state, so that a watch fr
     return [Number(metadata?.resourceVersion), items.length]
   }
   assert.deepEqual(await list(), [frozen, 1])
-  // Neither the server's own work nor time changes it.
+  // Neither the server's own writes nor time change the list.
   await cluster.clock.advance('2h')
   for (let i = 0; i < 20; i++) {
     assert.deepEqual(await list(), [frozen, 1])
@@ -262,7 +265,7 @@ test('staleRead: a list has the resourceVersion of its state, so that a watch fr
   assert.equal(now.items.length, 0)
 })
 
-test('conflict is for what changes an object', async () => {
+test('conflict applies only to requests that change an object', async () => {
   await using cluster = await startCluster()
   const core = await cluster.client(CoreV1Api)
   const fault = cluster.faults.on({ resource }, { conflict: true })

@@ -1,6 +1,6 @@
 /**
- * keelson/testing: a cluster that begins with the objects of a file is the same as one that creates
- * them.
+ * Tests that a keelson/testing cluster which starts with the objects of a file is the same as one
+ * that creates them.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -18,7 +18,7 @@ async function objectsIn(state: EngineState): Promise<Map<string, string>> {
 
 const isAggregated = (object: string): boolean => object.includes('"aggregationRule"')
 
-test('what a cluster begins with is the same from a file', async () => {
+test('the first objects of a cluster are the same from a file', async () => {
   const text = await createFirstObjects()
   assert.doesNotMatch(text, /BEGIN CERTIFICATE/)
   const nowMs = Date.now()
@@ -39,7 +39,7 @@ test('what a cluster begins with is the same from a file', async () => {
     )
   for (const [key, object] of made) {
     assert.doesNotMatch(object, /2000-01-01/, key)
-    // What controllers make of them later comes in any order.
+    // The rules that controllers add to these objects have no fixed order.
     if (!isAggregated(object)) assert.deepEqual(plain(object), plain(expected.get(key) ?? ''), key)
   }
   const uids = [...made.values()].flatMap((object) =>
@@ -49,7 +49,7 @@ test('what a cluster begins with is the same from a file', async () => {
   assert.ok([...made.values()].some((object) => object.includes(`"since":"${day}"`)))
 })
 
-test('a file that is damaged is told', async () => {
+test('a damaged file is reported', async () => {
   for (const text of ['{}', '[["a"]]', '[["a", 1]]'])
     await assert.rejects(
       parseFirstObjects(text, { nowMs: 0, authorityPem: '' }),

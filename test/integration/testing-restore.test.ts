@@ -1,6 +1,6 @@
 /**
- * keelson/testing: what the server and its controllers do while a state is restored, and right
- * after it.
+ * Tests what the server and its controllers do in keelson/testing while a state is restored, and
+ * right after that.
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
@@ -56,7 +56,7 @@ const widgetDefinition = {
 
 async function send(cluster: Cluster, request: TestRequest): Promise<void> {
   const { status, body } = await cluster.request(request)
-  assert.ok(status < 300, `${request.path} answered ${status}: ${JSON.stringify(body)}`)
+  assert.ok(status < 300, `${request.path} returned ${status}: ${JSON.stringify(body)}`)
 }
 
 const post = (cluster: Cluster, path: string, body: Fields): Promise<void> =>
@@ -74,7 +74,7 @@ async function uidsOf(cluster: Cluster, path: string): Promise<string[]> {
 }
 
 /**
- * Resolves when a namespace that is deleted now is gone: the controllers have had time for
+ * Resolves when a namespace that is deleted now is gone. By then the controllers have had time for
  * everything before it.
  */
 async function controllersHavePassed(cluster: Cluster): Promise<void> {
@@ -88,7 +88,7 @@ async function controllersHavePassed(cluster: Cluster): Promise<void> {
 const deletions = (cluster: Cluster, resource: string): number =>
   cluster.history({ resource }).filter(({ operation }) => operation === 'delete').length
 
-/** Enough that the server needs many turns to delete them. */
+/** Number of objects, which take the server many ticks to delete. */
 const OBJECTS = 600
 
 async function postMany(
@@ -137,13 +137,13 @@ test('a definition that is restored while its objects are being deleted keeps al
 })
 
 type HeldWrite = {
-  /** The write of a controller that is held. */
+  /** Write of a controller that the webhook holds. */
   readonly held: HeldRequests
-  /** What there is at the snapshot. */
+  /** Creates the state of the snapshot. */
   readonly prepare: (cluster: Cluster) => Promise<void>
-  /** What makes the controller write. */
+  /** Makes the controller write. */
   readonly act: (cluster: Cluster) => Promise<void>
-  /** The objects of which the write is one. */
+  /** Path of the objects to which the write belongs. */
   readonly path: string
 }
 
@@ -215,7 +215,7 @@ const heldWrites: Readonly<Record<string, HeldWrite>> = {
   },
 }
 
-suite('what a controller decided before a restore is not written after it', () => {
+suite('a write that a controller decided before a restore is not made after it', () => {
   for (const [what, { held, prepare, act, path }] of Object.entries(heldWrites)) {
     test(what, async () => {
       await using hook = await HoldingWebhook.start()
@@ -241,7 +241,7 @@ suite('what a controller decided before a restore is not written after it', () =
   }
 })
 
-test('a request of a client that began before a restore stores nothing after it', async () => {
+test('a request that a client sent before a restore stores nothing after it', async () => {
   await using hook = await HoldingWebhook.start()
   await using cluster = await startCluster()
   await post(
@@ -281,8 +281,8 @@ test('an object that was recreated is deleted before it is restored, so that no 
 
 suite('when restore returns, requests are decided on the restored state', () => {
   /**
-   * Watches that had events a moment ago are woken later: of two restores, the second one is likely
-   * to be missed.
+   * Number of repetitions. Watches that had events recently are woken later, so the second of two
+   * restores is likely to be missed.
    */
   const ROUNDS = 5
 
@@ -301,7 +301,7 @@ suite('when restore returns, requests are decided on the restored state', () => 
       roleRef,
       subjects,
     })
-    // More than a turn of the event loop has time for.
+    // They take more than one tick of the event loop.
     await postMany(cluster, `${rbac}/clusterrolebindings`, (name) => ({
       ...binding,
       metadata: { name },
@@ -386,7 +386,7 @@ suite('when restore returns, requests are decided on the restored state', () => 
     }
   })
 
-  test('namespaces and service accounts without controllers, whose resources nobody follows', async () => {
+  test('namespaces and service accounts without controllers, whose resources have no watchers', async () => {
     await using cluster = await startCluster({ controllers: false })
     const empty = cluster.snapshot()
     await post(cluster, namespaces, named('Namespace', 'n'))
@@ -410,7 +410,7 @@ suite('when restore returns, requests are decided on the restored state', () => 
   })
 })
 
-test('everything that the server writes after its start can be refused after a restore', async () => {
+test('every write that the server makes after its start can be refused after a restore', async () => {
   const config = configure({}, createCredentials())
   const clock = new TestClock({ offsetMs: 0, onMoving: () => undefined, onMoved: () => undefined })
   const history = new History({ wallMs: clock.clock.wallMs, root: '/registry/' })
@@ -454,7 +454,7 @@ test('everything that the server writes after its start can be refused after a r
     await until(() => isGone('namespaces/n'), 'the namespace is gone')
     await until(
       () => isGone('apiextensions.k8s.io/customresourcedefinitions/widgets.example.com'),
-      'it is gone',
+      'the definition is gone',
     )
     assert.deepEqual([...unfenced], [])
     for (const resource of [

@@ -1,4 +1,7 @@
-/** keelson/testing: history, the clock, and the ways of state: fork, snapshot, restore, reset. */
+/**
+ * Tests the state of keelson/testing clusters: history, the clock, fork, snapshot, restore and
+ * reset.
+ */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, suite, test } from 'node:test'
 import { CoreV1Api, KubeConfig, Watch } from '@kubernetes/client-node'
@@ -33,7 +36,7 @@ async function names(cluster: Cluster): Promise<string[]> {
     .filter((name) => name !== 'kube-root-ca.crt')
 }
 
-suite('a cluster whose state goes forth and back', () => {
+suite('a cluster whose state is forked, restored and reset', () => {
   let cluster: Cluster
   before(async () => {
     cluster = await startCluster()
@@ -41,7 +44,7 @@ suite('a cluster whose state goes forth and back', () => {
   after(() => cluster.stop())
   afterEach(() => cluster.reset())
 
-  test('history: who wrote what, and owns which fields', async () => {
+  test('the history has users, writes and field owners', async () => {
     const alice = { name: 'alice', groups: ['system:masters'] }
     const core = await cluster.client(CoreV1Api, alice)
     const body = { metadata: { name: 'x' }, data: { a: '1' } }
@@ -103,7 +106,7 @@ suite('a cluster whose state goes forth and back', () => {
     assert.deepEqual(cluster.history({ name: 'x', namespace: 'other' }), [])
   })
 
-  test('history: by group, of built-in and of custom resources', async () => {
+  test('the history can be filtered by the group of built-in and custom resources', async () => {
     const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'l' } }
     const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
     assert.equal((await cluster.request({ method: 'POST', path: leases, body: lease })).status, 201)
@@ -118,7 +121,7 @@ suite('a cluster whose state goes forth and back', () => {
     assert.deepEqual(of('apps'), [])
   })
 
-  test('the clock: events and tokens expire', async () => {
+  test('events and tokens expire when the clock advances', async () => {
     const event = {
       apiVersion: 'v1',
       kind: 'Event',
@@ -173,7 +176,7 @@ suite('a cluster whose state goes forth and back', () => {
     await assert.rejects(cluster.clock.advance('soon'), RangeError)
   })
 
-  test('the clock: what controllers do at a time is done', async () => {
+  test('controllers do what is due when the clock advances', async () => {
     const job = {
       apiVersion: 'batch/v1',
       kind: 'Job',
@@ -212,7 +215,7 @@ suite('a cluster whose state goes forth and back', () => {
     )
   })
 
-  test('a fork: both sides go on, with their own history, faults and clock', async () => {
+  test('both sides of a fork continue, with their own history, faults and clock', async () => {
     await create(cluster, 'before')
     await using fork = await cluster.fork()
     assert.notEqual(fork.url, cluster.url)
@@ -232,7 +235,7 @@ suite('a cluster whose state goes forth and back', () => {
     await assert.rejects(forked.listNamespacedConfigMap({ namespace: 'default' }), { code: 503 })
     fork.faults.clear()
     assert.ok(fork.clock.now().getTime() - cluster.clock.now().getTime() > 3_500_000)
-    // Controllers run in it as well.
+    // Controllers also run in the fork.
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n' } }
     await fork.request({ method: 'POST', path: '/api/v1/namespaces', body: namespace })
     const account = '/api/v1/namespaces/n/serviceaccounts/default'
@@ -243,7 +246,7 @@ suite('a cluster whose state goes forth and back', () => {
     assert.deepEqual(await names(fork), ['before'])
   })
 
-  test('a fork is started by its first client, and one that is not used stops', async () => {
+  test('a fork is started by its first client, and an unused fork can be stopped', async () => {
     await create(cluster, 'x')
     const fork = await cluster.fork()
     const core = await fork.client(CoreV1Api)
@@ -256,7 +259,7 @@ suite('a cluster whose state goes forth and back', () => {
     await unused.stop()
   })
 
-  test('a snapshot: restored by writes, which watches see', async () => {
+  test('a snapshot is restored by writes, which watches see', async () => {
     const kept = await create(cluster, 'kept', { text: 'first' })
     const snapshot = cluster.snapshot()
     const kubeconfig = new KubeConfig()
@@ -289,7 +292,7 @@ suite('a cluster whose state goes forth and back', () => {
         .map(({ operation, name }) => `${operation} ${name}`),
       ['update kept', 'delete passing'],
     )
-    // Again, and after what it deletes has been made anew.
+    // It can be restored again, even after one of its objects was created again.
     await cluster.request({ method: 'DELETE', path })
     await create(cluster, 'kept', { text: 'third' })
     await cluster.restore(snapshot)
@@ -297,7 +300,7 @@ suite('a cluster whose state goes forth and back', () => {
     assert.equal(again.metadata.uid, kept.metadata.uid)
   })
 
-  test('reset: definitions, roles and namespaces go, too', async () => {
+  test('a reset also removes definitions, roles and namespaces', async () => {
     const definition = {
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
@@ -348,18 +351,18 @@ for (const [now, year] of [
   ['1970-01-01T00:00:00Z', '1970'],
   ['9998-01-01T00:00:00Z', '9998'],
 ] as const) {
-  test(`a cluster can begin in ${year}`, async () => {
+  test(`a cluster can start in the year ${year}`, async () => {
     await using earlier = await startCluster()
     await using cluster = await startCluster({ now })
     const { metadata } = await create(cluster, 'x')
     const { body } = await cluster.request<TimedObject>({ path: `${configMaps}/${metadata.name}` })
     assert.equal(body.metadata.creationTimestamp.slice(0, 4), year)
-    // What every cluster begins with has been made at that time, too.
+    // The first objects of every cluster are also created at that time.
     const { body: first } = await cluster.request<TimedObject>({
       path: '/api/v1/namespaces/kube-system',
     })
     assert.equal(first.metadata.creationTimestamp.slice(0, 4), year)
-    // The certificates of clients are valid then.
+    // Client certificates are valid at that time.
     for (const user of [undefined, { name: 'alice', groups: ['system:masters'] }]) {
       const core = await cluster.client(CoreV1Api, user)
       assert.equal(
@@ -387,8 +390,8 @@ for (const [now, year] of [
   })
 }
 
-test('times that no clock shows are refused by name', async () => {
-  await assert.rejects(startCluster({ now: 'tomorrow' }), /now: tomorrow is no time/)
+test('invalid times are refused with an error that names them', async () => {
+  await assert.rejects(startCluster({ now: 'tomorrow' }), /now: tomorrow is not a time/)
   await assert.rejects(startCluster({ now: '1969-12-31T23:59:59Z' }), /is before 1970/)
   await assert.rejects(startCluster({ now: new Date(8.64e15) }), /is too late/)
   await using cluster = await startCluster()
@@ -399,7 +402,7 @@ test('times that no clock shows are refused by name', async () => {
   assert.ok(Math.abs(cluster.clock.now().getTime() - startMs) < 3_600_000)
 })
 
-test('what a test did to the clock is no beginning of other clusters', async () => {
+test('a test that moves the clock does not affect the start of other clusters', async () => {
   const options = { flags: ['--event-ttl=61m'] }
   await using first = await startCluster(options)
   await first.clock.advance(87_600 * 3_600_000)
@@ -417,7 +420,7 @@ test('what a test did to the clock is no beginning of other clusters', async () 
   }
 })
 
-test('restore gives what ends by itself the time back that it had', async () => {
+test('a restore gives expiring objects the remaining time that they had in the snapshot', async () => {
   await using cluster = await startCluster()
   const events = '/api/v1/namespaces/default/events'
   const involvedObject = { kind: 'ConfigMap', namespace: 'default', name: 'x' }

@@ -1,7 +1,7 @@
 /**
- * Attacks by bearer tokens on a server that has tokens of its own, of secrets and of an OpenID
- * issuer. Each must fail, all with the same answer, which tells nothing; and the server must not be
- * led to ask anybody whom its configuration does not name.
+ * Tests attacks by bearer tokens on a server with tokens of service accounts, of Secrets and of an
+ * OpenID issuer. Each attack must fail with the same response, which reveals nothing. The server
+ * must send no requests to hosts that its configuration does not name.
  */
 import assert from 'node:assert/strict'
 import {
@@ -27,7 +27,7 @@ const path = '/api/v1/namespaces/default/pods'
 
 const parts = new AsyncDisposableStack()
 const keys = {
-  /** Of service accounts. */
+  /** Key of service account tokens. */
   own: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
   attacker: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
 }
@@ -35,7 +35,7 @@ let dir = ''
 let server: TestServer
 let client: Client
 let issuer: StaticIssuer
-/** Listens where tokens try to lead the server to. */
+/** A server at the address to which tokens try to lead the API server. */
 let trap: StaticIssuer
 let issuerKey: KeyObject
 let ownKeyId = ''
@@ -105,7 +105,7 @@ const use = (token: string): Promise<Answer> => client.call({ path, token })
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 const now = (): number => Math.floor(Date.now() / 1000)
 
-/** Claims that would be good if they were signed by the right key. */
+/** Returns claims that would be valid if the right key had signed them. */
 const accountClaims = (more: object = {}) => ({
   iss: accountIssuer,
   aud: [accountIssuer],
@@ -144,13 +144,13 @@ function signed(claims: object, key: KeyObject, header: object): string {
   return `${text}.${sign('sha256', Buffer.from(text), key).toString('base64url')}`
 }
 
-/** The same, of claims as a text. */
+/** Signs claims that are given as a string. */
 function signedText(text: string, key: KeyObject, kid: string): string {
   const whole = `${encode({ alg: 'RS256', kid })}.${Buffer.from(text).toString('base64url')}`
   return `${whole}.${sign('sha256', Buffer.from(whole), key).toString('base64url')}`
 }
 
-/** One object with the fields of both, which may have the same names. */
+/** Returns one JSON object with the fields of both, which may have the same names. */
 const twice = (first: object, last: object): string =>
   `${JSON.stringify(first).slice(0, -1)},${JSON.stringify(last).slice(1)}`
 
@@ -169,7 +169,7 @@ function hmac(claims: object, secret: string | Buffer, header: object): string {
   return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
 }
 
-/** Both kinds of tokens, each with the name of its key. */
+/** Returns both kinds of tokens, each with its key and the id of its key. */
 const kinds = (): readonly {
   readonly claims: object
   readonly kid: string
@@ -179,7 +179,7 @@ const kinds = (): readonly {
   { claims: issuerClaims(), kid: 'own', key: issuerKey },
 ]
 
-test('good tokens are good', async () => {
+test('valid tokens are accepted', async () => {
   for (const token of [account.token, byOwn(accountClaims()), byIssuer(issuerClaims())]) {
     assert.equal((await use(token)).status, 200)
   }
@@ -205,7 +205,7 @@ const attacks: { readonly [name: string]: () => readonly string[] } = {
         hmac(claims, secret, {}),
       ])
     }),
-  'a key of one’s own by any name': () =>
+  'a key of the attacker with any key id': () =>
     kinds().flatMap(({ claims, kid }) =>
       [
         kid,
@@ -221,7 +221,7 @@ const attacks: { readonly [name: string]: () => readonly string[] } = {
         'constructor',
       ].map((name) => byAttacker(claims, { kid: name })),
     ),
-  'a name of a key that is no text': () =>
+  'a key id that is not a string': () =>
     kinds().flatMap(({ claims, key }) =>
       [null, 1, [ownKeyId], { a: 1 }, true]
         .map((kid) => byAttacker(claims, { kid }))
@@ -261,7 +261,7 @@ const attacks: { readonly [name: string]: () => readonly string[] } = {
     byIssuer(legacyClaims(), { kid: ownKeyId }),
     signed(legacyClaims(), issuerKey, {}),
   ],
-  'audiences of others': () => [
+  'other audiences': () => [
     byOwn(accountClaims({ aud: ['other'] })),
     byOwn(accountClaims({ aud: [] })),
     byOwn(accountClaims({ aud: undefined })),
@@ -272,7 +272,7 @@ const attacks: { readonly [name: string]: () => readonly string[] } = {
     byIssuer(issuerClaims({ aud: undefined })),
     byIssuer(issuerClaims({ aud: { kubernetes: true } })),
   ],
-  'issuers of others': () => [
+  'other issuers': () => [
     byOwn(accountClaims({ iss: 'https://other' })),
     byOwn(accountClaims({ iss: `${accountIssuer}/` })),
     byOwn(accountClaims({ iss: [accountIssuer] })),
@@ -282,7 +282,7 @@ const attacks: { readonly [name: string]: () => readonly string[] } = {
     byIssuer(issuerClaims({ iss: trap.url })),
     byIssuer(issuerClaims({ iss: undefined })),
   ],
-  'times that are over or to come': () => [
+  'tokens that are expired or not yet valid': () => [
     byOwn(accountClaims({ exp: now() - 120 })),
     byOwn(accountClaims({ exp: undefined })),
     byOwn(accountClaims({ exp: 'never' })),
@@ -294,7 +294,7 @@ const attacks: { readonly [name: string]: () => readonly string[] } = {
     byIssuer(issuerClaims({ exp: -1 })),
     byIssuer(issuerClaims({ nbf: now() + 120 })),
   ],
-  'what is bound to nothing': () => {
+  'tokens that are bound to missing objects': () => {
     const own = { namespace: 'default', serviceaccount: { name: 'default-user', uid: account.uid } }
     return [
       byOwn(accountClaims({ 'kubernetes.io': { ...own, pod: { name: 'none', uid: 'x' } } })),
@@ -325,7 +325,7 @@ const attacks: { readonly [name: string]: () => readonly string[] } = {
         `${encode({ alg: 'RS512', kid })}.${other}.${signature}`,
       ]
     }),
-  'signatures of nothing': () => {
+  'signatures of zeros': () => {
     const zeros = Buffer.alloc(64).toString('base64url')
     return kinds().flatMap(({ claims, kid }) =>
       ['ES256', 'ES384', 'RS256', 'PS256', 'EdDSA'].map(
@@ -333,7 +333,7 @@ const attacks: { readonly [name: string]: () => readonly string[] } = {
       ),
     )
   },
-  'other forms of a token': () => {
+  'other formats of a token': () => {
     const [head = '', body = '', signature = ''] = byOwn(accountClaims()).split('.')
     return [
       JSON.stringify({ protected: head, payload: body, signature }).replaceAll(' ', ''),
@@ -347,7 +347,7 @@ const attacks: { readonly [name: string]: () => readonly string[] } = {
       `${head}.${Buffer.from('[]').toString('base64url')}.${signature}`,
     ]
   },
-  'claims that are written twice': () => {
+  'duplicate claims': () => {
     return [
       signedText(twice(issuerClaims(), accountClaims()), issuerKey, 'own'),
       signedText(twice(accountClaims(), { iss: issuer.url }), keys.own, ownKeyId),
@@ -364,13 +364,13 @@ const refusal = {
   message: 'Unauthorized',
 }
 
-/** The answer to every attack, but for what differs each time. */
+/** Returns the response to an attack without the parts that differ each time. */
 function shownOf({ status, headers, text }: Answer): string {
   const { date: _, 'audit-id': __, ...rest } = headers
   return `${status} ${JSON.stringify(Object.entries(rest).toSorted(([a], [b]) => a.localeCompare(b)))} ${text}`
 }
 
-test('the answer to a token that nobody knows tells nothing', async () => {
+test('the response to an unknown token reveals nothing', async () => {
   const answer = await use('nobody')
   assert.equal(answer.status, 401)
   assert.deepEqual(JSON.parse(answer.text), { ...refusal, reason: 'Unauthorized', code: 401 })
@@ -378,13 +378,13 @@ test('the answer to a token that nobody knows tells nothing', async () => {
 })
 
 for (const [name, tokens] of Object.entries(attacks)) {
-  test(`refused, without a reason: ${name}`, async () => {
+  test(`a token is refused without a reason: ${name}`, async () => {
     const unknown = shownOf(await use('nobody'))
     for (const token of tokens()) assert.equal(shownOf(await use(token)), unknown, token)
   })
 }
 
-test('a token that is bound to a pod does not outlive it', async () => {
+test('a token that is bound to a pod becomes invalid with the pod', async () => {
   const pods = '/api/v1/namespaces/default/pods'
   const pod = {
     metadata: { name: 'p' },
@@ -396,12 +396,12 @@ test('a token that is bound to a pod does not outlive it', async () => {
   })
   assert.equal((await use(bound.token)).status, 200)
   await client.call({ method: 'DELETE', path: `${pods}/p`, body: { gracePeriodSeconds: 0 } })
-  await until(async () => (await use(bound.token)).status === 401, 'it is refused')
+  await until(async () => (await use(bound.token)).status === 401, 'the token is refused')
   assert.equal((await client.call({ method: 'POST', path: pods, body: pod })).status, 201)
   assert.equal((await use(bound.token)).status, 401, 'a pod of the same name is another one')
 })
 
-test('an issuer makes nobody a service account, and its claims are not read as theirs', async () => {
+test('an issuer cannot create service account tokens, and its claims are not read as theirs', async () => {
   const token = byIssuer(
     issuerClaims({ ...accountClaims(), iss: issuer.url, aud: 'kubernetes', sub: 'jane' }),
   )
@@ -412,7 +412,7 @@ test('an issuer makes nobody a service account, and its claims are not read as t
   assert.deepEqual(groups, ['system:authenticated'])
 })
 
-test('a flood of tokens with unknown keys does not become a flood at the issuer', async () => {
+test('a flood of tokens with unknown keys does not flood the issuer', async () => {
   const known = issuer.requests.length
   const flood = Array.from({ length: 200 }, (_, at) =>
     use(byAttacker(issuerClaims(), { kid: `k${at}` })),
@@ -423,7 +423,7 @@ test('a flood of tokens with unknown keys does not become a flood at the issuer'
   assert.equal((await use(byIssuer(issuerClaims()))).status, 200)
 })
 
-test('nobody was asked but the issuer', () => {
+test('the server sent requests to no host other than the issuer', () => {
   assert.deepEqual(trap.requests, [])
   assert.deepEqual(
     server.complaints.filter((text) => /eyJ[A-Za-z0-9_-]{20}/.test(text)),
@@ -432,7 +432,7 @@ test('nobody was asked but the issuer', () => {
   )
 })
 
-/** A TokenReview for this many audiences. */
+/** Makes a TokenReview with this many audiences. */
 function reviewFor(count: number): Promise<Answer> {
   const audiences = Array.from({ length: count }, (_, at) => `a${at}`)
   const body = {
@@ -443,7 +443,7 @@ function reviewFor(count: number): Promise<Answer> {
   return client.call({ method: 'POST', path: '/apis/authentication.k8s.io/v1/tokenreviews', body })
 }
 
-test('attack: a review for audiences without end', async () => {
+test('attack: a review with too many audiences is refused', async () => {
   assert.equal((await reviewFor(256)).status, 201)
   const { status, text } = await reviewFor(257)
   assert.equal(status, 422)

@@ -1,6 +1,6 @@
 /**
- * A webhook says whose a token is: a real one, over TLS, whose answers outlive a revocation no
- * longer than upstream's.
+ * Tests a real token webhook over TLS. Its responses outlive a revocation no longer than in
+ * kube-apiserver.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -13,10 +13,10 @@ import { Authority } from '../support/harness/issued-certificate.ts'
 import { until } from '../support/harness/until.ts'
 import { type Client, clients, startTestServer, type TestServer } from './support.ts'
 
-/** The webhook's cache, and then that of all tokens. */
+/** Lifetimes of the webhook's cache, and of the cache of all tokens. */
 const CACHE_MS = 1000
 const TOKEN_CACHE_MS = 10_000
-/** For a busy machine. */
+/** Extra time for a busy machine. */
 const SLACK_MS = 30_000
 
 const authority = new Authority('hooks')
@@ -81,7 +81,7 @@ before(async () => {
   const created = clients['HTTP/2']?.(server.url)
   assert.ok(created)
   client = created
-  // Until the flow schemas of a new cluster are made, all users share the few seats of catch-all.
+  // Until the flow schemas of a new cluster exist, all users share the few seats of catch-all.
   await until(
     async () => (await client.call({ path: '/readyz' })).status === 200,
     'the server is ready',
@@ -100,7 +100,7 @@ async function statusOf(token: string): Promise<number> {
   return (await client.call({ method: 'POST', path, token, body: {} })).status
 }
 
-test('many requests with one token ask once', async () => {
+test('many requests with one token make one call to the webhook', async () => {
   users.set('many', { username: 'jane' })
   const statuses = await Promise.all(Array.from({ length: 50 }, () => statusOf('many')))
   assert.deepEqual(new Set(statuses), new Set([201]))
@@ -109,7 +109,7 @@ test('many requests with one token ask once', async () => {
   assert.equal(asked[0]?.authorization, 'Bearer of-the-server')
 })
 
-test('tokens of others are not sent to it', async () => {
+test('tokens of other authenticators are not sent to the webhook', async () => {
   assert.equal(await statusOf('bob-token'), 201)
   assert.deepEqual(
     reviews.filter(({ token }) => token === 'bob-token'),
@@ -117,20 +117,23 @@ test('tokens of others are not sent to it', async () => {
   )
 })
 
-test('attack: a token that was revoked', async () => {
+test('attack: a revoked token is refused once the caches have expired', async () => {
   users.set('revoked', { username: 'jane' })
   const startMs = Date.now()
   assert.equal(await statusOf('revoked'), 201)
   users.delete('revoked')
   while ((await statusOf('revoked')) === 201) {
-    assert.ok(Date.now() - startMs < TOKEN_CACHE_MS + CACHE_MS + SLACK_MS, 'it is still accepted')
+    assert.ok(
+      Date.now() - startMs < TOKEN_CACHE_MS + CACHE_MS + SLACK_MS,
+      'the token is still accepted',
+    )
     await sleep(200)
   }
-  // It stays refused, also while the webhook's last answer is kept.
+  // The token stays refused, even while the webhook's last response is cached.
   assert.equal(await statusOf('revoked'), 401)
 })
 
-test('a webhook that is gone knows nobody, and others are let in all the same', async () => {
+test('without its webhook a token is refused, and other authenticators still work', async () => {
   hook.closeAllConnections()
   hook.close()
   assert.equal(await statusOf('any'), 401)

@@ -1,5 +1,5 @@
 /**
- * Spans of requests, compared with those of the reference as recorded by
+ * Compares spans of requests with those of kube-apiserver, as recorded by
  * test/recorded/traces/record.ts.
  */
 import assert from 'node:assert/strict'
@@ -10,23 +10,23 @@ import { exercise, type SpanShape, tracingFlag } from '../recorded/traces/exerci
 import recorded from '../recorded/traces/recorded.json' with { type: 'json' }
 import { adminToken, startTestServer } from './support.ts'
 
-/** What is missing here, or may be, and why. */
+/** Spans and attributes that are missing here, or may be missing, with the reasons. */
 const differences: readonly (readonly [pattern: RegExp, why: string])[] = [
-  [/ http\.target: [^ ]*\?/, 'a query may have secrets, as a command that is executed'],
+  [/ http\.target: [^ ]*\?/, 'a query may contain secrets, such as a command that is executed'],
   [/ type: \*core\./, "Go's name of a type"],
   [/ encoder: /, "Go's description of an encoder"],
-  [/etcd3 audit-id: /, 'the span above it has it'],
+  [/etcd3 audit-id: /, 'its parent span has it'],
   [
     /cacher\.Get > etcdserverpb\.KV\/Range$/,
-    'memory answers; that it is current is asked once for many requests',
+    'memory serves it, and one check that it is current serves many requests',
   ],
-  [/List\(recursive=false\) etcd3$/, 'the same'],
+  [/List\(recursive=false\) etcd3$/, 'memory serves it'],
   [/Delete > cacher\.Get$/, 'the object is in memory; etcd compares its revision'],
-  [/missing .*SerializeObject$/, 'errors are printed when the handler has ended'],
-  [/^apply .*GuaranteedUpdate etcd3$/, 'what an apply creates is a Create etcd3'],
+  [/missing .*SerializeObject$/, 'errors are encoded when the handler has ended'],
+  [/^apply .*GuaranteedUpdate etcd3$/, 'an apply that creates has a Create etcd3'],
 ]
 
-test('requests have the spans of the reference, with their attributes', {
+test('requests have the spans of kube-apiserver, with their attributes', {
   timeout: 300_000,
 }, async () => {
   await using receiver = await startReceiver()

@@ -1,6 +1,6 @@
 /**
- * Traces of requests, as a collector gets them. `COLLECTOR=go` uses a real one;
- * test/integration/observe/receiver.ts.
+ * Tests traces of requests, as a collector gets them. `COLLECTOR=go` uses a real collector
+ * (test/integration/observe/receiver.ts).
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -21,7 +21,10 @@ let receiver: Receiver
 let server: TestServer
 let client: Client
 
-/** Nothing is traced that no privileged client traces. */
+/**
+ * Returns the flag of a tracing configuration. With a rate of 0, only traces of privileged clients
+ * are continued.
+ */
 const config = (endpoint: string, rate = 0): string => {
   const file = join(folder, `tracing-${rate}.yaml`)
   writeFileSync(
@@ -48,7 +51,7 @@ const secrets = '/api/v1/namespaces/default/secrets'
 const secret = (name: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name } })
 let traces = 0
 
-/** A header of a trace of its own, and what the collector gets of it. */
+/** Returns the ids of a new trace, and the header that continues it. */
 function newTrace(): {
   readonly traceparent: string
   readonly parentId: string
@@ -98,7 +101,7 @@ test('a create is traced down to etcd, below the span of its client', async () =
   )
 })
 
-test('who is not privileged cannot have a request traced, and neither can nobody', async () => {
+test('requests of unprivileged clients, and requests without a trace, are not traced', async () => {
   const earlier = receiver.spans.length
   const { id, traceparent } = newTrace()
   await client.call({ path: secrets, headers: { traceparent }, token: 'bob-token' })
@@ -110,7 +113,7 @@ test('who is not privileged cannot have a request traced, and neither can nobody
   assert.ok(receiver.spans.slice(earlier).every(({ traceId }) => traceId === last))
 })
 
-test('webhooks are part of the trace, and are told which one it is', async () => {
+test('webhook calls are part of the trace, and pass on its context', async () => {
   const { certificatePem: cert, keyPem: key } = createSelfSigned('hook', ['127.0.0.1'], Date.now())
   const got: (string | undefined)[] = []
   const hook = createServer({ cert, key }, (request, response) => {
@@ -167,7 +170,7 @@ test('webhooks are part of the trace, and are told which one it is', async () =>
   }
 })
 
-test('a part of all requests is traced by chance, and the trace of a stranger is linked', async () => {
+test('a share of all requests is sampled, and the trace of an unprivileged client is linked', async () => {
   await using other = await startTestServer([
     config(receiver.endpoint, 1_000_000),
     '--authorization-mode=AlwaysAllow',
@@ -184,7 +187,7 @@ test('a part of all requests is traced by chance, and the trace of a stranger is
   assert.notEqual(root?.traceId, id)
 })
 
-test('without a collector nothing waits, and what is lost is counted', async () => {
+test('without a collector no request waits, and lost spans are counted', async () => {
   await using alone = await startTestServer([
     config('127.0.0.1:1', 999_999),
     '--authorization-mode=AlwaysAllow',
@@ -198,7 +201,7 @@ test('without a collector nothing waits, and what is lost is counted', async () 
   await until(failed, 'spans that could not be sent')
 })
 
-/** The modules of src/request/tracing that a server has loaded when it serves. */
+/** Returns the modules of src/request/tracing that a server has loaded when it serves. */
 async function loadedBy(args: readonly string[]): Promise<string> {
   const [port = 0] = await freePorts(1)
   const load = `(url, context, next) => (url.includes('/src/request/tracing/') && console.log(url), next(url, context))`
@@ -224,12 +227,12 @@ async function loadedBy(args: readonly string[]): Promise<string> {
   return out
 }
 
-test('nothing of it is loaded where it is off', async () => {
+test('no module of tracing is loaded if it is off', async () => {
   assert.equal(await loadedBy([]), '')
   assert.match(await loadedBy([config('127.0.0.1:1')]), /tracing\.ts/)
 })
 
-test('what a client sends makes no span long', async () => {
+test('long values from a client do not make spans long', async () => {
   const { id, traceparent } = newTrace()
   const long = 'x'.repeat(5_000)
   await client.call({

@@ -1,6 +1,6 @@
 /**
- * The verbs on a whole server: dry run, deletion in all its ways, namespaces that come and go,
- * pages, bookmarks.
+ * Tests the verbs on a whole server: dry runs, deletion in all its forms, namespaces that come and
+ * go, pages and bookmarks.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -41,7 +41,7 @@ const put = (path: string, body: unknown): Promise<Answer> =>
 const remove = (path: string, body?: unknown): Promise<Answer> =>
   client.call({ method: 'DELETE', path, ...(body === undefined ? {} : { body }) })
 
-/** A namespace of its own for each test; returns the path of its ConfigMaps. */
+/** Creates a namespace for a test, and returns the path of its ConfigMaps. */
 async function space(name: string): Promise<string> {
   const made = await post('/api/v1/namespaces', { metadata: { name } })
   assert.equal(made.status, 201)
@@ -55,7 +55,7 @@ async function fill(path: string, names: readonly string[], metadata: object = {
   }
 }
 
-test('a dry run answers as the write would, and writes nothing', async () => {
+test('a dry run has the response of the write, and writes nothing', async () => {
   const path = await space('dry')
   const made = await post(`${path}?dryRun=All`, { metadata: { name: 'a' } })
   assert.equal(made.status, 201)
@@ -75,14 +75,14 @@ test('a dry run answers as the write would, and writes nothing', async () => {
   assert.equal((await get(`${path}/a`)).text, stored.text)
 })
 
-test('a write that changes nothing makes no new version', async () => {
+test('a write that changes nothing makes no new resourceVersion', async () => {
   const path = await space('same')
   await fill(path, ['a'])
   const stored = await get(`${path}/a`)
   assert.equal((await put(`${path}/a`, json(stored))).text, stored.text)
 })
 
-test('a finalizer holds an object until it is taken away', async () => {
+test('a finalizer keeps an object until it is removed', async () => {
   const path = await space('held')
   await fill(path, ['a'], { finalizers: ['example.com/held'] })
   const marked = json(await remove(`${path}/a`))
@@ -101,7 +101,7 @@ test('a finalizer holds an object until it is taken away', async () => {
   assert.equal((await get(`${path}/a`)).status, 404)
 })
 
-test('preconditions and propagation', async () => {
+test('deletes check preconditions and follow the propagation policy', async () => {
   const path = await space('conditions')
   await fill(path, ['a'])
   const { uid, resourceVersion } = json(await get(`${path}/a`)).metadata
@@ -118,7 +118,7 @@ test('preconditions and propagation', async () => {
   assert.equal((await get(`${path}/a`)).status, 404)
 })
 
-test('a collection is deleted by its selectors and its limit, and shown as it was', async () => {
+test('a collection is deleted by its selectors and its limit, and the deleted objects are returned', async () => {
   const path = await space('many')
   await fill(path, ['a', 'b'], { labels: { keep: 'no' } })
   await fill(path, ['c', 'd'])
@@ -130,7 +130,7 @@ test('a collection is deleted by its selectors and its limit, and shown as it wa
   assert.equal((await remove('/api/v1/configmaps')).status, 405)
 })
 
-test('a namespace that goes away takes nothing new', async () => {
+test('a namespace that is being deleted accepts no new objects', async () => {
   const path = await space('leaving')
   await fill(path, ['a'])
   const missing = await post('/api/v1/namespaces/nowhere/configmaps', { metadata: { name: 'a' } })
@@ -154,7 +154,7 @@ test('a namespace that goes away takes nothing new', async () => {
   assert.equal((await remove('/api/v1/namespaces/default')).status, 403)
 })
 
-test('unknown fields are warned about, refused or passed over', async () => {
+test('unknown fields are warned about, refused or ignored', async () => {
   const path = await space('strict')
   const body = { metadata: { name: 'a' }, surprise: 1 }
   const refused = await post(`${path}?fieldValidation=Strict`, body)
@@ -167,7 +167,7 @@ test('unknown fields are warned about, refused or passed over', async () => {
   assert.equal(quiet.headers['warning'], undefined)
 })
 
-test('a list in pages is of one moment', async () => {
+test('the pages of a list show one revision', async () => {
   const path = await space('pages')
   const names = Array.from({ length: 7 }, (_, i) => `n${i}`)
   await fill(path, names)
@@ -182,13 +182,13 @@ test('a list in pages is of one moment', async () => {
     seen.push(...namesOf(page))
     if (seen.length === 3) assert.equal(metadata.remainingItemCount, 4)
     next = metadata.continue ?? ''
-    // What happens between the pages does not show in them.
+    // Changes between the pages do not show in them.
     await remove(`${path}/n${seen.length}`)
   } while (next !== '')
   assert.deepEqual(seen, names)
 })
 
-test('a long list comes whole, and says beforehand how long it is', async () => {
+test('a long list is complete, and has a content-length', async () => {
   const path = await space('long')
   const value = 'ü'.repeat(20_000)
   await Promise.all(
@@ -206,7 +206,7 @@ test('a long list comes whole, and says beforehand how long it is', async () => 
   assert.deepEqual(json(indented).items, json(answer).items)
 })
 
-test('forms of an answer', async () => {
+test('objects and lists are available as YAML and as indented JSON', async () => {
   const path = await space('forms')
   await fill(path, ['a'])
   const yaml = await client.call({ path: `${path}/a`, headers: { accept: 'application/yaml' } })
@@ -227,7 +227,7 @@ test('forms of an answer', async () => {
   assert.equal(html.status, 406)
 })
 
-test('a watch is told how far it has come before it ends, if anything happened', async () => {
+test('a watch gets a bookmark before it ends, if anything happened', async () => {
   const path = await space('marks')
   await fill(path, ['a'])
   const watch = `${path}?watch=1&allowWatchBookmarks=1&timeoutSeconds=6&fieldSelector=metadata.name%3Da`
@@ -235,13 +235,13 @@ test('a watch is told how far it has come before it ends, if anything happened',
   const reading = (async () => {
     for await (const line of client.lines({ path: watch })) types.push(JSON.parse(line).type)
   })()
-  await until(() => types.length === 1, 'it has begun')
+  await until(() => types.length === 1, 'the watch has started')
   await fill(path, ['unseen'])
   await reading
   assert.deepEqual(types, ['ADDED', 'BOOKMARK'])
 })
 
-test('a pod without a node ends and goes, one after the other', async () => {
+test('a pod without a node is first marked and then deleted', async () => {
   await space('pods')
   const path = '/api/v1/namespaces/pods/pods'
   const made = await post(path, {
@@ -261,12 +261,12 @@ test('a pod without a node ends and goes, one after the other', async () => {
   assert.deepEqual(types, ['MODIFIED', 'DELETED'])
 })
 
-test('what long selectors of watches hold is bounded, and given back at their end', async () => {
+test('memory for long selectors of watches is limited, and released when they end', async () => {
   const path = await space('selecting')
   await fill(path, ['a'])
   const watch = (seconds: number): string =>
     `${path}?watch=1&timeoutSeconds=${seconds}&fieldSelector=metadata.name!%3D${'x'.repeat(600_000)}`
-  // Node's HTTP/2 client sends no such header.
+  // Node's HTTP/2 client does not send headers of this length.
   const plain = clients['HTTP/1.1']?.(server.url)
   assert.ok(plain)
   await using one = plain
@@ -278,7 +278,10 @@ test('what long selectors of watches hold is bounded, and given back at their en
     assert.equal((await one.call({ path: `${path}?watch=1&timeoutSeconds=1` })).status, 200)
     break
   }
-  // The server learns of the end a little later.
-  await until(async () => (await one.call({ path: watch(1) })).status === 200, 'there is room')
+  // The server notices the end a little later.
+  await until(
+    async () => (await one.call({ path: watch(1) })).status === 200,
+    'the memory is released',
+  )
   assert.equal((await one.call({ path: watch(1) })).status, 200)
 })

@@ -1,4 +1,4 @@
-/** Where watches without a resourceVersion start, on two servers that share an etcd. */
+/** Tests where watches without a resourceVersion start, on two servers that share an etcd. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { clients, startReplica, startTestServer } from './support.ts'
@@ -6,8 +6,8 @@ import { clients, startReplica, startTestServer } from './support.ts'
 const configMaps = '/api/v1/namespaces/default/configmaps'
 
 /**
- * The feed of the other server is some milliseconds behind the write, so each attempt may find it
- * behind.
+ * Number of attempts. The feed of the other server is some milliseconds behind the write, so each
+ * attempt may find it behind.
  */
 const ATTEMPTS = 100
 

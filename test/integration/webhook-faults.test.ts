@@ -1,7 +1,8 @@
 /**
- * Webhooks that do everything wrong, of both types, over HTTP/1.1 and HTTP/2, with failurePolicy
- * Fail and Ignore: what Fail forbids is not stored, nobody waits past the timeout, and the server,
- * a process of its own here, keeps neither its event loop nor its memory busy with them.
+ * Tests webhooks of both types that do everything wrong, over HTTP/1.1 and HTTP/2, with
+ * failurePolicy Fail and Ignore. Nothing that Fail forbids is stored, and no request waits beyond
+ * the timeout. The server, which is a separate process here, keeps its event loop and its memory
+ * free.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -21,19 +22,22 @@ import { type Inspector, inspect, residentBytes } from '../chaos/hostile/inspect
 import { until } from '../support/harness/until.ts'
 import { type Client, clients } from './support.ts'
 
-/** In seconds: of webhooks that do not answer in time, and of those whose answer is to be seen. */
+/**
+ * Timeouts in seconds: of webhooks that do not respond in time, and of those whose response is
+ * expected.
+ */
 const SHORT_TIMEOUT = 1
 const LONG_TIMEOUT = 10
 /**
- * Beyond the timeout, on a busy machine. With the short one it is less than the 10 s of who names
- * no timeout.
+ * Extra time on a busy machine. With the short timeout, the sum is less than the default timeout of
+ * 10 s.
  */
 const MARGIN_MS = 8_000
-/** Of the server's CPU. An answer of 4 MB is decoded in one turn. */
+/** Maximum CPU time of a tick of the server. A response of 4 MB is decoded in one tick. */
 const TURN_MS_MAX = 600
 /**
- * Of all answers that are being received, twice as buffers, and what the collector has not taken
- * yet.
+ * Maximum growth of the memory: all responses that are being received, twice as buffers, and what
+ * is not garbage-collected yet.
  */
 const MEMORY_BYTES_MAX = 400 << 20
 
@@ -54,10 +58,10 @@ type Way = {
   readonly policy: (typeof policies)[number]
 }
 
-/** Faults that are those of a whole port. */
+/** Faults that have a port of their own. */
 const ownPorts = ['silent', 'plain', 'window', 'streams'] as const
 
-/** All ways to fail, by the fault. */
+/** Returns all ways in which a webhook with this fault can be called. */
 function waysOf(fault: string): Way[] {
   const own = ownPorts.find((port) => port === fault)
   const ports: readonly (keyof HostilePorts)[] = own === undefined ? ['HTTP/1.1', 'HTTP/2'] : [own]
@@ -69,7 +73,7 @@ function waysOf(fault: string): Way[] {
 const nameOf = ({ fault, port, type, policy }: Way): string =>
   `${fault}-${port}-${type}-${policy}`.toLowerCase().replace(/[^a-z0-9]+/g, '-')
 
-/** They have no answer in any time. */
+/** Faults without any response, however long the timeout is. */
 const endless: ReadonlySet<string> = new Set(['hangs', 'dribbles', 'silent', 'window', 'streams'])
 const timeoutOf = ({ fault }: Way): number => (endless.has(fault) ? SHORT_TIMEOUT : LONG_TIMEOUT)
 
@@ -142,7 +146,7 @@ async function create(way: Way): Promise<CreateOutcome> {
   return { status, text, isStored: found === 200, tookMs }
 }
 
-/** Creates in all these ways at once, and has a look at what that cost the server. */
+/** Creates an object in each of these ways concurrently, and checks the cost for the server. */
 async function createAll(
   ways: readonly Way[],
   check: (way: Way, created: CreateOutcome) => void,
@@ -153,28 +157,31 @@ async function createAll(
   for (const [at, way] of ways.entries()) {
     const one = created[at] ?? assert.fail()
     check(way, one)
-    assert.ok(one.tookMs < timeoutOf(way) * 1000 + MARGIN_MS, `it took ${one.tookMs} ms`)
+    assert.ok(one.tookMs < timeoutOf(way) * 1000 + MARGIN_MS, `the request took ${one.tookMs} ms`)
   }
-  assert.ok(turnMs < TURN_MS_MAX, `a turn took ${turnMs} ms`)
+  assert.ok(turnMs < TURN_MS_MAX, `a tick took ${turnMs} ms`)
   const grownBytes = residentBytes(server.pid) - memoryBytes
-  assert.ok(grownBytes < MEMORY_BYTES_MAX, `it holds ${grownBytes >> 20} MB more`)
+  assert.ok(grownBytes < MEMORY_BYTES_MAX, `the server holds ${grownBytes >> 20} MB more`)
 }
 
 for (const fault of faults) {
-  test(`a webhook that ${fault}`, { timeout: 120_000 }, () =>
-    createAll(waysOf(fault), (way, { status, text, isStored }) => {
-      // It may have refused the request: an answer that is too large for this server is not read.
-      const isIgnored = way.policy === 'Ignore' && fault !== 'floods'
-      assert.equal(status, isIgnored ? 201 : 500, text)
-      assert.equal(isStored, isIgnored)
-      if (!isIgnored)
-        assert.ok(text.includes(`failed calling webhook \\"${nameOf(way)}.example.com\\"`), text)
-    }),
+  test(
+    `a webhook that ${fault} fails requests, or is ignored if its failurePolicy allows it`,
+    { timeout: 120_000 },
+    () =>
+      createAll(waysOf(fault), (way, { status, text, isStored }) => {
+        // An oversized response may contain a refusal, so it fails the request even with `Ignore`.
+        const isIgnored = way.policy === 'Ignore' && fault !== 'floods'
+        assert.equal(status, isIgnored ? 201 : 500, text)
+        assert.equal(isStored, isIgnored)
+        if (!isIgnored)
+          assert.ok(text.includes(`failed calling webhook \\"${nameOf(way)}.example.com\\"`), text)
+      }),
   )
 }
 
 for (const oddity of oddityNames) {
-  test(`a webhook that ${oddity}`, { timeout: 120_000 }, () =>
+  test(`a webhook that ${oddity} is accepted`, { timeout: 120_000 }, () =>
     createAll(waysOf(oddity), (_, { status, text, isStored }) => {
       assert.equal(status, 201, text)
       assert.ok(isStored)
@@ -194,11 +201,11 @@ for (const fault of badPatchNames) {
   )
 }
 
-/** A loop in a loop over the data: its cost is the square of the number of keys. */
+/** A nested loop over the data, whose cost is the square of the number of keys. */
 const costly =
   'object.data.all(k, object.data.all(l, k != l || object.data[k] != object.data[l] || true))'
 
-/** One validation is too costly by itself, or all together are. */
+/** Policies in which one validation exceeds the budget by itself, or all of them together. */
 const budgets = [
   { keys: 1_000, count: 1, message: 'operation cancelled: actual cost limit exceeded' },
   {
@@ -210,7 +217,7 @@ const budgets = [
 ]
 
 for (const { keys, count, message } of budgets) {
-  test(`a policy that costs the whole budget, with ${count} validations`, {
+  test(`a policy that exceeds the cost budget is stopped, with ${count} validations`, {
     timeout: 120_000,
   }, async () => {
     const policyPath = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies'
@@ -251,11 +258,11 @@ for (const { keys, count, message } of budgets) {
         assert.equal(status, failurePolicy === 'Fail' ? 422 : 201, text)
         if (failurePolicy === 'Fail') assert.ok(text.includes(message), text)
       }
-      assert.ok(turnMs < TURN_MS_MAX, `a turn took ${turnMs} ms`)
+      assert.ok(turnMs < TURN_MS_MAX, `a tick took ${turnMs} ms`)
     }
   })
 }
 
-test('the server has foreseen all of it', () => {
+test('the server logged no unexpected errors', () => {
   assert.doesNotMatch(server.log, /"level":(?:50|60)|unhandled/i)
 })

@@ -1,7 +1,7 @@
 /**
- * Who a webhook is: its certificate is checked with each connection, and its name is resolved once
- * for each. What is sent goes to nobody else, whatever DNS says by then (CVE-2020-8562), and a
- * webhook that cannot show who it is counts as one that cannot be called.
+ * Tests the identity of webhooks. The certificate is checked for each connection, and the host name
+ * is resolved once for each. No request goes to another server, whatever DNS returns by then
+ * (CVE-2020-8562). A webhook without a valid certificate counts as one that cannot be called.
  */
 import assert from 'node:assert/strict'
 import dns from 'node:dns'
@@ -14,7 +14,7 @@ import { Authority, type IssuedCertificate } from '../support/harness/issued-cer
 import { type Client, clients, startTestServer } from './support.ts'
 
 const NAME = 'hook.example.test'
-/** Where DNS leads at first, and where later. */
+/** Addresses to which DNS leads, at first and later. */
 const FIRST = '127.0.78.1'
 const LATER = '127.0.78.2'
 
@@ -28,7 +28,7 @@ const certified = (authority: Authority, ...hosts: string[]): IssuedCertificate 
 
 const parts = new AsyncDisposableStack()
 let client: Client
-/** Who was asked, by the address. */
+/** Addresses of the webhooks that were called. */
 const asked: string[] = []
 
 async function listen(
@@ -73,7 +73,9 @@ after(() => parts.disposeAsync())
 const configurations = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
 const configMaps = '/api/v1/namespaces/default/configmaps'
 
-/** Registers webhooks at the URL, one for each failurePolicy, which see what has their label. */
+/**
+ * Registers webhooks at the URL, one for each failurePolicy. Each matches objects with its label.
+ */
 async function register(name: string, url: string, caBundle: string): Promise<void> {
   const webhooks = policies.map((failurePolicy) => ({
     name: `${failurePolicy.toLowerCase()}.example.com`,
@@ -104,7 +106,9 @@ const create = (
     body: { metadata: { generateName: `${name}-`, labels: { hook: `${name}-${policy}` } } },
   })
 
-/** Creates until the webhook is asked: the server may follow configurations a moment later. */
+/**
+ * Creates objects until the webhook is called, because a configuration may apply a moment later.
+ */
 async function inForce(name: string): Promise<void> {
   const { length } = asked
   while (asked.length === length) {
@@ -120,7 +124,9 @@ async function refused(name: string, why: RegExp): Promise<void> {
   assert.equal((await create(name, 'Ignore')).status, 201)
 }
 
-test('a webhook that changes its certificate', { timeout: 120_000 }, async () => {
+test('a webhook that changes its certificate is called only if the new one is valid', {
+  timeout: 120_000,
+}, async () => {
   const host = '127.0.0.1'
   const hook = await listen(certified(ours, host), host)
   await register('changes', `https://${host}:${portOf(hook)}/`, bundleOf(ours))
@@ -130,7 +136,7 @@ test('a webhook that changes its certificate', { timeout: 120_000 }, async () =>
     hook.closeAllConnections()
   }
   change(certified(ours, host))
-  assert.equal((await create('changes', 'Fail')).status, 201, 'it is of the same CA')
+  assert.equal((await create('changes', 'Fail')).status, 201, 'the certificate is of the same CA')
   change(certified(theirs, host))
   const askedBefore = asked.length
   await refused('changes', /x509: certificate signed by unknown authority/)
@@ -138,12 +144,14 @@ test('a webhook that changes its certificate', { timeout: 120_000 }, async () =>
   await refused('changes', /x509: certificate is valid for 127\.0\.0\.2, not 127\.0\.0\.1/)
   change(ours.issue({ usage: ['server'], hosts: [host], endsIn: -1 }))
   await refused('changes', /x509: certificate has expired or is not yet valid/)
-  assert.equal(asked.length, askedBefore, 'it was sent nothing')
+  assert.equal(asked.length, askedBefore, 'the webhook was not called')
   change(certified(ours, host))
-  assert.equal((await create('changes', 'Fail')).status, 201, 'it is itself again')
+  assert.equal((await create('changes', 'Fail')).status, 201, 'the certificate is valid again')
 })
 
-test('a name that leads elsewhere after it was resolved', { timeout: 120_000 }, async () => {
+test('a webhook whose name leads elsewhere later is not called there', {
+  timeout: 120_000,
+}, async () => {
   const first = await listen(certified(ours, NAME), FIRST)
   const port = portOf(first)
   const later = await listen(certified(theirs, NAME), LATER, port)
@@ -158,7 +166,7 @@ test('a name that leads elsewhere after it was resolved', { timeout: 120_000 }, 
         real(name, options, done)
         return
       }
-      // Once as it was when somebody looked, then elsewhere.
+      // The name leads to the first address once, and elsewhere afterwards.
       const address = addresses.shift() ?? LATER
       resolved.push(address)
       process.nextTick(done, null, options.all ? [{ address, family: 4 }] : address, 4)
@@ -167,18 +175,18 @@ test('a name that leads elsewhere after it was resolved', { timeout: 120_000 }, 
   parts.defer(() => lookup.mock.restore())
   await register('moves', `https://${NAME}:${port}/`, bundleOf(ours))
   await inForce('moves')
-  assert.deepEqual(resolved, [FIRST], 'it is resolved once, and the connection is kept')
+  assert.deepEqual(resolved, [FIRST], 'the name is resolved once, and the connection is kept')
   first.closeAllConnections()
   asked.length = 0
   await refused('moves', /x509: certificate signed by unknown authority/)
-  assert.deepEqual(asked, [], 'who is there now is sent nothing')
+  assert.deepEqual(asked, [], 'the other server was not called')
   assert.ok(resolved.slice(1).every((one) => one === LATER))
   assert.ok(later.listening)
 })
 
 type LookupDone = (error: NodeJS.ErrnoException | null, addresses: dns.LookupAddress[]) => void
 
-test('a name that leads nowhere', { timeout: 120_000 }, async () => {
+test('a webhook whose name cannot be resolved fails', { timeout: 120_000 }, async () => {
   await register('nowhere', 'https://nowhere.invalid/', bundleOf(ours))
   while ((await create('nowhere', 'Fail')).status === 201) await sleep(20)
   await refused('nowhere', /dial tcp: lookup nowhere\.invalid/)

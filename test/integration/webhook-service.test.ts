@@ -1,6 +1,6 @@
 /**
- * An admission webhook that is named by a Service: called at its cluster IP, with its port and
- * path, by the name in its certificate.
+ * Tests an admission webhook that is named by a Service. It is called at its cluster IP, with its
+ * port and path, by the name in its certificate.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
 import { portOf } from '../support/harness/port-of.ts'
 import { type Answer, clients, startTestServer } from './support.ts'
 
-/** On this machine, so that the test can listen there. */
+/** Cluster IP of the webhook. It is a loopback address, so that the test can listen there. */
 const CLUSTER_IP = '127.0.78.9'
 const admission = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
 
@@ -45,7 +45,7 @@ async function startWebhook(
   return { port: portOf(webhook), calls }
 }
 
-/** A configuration with one webhook, which is reached by a Service. */
+/** Returns a configuration with one webhook, which is reached by a Service. */
 const configurationOf = (name: string, service: object): object => ({
   metadata: { name },
   webhooks: [
@@ -64,7 +64,9 @@ const configurationOf = (name: string, service: object): object => ({
   ],
 })
 
-test('a webhook behind a Service', { timeout: 120_000 }, async () => {
+test('a webhook behind a Service is called at its cluster IP, by the name of the Service', {
+  timeout: 120_000,
+}, async () => {
   await using stack = new AsyncDisposableStack()
   const { port, calls } = await startWebhook(stack)
   await using server = await startTestServer(['--service-cluster-ip-range=127.0.78.0/24'])

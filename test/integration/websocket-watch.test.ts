@@ -1,4 +1,4 @@
-/** A watch over a WebSocket, followed by Node's own client. */
+/** Tests watches over a WebSocket, with Node's HTTP client. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -54,7 +54,7 @@ async function open(
   return new Messages(socket)
 }
 
-/** The messages of a server, whole or not, as they come. */
+/** Reads the messages of a server, which may arrive in pieces. */
 class Messages implements Disposable {
   readonly socket: Duplex
   readonly #all: { readonly opcode: number; readonly payload: Buffer }[] = []
@@ -126,7 +126,7 @@ class Messages implements Disposable {
   }
 }
 
-test('each event is a message, however long; a ping is answered; what else is said is not', async () => {
+test('each event is one message of any length, a ping gets a pong, and other messages are ignored', async () => {
   await make('a')
   using watching = await open('')
   const names: string[] = []
@@ -147,12 +147,12 @@ test('each event is a message, however long; a ping is answered; what else is sa
   await once(watching.socket, 'close')
 })
 
-test('a watch that is over closes its socket', async () => {
+test('a watch that ends closes its socket', async () => {
   using watching = await open('timeoutSeconds=1&resourceVersion=0&fieldSelector=metadata.name=none')
   assert.equal((await watching.next()).opcode, 8)
 })
 
-test('protobuf goes as binary messages without a length before it', async () => {
+test('protobuf events are binary messages without a length prefix', async () => {
   await make('d')
   using watching = await open(
     'fieldSelector=metadata.name=d',
@@ -163,7 +163,7 @@ test('protobuf goes as binary messages without a length before it', async () => 
   assert.ok(payload.includes('ADDED') && payload.includes('k8s\0') && payload.readUInt8(0) !== 0)
 })
 
-test('a server that stops says so with a close frame', async () => {
+test('a server that stops sends a close frame', async () => {
   const replica = await startReplica(server)
   using watching = await open(
     'resourceVersion=0&fieldSelector=metadata.name=none',

@@ -14,12 +14,12 @@ const key = (resource: string, name: string): string => `${root}${resource}/${na
 
 const matches = (item: Item): boolean => item.object()['value'] === 'yes'
 
-/** Takes until `count` events have come. */
+/** Collects events until there are at least `count`, for at most a minute. */
 async function collect(watcher: Watcher, count: number): Promise<WatchEvent[]> {
   const events: WatchEvent[] = []
   const endMs = performance.now() + 60_000
   while (events.length < count) {
-    assert.ok(performance.now() < endMs, `${events.length} of ${count} events came`)
+    assert.ok(performance.now() < endMs, `got ${events.length} of ${count} events`)
     events.push(...watcher.take())
     await sleep(1)
   }
@@ -59,7 +59,7 @@ describe('cache on a real etcd', () => {
     await etcd[Symbol.asyncDispose]()
   })
 
-  test('a version that was replaced lets its decoded object go', async () => {
+  test('a replaced version of an object releases its decoded form', async () => {
     const reader = plain.reader('replaced')
     const place = key('replaced', 'a')
     const expected = await other.store.create(place, encode('a', 'old'))
@@ -76,7 +76,7 @@ describe('cache on a real etcd', () => {
     assert.equal(old.peek()['value'], 'old')
   })
 
-  test('one object is read from the database while the others are brought into memory', async () => {
+  test('one object is read from the database while the whole resource is loaded into memory', async () => {
     const place = key('one-of-many', 'a')
     const revision = await other.store.create(place, encode('a', 'x'))
     const reader = plain.reader('one-of-many')
@@ -90,7 +90,7 @@ describe('cache on a real etcd', () => {
     assert.equal((await reader.get(place, 'latest')).item?.revision, revision)
   })
 
-  test('what was brought into memory is shown without another look at the database', async () => {
+  test('objects that are loaded into memory get their wire form without another database read', async () => {
     for (const name of ['a', 'b', 'c'])
       await other.store.create(key('filled', name), encode(name, 'x'))
     const reader = plain.reader('filled')
@@ -106,7 +106,7 @@ describe('cache on a real etcd', () => {
     assert.ok(items.every((item) => item.isPrinted()))
   })
 
-  test('an object that cannot be read does not keep the others from memory', async () => {
+  test('an object that cannot be decoded does not keep the others from being loaded', async () => {
     await other.store.create(key('broken', 'a'), Buffer.from('{'))
     await other.store.create(key('broken', 'b'), encode('b', 'x'))
     const reader = plain.cache.resource({
@@ -124,7 +124,7 @@ describe('cache on a real etcd', () => {
     )
   })
 
-  test('a latest read sees a write of another replica', async () => {
+  test('a latest read sees a write by another replica', async () => {
     const reader = plain.reader('latest')
     for (let i = 0; i < 20; i++) {
       const revision = await other.store.create(key('latest', `a${i}`), encode(`a${i}`, 'x'))
@@ -136,7 +136,7 @@ describe('cache on a real etcd', () => {
     }
   })
 
-  test('an object is shown with its version, as wire, list item and object', async () => {
+  test('an item has its resourceVersion in its wire form, list form and object form', async () => {
     const revision = await plain.store.create(key('shown', 'a'), encode('a', 'x'))
     const { item } = await plain.reader('shown').get(key('shown', 'a'), 'latest')
     const text = `{"kind":"Plain","apiVersion":"v1","metadata":{"resourceVersion":"${revision}","name":"a"},"value":"x"}\n`
@@ -148,7 +148,7 @@ describe('cache on a real etcd', () => {
     )
   })
 
-  test('at least a revision waits for it; a revision that does not come is too new', async () => {
+  test('a read at a minimum revision waits for it, and fails as too new if it never arrives', async () => {
     const reader = plain.reader('least')
     await reader.list(plain.range('least'), 'any')
     const revision = await other.store.create(key('least', 'a'), encode('a', 'x'))
@@ -162,7 +162,7 @@ describe('cache on a real etcd', () => {
     })
   })
 
-  test('exact revisions and pages show the state of that time', async () => {
+  test('lists and pages at an exact revision show the state at that revision', async () => {
     const reader = plain.reader('exact')
     await reader.list(plain.range('exact'), 'any')
     const states = new Map<number, string[]>()
@@ -199,7 +199,7 @@ describe('cache on a real etcd', () => {
     }
   })
 
-  test('a watch begins with what is there and goes on without loss or doubling', async () => {
+  test('a watch begins with the existing objects and continues without lost or repeated events', async () => {
     const reader = plain.reader('watch')
     const a = await plain.store.create(key('watch', 'a'), encode('a', '1'))
     const b = await plain.store.create(key('watch', 'b'), encode('b', '1'))
@@ -248,13 +248,13 @@ describe('cache on a real etcd', () => {
     watcher.close()
   })
 
-  test('a watch resumes from the ring, and from the history of etcd before it', async () => {
+  test('a watch resumes from the ring, and from the history in etcd before the ring', async () => {
     const name = 'resume'
     const revisions: number[] = []
     for (let i = 0; i < 10; i++)
       revisions.push(await plain.store.create(key(name, `a${i}`), encode(`a${i}`, 'x')))
     await plain.store.delete(key(name, 'a0'), { decode: (s) => s })
-    // The first reader lists now: what happened before is not in the ring.
+    // The reader lists for the first time here, so earlier events are not in the ring.
     const watcher = await plain
       .reader(name)
       .watch({ range: plain.range(name), start: { after: revisions[3] ?? 0 } })
@@ -283,7 +283,7 @@ describe('cache on a real etcd', () => {
     )
   })
 
-  test('a watcher that does not take is closed, the others go on', async () => {
+  test('a watcher that does not take its events is closed, and other watchers continue', async () => {
     await using small = new PlainCache([etcd.clientUrl], { budgets: { pastBytes: 20_000 } })
     await small.cache.start()
     const reader = small.reader('slow')
@@ -304,7 +304,7 @@ describe('cache on a real etcd', () => {
     quick.close()
   })
 
-  test('a resource that nobody uses holds no objects', async () => {
+  test('an unused resource holds no objects in memory', async () => {
     await using idle = new PlainCache([etcd.clientUrl], { unusedMs: 0 })
     await idle.cache.start()
     await idle.store.create(key('idle', 'a'), encode('a', 'x'))
@@ -319,11 +319,11 @@ describe('cache on a real etcd', () => {
     assert.equal(again.items.length, 1)
   })
 
-  test('the check finds nothing to complain about', async () => {
+  test('the consistency check reports no differences', async () => {
     assert.deepEqual(await plain.cache.check(), [])
   })
 
-  test('own writes are not read again', async () => {
+  test('the cache uses the encoded form of its own writes instead of decoding them again', async () => {
     const reader = plain.reader('own')
     await reader.list(plain.range('own'), 'any')
     const revision = await plain.store.create(key('own', 'a'), encode('a', 'x'))

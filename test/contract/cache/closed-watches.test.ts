@@ -7,7 +7,7 @@ import type { Watcher } from '../../../src/storage/cache/watch.ts'
 import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 
 const WATCHES = 100_000
-/** What the cache itself does meanwhile moves the heap by less than a megabyte. */
+/** The cache's own work changes the heap by less than a megabyte in the meantime. */
 const GROWTH_BYTES_MAX = 2 << 20
 
 setFlagsFromString('--expose-gc')
@@ -21,7 +21,7 @@ async function heapBytes(): Promise<number> {
   return process.memoryUsage().heapUsed
 }
 
-test('watches that were closed leave nothing, however quiet the resource is', async () => {
+test('closed watches leave no memory behind, even on a resource without events', async () => {
   await using scripted = new ScriptedCache()
   const { cache, reader, range } = scripted
   await cache.start()
@@ -33,7 +33,7 @@ test('watches that were closed leave nothing, however quiet the resource is', as
       start: { initial: 'any' },
       matches: (item) => item.object().metadata.name === String(i),
     })
-    // As a client's stream does, with two bookmarks on the way.
+    // This is what a client's stream does, with two bookmarks on the way.
     for (let turn = 0; turn < 3; turn++) {
       watcher.take()
       watcher.onReady(() => undefined)
@@ -53,7 +53,7 @@ test('watches that were closed leave nothing, however quiet the resource is', as
   assert.ok(grownBytes < GROWTH_BYTES_MAX, `${grownBytes} bytes more than before`)
 })
 
-test('a watcher that does not take what was there before is cut off, one that takes some of it is not', async () => {
+test('a watcher that takes none of its initial events is closed, and one that takes some is not', async () => {
   await using scripted = new ScriptedCache()
   const { cache, reader, range } = scripted
   for (let i = 0; i < 8; i++) scripted.put(`a${i}`, 'x'.repeat(200_000))

@@ -1,4 +1,3 @@
-/** Values that only a promise can open, as those of a key that a plugin has to be asked for. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,7 +6,10 @@ import { StorageError } from '../../../src/storage/errors.ts'
 import type { Plain, Transformer } from '../../../src/storage/transform.ts'
 import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 
-/** Knows a value at once after it has been asked for it. */
+/**
+ * A transformer like that of a KMS plugin: the first read of a value is asynchronous, as it asks
+ * the plugin. Later reads of the same value are synchronous.
+ */
 class AskingTransformer implements Transformer {
   asked = 0
   askedAtOnce = 0
@@ -52,7 +54,7 @@ const shownIn = (events: readonly WatchEvent[]): unknown[] =>
     event.type === 'BOOKMARK' ? [] : [[event.type, event.item.peek()['value']]],
   )
 
-test('an event whose value has to be asked for is not overtaken, and is seen', async () => {
+test('an event whose value is decrypted asynchronously is not overtaken by later events, and is seen', async () => {
   const transformer = new AskingTransformer((text) => text.includes('secret'))
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -61,7 +63,7 @@ test('an event whose value has to be asked for is not overtaken, and is seen', a
   const { revision } = await reader.list(range, 'any')
   const watcher = await reader.watch({ range, start: { after: revision } })
   engine.emit(scripted.put('a', 'secret'), scripted.put('b', 'plain'))
-  assert.equal(reader.known()?.size, 1, 'nothing is seen before it')
+  assert.equal(reader.known()?.size, 1, 'no later event is visible before it')
   const { items } = await reader.list(range, 'latest')
   assert.deepEqual(
     items.map((item) => item.peek()['value']),
@@ -75,7 +77,7 @@ test('an event whose value has to be asked for is not overtaken, and is seen', a
   ])
 })
 
-test('one that cannot be read, even by asking, is hidden from those who accept any state', async () => {
+test('a new object that cannot be read fails latest reads, and reads of any state omit it', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -95,17 +97,17 @@ test('one that cannot be read, even by asking, is hidden from those who accept a
   assert.equal((await reader.get(`${range.from}b`, 'any')).item, undefined)
   assert.equal((await reader.list(range, 'any')).items.length, 1)
   assert.equal((await reader.get(`${range.from}a`, 'latest')).item?.peek()['value'], 'first')
-  assert.deepEqual(await cache.check(), [], 'the comparison knows of it')
-  assert.notEqual(watcher.state, 'closed', 'a watcher sees nothing of it')
+  assert.deepEqual(await cache.check(), [], 'the comparison ignores unreadable objects')
+  assert.notEqual(watcher.state, 'closed', 'the watcher gets no event for it')
   const unreadableAt = engine.revision
   engine.emit(scripted.put('b', 'readable'))
   assert.equal((await reader.list(range, 'latest')).items.length, 2)
-  // Only the database knows the state of then; this one has no history.
+  // Only the database knows the state at that revision, and this engine has no history.
   assert.equal((await reader.list(range, { exactly: unreadableAt })).state, undefined)
   assert.deepEqual(shownIn(watcher.take()), [['ADDED', 'readable']])
 })
 
-test('a page is refused for what is in it, and is not the last one before what cannot be read', async () => {
+test('a page with unreadable objects is refused, and a page before them reports that there are more', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -124,7 +126,7 @@ test('a page is refused for what is in it, and is not the last one before what c
   })
 })
 
-test('one that could be read before lets the watchers go', async () => {
+test('an object that becomes unreadable closes the watchers', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -133,7 +135,7 @@ test('one that could be read before lets the watchers go', async () => {
   const { revision } = await reader.list(range, 'any')
   const watcher = await reader.watch({ range, start: { after: revision } })
   engine.emit(scripted.put('a', 'broken'))
-  // Nobody may take the object for deleted, not even who accepts any state.
+  // No client may conclude that the object was deleted, not even one that accepts any state.
   for (const at of ['latest', 'any'] as const) {
     await assert.rejects(reader.list(range, at), (error) => {
       assert.ok(error instanceof StorageError)
@@ -143,12 +145,12 @@ test('one that could be read before lets the watchers go', async () => {
       return true
     })
   }
-  assert.equal(watcher.state, 'closed', 'it must not be told that the object is gone')
+  assert.equal(watcher.state, 'closed', 'a live watcher would take the object for deleted')
   engine.emit(scripted.put('a', 'third'))
   assert.equal((await reader.list(range, 'latest')).items.length, 1)
 })
 
-test('a key that is taken away is noticed, and what it has encrypted is not hidden', async () => {
+test('removing a key is noticed, and the objects that it encrypted are not hidden', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -165,7 +167,7 @@ test('a key that is taken away is noticed, and what it has encrypted is not hidd
   }
   transformer.fromStorage = broken
   await cache.checkReadable(() => false)
-  assert.equal((await reader.list(range, 'latest')).items.length, 2, 'not looked at')
+  assert.equal((await reader.list(range, 'latest')).items.length, 2, 'the resource is not checked')
   const watcher = await reader.watch({ range, start: { after: engine.revision } })
   await cache.checkReadable(() => true)
   await assert.rejects(reader.list(range, 'latest'), { code: 'corrupt' })
@@ -177,11 +179,11 @@ test('a key that is taken away is noticed, and what it has encrypted is not hidd
   assert.equal(
     (await reader.get(`${range.from}a`, 'any')).isUnreadable,
     true,
-    'nothing is decided on it',
+    'writes must not be based on it',
   )
-  // As upstream, whose cache has it, too.
+  // The cache still has the object, as kube-apiserver's does.
   assert.equal((await reader.list(range, 'any')).items.length, 2)
-  assert.deepEqual(await cache.check(), [], 'the comparison knows of it')
+  assert.deepEqual(await cache.check(), [], 'the comparison ignores unreadable objects')
   transformer.fromStorage = fromStorage
   await cache.checkReadable(() => true)
   assert.equal((await reader.list(range, 'latest')).items.length, 2, 'the key is back')
@@ -199,7 +201,7 @@ test('a key that is taken away is noticed, and what it has encrypted is not hidd
   assert.deepEqual(shownIn(watcher.take()), [['DELETED', 'old']])
 })
 
-/** Values with this text cannot be decrypted from now on. */
+/** Makes values that contain `text` undecryptable from now on. */
 function takeKeyAway(transformer: AskingTransformer, text: string): void {
   const fromStorage = transformer.fromStorage.bind(transformer)
   transformer.fromStorage = (at, stored) => {
@@ -208,7 +210,7 @@ function takeKeyAway(transformer: AskingTransformer, text: string): void {
   }
 }
 
-test('a look for what cannot be decrypted that fails is made again', async () => {
+test('a check for undecryptable objects that fails is repeated', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -220,7 +222,11 @@ test('a look for what cannot be decrypted that fails is made again', async () =>
   engine.range = () => Promise.reject(new StorageError('unavailable', 'etcd is away'))
   await cache.checkReadable(() => true)
   engine.range = answered
-  assert.equal((await reader.list(range, 'latest')).items.length, 1, 'it is not known')
+  assert.equal(
+    (await reader.list(range, 'latest')).items.length,
+    1,
+    'the failed check has found nothing yet',
+  )
   cache.sweep()
   await assert.rejects(
     async () => {
@@ -233,7 +239,7 @@ test('a look for what cannot be decrypted that fails is made again', async () =>
   )
 })
 
-test('a look for what cannot be decrypted leaves the plugin to others', async () => {
+test('a check for undecryptable objects leaves capacity of the plugin to other callers', async () => {
   const transformer = new AskingTransformer(() => true)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, reader, range } = scripted
@@ -247,7 +253,7 @@ test('a look for what cannot be decrypted leaves the plugin to others', async ()
   assert.ok(transformer.askedAtOnce <= 4, `${transformer.askedAtOnce}`)
 })
 
-test('what could be read is told of when its resource is read into memory again', async () => {
+test('an object that was readable before is reported when its resource is loaded again', async () => {
   for (const isNoticed of [true, false]) {
     const transformer = new AskingTransformer(() => false)
     await using scripted = new ScriptedCache({ transformer, unusedMs: -1 })
@@ -269,7 +275,7 @@ test('what could be read is told of when its resource is read into memory again'
   }
 })
 
-test('watchers that may know an object which cannot be read list again when it is deleted', async () => {
+test('watchers that may know an unreadable object must list again when it is deleted', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -291,7 +297,7 @@ test('watchers that may know an object which cannot be read list again when it i
   assert.equal(watcher.state, 'closed')
 })
 
-test('with one that was there before, the others can be read', async () => {
+test('one object that was unreadable from the start does not prevent gets of the others', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, reader, range } = scripted
@@ -312,7 +318,7 @@ test('with one that was there before, the others can be read', async () => {
   })
 })
 
-test('while the plugin is away, events of others do not hold up the answer', async () => {
+test('while the plugin is away, events of other objects do not delay the response', async () => {
   const transformer = new AskingTransformer(() => false)
   transformer.fromStorage = (): never => {
     throw new StorageError('sealed', 'the plugin is away')
@@ -341,7 +347,7 @@ test('while the plugin is away, events of others do not hold up the answer', asy
   }
 })
 
-test('a watch that begins with the objects is refused if one of them cannot be read, unless it asks for those', async () => {
+test('a watch that begins with the objects is refused if one is unreadable, unless it accepts such objects', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -361,7 +367,7 @@ test('a watch that begins with the objects is refused if one of them cannot be r
   watcher.close()
 })
 
-test('one that could be read before is not hidden when it is written again', async () => {
+test('an object that was readable before is not hidden when it is written again', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -375,14 +381,14 @@ test('one that could be read before is not hidden when it is written again', asy
   }
 })
 
-test('who may know one that cannot be read any more has to list again when it goes, or can be read', async () => {
+test('watchers that may know an unreadable object must list again when it is deleted or becomes readable', async () => {
   for (const isListed of [true, false]) {
     for (const end of ['deleted', 'readable']) {
       const transformer = new AskingTransformer(() => false)
       await using scripted = new ScriptedCache({ transformer })
       const { cache, engine, reader, range } = scripted
       const other = scripted.put('b', 'other')
-      // Another server may have shown it, before this one was started.
+      // Another server may have shown the object before this one was started.
       scripted.put('a', isListed ? 'broken' : 'first')
       await cache.start()
       await reader.list(range, 'any').catch(() => undefined)
@@ -406,7 +412,7 @@ test('who may know one that cannot be read any more has to list again when it go
   }
 })
 
-test('a list that is under way when a key is taken away begins again', async () => {
+test('a list that is under way when a key is removed starts again', async () => {
   const transformer = new AskingTransformer((text) => text.includes('asked'))
   await using scripted = new ScriptedCache({ transformer })
   const { cache, reader, range } = scripted
@@ -414,7 +420,7 @@ test('a list that is under way when a key is taken away begins again', async () 
   scripted.put('b', 'asked')
   await cache.start()
   const list = reader.list(range, 'latest')
-  // The first is decrypted by then, the second is asked for.
+  // By then the first object is decrypted, and the plugin is being asked for the second.
   while (transformer.asked === 0) await new Promise(setImmediate)
   takeKeyAway(transformer, 'old')
   await cache.checkReadable(() => true)

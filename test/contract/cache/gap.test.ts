@@ -12,7 +12,7 @@ import { startProxy } from '../../support/harness/proxy.ts'
 
 const key = (name: string): string => `${root}gap/${name}`
 
-test('after a gap watchers are let go, reads are right, and who resumes is told the truth or that it is too old', async () => {
+test('after a gap watchers are closed, reads are right, and a resumed watch is right or refused as too old', async () => {
   await using etcd = await startEtcd()
   await using proxy = await startProxy(etcd.clientUrl)
   await using behind = new PlainCache([proxy.url])
@@ -49,7 +49,7 @@ test('after a gap watchers are let go, reads are right, and who resumes is told 
   resumed.close()
 })
 
-test('a cache that differs from the database is found out, and lists itself again', async () => {
+test('a cache that differs from the database is detected and lists itself again', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
   await plain.store.create(key('a'), encode('a', '1'))
@@ -80,7 +80,7 @@ test('a cache that differs from the database is found out, and lists itself agai
   assert.equal((await reader.list(plain.range('gap'), 'latest')).items.length, 3)
 })
 
-/** An engine whose feed loses events when told to. */
+/** An engine whose feed loses events while `isLosing` is set. */
 class FaultyEngine implements Engine {
   isLosing = false
   lost = 0

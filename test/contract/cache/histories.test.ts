@@ -20,7 +20,7 @@ const takeAll = (watcher: Watcher): number => {
   return events
 }
 
-test('histories share one budget of bytes: beyond it a watch is told to come again, and then it gets them', async () => {
+test('histories share one budget of bytes; a watch beyond it is refused, and succeeds when bytes are free', async () => {
   await using writer = new PlainCache([etcd.clientUrl])
   const revisions: number[] = []
   for (let i = 0; i < 12; i++) {
@@ -38,12 +38,12 @@ test('histories share one budget of bytes: beyond it a watch is told to come aga
   await reader.list(range, 'latest')
   const resume = (revision: number): Promise<Watcher> =>
     reader.watch({ range, start: { after: revision } })
-  // 11 events of 100 KB fit once, however many share them.
+  // The 11 events of 100 KB fit once, however many watchers share them.
   const shared = await Promise.all([resume(first), resume(first), resume(second)])
   await assert.rejects(resume(first), { code: 'busy' })
   assert.equal(takeAll(shared[0]), 11)
   shared[1].close()
-  await assert.rejects(resume(first), { code: 'busy' }, 'the third still has its place in it')
+  await assert.rejects(resume(first), { code: 'busy' }, 'the third watcher still holds the history')
   assert.equal(takeAll(shared[2]), 10)
   const again = await resume(first)
   assert.equal(takeAll(again), 11)

@@ -11,19 +11,19 @@ function workFor(ms: number): void {
   while (performance.now() < until);
 }
 
-test('a page that was selected while the resource listed itself again is no state of the new one', async () => {
+test('a page that was selected while the resource listed itself again is not used for the new state', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   for (let i = 0; i < OBJECTS; i++) scripted.put(nameOf(i), 'old')
   await cache.start()
   await reader.list(range, 'any')
   engine.emit(scripted.put(nameOf(0), 'old'))
-  engine.emit(scripted.put(nameOf(1), 'old')) // the ring ends at 2
+  engine.emit(scripted.put(nameOf(1), 'old')) // The ring ends at 2.
   let seen = 0
   const paged = reader.list(range, 'any', {
     limit: 1,
     matches: () => {
-      workFor(1.2) // so that the selection takes several slices
+      workFor(1.2) // The selection takes several slices of work.
       return ++seen === OBJECTS - 20
     },
   })
@@ -37,7 +37,7 @@ test('a page that was selected while the resource listed itself again is no stat
   assert.equal(items.filter((item) => item.peek()['value'] === 'new').length, 2)
 })
 
-test('a watch of a resource that cannot be listed again comes back, with what to do', async () => {
+test('a watch of a resource that cannot be listed again fails with an error, and a later one succeeds', async () => {
   await using scripted = new ScriptedCache({ watchReadyMs: 200 })
   const { cache, engine, reader, range } = scripted
   await cache.start()
@@ -45,7 +45,7 @@ test('a watch of a resource that cannot be listed again comes back, with what to
   engine.isHanging = true
   engine.sink.onCompacted(0, engine.revision + 1_000)
   engine.heal()
-  engine.isHanging = true // it told its revision, and then nothing more
+  engine.isHanging = true // The stream has reported its revision, and then sends no more.
   await sleep(20)
   for (const start of [{ initial: 'any' as const }, { after: revision }]) {
     await assert.rejects(reader.watch({ range, start }), { code: 'unavailable' })

@@ -9,7 +9,7 @@ import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 
 const key = (name: string): string => `${root}plain/${name}`
 
-test('a database that went back is another one: everything is read anew, and clients list', async () => {
+test('a database that went back in time is a different one: everything is read again, and clients list', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   scripted.put('a', 'old')
@@ -27,7 +27,7 @@ test('a database that went back is another one: everything is read anew, and cli
   )
   assert.equal(watcher.closedBecause, 'gap')
   assert.notEqual(cache.databaseLife, life)
-  assert.equal(engine.streams.at(-1)?.after, 5, 'the feed goes on from there')
+  assert.equal(engine.streams.at(-1)?.after, 5, 'the feed continues from there')
   await assert.rejects(reader.watch({ range, start: { after: lost } }), { code: 'compacted' })
   const anew = await reader.watch({ range, start: { after: listed.revision } })
   engine.emit(scripted.put('y', 'new'))
@@ -35,13 +35,13 @@ test('a database that went back is another one: everything is read anew, and cli
     anew.take().map((event) => [event.type, event.revision]),
     [['ADDED', 6]],
   )
-  // What nobody has ever been told is waited for, as by kube-apiserver.
+  // Revisions that no client has ever seen are waited for, as in kube-apiserver.
   const future = await reader.watch({ range, start: { after: 1_000 } })
   future.close()
   anew.close()
 })
 
-test('a write to the database before this one, acknowledged late, is not taken for what has its revision here', async () => {
+test('a late acknowledgment from the previous database is not taken for the object at its revision', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   scripted.put('a', 'old')
@@ -69,7 +69,7 @@ test('a write to the database before this one, acknowledged late, is not taken f
   watcher.close()
 })
 
-test('another cluster is another database, whatever its revision is', async () => {
+test('another cluster is a different database, whatever its revision is', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   scripted.put('a', 'old')
@@ -85,7 +85,7 @@ test('another cluster is another database, whatever its revision is', async () =
   anew.close()
 })
 
-test('a list that was under way when the database went back is begun again', async () => {
+test('a list that is under way when the database goes back is started again', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   scripted.put('a', 'old')
@@ -102,7 +102,7 @@ test('a list that was under way when the database went back is begun again', asy
   assert.equal((await listing).revision, 5)
 })
 
-test('a member that lags, and a proof that the feed has overtaken, are no other database', async () => {
+test('a lagging member, and a read that the feed has overtaken, are not another database', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   scripted.put('a', '1')
@@ -127,7 +127,7 @@ test('a member that lags, and a proof that the feed has overtaken, are no other 
   watcher.close()
 })
 
-test('an etcd that is started on an older copy of its data is noticed without a reader', async () => {
+test('an etcd that is restarted on an older copy of its data is noticed without a reader', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
   await plain.store.create(key('a'), encode('a', '1'))
@@ -159,7 +159,7 @@ test('an etcd that is started on an older copy of its data is noticed without a 
   assert.equal((await reader.list(range, 'latest')).items.length, 2)
 })
 
-test('a database that is older than an acknowledged write is another one, whatever the stream has told', async () => {
+test('a database older than an acknowledged write is a different one, whatever the stream has reported', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   scripted.put('a', 'old')

@@ -11,7 +11,7 @@ const decodeAs =
   (value: string): typeof form.decode =>
   (...stored) => ({ ...form.decode(...stored), value })
 
-test('who began before a definition changed is answered as it was defined then', async () => {
+test('requests that began before a definition changed are served with the old definition', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   scripted.put('a', 'x')
@@ -31,7 +31,7 @@ test('who began before a definition changed is answered as it was defined then',
   }
   for (const start of [{ initial: 'any' as const }, { after: revision }]) {
     const watcher = await reader.watch({ range, start })
-    assert.deepEqual([watcher.take(), watcher.state], [[], 'closed'], 'its client comes again')
+    assert.deepEqual([watcher.take(), watcher.state], [[], 'closed'], 'the client watches again')
   }
   assert.deepEqual(
     [cache.stats().resources, cache.stats().objects, cache.stats().liveBytes],
@@ -39,7 +39,7 @@ test('who began before a definition changed is answered as it was defined then',
   )
 })
 
-test('who comes late with an old definition does not bring it back into memory', async () => {
+test('a late reader with an old definition does not bring it back into memory', async () => {
   await using scripted = new ScriptedCache()
   const { cache, range } = scripted
   scripted.put('a', 'x')
@@ -55,7 +55,7 @@ test('who comes late with an old definition does not bring it back into memory',
   assert.equal(await valueOf(late), 'old')
 })
 
-test('a list of the database that names no revision begins again when its own was compacted on the way', async () => {
+test('a list without a revision, read from the database, starts again after a compaction', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   scripted.put('a', 'x')
@@ -78,7 +78,7 @@ const matchesSlowly = (): boolean => {
   return true
 }
 
-test('a list of the database whose objects take long to look at gives way', async () => {
+test('a list from the database with slow selectors yields to other work', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   for (let at = 0; at < 20; at++) scripted.put(`a${at}`, 'x')
@@ -91,7 +91,7 @@ test('a list of the database whose objects take long to look at gives way', asyn
       20,
     )
   })
-  // After each object but the last; the first and the last turn are shared with what is around the
-  // list.
-  assert.ok(turns >= 18, `${turns} turns`)
+  // The list yields after each object but the last. Its first and last ticks are shared with the
+  // surrounding code.
+  assert.ok(turns >= 18, `${turns} ticks`)
 })

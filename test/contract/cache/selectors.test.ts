@@ -38,7 +38,7 @@ async function startReader({ cache }: PlainCache): Promise<Reader> {
   return cache.resource({ name: NAME, prefix: `${root}${NAME}/`, ...form, facts })
 }
 
-/** Creates sixty objects, on three nodes in turn. */
+/** Creates sixty objects, spread evenly over three nodes. */
 async function createObjects(plain: PlainCache): Promise<void> {
   for (let i = 0; i < 60; i++)
     await plain.store.create(key(`p${10 + i}`), encode(`p${10 + i}`, `n${i % 3}`))
@@ -47,7 +47,7 @@ async function createObjects(plain: PlainCache): Promise<void> {
 /** The keys of the objects on the second node. */
 const onSecondNode = Array.from({ length: 20 }, (_, i) => key(`p${11 + i * 3}`))
 
-test('lists by label and field find the same objects, each of which is decoded once', async () => {
+test('lists by label and by field find the same objects, and decode each one once', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
   await plain.cache.start()
@@ -72,7 +72,7 @@ test('lists by label and field find the same objects, each of which is decoded o
   assert.equal(decoded, 60)
 })
 
-test('a watcher with a long selector looks at a few objects at a time', async () => {
+test('a watcher with a long selector examines a few objects at a time', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
   const reader = await startReader(plain)
@@ -92,10 +92,10 @@ test('a watcher with a long selector looks at a few objects at a time', async ()
   })
   searching.take()
   searching.close()
-  assert.ok(looks > 0 && looks < 20, `a take looks at ${looks} objects`)
+  assert.ok(looks > 0 && looks < 20, `one take examines ${looks} objects`)
 })
 
-test('a watcher and later pages begin where the first page of a selection was read', async () => {
+test("a watch and later pages continue from the revision of a selection's first page", async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
   const reader = await startReader(plain)
@@ -132,7 +132,7 @@ test('a watcher and later pages begin where the first page of a selection was re
   assert.deepEqual([...keysIn(first), ...keysIn(rest)], onSecondNode)
 })
 
-test('an index leads to the objects that match, with the pages that a scan would have', async () => {
+test('an index finds the matching objects, with the same pages as a scan', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
   const reader = await startReader(plain)
@@ -156,9 +156,9 @@ test('an index leads to the objects that match, with the pages that a scan would
   await until(async () => {
     assert.deepEqual(await list(), scanned)
     return looked === 10
-  }, 'the index leads')
-  // p39 of another node follows the last one, p38: a page that ends with it is not known to be the
-  // last.
+  }, 'the index is used')
+  // p38 is the last match, but p39, of another node, follows it. A page that ends with p38 is
+  // therefore not known to be the last.
   assert.deepEqual(await list(10), { keys: scanned.keys, more: true })
   assert.deepEqual(await list(11), { keys: scanned.keys, more: false })
   assert.deepEqual(await list(4), { keys: scanned.keys.slice(0, 4), more: true })
@@ -186,7 +186,7 @@ test('an index leads to the objects that match, with the pages that a scan would
   watcher.close()
 })
 
-test('an index of a label leads lists and all their pages to what they show, as of one revision', async () => {
+test('a label index serves lists and all their pages, at one revision', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl], { budgets: { indexes: { looksMin: 10 } } })
   await plain.cache.start()
@@ -221,10 +221,10 @@ test('an index of a label leads lists and all their pages to what they show, as 
   await until(async () => {
     await list(range.from, 'latest')
     return looked === 10
-  }, 'the index leads')
+  }, 'the index is used')
   const first = await list(range.from, 'latest', 4)
   assert.deepEqual([looked, first.more, keysIn(first)], [4, true, scanned.slice(0, 4)])
-  // The second page is of the state of the first, whatever happens meanwhile.
+  // The second page shows the state of the first, whatever changes in between.
   await put('p35', 'n2')
   await put('p39', 'n1')
   assert.equal((await list(range.from, 'latest')).items.length, 10)
@@ -238,7 +238,7 @@ test('an index of a label leads lists and all their pages to what they show, as 
 })
 
 for (const by of ['field', 'label'] as const)
-  test(`a watcher of one value of a ${by} sleeps through the events of others, however many`, async () => {
+  test(`a watcher of one value of a ${by} is not woken by events of other values, however many`, async () => {
     await using etcd = await startEtcd()
     await using plain = new PlainCache([etcd.clientUrl], { budgets: { pastBytes: 10_000 } })
     const reader = await startReader(plain)
@@ -260,7 +260,7 @@ for (const by of ['field', 'label'] as const)
         put: encode('p', value),
       }))
     }
-    // More than the ring keeps, but not at once.
+    // These are more events than the ring keeps, but spread over time.
     for (let i = 0; i < 80; i++) {
       await put(`other-${i}`)
       if (i % 8 === 0) await reader.list(range, 'latest')
@@ -292,7 +292,7 @@ for (const by of ['field', 'label'] as const)
 
 const isNamedX = (item: { readonly key: string }): boolean => item.key.endsWith('/x')
 
-test('who asks for a name takes nothing from the pages of others', async () => {
+test('a request for one name does not change the pages of other requests', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
   const reader = await startReader(plain)

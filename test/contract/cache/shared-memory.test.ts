@@ -1,12 +1,12 @@
-/** Caches of two databases that share what --cache-memory-max allows. */
+/** Caches of two databases that share the memory allowed by --cache-memory-max. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CacheMemory } from '../../../src/storage/cache/cache-memory.ts'
 import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 
-/** Objects have half of it at least. */
+/** Total budget; at least half of it is available to objects. */
 const BYTES_MAX = 8 << 20
-/** The objects of one cache fit, those of both do not. */
+/** Number of objects per cache: those of one cache fit the budget, those of both do not. */
 const OBJECTS = 30
 const value = 'x'.repeat(100_000)
 
@@ -23,7 +23,7 @@ const listed = async ({ reader, range }: ScriptedCache): Promise<number> =>
 const objectBytes = (...all: readonly ScriptedCache[]): number =>
   all.reduce((sum, { cache }) => sum + cache.stats().liveBytes, 0)
 
-test('what nobody watches in one makes room for the other', async () => {
+test('unwatched objects in one cache make room for the other', async () => {
   const memory = new CacheMemory(BYTES_MAX, 2)
   await using first = await filledCache(memory)
   await using second = await filledCache(memory)
@@ -37,7 +37,7 @@ test('what nobody watches in one makes room for the other', async () => {
   )
 })
 
-test('what is watched stays, and the other is read from its database', async () => {
+test('watched objects stay in memory, and the other resource is read from its database', async () => {
   const memory = new CacheMemory(BYTES_MAX, 2)
   await using first = await filledCache(memory)
   await using second = await filledCache(memory)

@@ -6,12 +6,12 @@ import { failure, until } from './wait.ts'
 
 const bytes = (text: string): Buffer => Buffer.from(text)
 
-test('user and password, roles, and tokens that etcd has forgotten', async () => {
-  // Tokens live for 2 s after their last use, so that one can be forgotten within the test.
+test('the client supports users, passwords and roles, and replaces tokens that etcd has forgotten', async () => {
+  // Tokens expire 2 s after their last use, so that one is forgotten within the test.
   await using etcd = await startEtcd({ args: ['--auth-token-ttl', '2', '--bcrypt-cost', '4'] })
   const endpoints = [etcd.clientUrl]
   await using setup = new EtcdClient({ endpoints })
-  // A client with a user works before authentication is enabled, too.
+  // A client with a user also works before authentication is enabled.
   await using root = new EtcdClient({ endpoints, user: 'root', password: 'secret' })
   await root.kv.put({ key: bytes('a'), value: bytes('1') })
 
@@ -56,10 +56,10 @@ test('user and password, roles, and tokens that etcd has forgotten', async () =>
   ok(reasons[0]?.includes('permission denied'))
   stream.close()
 
-  // Roles change: the token is older than they are. The write is made again with a new one.
+  // A change of roles makes older tokens invalid. The client retries the write with a new token.
   await root.auth.roleAdd('another')
   await root.kv.put({ key: bytes('open/b'), value: bytes('5') })
-  // The token is forgotten.
+  // Wait until the token is forgotten.
   await new Promise((resolve) => setTimeout(resolve, 4000))
   await Promise.all(
     [1, 2, 3].map((index) => root.kv.put({ key: bytes(`open/${index}`), value: bytes('6') })),

@@ -1,4 +1,4 @@
-/** A cluster of three: members that die, and a quorum that is lost. */
+/** A cluster of three members: members die, and the quorum is lost. */
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -47,7 +47,9 @@ async function startCluster(): Promise<EtcdProcess[]> {
   return members
 }
 
-test('writes go on when members die, and stop without a quorum', { timeout: 120_000 }, async () => {
+test('writes continue when a member dies, and stop without a quorum', {
+  timeout: 120_000,
+}, async () => {
   const members = await startCluster()
   await using stack = new AsyncDisposableStack()
   for (const member of members) stack.use(member)
@@ -78,7 +80,7 @@ test('writes go on when members die, and stop without a quorum', { timeout: 120_
   for (let index = 0; index < 20; index++) await write()
   const { kvs } = await client.kv.range({ key })
   const version = kvs[0]?.version ?? 0
-  // Each acknowledged write happened once, each one in doubt at most once.
+  // Each acknowledged write happened once, and each ambiguous one at most once.
   ok(
     version >= acknowledged && version <= acknowledged + inDoubt,
     `${version} of ${acknowledged} + ${inDoubt}`,
@@ -101,7 +103,7 @@ test('writes go on when members die, and stop without a quorum', { timeout: 120_
   await until(() => ends.length === 1, 'the end of a watch without a leader', 20_000)
   equal(ends[0]?.code, 'Unavailable')
   ok(ends[0]?.message.includes('no leader'), ends[0]?.message)
-  // Its own state is still told to who asks for no more.
+  // The member still serves its own state to serializable reads.
   equal((await client.kv.range({ key, serializable: true })).kvs[0]?.version, version)
   try {
     await client.kv.put({ key, value: key })

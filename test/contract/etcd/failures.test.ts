@@ -1,6 +1,6 @@
 /**
- * Connections that break, endpoints that are gone or stopped, deadlines, cancelling: on a real
- * etcd.
+ * Failures on a real etcd: broken connections, dead or paused endpoints, deadlines and
+ * cancellation.
  */
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { test } from 'node:test'
@@ -19,7 +19,7 @@ async function deadUrl(): Promise<string> {
   return `http://127.0.0.1:${port}`
 }
 
-test('a dead first endpoint is passed over, for reads, writes and watches', async () => {
+test('a dead first endpoint is skipped, for reads, writes and watches', async () => {
   await using etcd = await startEtcd()
   const dead = await deadUrl()
   await using client = new EtcdClient({ endpoints: [dead, etcd.clientUrl] })
@@ -35,7 +35,7 @@ test('a dead first endpoint is passed over, for reads, writes and watches', asyn
   await until(() => isCreated, 'the watch')
 })
 
-test('without any endpoint a call fails, not ambiguous, within its deadline', async () => {
+test('without a live endpoint a call fails within its deadline, and is not ambiguous', async () => {
   await using client = new EtcdClient({ endpoints: [await deadUrl()], timeoutMs: 5000 })
   const error = await failure(client.kv.put({ key, value }))
   deepEqual([error.code, error.ambiguous], ['Unavailable', false])
@@ -47,7 +47,7 @@ test('without any endpoint a call fails, not ambiguous, within its deadline', as
   equal(short.ambiguous, false)
 })
 
-test('a write whose answer is lost is ambiguous and not sent again; a read is', async () => {
+test('a write whose response is lost is ambiguous and not retried, and a read is retried', async () => {
   await using etcd = await startEtcd()
   await using proxy = await startProxy(etcd.clientUrl)
   await using client = new EtcdClient({ endpoints: [proxy.url] })
@@ -55,12 +55,12 @@ test('a write whose answer is lost is ambiguous and not sent again; a read is', 
   proxy.holdAnswers()
   const write = failure(client.kv.put({ key, value }))
   await using direct = new EtcdClient({ endpoints: [etcd.clientUrl] })
-  await until(async () => (await direct.kv.range({ key })).count === 1, 'it is applied')
+  await until(async () => (await direct.kv.range({ key })).count === 1, 'the write is applied')
   proxy.cut()
   const error = await write
   deepEqual([error.code, error.ambiguous, error.endpoint], ['Unavailable', true, proxy.url])
   const found = await client.kv.range({ key })
-  // It had been applied, and once.
+  // The write was applied exactly once.
   equal(found.kvs[0]?.version, 1)
   equal(found.revision, before.revision + 1)
 
@@ -72,7 +72,7 @@ test('a write whose answer is lost is ambiguous and not sent again; a read is', 
   equal(proxy.connections(), 3)
 })
 
-test('a cut connection ends a watch stream once, and the next one works', async () => {
+test('a cut connection ends a watch stream once, and the next stream works', async () => {
   await using etcd = await startEtcd()
   await using proxy = await startProxy(etcd.clientUrl)
   await using client = new EtcdClient({ endpoints: [proxy.url] })
@@ -95,7 +95,7 @@ test('a cut connection ends a watch stream once, and the next one works', async 
   equal(ends.length, 1)
 })
 
-test('a restart of etcd ends connections in order, and calls go on after it', async () => {
+test('a restart of etcd ends open streams, and later calls succeed', async () => {
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   await client.kv.put({ key, value })
@@ -110,7 +110,7 @@ test('a restart of etcd ends connections in order, and calls go on after it', as
   equal((await client.kv.range({ key })).count, 1)
 })
 
-test('a deadline is kept by us when etcd is stopped, and the call is in doubt', async () => {
+test('the client enforces its deadline when etcd is paused, and the call is ambiguous', async () => {
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   await client.kv.put({ key, value })
@@ -124,7 +124,7 @@ test('a deadline is kept by us when etcd is stopped, and the call is in doubt', 
   equal((await client.kv.range({ key })).count, 1)
 })
 
-test('a stopped member is noticed by its silence; reads and watches move to another', async () => {
+test('a paused member is detected by its silence, and reads and watches move to another', async () => {
   await using stopped = await startEtcd()
   await using other = await startEtcd()
   await using client = new EtcdClient({
@@ -151,7 +151,7 @@ test('a stopped member is noticed by its silence; reads and watches move to anot
   await until(() => created === 1, 'created')
   stopped.pause()
   const startedMs = performance.now()
-  // Two clusters of one member each: the empty answer shows who gave it.
+  // These are two clusters of one member each, so an empty response comes from the other one.
   equal((await client.kv.range({ key })).count, 0)
   const tookMs = performance.now() - startedMs
   ok(tookMs > 1000 && tookMs < 60_000, `${tookMs} ms`)
@@ -165,7 +165,7 @@ test('a stopped member is noticed by its silence; reads and watches move to anot
   stopped.resume()
 })
 
-test('cancelling a call frees it at once', async () => {
+test('canceling a call ends it immediately', async () => {
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   await client.kv.put({ key, value })
@@ -181,7 +181,7 @@ test('cancelling a call frees it at once', async () => {
   deepEqual([early.code, early.ambiguous], ['Cancelled', false])
 })
 
-test('away opens the next stream at another endpoint', async () => {
+test('a stream opened with `away` uses another endpoint', async () => {
   await using etcd = await startEtcd()
   await using one = await startProxy(etcd.clientUrl)
   await using two = await startProxy(etcd.clientUrl)
@@ -207,7 +207,7 @@ test('away opens the next stream at another endpoint', async () => {
   deepEqual([one.connections(), two.connections()], [1, 1])
 })
 
-test('a closed client refuses calls and ends what runs', async () => {
+test('a closed client refuses calls and ends running calls and streams', async () => {
   await using etcd = await startEtcd()
   const client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   await client.kv.put({ key, value })

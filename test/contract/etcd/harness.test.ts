@@ -1,9 +1,9 @@
-/** The harness of these tests: many of them look for ports at the same time. */
+/** Tests of the test harness, in which many tests look for free ports at the same time. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EtcdProcess, startEtcd } from '../../support/harness/etcd.ts'
 
-test('an etcd whose port another one has taken is not taken for that', async () => {
+test('an etcd process whose port is already in use fails to start', async () => {
   await using first = await startEtcd()
   const dir = `${first.dir}-second`
   const args = [
@@ -22,7 +22,7 @@ test('an etcd whose port another one has taken is not taken for that', async () 
     'warn',
   ])
   await assert.rejects(
-    // The health that it hears of may be that of the first.
+    // The health check may have reached the first process.
     second.start().then(() => second.answersAsPeer(first.clientUrl)),
     /address already in use/,
   )

@@ -1,6 +1,6 @@
 /**
- * What a peer can do on HTTP/2 that a real etcd does only at rare moments: played by a small
- * server.
+ * HTTP/2 behavior of a peer that a real etcd shows only at rare moments. A small server plays the
+ * peer.
  */
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { once } from 'node:events'
@@ -63,7 +63,7 @@ async function startPeer(onStream: OnStream, settings: Settings = {}): Promise<P
   }
 }
 
-/** A header with this revision: the answer to a put. */
+/** Encodes a header with this revision, which is a valid response to a put. */
 function putAnswer(revision: bigint): Buffer {
   const writer = new WireWriter(0)
   const mark = writer.mark()
@@ -82,7 +82,7 @@ function answer(
   stream.end(frame)
 }
 
-test('the headers of a call', async () => {
+test('a call sends the gRPC headers, its path and its timeout', async () => {
   let seen: Readonly<Record<string, unknown>> = {}
   await using peer = await startPeer((stream, _count, headers) => {
     seen = headers
@@ -98,7 +98,7 @@ test('the headers of a call', async () => {
   ok(Number(millis) > 0 && Number(millis) <= 1234)
 })
 
-test('a connection whose stream ids are used up is left for another', async () => {
+test('a connection whose stream ids are used up is replaced by a new one', async () => {
   await using peer = await startPeer((stream, count) => answer(stream, putAnswer(BigInt(count))))
   await using client = new EtcdClient({ endpoints: [peer.url], firstStreamId: 2 ** 31 - 5 })
   const revisions: number[] = []
@@ -110,7 +110,7 @@ test('a connection whose stream ids are used up is left for another', async () =
   await until(() => peer.sessions.size <= 1, 'spent connections are closed')
 })
 
-test('a refused stream was not processed: a write is sent again', async () => {
+test('a write on a refused stream was not processed, and is sent again', async () => {
   await using peer = await startPeer((stream, count) => {
     if (count === 1) stream.close(constants.NGHTTP2_REFUSED_STREAM)
     else answer(stream, putAnswer(7n))
@@ -120,7 +120,7 @@ test('a refused stream was not processed: a write is sent again', async () => {
   equal(peer.streams(), 2)
 })
 
-test('a reset stream may have been processed: a write is not sent again', async () => {
+test('a write on a reset stream may have been processed, and is not sent again', async () => {
   for (const code of [constants.NGHTTP2_INTERNAL_ERROR, constants.NGHTTP2_CANCEL]) {
     await using peer = await startPeer((stream) => stream.close(code))
     await using client = new EtcdClient({ endpoints: [peer.url] })
@@ -129,7 +129,7 @@ test('a reset stream may have been processed: a write is not sent again', async 
   }
 })
 
-test('GOAWAY below our stream: a write is sent again on a new connection', async () => {
+test('a write on a stream above the last id of a GOAWAY is sent again on a new connection', async () => {
   await using peer = await startPeer((stream, count) => {
     // The first stream has id 1, the second 3.
     if (count === 2) stream.session?.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, 1)
@@ -161,7 +161,7 @@ test('GOAWAY lets running calls end, sends new ones elsewhere and ends watch str
   equal((await running).revision, 7)
 })
 
-test('the limit of streams is respected, calls wait for their turn', async () => {
+test("the peer's limit of concurrent streams is respected, and further calls wait", async () => {
   let open = 0
   let mostOpen = 0
   await using peer = await startPeer(
@@ -180,7 +180,7 @@ test('the limit of streams is respected, calls wait for their turn', async () =>
   deepEqual([mostOpen, peer.streams()], [3, 30])
 })
 
-test('a call that waits for a stream keeps its deadline and leaves the queue', async () => {
+test('a call that waits for a stream keeps its deadline and leaves the queue when it expires', async () => {
   const held: ServerHttp2Stream[] = []
   await using peer = await startPeer((stream) => held.push(stream), { maxConcurrentStreams: 1 })
   await using client = new EtcdClient({ endpoints: [peer.url] })
@@ -197,7 +197,7 @@ test('a call that waits for a stream keeps its deadline and leaves the queue', a
   equal(peer.streams(), 2)
 })
 
-test('a revision beyond 2^53 is refused loudly', async () => {
+test('a revision beyond 2^53 is refused with an error', async () => {
   await using peer = await startPeer((stream) => answer(stream, putAnswer(2n ** 53n + 1n)))
   await using client = new EtcdClient({ endpoints: [peer.url] })
   const error = await failure(client.kv.put({ key, value }))
@@ -205,7 +205,7 @@ test('a revision beyond 2^53 is refused loudly', async () => {
   ok(error.message.includes('9007199254740993') && error.message.includes('2^53'))
 })
 
-test('answers that are not gRPC, or not whole, are errors', async () => {
+test('responses that are not gRPC, or are incomplete, are errors', async () => {
   const cases: readonly (readonly [
     string,
     (stream: ServerHttp2Stream) => void,
@@ -247,7 +247,7 @@ test('answers that are not gRPC, or not whole, are errors', async () => {
   }
 })
 
-test('messages of errors are decoded', async () => {
+test('error messages are percent-decoded', async () => {
   await using peer = await startPeer((stream) =>
     stream.respond(
       { ':status': 200, 'grpc-status': '9', 'grpc-message': 'caf%C3%A9 100%25' },
@@ -262,7 +262,7 @@ test('messages of errors are decoded', async () => {
   )
 })
 
-test('an answer that trickles in byte by byte is put together', async () => {
+test('a response that arrives byte by byte is reassembled', async () => {
   await using peer = await startPeer((stream) => {
     stream.respond({ ':status': 200 }, { waitForTrailers: true })
     stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
@@ -278,7 +278,7 @@ test('an answer that trickles in byte by byte is put together', async () => {
   equal((await client.kv.put({ key, value })).revision, 123_456)
 })
 
-test('cancelling resets the stream', async () => {
+test('canceling a call resets its stream', async () => {
   let resetCode: number | undefined
   const abort = new AbortController()
   await using peer = await startPeer((stream) => {
@@ -294,7 +294,7 @@ test('cancelling resets the stream', async () => {
   equal(resetCode, constants.NGHTTP2_CANCEL)
 })
 
-test('a member without a leader is left for another', async () => {
+test('a member without a leader is replaced by another', async () => {
   await using leaderless = await startPeer((stream) =>
     stream.respond(
       { ':status': 200, 'grpc-status': '14', 'grpc-message': 'etcdserver: no leader' },

@@ -18,7 +18,7 @@ after(async () => {
   await etcd[Symbol.asyncDispose]()
 })
 
-test('put, range, delete', async () => {
+test('put, range and delete return keys, values, revisions and counts', async () => {
   const { kv } = client
   const first = await kv.put({ key: bytes('kv/a'), value: bytes('1') })
   const second = await kv.put({ key: bytes('kv/a'), value: bytes('2'), prevKv: true })
@@ -80,7 +80,7 @@ test('put, range, delete', async () => {
   deepEqual([deleted.deleted, deleted.prevKvs.length], [2, 2])
 })
 
-test('txn takes the branch that its comparisons choose', async () => {
+test('a transaction takes the branch that its comparisons choose', async () => {
   const { kv } = client
   const key = bytes('txn/a')
   const create = {
@@ -98,7 +98,7 @@ test('txn takes the branch that its comparisons choose', async () => {
   equal(found.kvs[0]?.modRevision, won.revision)
 })
 
-test('txn compares version, create, mod, value and lease', async () => {
+test('a transaction compares version, create, mod, value and lease', async () => {
   const { kv } = client
   const key = bytes('txn/compare')
   const { revision } = await kv.put({ key, value: bytes('v') })
@@ -116,7 +116,7 @@ test('txn compares version, create, mod, value and lease', async () => {
   equal(await holds({ ...all, target: 'create', result: '<', value: revision }), false)
 })
 
-test('a txn inside a txn, a delete inside it', async () => {
+test('a transaction can contain another one, which contains a delete', async () => {
   const { kv } = client
   const key = bytes('txn/nested')
   await kv.put({ key, value: bytes('v') })
@@ -140,7 +140,7 @@ test('a txn inside a txn, a delete inside it', async () => {
   equal(gone.prevKvs[0]?.value.toString(), 'v')
 })
 
-test('a compacted and a future revision are out of range, not ambiguous', async () => {
+test('a compacted or future revision is out of range, and not ambiguous', async () => {
   const { kv } = client
   const key = bytes('compact/a')
   const { revision } = await kv.put({ key, value: bytes('1') })
@@ -154,7 +154,7 @@ test('a compacted and a future revision are out of range, not ambiguous', async 
   ok(future.message.includes('future'))
 })
 
-test('what etcd refuses is a verdict', async () => {
+test('a request that etcd rejects fails with its status, and is not ambiguous', async () => {
   const { kv } = client
   const empty = await failure(kv.put({ key: Buffer.alloc(0), value: bytes('v') }))
   deepEqual([empty.code, empty.ambiguous], ['InvalidArgument', false])
@@ -162,7 +162,8 @@ test('what etcd refuses is a verdict', async () => {
     kv.put({ key: bytes('large'), value: Buffer.alloc(1.7 * 1024 * 1024) }),
   )
   deepEqual([large.code, large.ambiguous], ['InvalidArgument', false])
-  // Beyond its request limit and 512 KB etcd's gRPC server does not even read the message.
+  // A message that exceeds the request limit by more than 512 KB is not even read by etcd's gRPC
+  // server.
   const larger = await failure(
     kv.put({ key: bytes('large'), value: Buffer.alloc(3 * 1024 * 1024) }),
   )
@@ -171,7 +172,7 @@ test('what etcd refuses is a verdict', async () => {
   deepEqual([lease.code, lease.ambiguous], ['NotFound', false])
 })
 
-test('an answer of many megabytes is put together from its chunks', async () => {
+test('a response of many megabytes is reassembled from its chunks', async () => {
   const { kv } = client
   const value = Buffer.alloc(1024 * 1024, 'x')
   for (let index = 0; index < 24; index++) await kv.put({ key: bytes(`big/${index}`), value })
@@ -185,7 +186,7 @@ test('an answer of many megabytes is put together from its chunks', async () => 
   await kv.deleteRange({ key: bytes('big/'), rangeEnd: bytes('big0') })
 })
 
-test('bytes of any kind are kept', async () => {
+test('keys and values keep arbitrary bytes', async () => {
   const { kv } = client
   const key = Buffer.from([0xff, 0x00, 0x80, 0x0a])
   await kv.put({ key, value: Buffer.from([0, 255, 0]) })
@@ -194,7 +195,7 @@ test('bytes of any kind are kept', async () => {
   deepEqual([...(kvs[0]?.value ?? [])], [0, 255, 0])
 })
 
-test('the head says where the cluster is, and which one it is', async () => {
+test('`head` returns the revision and the id of the cluster', async () => {
   await using other = await startEtcd({ args: ['--initial-cluster-token', 'another'] })
   await using otherClient = new EtcdClient({ endpoints: [other.clientUrl] })
   const { revision } = await client.kv.put({ key: bytes('head'), value: bytes('1') })

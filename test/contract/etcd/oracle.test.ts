@@ -1,4 +1,4 @@
-/** Our codec and client against grpc-js: the same requests, the same answers. */
+/** Tests the codec and the client against grpc-js: equal requests must give equal responses. */
 import { deepEqual } from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -40,7 +40,7 @@ function isMethod(value: unknown): value is MethodDefinition<object, object> {
   return typeof value === 'object' && value !== null && 'requestDeserialize' in value
 }
 
-/** What grpc-js's codec reads in a request of ours. */
+/** Returns what the codec of grpc-js reads in one of our requests. */
 const seenBy = (name: string, frame: Buffer): object =>
   methodOf(name).requestDeserialize(frame.subarray(5))
 
@@ -48,7 +48,7 @@ const bytes = fc.uint8Array({ minLength: 1, maxLength: 300 }).map((array) => Buf
 const number = fc.oneof(fc.nat(), fc.maxSafeNat()).filter((value) => value > 0)
 const id = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).filter((value) => value !== 0n)
 
-test('requests are read by grpc-js as they were meant', () => {
+test('grpc-js reads our requests as they were meant', () => {
   fc.assert(
     fc.property(bytes, bytes, number, number, id, (key, value, limit, revision, lease) => {
       deepEqual(
@@ -86,7 +86,7 @@ test('requests are read by grpc-js as they were meant', () => {
   )
 })
 
-test('transactions are read by grpc-js as they were meant', () => {
+test('grpc-js reads our transactions as they were meant', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(bytes, bytes, number, id), { maxLength: 5 }), (parts) => {
       const compare = parts.flatMap(([key, value, revision, lease]): Compare[] => [
@@ -123,7 +123,7 @@ test('transactions are read by grpc-js as they were meant', () => {
   )
 })
 
-test('answers that grpc-js writes are read as they were meant', () => {
+test('responses that grpc-js writes are read as they were meant', () => {
   fc.assert(
     fc.property(bytes, bytes, number, id, (key, value, revision, lease) => {
       const kv = {
@@ -158,7 +158,7 @@ test('answers that grpc-js writes are read as they were meant', () => {
   )
 })
 
-test('a real etcd answers both clients alike', async () => {
+test('a real etcd returns the same responses to both clients', async () => {
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   const oracle = openOracle(new URL(etcd.clientUrl).host)
@@ -199,7 +199,7 @@ test('a real etcd answers both clients alike', async () => {
   }
 })
 
-/** Our answer in the names of the proto file. */
+/** Returns our response with the field names of the proto file. */
 function asOracle(answer: RangeResponse): object {
   return {
     kvs: answer.kvs.map((kv) => ({

@@ -4,11 +4,11 @@ import { connect, createServer, type Socket } from 'node:net'
 
 export type Proxy = AsyncDisposable & {
   readonly url: string
-  /** How many connections were made through it. */
+  /** Number of connections made through the proxy so far. */
   readonly connections: () => number
-  /** Breaks all connections, at once and without a word. New ones are still taken. */
+  /** Destroys all open connections immediately. New ones are still accepted. */
   readonly cut: () => void
-  /** Holds what etcd sends back, so that requests arrive and answers do not. */
+  /** Holds the responses on open connections, while requests still reach etcd. */
   readonly holdAnswers: () => void
 }
 

@@ -21,7 +21,7 @@ after(async () => {
   await etcd[Symbol.asyncDispose]()
 })
 
-test('a lease is granted, asked about, renewed and revoked with its keys', async () => {
+test('a lease is granted, queried, renewed, and revoked together with its keys', async () => {
   const { lease, kv } = client
   const granted = await lease.grant({ ttlSeconds: 60 })
   ok(granted.id > 0n)
@@ -40,7 +40,7 @@ test('a lease is granted, asked about, renewed and revoked with its keys', async
   equal((await failure(lease.keepAliveOnce(granted.id))).code, 'NotFound')
 })
 
-test('a chosen lease id is kept, the largest included', async () => {
+test('a chosen lease id is used, even the largest possible one', async () => {
   const id = 2n ** 63n - 1n
   const granted = await client.lease.grant({ ttlSeconds: 60, id })
   equal(granted.id, id)
@@ -49,7 +49,7 @@ test('a chosen lease id is kept, the largest included', async () => {
   await client.lease.revoke(id)
 })
 
-test('a kept lease is renewed until it is lost', async () => {
+test('a lease that is kept alive is renewed until it is lost', async () => {
   const granted = await client.lease.grant({ ttlSeconds: 2 })
   const lost: GrpcError[] = []
   let renewals = 0
@@ -66,7 +66,7 @@ test('a kept lease is renewed until it is lost', async () => {
   kept.stop()
 })
 
-test('status tells version, sizes, leader and revision', async () => {
+test('`status` returns the version, sizes, leader and revision', async () => {
   const { revision } = await client.kv.put({ key: bytes('status'), value: bytes('v') })
   const status = await client.maintenance.status()
   ok(/^3\.\d+\.\d+/.test(status.version))
@@ -78,7 +78,7 @@ test('status tells version, sizes, leader and revision', async () => {
   deepEqual(status.errors, [])
 })
 
-test('the members are listed', async () => {
+test('`memberList` returns the members', async () => {
   const members = await client.cluster.memberList()
   equal(members.length, 1)
   equal(members[0]?.name, basename(etcd.dir))
@@ -86,7 +86,7 @@ test('the members are listed', async () => {
   equal(members[0]?.id, (await client.maintenance.status()).memberId)
 })
 
-test('a snapshot is the database file and its checksum', async () => {
+test('a snapshot is the database file followed by its checksum', async () => {
   const value = Buffer.alloc(512 * 1024, 's')
   for (let index = 0; index < 8; index++)
     await client.kv.put({ key: bytes(`snapshot/${index}`), value })
@@ -99,7 +99,7 @@ test('a snapshot is the database file and its checksum', async () => {
   deepEqual(createHash('sha256').update(file).digest(), whole.subarray(-32))
 })
 
-test('a snapshot that is left early or cancelled ends its call', async () => {
+test('a snapshot that is left early or canceled ends its call', async () => {
   for await (const chunk of client.maintenance.snapshot()) {
     ok(chunk.length > 0)
     break
@@ -114,11 +114,11 @@ test('a snapshot that is left early or cancelled ends its call', async () => {
   equal((await failure(read())).code, 'Cancelled')
 })
 
-test('defragmentation', async () => {
+test('`defragment` succeeds', async () => {
   await client.maintenance.defragment()
 })
 
-test('a full database says so, and takes writes again when the alarm is ended', async () => {
+test('a full database is reported, and accepts writes again after its alarm is deactivated', async () => {
   await using small = await startEtcd({ args: ['--quota-backend-bytes', String(2 * 1024 * 1024)] })
   await using full = new EtcdClient({ endpoints: [small.clientUrl] })
   const value = Buffer.alloc(256 * 1024)

@@ -41,7 +41,7 @@ async function startSecureEtcd(): Promise<EtcdProcess> {
   return etcd
 }
 
-test('TLS with client certificates, renewed while the client lives', async () => {
+test('TLS uses client certificates, which are reloaded while the client lives', async () => {
   await using etcd = await startSecureEtcd()
   const endpoints = [etcd.clientUrl.replace('localhost', '127.0.0.1')]
   const serverName = 'etcd.example'
@@ -75,8 +75,8 @@ test('TLS with client certificates, renewed while the client lives', async () =>
   deepEqual([wrongName.code, wrongName.ambiguous], ['Unavailable', false])
   ok(wrongName.message.includes('other.example'), wrongName.message)
 
-  // A certificate of another authority is not let in; with the old connection gone it is the one
-  // that is used.
+  // A client certificate of another authority is refused. It is first used when the old connection
+  // is gone.
   install(foreign.issue('client'))
   equal((await client.kv.range({ key })).count, 1)
   client.reload()
@@ -84,7 +84,7 @@ test('TLS with client certificates, renewed while the client lives', async () =>
   install(trusted.issue('client'))
   equal((await client.kv.range({ key })).count, 1)
 
-  // A server that cannot be verified is not spoken to.
+  // The client refuses a server that it cannot verify.
   await using distrusting = new EtcdClient({
     endpoints,
     tls: { ...files, ca: foreign.ca, serverName },
@@ -113,7 +113,7 @@ async function ready(client: EtcdClient): Promise<void> {
   }
 }
 
-test('plain HTTP to a TLS endpoint fails in time and is not ambiguous', async () => {
+test('plain HTTP to a TLS endpoint fails before the deadline, and is not ambiguous', async () => {
   await using etcd = await startSecureEtcd()
   await using client = new EtcdClient({
     endpoints: [etcd.clientUrl.replace('https', 'http')],

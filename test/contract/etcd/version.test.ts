@@ -1,4 +1,4 @@
-/** Members whose version tells progress wrongly: none of them is watched. */
+/** Members that run versions of etcd with wrong progress reports: no watch is opened on them. */
 import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Http2Server } from 'node:http2'
@@ -9,7 +9,7 @@ import { checkVersions } from '../../../src/storage/etcd-versions.ts'
 import { freePorts, startEtcd } from '../../support/harness/etcd.ts'
 import { until } from './wait.ts'
 
-/** A member that answers nothing but its status. */
+/** A member that responds to status requests only. */
 class OldMember implements AsyncDisposable {
   readonly url: string
   readonly paths: string[] = []
@@ -44,7 +44,7 @@ async function startOld(version: string): Promise<OldMember> {
   return new OldMember(port, version)
 }
 
-test('a stream that needs progress goes to a member that tells it right, or ends with what to do', async () => {
+test('a stream that needs progress uses a member that reports it correctly, or ends with advice to upgrade', async () => {
   await using old = await startOld('3.5.7')
   await using etcd = await startEtcd()
   await using both = new EtcdClient({ endpoints: [old.url, etcd.clientUrl] })
@@ -68,7 +68,7 @@ test('a stream that needs progress goes to a member that tells it right, or ends
   match((await ended.promise) ?? '', /3\.5\.7.*upgrade it to 3\.5\.13 or newer/)
 })
 
-test('a server starts if one member can be used, and else says what to do', async () => {
+test('the version check passes if one member is usable, and otherwise fails with advice to upgrade', async () => {
   await using old = await startOld('3.5.12')
   await using etcd = await startEtcd()
   const logged: string[] = []
@@ -79,6 +79,6 @@ test('a server starts if one member can be used, and else says what to do', asyn
   equal(logged.length, 1)
   await checkVersions({ endpoints: [old.url, etcd.clientUrl] }, silent)
   await checkVersions({ endpoints: ['http://127.0.0.1:1', etcd.clientUrl] }, silent)
-  // Nobody answers: who reads first says so.
+  // No member responds. The first read will report that.
   await checkVersions({ endpoints: ['http://127.0.0.1:1'] }, silent)
 })

@@ -1,4 +1,4 @@
-/** Waits in tests: for a condition, and for a call to fail. */
+/** Waits for a condition until a timeout. */
 import { fail } from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GrpcError } from '../../../src/net/grpc/errors.ts'
@@ -16,7 +16,7 @@ export async function until(
   }
 }
 
-/** The GrpcError that a call fails with. */
+/** Returns the GrpcError that the call fails with. */
 export async function failure(call: Promise<unknown>): Promise<GrpcError> {
   try {
     await call

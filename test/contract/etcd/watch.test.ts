@@ -63,7 +63,7 @@ class RecordedWatch {
   }
 }
 
-test('a watch is told what happened and what happens', async () => {
+test('a watch delivers past events and new ones', async () => {
   const { kv } = client
   const { revision } = await kv.put({ key: bytes('w1/a'), value: bytes('1') })
   const recorder = new Recorder({ requireLeader: true })
@@ -73,7 +73,7 @@ test('a watch is told what happened and what happens', async () => {
     startRevision: revision,
     prevKv: true,
   })
-  await until(() => watched.events.length === 1, 'the event of the past')
+  await until(() => watched.events.length === 1, 'the past event')
   await kv.put({ key: bytes('w1/a'), value: bytes('2') })
   await kv.put({ key: bytes('elsewhere'), value: bytes('x') })
   await kv.deleteRange({ key: bytes('w1/a') })
@@ -97,7 +97,7 @@ test('a watch is told what happened and what happens', async () => {
   deepEqual(recorder.ends, [{ error: undefined }])
 })
 
-test('all events of a txn come in one call', async () => {
+test('all events of a transaction arrive in one call', async () => {
   const recorder = new Recorder()
   const watched = recorder.watch({ key: bytes('w2/'), rangeEnd: bytes('w20') })
   await until(() => watched.created.length === 1, 'created')
@@ -112,13 +112,13 @@ test('all events of a txn come in one call', async () => {
   recorder.stream.close()
 })
 
-test('fragments of a large answer come in one call', async () => {
+test('fragments of a large response arrive in one call', async () => {
   const { kv } = client
   const value = Buffer.alloc(700 * 1024, 'f')
   const first = await kv.put({ key: bytes('w3/0'), value })
   for (let index = 1; index < 8; index++) await kv.put({ key: bytes(`w3/${index}`), value })
-  // A second watch that is behind forces no fragments: it is there to see that they are not mixed
-  // up.
+  // The second watch also starts in the past, but does not ask for fragments. It shows that the
+  // fragments of the first are not mixed with its events.
   const recorder = new Recorder()
   const range = { key: bytes('w3/'), rangeEnd: bytes('w30'), startRevision: first.revision }
   const cut = recorder.watch({ ...range, fragment: true })
@@ -129,7 +129,7 @@ test('fragments of a large answer come in one call', async () => {
   recorder.stream.close()
 })
 
-test('a watch from before the compaction is cancelled, the others go on', async () => {
+test('a watch from before the compaction is canceled, and other watches continue', async () => {
   const { kv } = client
   const { revision } = await kv.put({ key: bytes('w4/a'), value: bytes('1') })
   await kv.put({ key: bytes('w4/a'), value: bytes('2') })
@@ -141,9 +141,9 @@ test('a watch from before the compaction is cancelled, the others go on', async 
   await until(() => late.canceled.length === 1, 'cancelled')
   equal(late.canceled[0]?.compactRevision, revision + 1)
   await kv.put({ key: bytes('w4/a'), value: bytes('3') })
-  await until(() => live.events.length === 1, 'the other watch goes on')
+  await until(() => live.events.length === 1, 'the other watch continues')
   equal(live.canceled.length, 0)
-  // The cancelled watch does not hold up the progress of the stream.
+  // The canceled watch does not hold back the progress of the stream.
   const endMs = performance.now() + 60_000
   while (recorder.progress.at(-1) !== live.events[0]?.kv.modRevision && performance.now() < endMs) {
     recorder.stream.requestProgress()
@@ -154,7 +154,7 @@ test('a watch from before the compaction is cancelled, the others go on', async 
   recorder.stream.close()
 })
 
-test('progress is told for the whole stream once all watches are synced', async () => {
+test('progress is reported for the whole stream once all watches are synced', async () => {
   const recorder = new Recorder()
   const one = recorder.watch({ key: bytes('w5/a') })
   const two = recorder.watch({ key: bytes('w5/b') })
@@ -170,7 +170,7 @@ test('progress is told for the whole stream once all watches are synced', async 
   recorder.stream.close()
 })
 
-test('a cancelled watch is told nothing more, the stream goes on', async () => {
+test('a canceled watch receives no more events, and the stream continues', async () => {
   const recorder = new Recorder()
   const one = recorder.watch({ key: bytes('w6/a') })
   const two = recorder.watch({ key: bytes('w6/a') })
@@ -178,12 +178,12 @@ test('a cancelled watch is told nothing more, the stream goes on', async () => {
   one.handle.cancel()
   one.handle.cancel()
   await client.kv.put({ key: bytes('w6/a'), value: bytes('v') })
-  await until(() => two.events.length === 1, 'the other is told')
+  await until(() => two.events.length === 1, 'the event of the other watch')
   deepEqual([one.events.length, one.canceled.length], [0, 0])
   recorder.stream.close()
 })
 
-test('a filter leaves events out', async () => {
+test('a filter omits events of one type', async () => {
   const recorder = new Recorder()
   const puts = recorder.watch({ key: bytes('w7/a'), without: 'delete' })
   const deletes = recorder.watch({ key: bytes('w7/a'), without: 'put' })
@@ -217,7 +217,7 @@ test('a handler that throws ends the stream with its error', async () => {
   ok(ends[0]?.message.includes('our own mistake'))
 })
 
-test('a stream closed from a handler tells nothing more', async () => {
+test('a stream that is closed by a handler reports nothing more than its end', async () => {
   const { kv } = client
   const { revision } = await kv.put({ key: bytes('w10/a'), value: bytes('v') })
   const reported: string[] = []
@@ -244,7 +244,7 @@ test('a stream closed from a handler tells nothing more', async () => {
   equal(reported.at(-1), 'end')
 })
 
-test('a live watch follows a busy writer', async () => {
+test('a live watch keeps up with a busy writer', async () => {
   const recorder = new Recorder()
   const watched = recorder.watch({ key: bytes('w9/'), rangeEnd: bytes('w90') })
   await until(() => watched.created.length === 1, 'created')

@@ -1,4 +1,7 @@
-/** Which writes may end on cached state: only those that won their compare. */
+/**
+ * Tests of writes that are decided on cached state: only a write that wins its compare may end on
+ * it.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Current, Store, StoredValue } from '../../../src/storage/store.ts'
@@ -18,7 +21,7 @@ const decodeLater = async (stored: StoredValue): Promise<string> => {
 }
 
 export function cachedWriteTests(subject: GetSubject): void {
-  test('fresh cached state: one decision, one transaction', async () => {
+  test('a write on fresh cached state takes one decision and one transaction', async () => {
     const { key, old, engine, store } = await twoStates(subject)
     const { found } = await store.get(key)
     assert.ok(found)
@@ -33,7 +36,7 @@ export function cachedWriteTests(subject: GetSubject): void {
     assert.equal(result.previous, cached)
   })
 
-  test('old cached state, a write: the lost compare brings the latest, without a read', async () => {
+  test('a write on stale cached state loses its compare, which returns the latest state without a read', async () => {
     const { key, old, engine, store } = await twoStates(subject)
     const seen: unknown[] = []
     await store.update(key, { decode, cached: old }, (current) => {
@@ -43,7 +46,7 @@ export function cachedWriteTests(subject: GetSubject): void {
     assert.deepEqual([seen, engine.calls], [['old', 'new'], { range: 0, change: 2, latest: 0 }])
   })
 
-  test('old cached state, a large value: the latest is decoded while others are served', async () => {
+  test('a write on stale cached state waits until the latest state is decoded asynchronously', async () => {
     const { key, old, store } = await twoStates(subject)
     const seen: unknown[] = []
     await store.update(key, { decode: decodeLater, cached: old }, (current) => {
@@ -55,7 +58,7 @@ export function cachedWriteTests(subject: GetSubject): void {
 }
 
 export function cachedRefusalTests(subject: GetSubject): void {
-  test('old cached state, a refusal: decided again on the latest', async () => {
+  test('a refusal on stale cached state is decided again on the latest', async () => {
     const { key, old, engine, store } = await twoStates(subject)
     const result = await store.update(key, { decode, cached: old }, (current) => {
       if (current?.object === 'old') throw new Error('refused on the old')
@@ -65,7 +68,7 @@ export function cachedRefusalTests(subject: GetSubject): void {
     assert.deepEqual(engine.calls, { range: 1, change: 1, latest: 0 })
   })
 
-  test('a refusal of both states is the one of the latest, and nothing is written', async () => {
+  test('if both states are refused, the error is that of the latest, and nothing is written', async () => {
     const { key, old, engine, store } = await twoStates(subject)
     const refused = store.update(key, { decode, cached: old }, async (current) => {
       throw new Error(`refused on ${current?.object}`)
@@ -74,7 +77,7 @@ export function cachedRefusalTests(subject: GetSubject): void {
     assert.deepEqual(engine.calls, { range: 1, change: 0, latest: 0 })
   })
 
-  test('old cached state, unchanged: decided again on the latest', async () => {
+  test('"unchanged" on stale cached state is decided again on the latest', async () => {
     const { key, old, engine, store } = await twoStates(subject)
     const result = await store.update(key, { decode, cached: old }, (current) =>
       current?.object === 'old' ? 'unchanged' : { put: bytes('newer') },
@@ -83,7 +86,7 @@ export function cachedRefusalTests(subject: GetSubject): void {
     assert.deepEqual(engine.calls, { range: 1, change: 1, latest: 0 })
   })
 
-  test('who knows that the state is the latest spares the read', async () => {
+  test('a caller that knows that its cached state is the latest avoids the read', async () => {
     const { key, engine, store } = await twoStates(subject)
     const { found } = await store.get(key)
     assert.ok(found)
@@ -99,7 +102,7 @@ export function cachedRefusalTests(subject: GetSubject): void {
     assert.deepEqual(engine.calls, { range: 0, change: 0, latest: 0 })
   })
 
-  test('a state that may be old is read, whoever asks', async () => {
+  test('a cached state that may be stale is read before "unchanged" is returned', async () => {
     const { key, old, engine, store } = await twoStates(subject)
     const options = { decode, cached: old, isStill: (): Promise<boolean> => Promise.resolve(false) }
     const result = await store.update(key, options, () => 'unchanged')
@@ -107,7 +110,7 @@ export function cachedRefusalTests(subject: GetSubject): void {
     assert.deepEqual(engine.calls, { range: 1, change: 0, latest: 0 })
   })
 
-  test('unchanged is reported with the latest state', async () => {
+  test('"unchanged" is returned with the latest state', async () => {
     const { key, old, store } = await twoStates(subject)
     const result = await store.update(key, { decode, cached: old }, () => 'unchanged')
     assert.deepEqual([result.outcome, result.previous?.object], ['unchanged', 'new'])
@@ -116,7 +119,7 @@ export function cachedRefusalTests(subject: GetSubject): void {
 }
 
 export function cachedAbsenceTests(subject: GetSubject): void {
-  test('the cache has nothing, the database does', async () => {
+  test('an object that is only missing from the cache is decided on again', async () => {
     const { key, engine, store } = await twoStates(subject)
     const seen: unknown[] = []
     const decide = (current: Current<string> | undefined) => {
@@ -135,7 +138,7 @@ export function cachedAbsenceTests(subject: GetSubject): void {
     assert.equal(engine.calls.change, 1)
   })
 
-  test('the cache has what the database deleted', async () => {
+  test('an object that only the cache still has is missing', async () => {
     const { key, old, store } = await twoStates(subject)
     await store.delete(key, { decode })
     const updated = store.update(key, { decode, cached: old }, (current) => {
@@ -147,7 +150,7 @@ export function cachedAbsenceTests(subject: GetSubject): void {
     assert.equal((await store.get(key)).found, undefined)
   })
 
-  test('the cache has nothing, and nothing is there: created in one transaction', async () => {
+  test('an object that neither the cache nor the database has is created in one transaction', async () => {
     const engine = new ObservedEngine(subject().engine)
     const result = await newStore(engine).update(
       `${newFolder()}a`,
@@ -159,7 +162,7 @@ export function cachedAbsenceTests(subject: GetSubject): void {
     assert.deepEqual([result.outcome, engine.calls], ['put', { range: 0, change: 1, latest: 0 }])
   })
 
-  test('a key deleted and created again is not the cached one', async () => {
+  test('a key that was deleted and created again is not the cached object', async () => {
     const { key, old, store } = await twoStates(subject)
     await store.delete(key, { decode })
     const created = await store.create(key, bytes('again'))
@@ -170,7 +173,7 @@ export function cachedAbsenceTests(subject: GetSubject): void {
   })
 }
 
-/** A key with two revisions: what a cache may still have, and what is there. */
+/** Creates a key with two revisions: `old`, which a cache may still have, and the latest. */
 async function twoStates(subject: GetSubject): Promise<{
   key: string
   old: Current<string>

@@ -1,4 +1,4 @@
-/** Compaction by several servers of one etcd. */
+/** Tests of compaction by several servers that share one etcd. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -38,7 +38,7 @@ test('two replicas compact once per interval, one interval behind', async () => 
   const { version, noted } = await marker(client)
   const intervals = Math.floor((performance.now() - started) / INTERVAL_MS)
   assert.ok(version >= 2 && version <= intervals, `${version} in ${intervals} intervals`)
-  // What was noted is compacted, and what came within the last interval is kept.
+  // The revision in the marker is compacted, and the revisions of the last interval are kept.
   assert.ok(noted > old)
   await assert.rejects(
     store.get('/x/old', { revision: old }),
@@ -48,19 +48,19 @@ test('two replicas compact once per interval, one interval behind', async () => 
   assert.equal((await store.get('/x/old', { revision: recent })).found?.revision, old)
 })
 
-test('nothing happens before the first interval, however long that is, or without one', async () => {
+test('no compaction happens before the first interval, however long, nor without an interval', async () => {
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   await using running = new AsyncDisposableStack()
   running.use(new Compactor({ client, log: silent, intervalMs: 0 }))
   running.use(new Compactor({ client, log: silent }))
-  // More than a timer can hold.
+  // This is more than a timer can hold.
   running.use(new Compactor({ client, log: silent, intervalMs: 2 ** 31 }))
   await sleep(100)
   assert.deepEqual(await marker(client), { version: 0, noted: 0 })
 })
 
-test('failures are logged, and the loop goes on', async () => {
+test('failures are logged, and the loop continues', async () => {
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl], timeoutMs: 1_000 })
   const warnings: string[] = []
@@ -78,9 +78,9 @@ test('failures are logged, and the loop goes on', async () => {
   await until(() => warnings.length > 0, 'a warning')
   await etcd.start()
   const before = version
-  await until(() => readVersion() > before, 'the marker moves on')
+  await until(() => readVersion() > before, 'the marker changes again')
 
-  /** What the last reading found; starts the next one. */
+  /** Returns the version that the last read found, and starts another read. */
   function readVersion(): number {
     void marker(client)
       .then((read) => (version = read.version))

@@ -1,32 +1,35 @@
 /**
- * What processes that were killed have told, against what the store has. Each revision is one
- * write, so that a write that is lost, doubled or of unknown origin shows: the revisions since the
- * last check are gone through one by one, and must end in the state.
+ * Compares what killed processes have reported with what the store has. Each revision is one write,
+ * so a write that is lost, repeated or of unknown origin is found. The check goes through all
+ * revisions since the last check, which must end in the current state.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync, writeSync } from 'node:fs'
 
-/** Of keys that the processes write. */
+/** Range of the keys that the processes write. */
 export const crashRange = { from: '/crash/', to: '/crash0' }
 /**
- * A process has so many writes under way at most: a kill cuts off the acknowledgements of no more.
+ * Maximum number of concurrent writes of a process. A kill cuts off at most this many
+ * acknowledgments.
  */
 export const IN_FLIGHT_MAX = 8
 
-/** `what` identifies the value (`valueOf`); '-' is a deletion. */
+/** A write. `what` identifies the value (see `valueOf`); '-' is a deletion. */
 export type Write = { readonly revision: number; readonly key: string; readonly what: string }
 
 export type CheckedHistory = { readonly revision: number; readonly state: readonly Write[] }
 
 export type Expected = {
-  /** Of the last check. */
+  /** Result of the last check. */
   readonly checked: CheckedHistory
   /**
-   * Since then, by the process that made that check: whoever opens the store checks it before it
-   * writes.
+   * Writes acknowledged since the last check, by the process that made that check. Each process
+   * checks the store before it writes.
    */
   readonly acknowledged: readonly Write[]
-  /** The number of the process that reads this: no two processes write the same value. */
+  /**
+   * Number of the process that reads this. It ensures that no two processes write the same value.
+   */
   readonly life: number
 }
 
@@ -39,7 +42,7 @@ export type StoreReading = {
 
 const KEYS_OF_WRITER = 5
 const SMALL_BYTES = 3_000
-/** Some values are long, so that SQLite's log is written back to the file now and then. */
+/** Some values are long, so that SQLite now and then writes its log back to the file. */
 const LONG_EVERY = 41
 const LONG_BYTES = 150_000
 
@@ -47,7 +50,7 @@ export const keyOf = (writer: number, n: number): string => `/crash/${writer}/${
 
 export const tagOf = (life: number, writer: number, n: number): string => `${life}-${writer}-${n}`
 
-/** All of its bytes follow from its tag. */
+/** Returns the value for a tag. All of its bytes follow from the tag. */
 export function valueOf(tag: string): Buffer {
   const [life = 0, writer = 0, n = 0] = tag.split('-').map(Number)
   const salt = life * 31 + writer * 7 + n
@@ -71,13 +74,13 @@ export const writeExpected = (file: string, expected: Expected): void =>
 const STDOUT = 1
 const FULL_MS = 1
 
-/** To the test, at once: a process that is killed flushes nothing. */
+/** Writes the text to the test immediately, because a killed process does not flush its output. */
 export function tell(text: string): void {
   for (let rest = Buffer.from(text); rest.length > 0; ) {
     try {
       rest = rest.subarray(writeSync(STDOUT, rest))
     } catch (error) {
-      // The test has not read the last lines.
+      // The test has not read the last lines yet.
       if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FULL_MS)
     }
@@ -102,7 +105,7 @@ export async function checkHistory(
     'no revision was used again',
   )
   const untold = revision - checked.revision - reported.size
-  assert.ok(untold <= IN_FLIGHT_MAX, `${untold} writes that nobody has told`)
+  assert.ok(untold <= IN_FLIGHT_MAX, `${untold} writes were never reported`)
 
   const start = Math.max(checked.revision, store.compacted)
   const state = mapOf(start === checked.revision ? checked.state : await store.stateAt(start))
@@ -110,10 +113,10 @@ export async function checkHistory(
   const tags = new Set<string>([...state.values()].map(({ what }) => what))
   let last = start
   for (const event of await store.eventsAfter(start)) {
-    assert.equal(event.revision, ++last, 'every revision is there, once')
+    assert.equal(event.revision, ++last, 'every revision is there exactly once')
     const write = reported.get(last)
     if (write !== undefined)
-      assert.deepEqual(event, write, 'what was acknowledged is what is there')
+      assert.deepEqual(event, write, 'the stored write is the acknowledged one')
     if (event.what === '-') state.delete(event.key)
     else {
       assert.ok(!tags.has(event.what), `${event.what} was written twice`)
@@ -134,8 +137,8 @@ const sorted = (state: ReadonlyMap<string, Write>): Write[] =>
   [...state.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
 
 /**
- * Of what is compacted only the last write of each key is there: the last that was acknowledged, or
- * one whose acknowledgement was cut off.
+ * Checks the state at a compacted revision, which has only the last write of each key. That is the
+ * last acknowledged write, or one whose acknowledgment was cut off.
  */
 function checkCompacted(
   state: ReadonlyMap<string, Write>,
@@ -162,12 +165,12 @@ function checkCompacted(
     if (lastOf.has(key)) continue
     assert.ok(
       revision > checked.revision && !reported.has(revision),
-      `${key} was written by nobody`,
+      `${key} was not written by any process`,
     )
     others++
   }
   assert.ok(
     others <= untold,
-    `${others} keys have other values than were acknowledged, and ${untold} writes were cut off`,
+    `${others} keys have values that were not acknowledged, but only ${untold} acknowledgments were cut off`,
   )
 }

@@ -1,4 +1,4 @@
-/** The history of a SQLite file, as `crash-history.ts` goes through it. */
+/** Reads the history of a SQLite file for `checkHistory`. */
 import assert from 'node:assert/strict'
 import type { SqliteDatabase } from '../../../src/storage/sqlite/database.ts'
 import { crashRange, type StoreReading, whatOf, type Write } from './crash-history.ts'

@@ -1,4 +1,4 @@
-/** The corners of the seam that store and feed stand on without saying so. */
+/** Tests edge cases of the engine interface that the store and the feed rely on. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FeedEvent } from '../../../src/storage/engine.ts'
@@ -6,7 +6,7 @@ import { keyAfter, rangeOf, rangeOfKey } from '../../../src/storage/keys.ts'
 import { bytes, decode, failsWith, type GetSubject, newFolder, newStore, until } from './subject.ts'
 
 export function engineFeedTests(subject: GetSubject): void {
-  test('a feed tells what was there before', async () => {
+  test('a feed with `previous` reports the value before each event', async () => {
     const store = newStore(subject().engine)
     const folder = newFolder()
     const after = await subject().engine.latest()
@@ -18,7 +18,7 @@ export function engineFeedTests(subject: GetSubject): void {
     assert.deepEqual(await withPrevious(subject, folder, after, 4), reported)
   })
 
-  test('what was there before is told when it is the revision compacted to', async () => {
+  test('a feed reports a previous value that was written at the compacted revision', async () => {
     const store = newStore(subject().engine)
     const folder = newFolder()
     await store.create(`${folder}a`, bytes('one'))
@@ -29,7 +29,7 @@ export function engineFeedTests(subject: GetSubject): void {
   })
 }
 
-/** What a feed with `previous` is told after a revision, until `count` events have come. */
+/** Returns at least `count` events after a revision, each with its previous value. */
 async function withPrevious(
   subject: GetSubject,
   folder: string,
@@ -55,7 +55,7 @@ async function withPrevious(
 }
 
 export function engineWriteTests(subject: GetSubject): void {
-  test('a delete of nothing is won and moves nothing', async () => {
+  test('deleting a missing key succeeds and does not advance the revision', async () => {
     const { engine } = subject()
     const before = await engine.latest()
     const outcome = await engine.change({ key: `${newFolder()}a`, expected: 0, write: 'delete' })
@@ -63,13 +63,13 @@ export function engineWriteTests(subject: GetSubject): void {
     assert.equal(await engine.latest(), before)
   })
 
-  test('a lost compare shows what is there, and the revision of the answer', async () => {
+  test('a lost compare returns the current value and the latest revision', async () => {
     const { engine } = subject()
     const key = `${newFolder()}a`
     const put = bytes('x')
     const created = await engine.change({ key, expected: 0, write: { put } })
     const other = await engine.change({ key: `${key}b`, expected: 0, write: { put } })
-    // A lease that is not there is no matter when nothing is written.
+    // A missing lease does not matter when nothing is written.
     for (const lease of [undefined, 4711n]) {
       const lost = await engine.change({
         key,
@@ -85,7 +85,7 @@ export function engineWriteTests(subject: GetSubject): void {
     )
   })
 
-  test('a value that is created again has a new life', async () => {
+  test('a key that is created again has a new creation revision', async () => {
     const { engine } = subject()
     const store = newStore(engine)
     const key = `${newFolder()}a`
@@ -98,7 +98,7 @@ export function engineWriteTests(subject: GetSubject): void {
 }
 
 export function engineReadTests(subject: GetSubject): void {
-  test('limits and counts', async () => {
+  test('a range returns at most its limit, whether there is more, and the full count', async () => {
     const { engine } = subject()
     const store = newStore(engine)
     const folder = newFolder()
@@ -117,7 +117,7 @@ export function engineReadTests(subject: GetSubject): void {
     assert.deepEqual(await brief({ limit: 2, countOnly: true }), [0, false, 3])
   })
 
-  test('the pages of one revision count the same, whatever is written meanwhile', async () => {
+  test('the pages at one revision have consistent counts, whatever is written in between', async () => {
     const { engine } = subject()
     const store = newStore(engine)
     const folder = newFolder()
@@ -142,7 +142,7 @@ export function engineReadTests(subject: GetSubject): void {
     assert.equal((await engine.range({ ...rangeOf(folder), limit: 2 })).count, 9)
   })
 
-  test('the compacted revision itself can be read, the one before it cannot', async () => {
+  test('the compacted revision itself can be read, but not the one before it', async () => {
     const { engine, compact } = subject()
     const store = newStore(engine)
     const key = `${newFolder()}a`

@@ -1,4 +1,4 @@
-/** The contract on a real etcd, and what only an engine on etcd can show: its death. */
+/** Runs the storage contract on a real etcd, and tests failures that only etcd can show. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EtcdClient } from '../../../src/storage/etcd/client.ts'
@@ -30,7 +30,7 @@ storeContract('etcd', async (): Promise<Subject> => {
   }
 })
 
-test('a dying etcd ends the feed once, with a cause; a new feed goes on from there', async () => {
+test('a stopped etcd ends the feed once, with a cause, and a new feed continues from there', async () => {
   await using etcd = await startEtcd()
   await using engine = new EtcdEngine(new EtcdClient({ endpoints: [etcd.clientUrl] }))
   const store = newStore(engine)
@@ -48,7 +48,7 @@ test('a dying etcd ends the feed once, with a cause; a new feed goes on from the
     engine.latest({ timeoutMs: 300 }),
     (error) => error instanceof StorageError && error.code === 'unavailable' && !error.ambiguous,
   )
-  // Nobody listens: nothing was sent, so the write has certainly not happened.
+  // etcd does not listen, so the write was not sent and has certainly not happened.
   await assert.rejects(
     store.create('/x/never', bytes(0)),
     (error) => error instanceof StorageError && error.code === 'unavailable' && !error.ambiguous,
@@ -65,7 +65,7 @@ test('a dying etcd ends the feed once, with a cause; a new feed goes on from the
   assert.equal(feed.ends.length, 1)
 })
 
-test('a feed to nowhere ends, and not from inside openFeed', async () => {
+test('a feed to a stopped etcd ends, but not before openFeed returns', async () => {
   await using etcd = await startEtcd()
   await etcd.stop()
   await using engine = new EtcdEngine(new EtcdClient({ endpoints: [etcd.clientUrl] }))
@@ -75,7 +75,7 @@ test('a feed to nowhere ends, and not from inside openFeed', async () => {
   assert.ok(feed.ends[0] instanceof StorageError)
 })
 
-test('an etcd that is full says so, and that the write may have happened', async () => {
+test('a full etcd is reported as no-space, and the write is ambiguous', async () => {
   await using etcd = await startEtcd({ args: ['--quota-backend-bytes', String(2 * 1024 * 1024)] })
   await using engine = new EtcdEngine(new EtcdClient({ endpoints: [etcd.clientUrl] }))
   const store = newStore(engine)
@@ -88,7 +88,7 @@ test('an etcd that is full says so, and that the write may have happened', async
   )
 })
 
-test('a compaction of the next revision is told: older etcds forget a deletion in it', async () => {
+test('a feed reports a compaction of its next revision, because older etcds forget a deletion in it', async () => {
   await using etcd = await startEtcd()
   const client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   await using engine = new EtcdEngine(client)

@@ -1,4 +1,7 @@
-/* A disk that fails on demand: for files of the store, what the file named by FAULTY_DISK says. Loaded before libc (LD_PRELOAD). */
+/*
+ * A disk that fails on demand: files of the store fail as the file named by FAULTY_DISK says.
+ * Preloaded before libc (LD_PRELOAD).
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -9,7 +12,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* Whether the fault is asked for and this file is one of the store. A fault that ends in "-once" removes itself. */
+/*
+ * Returns whether this fault is requested and the file belongs to the store. A fault that ends in
+ * "-once" removes its own request.
+ */
 static int has_fault(int fd, const char *wanted) {
   const char *control = getenv("FAULTY_DISK");
   char link[64], path[512], text[32];

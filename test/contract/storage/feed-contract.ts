@@ -1,4 +1,4 @@
-/** What Engine.openFeed promises. */
+/** Tests of the guarantees of Engine.openFeed. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,7 +7,7 @@ import { rangeOf } from '../../../src/storage/keys.ts'
 import { bytes, decode, type GetSubject, newFolder, newStore, Recorder, until } from './subject.ts'
 
 export function feedEventTests(subject: GetSubject): void {
-  test('puts and deletes, in order, from after a revision on', async () => {
+  test('a feed delivers puts and deletes in order, starting after a revision', async () => {
     const { engine } = subject()
     const store = newStore(engine)
     const folder = newFolder()
@@ -46,7 +46,7 @@ export function feedEventTests(subject: GetSubject): void {
     assert.deepEqual(feed.ends, [])
   })
 
-  test('several ranges on one stream, each from its own revision', async () => {
+  test('one stream covers several ranges, each from its own revision', async () => {
     const { engine } = subject()
     const store = newStore(engine)
     const folder = newFolder()
@@ -70,7 +70,7 @@ export function feedEventTests(subject: GetSubject): void {
 }
 
 export function feedOrderTests(subject: GetSubject): void {
-  test('500 events are told in the order of their revisions', async () => {
+  test('500 events arrive in the order of their revisions', async () => {
     const { engine } = subject()
     const store = newStore(engine)
     const folder = newFolder()
@@ -87,11 +87,11 @@ export function feedOrderTests(subject: GetSubject): void {
     )
   })
 
-  test('a revision that deletes many keys is told in one call, even when it is longer than one message', async () => {
+  test('a revision that deletes many keys arrives in one call, even if it exceeds one message', async () => {
     const { engine, revokeLease } = subject()
     const folder = newFolder()
     const lease = await engine.grantLease(1000)
-    // 900 keys of 2 KB: the deletions alone are more than the 1.5 MB that etcd sends in one piece.
+    // The deletions of 900 keys of 2 KB exceed the 1.5 MB that etcd sends in one message.
     const keys = Array.from({ length: 900 }, (_, i) => `${folder}${String(i).padStart(2000, '0')}`)
     await Promise.all(
       keys.map((key) => engine.change({ key, expected: 0, write: { put: bytes('x'), lease } })),
@@ -116,7 +116,7 @@ export function feedOrderTests(subject: GetSubject): void {
 }
 
 export function feedProgressTests(subject: GetSubject): void {
-  test('progress comes after all events up to it, of all ranges', async () => {
+  test('progress is reported after all events up to it, of all ranges', async () => {
     const { engine } = subject()
     const store = newStore(engine)
     const folder = newFolder()
@@ -137,7 +137,7 @@ export function feedProgressTests(subject: GetSubject): void {
     )
   })
 
-  test('progress asked for before the stream is up, in a database where nothing happens', async () => {
+  test('progress requested before the stream is up is reported, even if nothing is written', async () => {
     const { engine } = subject()
     const after = await engine.latest()
     using feed = new Recorder(engine, [
@@ -149,7 +149,7 @@ export function feedProgressTests(subject: GetSubject): void {
     assert.ok(feed.progress.every((revision) => revision >= after))
   })
 
-  test('progress without events moves with writes elsewhere', async () => {
+  test('progress of a range without events advances with writes elsewhere', async () => {
     const { engine } = subject()
     const store = newStore(engine)
     using feed = new Recorder(engine, [{ ...rangeOf(newFolder()), after: await engine.latest() }])
@@ -160,7 +160,7 @@ export function feedProgressTests(subject: GetSubject): void {
 }
 
 export function feedCompactionTests(subject: GetSubject): void {
-  test('a range whose history is gone is told so; the others go on', async () => {
+  test('a range whose history is compacted is reported, and the others continue', async () => {
     const { feed: opened, folder, latest } = await halfLost(subject)
     using feed = opened
     assert.deepEqual(feed.compacted, [{ range: 0, oldest: latest }])
@@ -175,13 +175,13 @@ export function feedCompactionTests(subject: GetSubject): void {
     assert.deepEqual(feed.ends, [])
   })
 
-  test('progress of the others goes on too', async () => {
+  test('progress of the other ranges continues when one is compacted', async () => {
     const { feed: opened, folder } = await halfLost(subject)
     using feed = opened
     await feed.reach(await newStore(subject().engine).create(`${folder}b/2`, bytes(2)), 2_000)
   })
 
-  test('a deletion in the very revision that was compacted to is told, or that history is gone', async () => {
+  test('a deletion at the compacted revision is delivered, or its range is reported as compacted', async () => {
     const { engine, compact } = subject()
     const store = newStore(engine)
     const folder = newFolder()
@@ -197,7 +197,7 @@ export function feedCompactionTests(subject: GetSubject): void {
     if (feed.compacted.length === 0) assert.equal(feed.events[0]?.type, 'delete')
   })
 
-  test('a feed that has seen everything is not hurt by compaction', async () => {
+  test('compaction does not affect a feed that has seen all events', async () => {
     const { engine, compact } = subject()
     const store = newStore(engine)
     const folder = newFolder()
@@ -211,7 +211,7 @@ export function feedCompactionTests(subject: GetSubject): void {
   })
 }
 
-/** A stream with two ranges, of which the first has lost its history. */
+/** Opens a stream with two ranges, the first of which has lost its history. */
 async function halfLost(
   subject: GetSubject,
 ): Promise<{ feed: Recorder; folder: string; latest: Revision }> {
@@ -231,7 +231,7 @@ async function halfLost(
 }
 
 export function feedStreamTests(subject: GetSubject): void {
-  test('nothing is told from inside openFeed', async () => {
+  test('no callback is called before openFeed returns', async () => {
     const { engine } = subject()
     let isOpen = false
     const early: string[] = []
@@ -250,7 +250,7 @@ export function feedStreamTests(subject: GetSubject): void {
     assert.deepEqual(early, [])
   })
 
-  test('a stream opened where another ended misses nothing and repeats nothing', async () => {
+  test('a stream opened where another ended misses and repeats no event', async () => {
     const { engine } = subject()
     const store = newStore(engine)
     const folder = newFolder()
@@ -273,7 +273,7 @@ export function feedStreamTests(subject: GetSubject): void {
     )
   })
 
-  test('the end is told once, without a cause after close', async () => {
+  test('the end is reported once, and without a cause after close', async () => {
     const { engine } = subject()
     const store = newStore(engine)
     const folder = newFolder()

@@ -1,4 +1,4 @@
-/** Compaction of a folder over the lives of several processes, each shorter than the interval. */
+/** Tests compaction of a folder that several processes use, each for less than the interval. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,13 +17,13 @@ const INTERVAL_MS = 5 * MINUTE_MS
 const root = mkdtempSync(join(tmpdir(), 'keelson-interval-'))
 after(() => rmSync(root, { recursive: true, force: true }))
 
-/** A folder that processes have one after the other, and the clock on the wall. */
+/** A folder that one process after another uses, with a simulated wall clock. */
 class Folder {
   readonly #folder = mkdtempSync(join(root, 'store-'))
   #wallMs = Date.UTC(2026, 0, 1)
   #written = 0
 
-  /** A process writes once, lives so long, and is ended. Returns the revision of its write. */
+  /** Runs a process for `ms` that writes once at its start. Returns the revision of the write. */
   async live(ms: number): Promise<number> {
     await using engine = await SqliteEngine.open({ folder: this.#folder, isDurable: false })
     const stepped = new SteppedTime()
@@ -43,7 +43,7 @@ class Folder {
     return revision
   }
 
-  /** Nobody has the folder, or the clock is set. */
+  /** Advances the wall clock while no process runs. A negative value sets the clock back. */
   pass(ms: number): void {
     this.#wallMs += ms
   }
@@ -54,7 +54,7 @@ class Folder {
   }
 }
 
-test('processes that live shorter than the interval compact, one interval behind', async () => {
+test('processes with lives shorter than the interval still compact, one interval behind', async () => {
   const folder = new Folder()
   const written: number[] = []
   for (let n = 0; n < 6; n++) written.push(await folder.live(3 * MINUTE_MS))
@@ -63,7 +63,7 @@ test('processes that live shorter than the interval compact, one interval behind
   for (const revision of written.slice(3)) await folder.read(revision)
 })
 
-test('history that is older than the interval at a start is compacted soon after it', async () => {
+test('history that is older than the interval at a start is compacted soon after the start', async () => {
   const folder = new Folder()
   const first = await folder.live(1_000)
   const second = await folder.live(1_000)
@@ -76,7 +76,7 @@ test('history that is older than the interval at a start is compacted soon after
   await folder.read(third)
 })
 
-test('a clock that was set back makes the next compaction wait for one interval, and no longer', async () => {
+test('after the clock is set back, the next compaction waits for one interval, and not longer', async () => {
   const folder = new Folder()
   const first = await folder.live(6 * MINUTE_MS)
   folder.pass(-600 * MINUTE_MS)

@@ -1,6 +1,7 @@
 /*
- * Kills the process (-9) at a certain write, flush or removal of a file of the store: KILL_AT is "<what> <number> <part>", where what is
- * wal, file, flush or unlink, and part is before, half (of the bytes of a write) or after. Loaded before libc (LD_PRELOAD).
+ * Kills the process with SIGKILL at a certain write, flush or removal of a file of the store.
+ * KILL_AT is "<what> <number> <part>". "what" is wal, file, flush or unlink; "part" is before, half
+ * (of the bytes of a write) or after. Preloaded before libc (LD_PRELOAD).
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -19,7 +20,7 @@ static int ends_with(const char *text, const char *end) {
   return length >= short_length && strcmp(text + length - short_length, end) == 0;
 }
 
-/* 0: not now; 'b', 'h' or 'a': the part at which to die. */
+/* Returns the part of this call at which to die ('b', 'h' or 'a'), or 0 if it is not due. */
 static char due(const char *what) {
   const char *at = getenv("KILL_AT");
   char wanted[16], part[16];

@@ -1,6 +1,6 @@
 /**
- * What only the engine in memory can do: forks that share what they do not change, and a way back
- * to an earlier state.
+ * Tests features of the in-memory engine only: forks that share unchanged data, and a rewind to an
+ * earlier state.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -33,7 +33,7 @@ async function all(engine: MemoryEngine, revision?: Revision): Promise<Record<Ke
 
 const never = (): boolean => false
 
-test('both sides of a fork go on, and neither sees the other', async () => {
+test('both sides of a fork continue independently', async () => {
   await using engine = new MemoryEngine()
   await put(engine, '/x/a', '1')
   await put(engine, '/x/b', '1')
@@ -48,11 +48,11 @@ test('both sides of a fork go on, and neither sees the other', async () => {
   assert.deepEqual(await all(engine), { '/x/a': '1', '/x/b': 'origin', '/x/c': 'origin' })
   assert.deepEqual(await all(fork, at), { '/x/a': '1', '/x/b': '2' })
   await assert.rejects(all(fork, at - 1), { code: 'compacted' })
-  // The origin still has its past.
+  // The origin still has its history.
   assert.deepEqual(await all(engine, at - 1), { '/x/a': '1', '/x/b': '1' })
 })
 
-test('a compaction of one side takes nothing from the other', async () => {
+test('a compaction on one side of a fork does not affect the other', async () => {
   await using engine = new MemoryEngine()
   for (const text of ['1', '2', '3']) await put(engine, '/x/a', text)
   await put(engine, '/x/gone', '1')
@@ -70,13 +70,13 @@ test('a compaction of one side takes nothing from the other', async () => {
   assert.deepEqual(await all(second), { '/x/a': '3', '/x/gone': '1' })
 })
 
-/** In these tests a value is the uid of an object and its version. */
+/** Whether both values are of one object. A value consists of an object's uid and its version. */
 const isSameObject = (one: Buffer, other: Buffer): boolean | undefined => {
   const [first, second] = [one, other].map((value) => value.toString().split(' '))
   return first?.length === 2 && second?.length === 2 ? first[0] === second[0] : undefined
 }
 
-test('a rewind is told to feeds like any writes, and revisions go on', async () => {
+test('feeds receive a rewind as ordinary writes, and revisions continue', async () => {
   await using engine = new MemoryEngine()
   for (const key of ['/x/changed', '/x/deleted', '/x/same', '/y/kept']) await put(engine, key, '1')
   const state = engine.state()
@@ -85,7 +85,7 @@ test('a rewind is told to feeds like any writes, and revisions go on', async () 
   await put(engine, '/x/new', '1')
   await put(engine, '/x/passing', '1')
   await remove(engine, '/x/passing')
-  // Written again, with the same value.
+  // The same value is written again.
   await put(engine, '/x/same', '1')
   await put(engine, '/y/kept', '2')
   const before = await engine.latest()
@@ -107,12 +107,12 @@ test('a rewind is told to feeds like any writes, and revisions go on', async () 
   assert.equal(await engine.latest(), before + 3)
   const revisionsBefore = await engine.latest()
   engine.rewind(state, { isKept: (key) => key === '/y/kept', isSameObject })
-  assert.equal(await engine.latest(), revisionsBefore, 'nothing is left to do')
+  assert.equal(await engine.latest(), revisionsBefore, 'a second rewind changes nothing')
   engine.rewind(state, { isKept: never, isSameObject })
   assert.equal(engine.peek('/y/kept')?.value.toString(), '1')
 })
 
-test('a rewind deletes an object before it puts back another one of its name', async () => {
+test('a rewind deletes an object before it restores a different one with the same name', async () => {
   await using engine = new MemoryEngine()
   for (const key of ['/x/changed', '/x/recreated', '/x/restored']) await put(engine, key, 'one 1')
   const state = engine.state()
@@ -148,7 +148,7 @@ test('a rewind deletes an object before it puts back another one of its name', a
   ])
 })
 
-test('a rewind to the state of another engine deletes objects that were created at the same revision', async () => {
+test("a rewind to another engine's state replaces an object that was created at the same revision", async () => {
   await using engine = new MemoryEngine()
   await using other = new MemoryEngine()
   assert.equal(await put(engine, '/x/a', 'one 1'), await put(other, '/x/a', 'two 1'))
@@ -159,7 +159,7 @@ test('a rewind to the state of another engine deletes objects that were created 
   assert.equal(engine.peek('/x/a')?.createRevision, before + 2)
 })
 
-test('leases go on in a fork, and come back with a rewind', async () => {
+test('leases continue in a fork, and are restored by a rewind', async () => {
   let nowMs = 0
   const time = {
     wallMs: () => nowMs,

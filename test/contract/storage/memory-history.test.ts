@@ -1,6 +1,6 @@
 /**
- * The engine in memory keeps a limited number of bytes of history, whatever the interval of
- * compaction.
+ * Tests that the in-memory engine limits the bytes of its history, whatever the compaction interval
+ * is.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,7 +12,7 @@ import { type Cluster, startCluster } from '../../../src/entry/testing/index.ts'
 import { Recorder, until } from './subject.ts'
 
 const VALUE_BYTES = 1024 * 1024
-/** More than the limit, twice. */
+/** Number of writes, which exceed the limit twice. */
 const WRITES = 2 * (HISTORY_BYTES_MAX / VALUE_BYTES) + 10
 
 async function put(engine: MemoryEngine, key: Key, value: Buffer): Promise<Revision> {
@@ -25,7 +25,7 @@ async function put(engine: MemoryEngine, key: Key, value: Buffer): Promise<Revis
   return revision
 }
 
-test('values that were replaced or deleted take a limited number of bytes, and an open feed gets every event', async () => {
+test('the history of replaced and deleted values is limited in bytes, and an open feed gets every event', async () => {
   await using engine = new MemoryEngine()
   const first = await put(engine, '/x/small', Buffer.from('1'))
   using feed = new Recorder(engine, [{ ...rangeOf('/x/'), after: first }])
@@ -50,15 +50,15 @@ test('values that were replaced or deleted take a limited number of bytes, and a
   using late = new Recorder(engine, [{ ...rangeOf('/x/'), after: first }])
   await until(
     () => late.compacted.length > 0,
-    'a feed from before is told that its history is gone',
+    'a feed from a dropped revision is reported as compacted',
   )
-  // The newer half is there.
+  // The most recent revisions are still available.
   using recent = new Recorder(engine, [{ ...rangeOf('/x/'), after: revision - 20 }])
   await recent.reach(revision)
   assert.equal(recent.events.length, 20)
 })
 
-test('values that are current are not history, however many there are', async () => {
+test('current values do not count as history, however many there are', async () => {
   await using engine = new MemoryEngine()
   const first = await put(engine, '/x/0', Buffer.alloc(VALUE_BYTES))
   for (let n = 1; n < WRITES; n++) await put(engine, `/x/${n}`, Buffer.alloc(VALUE_BYTES))
@@ -80,7 +80,7 @@ const patch = async (cluster: Cluster, name: string, n: number): Promise<void> =
   assert.equal(status, 200)
 }
 
-test('a cluster whose history was cut can be forked, and restored to a snapshot from before', async (t) => {
+test('a cluster whose history was cut can be forked, and restored to an earlier snapshot', async (t) => {
   const cluster = await startCluster()
   t.after(() => cluster.stop())
   const body = { metadata: { name: 'large' }, data: { k: 'x'.repeat(900_000), n: 'first' } }

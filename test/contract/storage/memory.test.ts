@@ -1,4 +1,4 @@
-/** The contract on the engine in memory. */
+/** Runs the storage contract on the in-memory engine. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -20,7 +20,7 @@ storeContract('memory', async (): Promise<Subject> => {
   }
 })
 
-test('what is compacted is given back', async () => {
+test('compaction frees the memory of deleted keys', async () => {
   await using engine = new MemoryEngine()
   const store = newStore(engine)
   for (let i = 0; i < 100; i++) {
@@ -30,12 +30,12 @@ test('what is compacted is given back', async () => {
   await store.create('/x/kept', bytes('kept'))
   assert.equal(engine.stats().keys, 101)
   engine.compact(await engine.latest())
-  await until(() => engine.stats().keys === 1, 'what was deleted is gone')
+  await until(() => engine.stats().keys === 1, 'the deleted keys are gone')
   assert.throws(() => engine.compact(5), { code: 'compacted' })
   assert.throws(() => engine.compact(5000), { code: 'too-new' })
 })
 
-test('a restored database is what it was: feeds end, revisions are given out again', async () => {
+test('a restore resets the database: feeds end, and revisions are assigned again', async () => {
   await using engine = new MemoryEngine()
   const store = newStore(engine)
   await store.create('/x/a', bytes(1))
@@ -46,8 +46,8 @@ test('a restored database is what it was: feeds end, revisions are given out aga
   engine.restore(backup)
   assert.ok(feed.ends[0] instanceof StorageError)
   assert.equal((await store.get('/x/b')).found, undefined)
-  // Nothing is known of what the feed was told last: it is told nothing, until that revision has
-  // come again.
+  // The feed starts at a revision that the restored database does not have yet. It reports nothing
+  // until that revision is reached again.
   using next = new Recorder(engine, [{ ...rangeOf('/x/'), after: lost }])
   next.requestProgress()
   await sleep(20)
@@ -62,7 +62,7 @@ test('a restored database is what it was: feeds end, revisions are given out aga
   await until(() => engine.stats().feeds === 1, 'the first feed is gone')
 })
 
-test('the pages of a restored database are counted anew', async () => {
+test('the pages of a restored database are counted again', async () => {
   await using engine = new MemoryEngine()
   const store = newStore(engine)
   const backup = engine.snapshot()
@@ -75,7 +75,7 @@ test('the pages of a restored database are counted anew', async () => {
   assert.equal((await engine.range({ ...page, from: '/x/a\0', revision })).count, 2)
 })
 
-test('a sweep does not go on in a database that was restored meanwhile', async () => {
+test('a sweep does not continue in a database that was restored in the meantime', async () => {
   await using engine = new MemoryEngine()
   const keys = Array.from({ length: 20_000 }, (_, i) => `/x/${String(i).padStart(6, '0')}`)
   for (const key of keys) void engine.change({ key, expected: 0, write: { put: bytes('old') } })
@@ -84,15 +84,15 @@ test('a sweep does not go on in a database that was restored meanwhile', async (
   await engine.change({ key: last, expected: first, write: { put: bytes('new') } })
   const backup = engine.snapshot()
   engine.compact(await engine.latest())
-  // The sweep has begun, and is far from its end.
+  // The sweep has started, and is far from its end.
   engine.restore(backup)
-  // A slice is a turn, and it would have taken far fewer.
+  // A slice takes one tick, and the whole sweep would have taken far fewer than 300.
   for (let turn = 0; turn < 300; turn++) await new Promise((resolve) => setImmediate(resolve))
   const { values } = await engine.range({ from: last, to: `${last}\0`, revision: first })
   assert.equal(values[0]?.value.toString(), 'old')
 })
 
-test('a long list leaves turns to others and shows one revision', async () => {
+test('a long list yields to other work and shows one revision', async () => {
   await using engine = new MemoryEngine()
   const keys = Array.from({ length: 50_000 }, (_, i) => `/x/${String(i).padStart(6, '0')}`)
   for (const key of keys) void engine.change({ key, expected: 0, write: { put: bytes(key) } })
@@ -110,5 +110,5 @@ test('a long list leaves turns to others and shows one revision', async () => {
   const found = await listed
   isListed = true
   assert.deepEqual([found.count, found.revision], [keys.length, revision])
-  assert.ok(turns > 3, `${turns} turns`)
+  assert.ok(turns > 3, `${turns} ticks`)
 })

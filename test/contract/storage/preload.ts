@@ -1,13 +1,13 @@
-/** Libraries that are loaded before libc, so that the disk of a process does what a test wants. */
+/** Libraries that are loaded before libc, to control how the disk behaves for a process. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
 /**
- * Whether `source`, a file of this folder, could be made into `library`. A folder from which none
- * may be loaded is one reason why not.
+ * Compiles `source`, a file of this folder, into `library`. Returns whether the library can be
+ * preloaded. It cannot if, for example, its folder does not allow executable files.
  */
 export function canPreload(source: string, library: string): boolean {
-  // Other systems load such a library in other ways.
+  // Other systems preload libraries in other ways.
   if (process.platform !== 'linux') return false
   try {
     execFileSync('cc', [

@@ -1,6 +1,5 @@
 /**
- * What the store promises to readers: single values, lists, walks, and values as a transformer sees
- * them.
+ * Tests of the store's guarantees to readers: single values, lists, walks and transformed values.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -20,7 +19,7 @@ import {
 } from './subject.ts'
 
 export function readTests(subject: GetSubject): void {
-  test('a created value is there, at the revision of its creation', async () => {
+  test('a created value can be read, at the revision of its creation', async () => {
     const store = newStore(subject().engine)
     const key = `${newFolder()}a`
     const absent = await store.get(key)
@@ -35,7 +34,7 @@ export function readTests(subject: GetSubject): void {
     assert.equal(read, revision)
   })
 
-  test('a second create fails and changes nothing', async () => {
+  test('a second create of a key fails and changes nothing', async () => {
     const store = newStore(subject().engine)
     const key = `${newFolder()}a`
     const revision = await store.create(key, bytes('one'))
@@ -43,13 +42,13 @@ export function readTests(subject: GetSubject): void {
     assert.equal((await store.get(key)).found?.revision, revision)
   })
 
-  test('a create costs one transaction and no read', async () => {
+  test('a create takes one transaction and no read', async () => {
     const engine = new ObservedEngine(subject().engine)
     await newStore(engine).create(`${newFolder()}a`, bytes('one'))
     assert.deepEqual(engine.calls, { range: 0, change: 1, latest: 0 })
   })
 
-  test('a value may be empty, and hold any bytes', async () => {
+  test('a value can be empty, and can contain any bytes', async () => {
     const store = newStore(subject().engine)
     const folder = newFolder()
     const all = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
@@ -70,7 +69,7 @@ export function readTests(subject: GetSubject): void {
 }
 
 export function listTests(subject: GetSubject): void {
-  test('all, in the order of bytes, with nothing of the neighbours', async () => {
+  test('a list has all keys of its range in byte order, and none of its neighbors', async () => {
     const store = newStore(subject().engine)
     const folder = newFolder()
     const outside = [folder.slice(0, -1), `${folder.slice(0, -1)}0`, `${folder.slice(0, -1)}-a`]
@@ -88,7 +87,7 @@ export function listTests(subject: GetSubject): void {
     assert.equal((await store.count(rangeOf(folder))).count, names.length)
   })
 
-  test('pages are consistent while others write', async () => {
+  test('pages are consistent while other clients write', async () => {
     const { range, keys, store } = await filled(subject, 50)
     const first = await store.list(range, { limit: 20 })
     assert.deepEqual([first.values.length, first.more, first.remaining], [20, true, 30])
@@ -109,7 +108,7 @@ export function listTests(subject: GetSubject): void {
     assert.equal((await store.count(range, { revision })).count, 50)
   })
 
-  test('a limit of exactly what is there leaves no more', async () => {
+  test('a limit that equals the number of values leaves no more', async () => {
     const { range, store } = await filled(subject, 4)
     assert.deepEqual(
       [(await store.list(range, { limit: 4 })).more, (await store.list(range, { limit: 5 })).more],
@@ -118,7 +117,7 @@ export function listTests(subject: GetSubject): void {
     assert.deepEqual((await store.list(rangeOf(newFolder()), { limit: 5 })).values, [])
   })
 
-  test('keys and counts alone', async () => {
+  test('a range can return only keys, or only the count', async () => {
     const { range } = await filled(subject, 3)
     const { engine } = subject()
     const keys = await engine.range({ ...range, keysOnly: true })
@@ -132,7 +131,7 @@ export function listTests(subject: GetSubject): void {
 }
 
 export function historyTests(subject: GetSubject): void {
-  test('the state at a revision', async () => {
+  test('a read at a revision returns the state at that revision', async () => {
     const store = newStore(subject().engine)
     const key = `${newFolder()}a`
     const first = await store.create(key, bytes('one'))
@@ -147,7 +146,7 @@ export function historyTests(subject: GetSubject): void {
     )
   })
 
-  test('a list of what is no longer kept', async () => {
+  test('a list at a compacted revision is refused', async () => {
     const { range, keys, store } = await filled(subject, 3)
     const { revision } = await store.list(range)
     const { revision: later } = await store.update(keys[0] ?? '', { decode }, () => ({
@@ -161,7 +160,7 @@ export function historyTests(subject: GetSubject): void {
 }
 
 export function walkTests(subject: GetSubject): void {
-  test('a walk sees one revision, however much is written meanwhile', async () => {
+  test('a walk sees one revision, however much is written in between', async () => {
     const { range, keys, store } = await filled(subject, 300)
     const seen: string[] = []
     const revisions = new Set<number>()
@@ -174,7 +173,7 @@ export function walkTests(subject: GetSubject): void {
     assert.equal(revisions.size, 1)
   })
 
-  test('a walk that reads ahead has the same pages, and may be left', async () => {
+  test('a walk that reads ahead has the same pages, and can be left early', async () => {
     const { range, keys, store } = await filled(subject, 40, 'x'.repeat(100_000))
     const seen: string[] = []
     const revisions = new Set<number>()
@@ -197,7 +196,7 @@ export function walkTests(subject: GetSubject): void {
     controller.abort()
   })
 
-  test('a walk keeps to the size asked for, whatever the rows', async () => {
+  test('a walk keeps to the requested page size, whatever the size of the values', async () => {
     const { range, store } = await filled(subject, 40, 'x'.repeat(100_000))
     const sizes: number[] = []
     for await (const page of store.walk(range, { pageBytes: 400_000 }))
@@ -212,7 +211,7 @@ export function walkTests(subject: GetSubject): void {
     )
   })
 
-  test('a walk of nothing is one empty page with a revision', async () => {
+  test('a walk of an empty range is one empty page with a revision', async () => {
     const store = newStore(subject().engine)
     const pages: Page[] = []
     for await (const page of store.walk(rangeOf(newFolder()))) pages.push(page)
@@ -222,7 +221,7 @@ export function walkTests(subject: GetSubject): void {
   })
 }
 
-/** A range of `count` keys with the same content. */
+/** Creates `count` keys with the same content. */
 async function filled(
   subject: GetSubject,
   count: number,
@@ -235,7 +234,10 @@ async function filled(
   return { range: rangeOf(folder), keys, store }
 }
 
-/** Writes with a prefix `<current>:`; reads any, and says whether it was another one. */
+/**
+ * Returns a transformer that writes values with the prefix `<current>:`. It reads any prefix, and
+ * reports a different one as stale.
+ */
 const versioned = (current: string): Transformer => ({
   canBeStale: () => true,
   toStorage: async (_key, plain) => Buffer.concat([Buffer.from(`${current}:`), plain]),
@@ -250,7 +252,7 @@ const versioned = (current: string): Transformer => ({
 })
 
 export function transformTests(subject: GetSubject): void {
-  test('what is stored is transformed, what is read is not', async () => {
+  test('values are transformed in storage, and plain for readers', async () => {
     const { engine } = subject()
     const store = newStore(engine, versioned('k1'))
     const folder = newFolder()
@@ -261,7 +263,7 @@ export function transformTests(subject: GetSubject): void {
     assert.deepEqual([text(values[0]), values[0]?.stale], ['secret', false])
   })
 
-  test('an unchanged value is written anew if it is stale, once', async () => {
+  test('an unchanged value is rewritten once if it is stale', async () => {
     const { engine } = subject()
     const key = `${newFolder()}a`
     const created = await newStore(engine, versioned('k1')).create(key, bytes('secret'))
@@ -277,7 +279,7 @@ export function transformTests(subject: GetSubject): void {
     assert.deepEqual([second.outcome, second.revision], ['unchanged', first.revision])
   })
 
-  test('a value that cannot be read', async () => {
+  test('a value that cannot be read fails reads, updates and lists, but still exists', async () => {
     const { engine } = subject()
     const folder = newFolder()
     const key = `${folder}b`

@@ -1,7 +1,7 @@
 /**
- * As `sqlite-writer.ts`, without the thread: it starts in half the time, so that thousands can be
- * killed. It commits, compacts and sweeps as the thread does, and closes and opens the file now and
- * then.
+ * Like `sqlite-writer.ts`, but without the thread. It starts in half the time, so that thousands of
+ * these processes can be killed. It commits, compacts and sweeps like the thread, and closes and
+ * reopens the file now and then.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -21,7 +21,9 @@ import { readingOf } from './crash-reading.ts'
 const [folder = '', file = ''] = process.argv.slice(2)
 const COMPACTED_EVERY = 40
 const CLOSED_EVERY = 150
-/** SQLite's own check of the file takes longer than the others together. */
+/**
+ * SQLite's own check runs in every eighth life only, because it takes longer than all other checks.
+ */
 const PROVED_EVERY = 8
 const path = join(folder, 'keelson.sqlite')
 const expected = readExpected(file)
@@ -35,7 +37,7 @@ tell(`checked ${JSON.stringify(checked)}\n`)
 
 for (let n = 0; ; n++) {
   const before = database.revision
-  // Commits of one to eight writes.
+  // Each commit has one to eight writes.
   const writes = 1 + ((n + life) % IN_FLIGHT_MAX)
   const reported = database.commit(() =>
     Array.from({ length: writes }, (_, writer) => write(n, writer)),
@@ -64,11 +66,11 @@ function write(n: number, writer: number): string {
     expected: current,
     ...(!isDeletion && { put: valueOf(what) }),
   })
-  if (!won) throw new Error(`somebody else wrote ${key}`)
+  if (!won) throw new Error(`another process wrote ${key}`)
   return `${revision} ${key} ${isDeletion ? '-' : what}\n`
 }
 
-/** By a connection of its own, as another program has it. */
+/** Checks the file on a separate connection, as another program would. */
 function prove(): void {
   using db = new DatabaseSync(path, { readOnly: true })
   assert.equal(db.prepare('PRAGMA integrity_check').get()?.['integrity_check'], 'ok')

@@ -1,8 +1,9 @@
 /**
- * kill -9 at random moments: what was acknowledged is there, once, in its order. The next process
- * that opens the folder checks it (`crash-history.ts`), so that recovery of SQLite's log, and of
- * what the process before it left, is killed as well. Each folder lives through all of its crashes;
- * `CRASHES=10000 CRASH_SECONDS=3000` is the long run, in which a crash costs a start of Node.
+ * Kills processes with SIGKILL at random moments. Every acknowledged write must then be present
+ * exactly once, and in order. The next process that opens the folder makes this check
+ * (`crash-history.ts`), so that the recovery of SQLite's log is also interrupted by kills. Each
+ * folder goes through many crashes. `CRASHES=10000 CRASH_SECONDS=3000` is the long run, in which
+ * each crash costs a start of Node.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -24,18 +25,22 @@ import { readingOf } from './crash-reading.ts'
 import { canPreload } from './preload.ts'
 
 const CRASHES = Number(process.env['CRASHES'] ?? 24)
-/** The run ends by then, with as many crashes as there were. */
+/** Maximum duration of the run, however many crashes there were by then. */
 const SECONDS_MAX = Number(process.env['CRASH_SECONDS'] ?? 600)
-/** Each for some crashes at least; more than cores, since commits wait for the disk. */
+/**
+ * Number of folders. Each goes through about a dozen crashes. There are more folders than cores,
+ * because commits wait for the disk.
+ */
 const FOLDERS = Math.max(1, Math.min(Math.ceil(CRASHES / 12), 5 * availableParallelism()))
 /**
- * By what it has acknowledged, not by time: on a busy machine it would die before its first write.
+ * Maximum number of acknowledged writes of a life. A life is not limited by time, because on a busy
+ * machine the process would die before its first write.
  */
 const LIVES_WRITES_MAX = 60
-/** Behind the last of these, so that it is hit in the middle of anything. */
+/** Maximum delay of a kill after the last of these writes, so that it can hit any operation. */
 const LIVES_MS_MAX = 3
 const REPORTED_EVERY = 500
-/** Every fourth process is the whole engine, with its thread; the others start faster. */
+/** Every fourth process runs the whole engine with its thread. The others start faster. */
 const ENGINES_EVERY = 4
 type Kind = 'sqlite-writer' | 'sqlite-committer'
 
@@ -47,7 +52,7 @@ after(() => {
 })
 const library = join(folder, 'kill-at-write.so')
 const canKillAtWrite = canPreload('kill-at-write.c', library)
-// Code is loaded from one file and compiled once, not for each process.
+// All code is bundled into one file and compiled once, instead of for each process.
 const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') }
 await build({
   entryPoints: [
@@ -75,7 +80,7 @@ type Moment =
 const between = (low: number, high: number): number =>
   low + Math.floor(Math.random() * (high - low + 1))
 
-/** How many there are in a life, about, and in which parts they can be cut. */
+/** Approximate number of calls in a life, and the points of a call at which it can be cut off. */
 const calls = [
   { what: 'wal', most: 300, parts: ['before', 'half', 'after'] },
   { what: 'file', most: 40, parts: ['before', 'half', 'after'] },
@@ -97,10 +102,10 @@ function randomMoment(): Moment {
   }
 }
 
-/** How long opening and checking took lately, by kind. */
+/** Moving average of the time that opening and checking take, for each kind. */
 const openingMs = { 'sqlite-writer': 100, 'sqlite-committer': 30 }
 
-/** What it told before it was killed. A line that was cut off was not told. */
+/** Runs a process until it is killed. Returns its output lines, without an incomplete last line. */
 async function crash(path: string, kind: Kind, moment: Moment): Promise<string[]> {
   const killAt = moment.when === 'at-write' ? { LD_PRELOAD: library, KILL_AT: moment.at } : {}
   const child = spawn(process.execPath, [join(folder, `${kind}.mjs`), path, `${path}.expected`], {
@@ -110,7 +115,7 @@ async function crash(path: string, kind: Kind, moment: Moment): Promise<string[]
   children.add(child)
   const lines: string[] = []
   let [rest, openedMs, isDue] = ['', 0, false]
-  /** It says 'opening' and 'checked' before its writes. */
+  /** Number of writes before the kill. The process prints two other lines before its writes. */
   const writesMax = moment.when === 'writing' ? moment.writes : LIVES_WRITES_MAX
   const killIn = (ms: number): void => {
     if (isDue) return
@@ -134,7 +139,11 @@ async function crash(path: string, kind: Kind, moment: Moment): Promise<string[]
   })
   const [, [code, signal]] = await Promise.all([once(child.stdout, 'close'), once(child, 'exit')])
   children.delete(child)
-  assert.equal(signal, 'SIGKILL', `it ended by itself (${code}): ${lines.slice(-3).join(', ')}`)
+  assert.equal(
+    signal,
+    'SIGKILL',
+    `the process ended by itself (${code}): ${lines.slice(-3).join(', ')}`,
+  )
   assert.equal(lines[0], 'opening')
   return lines
 }
@@ -157,8 +166,8 @@ class Folder {
   }
 
   /**
-   * Returns how many writes were acknowledged; undefined: it was killed before it had checked the
-   * store.
+   * Returns the number of acknowledged writes, or undefined if the process was killed before it had
+   * checked the store.
    */
   async crash(moment: Moment): Promise<number | undefined> {
     const kind = this.#lives % ENGINES_EVERY === 0 ? 'sqlite-writer' : 'sqlite-committer'
@@ -185,7 +194,7 @@ class Folder {
   }
 }
 
-test(`nothing acknowledged is lost or doubled by up to ${CRASHES} crashes`, async () => {
+test(`up to ${CRASHES} crashes lose or repeat no acknowledged write`, async () => {
   const counts = { crashes: 0, opening: 0, writes: 0 }
   const startMs = performance.now()
   const isOver = (): boolean =>

@@ -1,4 +1,4 @@
-/** The engine on SQLite where files, other programs and numbers come to their limits. */
+/** Tests the SQLite engine at the limits of files, other programs and numbers. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,7 +26,7 @@ const run = (...args: readonly string[]): Promise<string> =>
   moveStore(args, { nowMs: Date.now(), showProgress: null })
 const patient = { timeoutMs: PATIENCE_MS }
 
-test('another program locks the file: writes are refused with the reason, reads go on', async () => {
+test('while another program locks the file, writes are refused with the reason, and reads continue', async () => {
   const folder = newPath()
   const lines: string[] = []
   await using engine = await SqliteEngine.open({
@@ -62,7 +62,7 @@ test('another program locks the file: writes are refused with the reason, reads 
   ])
 })
 
-test('the log grows while another program reads the file, and not for ever', () => {
+test('the log grows while another program reads the file, and is short again afterwards', () => {
   const file = join(newPath(), 'keelson.sqlite')
   const logBytes = (): number => statSync(`${file}-wal`).size
   const LONG_BYTES = 60_000_000
@@ -78,12 +78,12 @@ test('the log grows while another program reads the file, and not for ever', () 
     for (let n = 1; n <= 70; n++) write(n)
     assert.ok(logBytes() > LONG_BYTES)
   }
-  // The first writes it back, the second begins it anew.
+  // The first write copies the log back into the file, and the second restarts the log.
   for (let n = 71; n <= 73; n++) write(n)
   assert.ok(logBytes() < LONG_BYTES, `${logBytes()} bytes`)
 })
 
-test('a log that grows since another program reads is told of, and that it is short again', async () => {
+test('a warning reports that the log grows because of another reader, and a message that it is short again', async () => {
   const folder = newPath()
   const reported: string[] = []
   const log: Log = (level, message, fields) => {
@@ -103,15 +103,15 @@ test('a log that grows since another program reads is told of, and that it is sh
     reader.prepare('SELECT count(*) FROM current').get()
     while (writes < 70) await write(1_000_000)
     assert.ok((await engine.size()) > LONG_LOG_BYTES)
-    await until(() => write().then(() => reported.length === 1), 'it is told')
+    await until(() => write().then(() => reported.length === 1), 'the warning')
   }
-  await until(() => write().then(() => reported.length === 2), 'it is told')
+  await until(() => write().then(() => reported.length === 2), 'the message')
   const long =
     "warn SQLite's log keeps growing and cannot be written back: is another program reading the file all the time?"
   assert.deepEqual(reported, [long, "info SQLite's log is short again"])
 })
 
-test('a folder that is not found by its name any more is written and read', async () => {
+test('a folder whose path no longer leads to it can still be written and read', async () => {
   const folder = newPath()
   const lines: string[] = []
   const log: Log = (level, message) => void lines.push(`${level} ${message}`)
@@ -120,11 +120,10 @@ test('a folder that is not found by its name any more is written and read', asyn
     engine.change({ key: `/x/${n}`, expected: 0, write: put('x') }, patient)
   await write(0)
   renameSync(folder, `${folder}.moved`)
-  // To look it up fails by something else than that it is not there, as on a disk that fails, or
-  // without the right to.
+  // The lookup fails with an error other than ENOENT, as on a failing disk or without permission.
   symlinkSync(folder, folder)
   try {
-    // For longer than the log is not looked at.
+    // This is longer than the interval between two checks of the log.
     const endMs = performance.now() + 1_500
     for (let n = 1; performance.now() < endMs; n++) {
       await write(n)
@@ -138,7 +137,7 @@ test('a folder that is not found by its name any more is written and read', asyn
   assert.deepEqual(lines, [])
 })
 
-test('more waits than one commit takes: all of it is written, in its order', async () => {
+test('writes that exceed one commit are all written, in their order', async () => {
   const put = Buffer.alloc(1_000_000, 'x')
   await using engine = await SqliteEngine.open({ folder: newPath(), isDurable: false })
   const first = await engine.latest()
@@ -151,7 +150,7 @@ test('more waits than one commit takes: all of it is written, in its order', asy
   )
 })
 
-test('one commit takes some 16 MB; reads do not wait for what else has come', () => {
+test('one commit takes about 16 MB, so that reads do not wait for all queued writes', () => {
   const { port1: engine, port2: port } = new MessageChannel()
   using database = new SqliteDatabase({ file: join(newPath(), 'keelson.sqlite'), isDurable: false })
   const thread = new DatabaseThread(database, port)
@@ -176,7 +175,7 @@ test('one commit takes some 16 MB; reads do not wait for what else has come', ()
   for (const one of [engine, port]) one.close()
 })
 
-test('a durable store flushes to the drive itself, where fsync alone does not', () => {
+test('a durable store also flushes the cache of the drive, which fsync alone does not always do', () => {
   const settings = ['synchronous', 'fullfsync', 'checkpoint_fullfsync']
   for (const isDurable of [true, false]) {
     using db = new DatabaseSync(join(newPath(), 'keelson.sqlite'))
@@ -190,7 +189,7 @@ test('a durable store flushes to the drive itself, where fsync alone does not', 
 
 const put = (text: string): { readonly put: Buffer } => ({ put: bytes(text) })
 
-/** As if so much had been written. */
+/** Creates a store that continues after this revision. */
 function advance(file: string, revision: number): void {
   new SqliteDatabase({ file, isDurable: false })[Symbol.dispose]()
   using db = new DatabaseSync(file)
@@ -199,7 +198,7 @@ function advance(file: string, revision: number): void {
 }
 
 for (const last of [2 ** 33, REVISION_MAX - 5]) {
-  test(`revisions around ${last}: history, lists of the past, leases, compaction`, async () => {
+  test(`history, past lists, leases and compaction work at revisions around ${last}`, async () => {
     const folder = newPath()
     advance(fileIn(folder), last)
     await using engine = await SqliteEngine.open({ folder, isDurable: false })
@@ -228,7 +227,7 @@ for (const last of [2 ** 33, REVISION_MAX - 5]) {
   })
 }
 
-test('several keys of one large revision are exported and imported', async () => {
+test('several keys of one large revision can be exported and imported', async () => {
   const [folder, target] = [newPath(), newPath()]
   const revision = 9_000_000_000
   advance(fileIn(folder), revision)

@@ -1,7 +1,7 @@
 /**
- * A disk that is full, read-only, or fails to flush: writes are refused with the reason, reads go
- * on, and when it is well again so are writes. The disk is made to fail under a real process
- * (`faulty-disk.c`), and once it is a real one that is full.
+ * Tests a disk that is full, read-only, or fails to flush. Writes are refused with the reason while
+ * reads continue, and writes succeed again when the disk recovers. Most tests make the disk of a
+ * real process fail (`faulty-disk.c`), and one test fills a real disk.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
@@ -20,7 +20,7 @@ after(() => rmSync(folder, { recursive: true }))
 const subject = join(import.meta.dirname, 'sqlite-subject.ts')
 const library = join(folder, 'faulty-disk.so')
 
-/** Whether this user may mount a small disk for himself. */
+/** Whether this user can mount a small disk in a namespace of its own. */
 function canMount(): boolean {
   try {
     const disk = join(folder, 'try')
@@ -82,7 +82,7 @@ class StoreProcess implements AsyncDisposable {
     return answer.keys
   }
 
-  /** Tries until the store is well again. */
+  /** Tries to write until the store works again. */
   async putWhenWell(key: string): Promise<number> {
     for (const endMs = performance.now() + PATIENCE_MS; ; await sleep(20)) {
       const answer = await this.tell({ op: 'put', key })
@@ -143,38 +143,43 @@ for (const [how, code, message] of [
   ['full', 'no-space', /the disk of the store is full/],
   ['read-only', 'unwritable', /fails or is read-only/],
 ] as const) {
-  test(`a disk that is ${how}`, faulty, async () => {
-    const disk = new FaultyDisk()
-    await using store = await disk.start()
-    const first = await store.put('/f/a')
-    disk.fail(how)
-    for (const key of ['/f/b', '/f/c']) {
-      const refused = await store.refused(key)
-      assert.equal(refused.code, code)
-      assert.match(refused.message, message)
-      // SQLite does not say which error a write met: that of a disk that breaks may come too late.
-      if (how === 'full') assert.equal(refused.ambiguous, false)
-    }
-    assert.deepEqual(await store.keys(), ['/f/a'], 'reads go on')
-    disk.heal()
-    assert.equal(
-      await store.putWhenWell('/f/d'),
-      first + 1,
-      'what was refused has used no revision',
-    )
-    assert.deepEqual(await store.keys(), ['/f/a', '/f/d'])
-    assert.deepEqual(await store.log(), [
-      'error the store cannot be written; reads continue',
-      'info the store can be written again',
-    ])
-    await store.kill()
-    await using again = await disk.start()
-    assert.deepEqual(await again.keys(), ['/f/a', '/f/d'])
-  })
+  test(
+    `writes to a disk that is ${how} are refused until it recovers, and reads continue`,
+    faulty,
+    async () => {
+      const disk = new FaultyDisk()
+      await using store = await disk.start()
+      const first = await store.put('/f/a')
+      disk.fail(how)
+      for (const key of ['/f/b', '/f/c']) {
+        const refused = await store.refused(key)
+        assert.equal(refused.code, code)
+        assert.match(refused.message, message)
+        // SQLite does not report at which step a commit failed. Only a full disk is known to have
+        // stored nothing.
+        if (how === 'full') assert.equal(refused.ambiguous, false)
+      }
+      assert.deepEqual(await store.keys(), ['/f/a'], 'reads continue')
+      disk.heal()
+      assert.equal(
+        await store.putWhenWell('/f/d'),
+        first + 1,
+        'refused writes have used no revision',
+      )
+      assert.deepEqual(await store.keys(), ['/f/a', '/f/d'])
+      assert.deepEqual(await store.log(), [
+        'error the store cannot be written; reads continue',
+        'info the store can be written again',
+      ])
+      await store.kill()
+      await using again = await disk.start()
+      assert.deepEqual(await again.keys(), ['/f/a', '/f/d'])
+    },
+  )
 }
 
 test(
-  'a commit that was not flushed, once: it is certainly not there, after a crash neither',
+  'a commit whose flush fails once is certainly undone, even after a crash',
   faulty,
   async () => {
     const disk = new FaultyDisk()
@@ -189,44 +194,44 @@ test(
   },
 )
 
-test('commits that are not flushed: nobody knows, until one is', faulty, async () => {
-  const disk = new FaultyDisk()
-  await using store = await disk.start()
-  const first = await store.put('/f/a')
-  disk.fail('flush')
-  assert.deepEqual((await store.refused('/f/b')).ambiguous, true)
-  assert.deepEqual(await store.keys(), ['/f/a'])
-  disk.heal()
-  assert.equal(await store.putWhenWell('/f/c'), first + 1)
-  await store.kill()
-  await using again = await disk.start()
-  assert.deepEqual(
-    await again.keys(),
-    ['/f/a', '/f/c'],
-    'the later commit is in the place of the one that failed',
-  )
-})
-
 test(
-  'a commit that was not flushed, and a crash: what was acknowledged is there',
+  'while flushes fail, the outcome of a write is unknown until a later commit replaces it',
   faulty,
   async () => {
     const disk = new FaultyDisk()
     await using store = await disk.start()
-    await store.put('/f/a')
+    const first = await store.put('/f/a')
     disk.fail('flush')
-    assert.equal((await store.refused('/f/b')).ambiguous, true)
-    await store.kill()
+    assert.deepEqual((await store.refused('/f/b')).ambiguous, true)
+    assert.deepEqual(await store.keys(), ['/f/a'])
     disk.heal()
+    assert.equal(await store.putWhenWell('/f/c'), first + 1)
+    await store.kill()
     await using again = await disk.start()
-    const keys = await again.keys()
-    assert.equal(keys[0], '/f/a')
-    assert.ok(keys.length === 1 || keys[1] === '/f/b')
-    await again.put('/f/c')
+    assert.deepEqual(
+      await again.keys(),
+      ['/f/a', '/f/c'],
+      'the later commit replaces the failed one',
+    )
   },
 )
 
-test('a small disk gets full, and has space again', {
+test('a crash after a failed flush loses no acknowledged write', faulty, async () => {
+  const disk = new FaultyDisk()
+  await using store = await disk.start()
+  await store.put('/f/a')
+  disk.fail('flush')
+  assert.equal((await store.refused('/f/b')).ambiguous, true)
+  await store.kill()
+  disk.heal()
+  await using again = await disk.start()
+  const keys = await again.keys()
+  assert.equal(keys[0], '/f/a')
+  assert.ok(keys.length === 1 || keys[1] === '/f/b')
+  await again.put('/f/c')
+})
+
+test('a small disk becomes full, and accepts writes after space is freed', {
   skip: !(process.platform === 'linux' && canMount()) && 'no disk can be mounted',
 }, async () => {
   const path = join(folder, 'small')
@@ -236,7 +241,7 @@ test('a small disk gets full, and has space again', {
   await store.put('/f/0')
   await store.tell({ op: 'fill' })
   let [puts, refusal]: [number, WriterAnswer | undefined] = [1, undefined]
-  // What is left of SQLite's log takes some more.
+  // The space left in SQLite's log still takes some writes.
   for (; puts < 1000 && refusal === undefined; puts++) {
     const answer = await store.tell({ op: 'put', key: `/f/${puts}`, bytes: 20_000 })
     if ('code' in answer) refusal = answer

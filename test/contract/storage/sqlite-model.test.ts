@@ -1,6 +1,6 @@
 /**
- * The file and the memory engine do the same, whatever is done: every range at every revision,
- * while others write between two slices.
+ * Compares the SQLite database with the in-memory one under the same random operations. Every range
+ * at every revision must be equal, even with writes between two slices of a read.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -75,7 +75,7 @@ class Both implements Disposable {
     assert.deepEqual([changed.won, changed.revision], [outcome.won, outcome.revision])
   }
 
-  /** The one before ends. */
+  /** Grants a new lease, and revokes the previous one. */
   #lease(): void {
     const { memory, sqlite } = this
     if (this.#leases > 0) {
@@ -90,7 +90,7 @@ class Both implements Disposable {
     assert.equal(sqlite.revision, memory.revision)
   }
 
-  /** Begins at a revision, and goes on while others write. */
+  /** Compares a range at a random revision, with changes between the slices of the read. */
   async compare(): Promise<void> {
     const { random, memory, sqlite } = this
     const oldest = Math.max(1, memory.compacted)
@@ -117,7 +117,9 @@ class Both implements Disposable {
     assert.deepEqual(rows, wanted)
   }
 
-  /** Pages of one list: each tells how many keys are from its start on. */
+  /**
+   * Compares the pages of one list. The count of each page is the number of keys from its start on.
+   */
   async comparePages(): Promise<void> {
     const { random, memory, sqlite } = this
     const revision = memory.revision
@@ -153,7 +155,7 @@ class Both implements Disposable {
 }
 
 for (const seed of [1, 2, 3, Math.floor(Math.random() * 2 ** 31)]) {
-  test(`ranges at every revision (seed ${seed})`, async () => {
+  test(`the SQLite and in-memory databases return equal ranges at every revision (seed ${seed})`, async () => {
     using both = new Both(seed)
     for (let step = 0; step < STEPS; step++) {
       both.change()

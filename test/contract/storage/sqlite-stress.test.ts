@@ -1,9 +1,9 @@
 /**
- * Rows leave the thread of the store in buffers that change hands. Here many ranges, writes,
- * deletions, compactions and cancelled reads are under way at once, and every row is compared by
- * hash with what was acknowledged: when it comes, and again a round later, when other messages have
- * come and gone. `STRESS_SECONDS=600 node test/contract/storage/sqlite-stress.test.ts` is the long
- * run; a failure tells its seed.
+ * Stresses the transfer of rows out of the store's thread, in buffers that change owner. Many
+ * ranges, writes, deletions, compactions and canceled reads run at the same time. Every row is
+ * compared by hash with what was acknowledged. The comparison is made on arrival, and again one
+ * round later, after other messages were transferred. `STRESS_SECONDS=600 node
+ * test/contract/storage/sqlite-stress.test.ts` is the long run. The name of the test has its seed.
  */
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
@@ -27,7 +27,7 @@ import { until } from './subject.ts'
 const SECONDS = Number(process.env['STRESS_SECONDS'] ?? 3)
 const SEED = Number(process.env['STRESS_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 const KEYS = 1_500
-/** Of a round. */
+/** Number of writes in a round. */
 const WRITES = 120
 const READS = 30
 const LONG_BYTES = 300_000
@@ -36,7 +36,7 @@ const whole = { from: '/s/', to: '/s0' }
 const keyOf = (n: number): Key => `/s/${String(n).padStart(5, '0')}`
 const digest = (bytes: Uint8Array): string => hash('sha1', bytes, 'base64')
 
-/** `digest` undefined: deleted. */
+/** A version of a key. It is a deletion if `digest` is undefined. */
 type Version = {
   readonly revision: Revision
   readonly created: Revision
@@ -57,7 +57,7 @@ const eventOf = ({ key, revision, type, value }: FeedEvent): Event => [
   type === 'delete' ? undefined : digest(value),
 ]
 
-/** What was acknowledged. */
+/** The acknowledged writes. */
 class Model {
   readonly #versions = new Map<Key, Version[]>()
   readonly events: Event[] = []
@@ -83,7 +83,7 @@ class Model {
     })
   }
 
-  /** Nobody reads what is older. */
+  /** Drops versions that no read can request any more. */
   forget(at: Revision): void {
     for (const [key, versions] of this.#versions) {
       const first = versions.findLastIndex(({ revision }) => revision <= at)
@@ -130,7 +130,7 @@ class Stress {
     })
   }
 
-  /** Returns what was read, for a second look. */
+  /** Runs one round. Returns what it read, for a second check after the next round. */
   async round(): Promise<readonly ReadRecord[]> {
     const random = this.#random
     const begun = await this.#engine.latest()
@@ -142,7 +142,7 @@ class Stress {
     ]
     while (work.length > 0) {
       work.splice(random.between(0, work.length - 1), 1)[0]?.()
-      // Some go out together, some while others are answered.
+      // Some calls are sent together, and others while earlier ones are running.
       if (random.chance(0.05)) await new Promise((resolve) => setImmediate(resolve))
     }
     const compacting = random.chance(0.3) ? this.#compact(begun) : undefined
@@ -154,7 +154,7 @@ class Stress {
     const found = (await Promise.all(reads)).filter((one) => one !== undefined)
     await compacting
     for (const one of found) this.check(one)
-    await until(() => this.#told.length >= this.#model.events.length, 'the feed is told')
+    await until(() => this.#told.length >= this.#model.events.length, 'the feed has all events')
     assert.deepEqual(this.#told.splice(0), this.#model.events.splice(0))
     this.#model.forget(this.#compacted)
     this.counts.rounds++
@@ -177,7 +177,7 @@ class Stress {
     this.counts.rows += rows.length
   }
 
-  /** The whole past that is left, with what was before. */
+  /** Reads the whole remaining history with previous values, and compares it with the model. */
   async replay(): Promise<void> {
     const latest = await this.#engine.latest()
     const after = Math.max(1, this.#compacted)
@@ -191,7 +191,8 @@ class Stress {
           if ((events.at(-1)?.revision ?? 0) >= latest) reached.resolve()
         },
         onProgress: () => reached.resolve(),
-        onCompacted: () => reached.reject(new Error('it was compacted only to there')),
+        onCompacted: () =>
+          reached.reject(new Error('history after the compacted revision is missing')),
         onEnd: (cause) => reached.reject(cause ?? new Error('the feed ended')),
       },
       { previous: true },
@@ -211,7 +212,10 @@ class Stress {
     this.counts.replayed += reported.length
   }
 
-  /** Each once: what another writer has done to it is not known before the end of the round. */
+  /**
+   * Returns distinct keys. A key is written once per round, because the result of a write is only
+   * known at the end of its round.
+   */
   #someKeys(count: number): Key[] {
     const keys = new Set<Key>()
     while (keys.size < count) keys.add(keyOf(this.#random.between(0, KEYS - 1)))
@@ -225,14 +229,14 @@ class Stress {
     const put = bytesOf(random)
     const digested = isDeletion ? undefined : digest(put)
     const changing = this.#engine.change({ key, expected, write: isDeletion ? 'delete' : { put } })
-    // The caller may reuse its buffer.
+    // The engine must have copied the buffer, because a caller may reuse it.
     put.fill(0)
     const { won, revision } = await changing
     assert.ok(won, `${key} is at ${expected}`)
     return { key, revision, digest: digested }
   }
 
-  /** Undefined: cancelled, or compacted meanwhile. */
+  /** Returns undefined if the read was canceled, or its revision was compacted in the meantime. */
   async #read(begun: Revision): Promise<ReadRecord | undefined> {
     const random = this.#random
     const [from, to] = [random.between(0, KEYS), random.between(0, KEYS)].toSorted((a, b) => a - b)
@@ -270,7 +274,7 @@ class Stress {
 
 const byKey = ([a]: Row, [b]: Row): number => (a < b ? -1 : 1)
 
-/** Mostly small, as objects are; some need several slices. */
+/** Returns random bytes. Most values are as small as objects; some need several slices. */
 function bytesOf(random: Random): Buffer {
   const length = random.chance(0.01)
     ? LONG_BYTES
@@ -281,7 +285,7 @@ function bytesOf(random: Random): Buffer {
   return bytes
 }
 
-test(`what ranges, feeds and compactions show at once is what was acknowledged (seed ${SEED})`, async (t) => {
+test(`concurrent ranges, feeds and compactions show exactly the acknowledged writes (seed ${SEED})`, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-stress-'))
   t.after(() => rmSync(folder, { recursive: true }))
   await using engine = await SqliteEngine.open({ folder, isDurable: false })

@@ -1,6 +1,6 @@
 /**
- * A store on SQLite in a process of its own, which does what it is told by messages; its log goes
- * back the same way.
+ * A process with a SQLite store, which is controlled by messages. It also returns its log as a
+ * message.
  */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -40,7 +40,7 @@ async function answer(reported: WriterCommand): Promise<WriterAnswer> {
       expected: 0,
       write: { put },
     })
-    if (!won) throw new Error(`${reported.key} is there`)
+    if (!won) throw new Error(`${reported.key} already exists`)
     return { revision }
   }
   if (reported.op === 'free') rmSync(filler)
@@ -48,7 +48,7 @@ async function answer(reported: WriterCommand): Promise<WriterAnswer> {
   return { done: true }
 }
 
-/** Takes what is left of the disk. */
+/** Fills the rest of the disk. */
 function fill(): void {
   for (let length = FILLER_BYTES; length >= 1; length = Math.floor(length / 2)) {
     try {

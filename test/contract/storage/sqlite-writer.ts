@@ -1,5 +1,5 @@
 /**
- * A process that opens a store on SQLite, checks it against what was acknowledged, and writes to it
+ * A process that opens a SQLite store, checks it against the acknowledged writes, and writes to it
  * until it is killed.
  */
 import type { FeedEvent } from '../../../src/storage/engine.ts'
@@ -18,7 +18,10 @@ import {
 } from './crash-history.ts'
 
 const [folder = '', file = ''] = process.argv.slice(2)
-/** History is forgotten every so many writes, so that kills hit compaction and sweeps too. */
+/**
+ * Number of revisions between compactions. It is small, so that kills also hit compactions and
+ * sweeps.
+ */
 const COMPACTED_EVERY = 40
 const expected = readExpected(file)
 tell('opening\n')
@@ -33,8 +36,8 @@ await Promise.all(Array.from({ length: IN_FLIGHT_MAX }, (_, writer) => write(wri
 type WatchedRange = { readonly after: number; readonly writes: readonly Write[] }
 
 /**
- * What happened after a revision, or, if that is compacted, after the oldest that is not: as a
- * client finds it.
+ * Reads the events after a revision as a client would. If that revision is compacted, reads from
+ * the oldest one that is not.
  */
 function follow(after: number): Promise<WatchedRange> {
   const writes: Write[] = []
@@ -65,7 +68,7 @@ async function stateAt(at: number): Promise<Write[]> {
   }))
 }
 
-/** Each has keys of its own, which it creates, changes and deletes in turn. */
+/** Creates, changes and deletes keys in turn. No other writer has these keys. */
 async function write(writer: number): Promise<void> {
   for (let n = 0; ; n++) {
     const key = keyOf(writer, n + expected.life)
@@ -78,7 +81,7 @@ async function write(writer: number): Promise<void> {
       expected: current,
       write: isDeletion ? 'delete' : { put: valueOf(what) },
     })
-    if (!outcome.won) throw new Error(`somebody else wrote ${key}`)
+    if (!outcome.won) throw new Error(`another writer wrote ${key}`)
     tell(`${outcome.revision} ${key} ${isDeletion ? '-' : what}\n`)
     if (outcome.revision % COMPACTED_EVERY === 0) await engine.compact(outcome.revision - 1)
   }

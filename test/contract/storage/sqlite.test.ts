@@ -1,6 +1,6 @@
 /**
- * The contract on the engine on SQLite, and what only a file can show: it is there again, and it
- * belongs to one.
+ * Runs the storage contract on the SQLite engine, and tests what only a file can show: data
+ * survives a restart, and a folder belongs to one process.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -33,7 +33,7 @@ storeContract('sqlite', async (): Promise<Subject> => {
   }
 })
 
-test('what was stored is there again: objects, revisions, history, leases, the identity', async () => {
+test('objects, revisions, history, leases and the database id survive a restart', async () => {
   const folder = newPath()
   let engine = await SqliteEngine.open({ folder })
   const store = newStore(engine)
@@ -68,7 +68,7 @@ test('what was stored is there again: objects, revisions, history, leases, the i
   rmSync(folder, { recursive: true })
 })
 
-test('a folder belongs to one process', async () => {
+test('a folder can be open in one process only', async () => {
   const folder = newPath()
   await using engine = await SqliteEngine.open({ folder })
   await assert.rejects(SqliteEngine.open({ folder }), (error: Error) => {
@@ -81,7 +81,7 @@ test('a folder belongs to one process', async () => {
   await engine.latest()
 })
 
-test('a second process is told which one has the folder', async () => {
+test('a second process reports which process has the folder open', async () => {
   const folder = newPath()
   await using engine = await SqliteEngine.open({ folder })
   const second = spawnSync(
@@ -99,7 +99,7 @@ test('a second process is told which one has the folder', async () => {
   await engine.change({ key: '/x/a', expected: 0, write: { put: bytes('x') } })
 })
 
-test('a lease that ended while nobody had the folder ends at the start, and one that is gone is not asked for again', async () => {
+test('a lease that expired while the folder was closed ends at the next start, and cannot be revoked later', async () => {
   const folder = newPath()
   let wallMs = 1_000_000_000_000
   const time = { ...systemTime, wallMs: () => wallMs }
@@ -117,7 +117,7 @@ test('a lease that ended while nobody had the folder ends at the start, and one 
   assert.equal(await engine.latest(), latest)
 })
 
-test('leases that ended together end one after the other', async () => {
+test('leases that expired together end one after the other', async () => {
   const folder = newPath()
   let wallMs = 1_000_000_000_000
   const time = { ...systemTime, wallMs: () => wallMs }
@@ -136,7 +136,7 @@ test('leases that ended together end one after the other', async () => {
   assert.equal(await engine.latest(), before + LEASES)
 })
 
-test('a list that is cancelled is left, and one of many slices shows one revision', async () => {
+test('a canceled list stops, and a list of many slices shows one revision', async () => {
   const folder = newPath()
   const patient = { timeoutMs: PATIENCE_MS }
   await using engine = await SqliteEngine.open({ folder, isDurable: false })
@@ -153,7 +153,7 @@ test('a list that is cancelled is left, and one of many slices shows one revisio
   )
   setImmediate(() => controller.abort())
   const listed = engine.range(rangeOf('/x/'), patient)
-  // Answered behind the first slice of the list.
+  // This range is served after the first slice of the list.
   await engine.range({ from: '/y/', to: '/y/0' }, patient)
   const changes = made.map(({ revision: expected }, n) =>
     engine.change({ key: keys[n] ?? '', expected, write: 'delete' }, patient),
@@ -169,7 +169,7 @@ test('a list that is cancelled is left, and one of many slices shows one revisio
   )
 })
 
-test('what is compacted is given back, in slices, and what is left can be read', async () => {
+test('compaction frees old versions in slices, and the remaining values can be read', async () => {
   const folder = newPath()
   await using engine = await SqliteEngine.open({ folder, isDurable: false })
   const store = newStore(engine)

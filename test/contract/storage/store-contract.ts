@@ -1,6 +1,6 @@
 /**
- * What the store promises, on whatever engine. Each test has keys of its own; the engine is one for
- * all of them.
+ * Tests of the store's guarantees on any engine. All tests share one engine, and each has its own
+ * keys.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'

@@ -1,5 +1,6 @@
 /**
- * What the contract of an engine needs besides the engine itself, and small parts its tests share.
+ * Everything that the contract tests of an engine need besides the engine, and helpers that they
+ * share.
  */
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -20,11 +21,14 @@ import { PATIENCE_MS } from '../../support/harness/until.ts'
 
 export type Subject = AsyncDisposable & {
   readonly engine: Engine
-  /** Forgets the history before this revision. */
+  /** Compacts the history before this revision. */
   readonly compact: (revision: Revision) => Promise<void>
-  /** Ends a lease now, and with it what hangs on it. */
+  /** Ends a lease now, and deletes the keys that are attached to it. */
   readonly revokeLease: (lease: bigint) => Promise<void>
-  /** The database stops answering, and goes on; absent where it cannot stop. */
+  /**
+   * Suspends the database, so that it does not respond until `resume`. Absent if it cannot be
+   * suspended.
+   */
   readonly pause?: () => void
   readonly resume?: () => void
 }
@@ -43,7 +47,7 @@ export const bytes = (content: string | number): Buffer => Buffer.from(String(co
 export type GetSubject = () => Subject
 
 const folders = { made: 0 }
-/** Keys that no other test uses. */
+/** Returns a prefix of keys that no other test uses. */
 export const newFolder = (): string => `/contract/${++folders.made}/`
 
 export const failsWith =
@@ -58,7 +62,7 @@ export const failsWith =
 
 export const decode = (stored: StoredValue): string => stored.value.toString()
 
-/** The engine itself, with its calls counted and, where told so, something done before a change. */
+/** Wraps an engine, counts its calls, and runs `beforeChange` before each change if it is set. */
 export class ObservedEngine implements Engine {
   readonly calls = { range: 0, change: 0, latest: 0 }
   beforeChange: ((change: ConditionalWrite) => void | Promise<void>) | undefined
@@ -104,7 +108,10 @@ export type ReceivedEvent = {
   readonly value: string
 }
 
-/** A feed that writes down what it is told; values are copied, as the seam asks for. */
+/**
+ * A feed that records everything it receives. Values are copied, because the engine only lends
+ * them.
+ */
 export class Recorder implements Disposable {
   readonly calls: ReceivedEvent[][] = []
   readonly progress: Revision[] = []
@@ -125,7 +132,7 @@ export class Recorder implements Disposable {
     return this.calls.flat()
   }
 
-  /** Waits for progress to this revision, asking for it again as the feed would. */
+  /** Waits for progress to this revision, and requests progress repeatedly, as the feed would. */
   async reach(revision: Revision, timeoutMs?: number): Promise<void> {
     await until(
       () => {

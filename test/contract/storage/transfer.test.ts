@@ -1,6 +1,6 @@
 /**
- * What an export and an import promise, on stores without a server.
- * test/integration/store-transfer.test.ts moves a whole cluster.
+ * Tests the guarantees of exports and imports on stores without a server.
+ * `test/integration/store-transfer.test.ts` moves a whole cluster.
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -35,7 +35,7 @@ const at = (name: string): string => join(root, name)
 const run = (...args: readonly string[]): Promise<string> =>
   moveStore(args, { nowMs: Date.now(), showProgress: null })
 
-/** A store with keys a, b, c …, of which one was written often. */
+/** Creates a store with some keys, and writes the last key `revisions` more times. */
 async function fill(folder: string, keys: number, revisions = 0): Promise<number> {
   await using engine = await SqliteEngine.open({ folder, isDurable: false })
   let revision = 0
@@ -60,7 +60,7 @@ const stateOf = async (folder: string): Promise<{ revision: number; keys: number
   return { revision: await engine.latest(), keys: count }
 }
 
-test('a folder that is replaced does not go back behind its own revisions, and its old file is whole', async () => {
+test('a folder that is replaced does not go back behind its own revisions, and its old file is kept', async () => {
   await fill(at('small'), 3)
   await run('export', `--data-dir=${at('small')}`, `--file=${at('small.dump')}`)
   const newest = await fill(at('large'), 5, 50)
@@ -84,13 +84,13 @@ test('a folder that is replaced does not go back behind its own revisions, and i
     assert.equal(
       statSync(join(at('large'), name)).mode & 0o077,
       0,
-      `${name} is for its owner alone`,
+      `only the owner may access ${name}`,
     )
   }
 })
 
 /**
- * Resolves with what a feed from a revision tells first: that history is compacted, or progress.
+ * Returns what a feed from a revision reports first: that its history is compacted, or progress.
  */
 async function firstOf(engine: Engine, revision: number): Promise<'compacted' | 'progress'> {
   const { promise, resolve } = Promise.withResolvers<'compacted' | 'progress'>()
@@ -100,7 +100,7 @@ async function firstOf(engine: Engine, revision: number): Promise<'compacted' | 
     onCompacted: () => resolve('compacted'),
     onEnd: () => undefined,
   })
-  // A request is not answered while the stream is being opened.
+  // A progress request has no effect while the stream is being opened.
   const asking = setInterval(() => stream.requestProgress(), 20)
   const first = await promise
   clearInterval(asking)
@@ -110,8 +110,8 @@ async function firstOf(engine: Engine, revision: number): Promise<'compacted' | 
 
 test('no watch continues across a replaced history, however small --revisions-ahead is', async () => {
   await fill(at('seen'), 5, 20)
-  // The export is older than the store that it replaces, and the newest revision was seen by
-  // clients.
+  // The export is older than the store that it replaces, and clients have seen the store's latest
+  // revision.
   const importing = [`--file=${at('small.dump')}`, '--replace', '--revisions-ahead=0']
   const { revision: seen } = await stateOf(at('seen'))
   await run('import', `--data-dir=${at('seen')}`, ...importing)
@@ -137,7 +137,7 @@ test('no watch continues across a replaced history, however small --revisions-ah
   assert.equal(await firstOf(opened, seenInEtcd), 'compacted')
 })
 
-test('a folder that somebody reads is not replaced', async () => {
+test('a folder that another program reads is not replaced', async () => {
   await fill(at('read'), 3)
   using other = new DatabaseSync(join(at('read'), 'keelson.sqlite'))
   other.exec('BEGIN')
@@ -153,7 +153,7 @@ test('a folder that somebody reads is not replaced', async () => {
   await assert.rejects(importing, /is being read by another program|locked/)
 })
 
-test('lines, revisions and hashes that no export has', async () => {
+test('a dump with lines, revisions or hashes that no export has is refused', async () => {
   const text = readFileSync(at('small.dump'), 'utf8')
   const [head = '', ...rest] = text.split('\n')
   const cases: [string, RegExp][] = [
@@ -184,7 +184,7 @@ test('lines, revisions and hashes that no export has', async () => {
   await assert.rejects(run(...far), /too large for a data folder/)
 })
 
-/** What somebody else may have written, with hashes that are right. */
+/** Prints a dump with correct hashes, as another program could write it. */
 function printDump(head: object, lines: readonly object[]): string {
   const digest = new Digest()
   for (const line of lines) if ('key' in line) digest.add(String(line.key), Buffer.from('v'))
@@ -194,7 +194,7 @@ function printDump(head: object, lines: readonly object[]): string {
   return `${before}${JSON.stringify({ end })}\n`
 }
 
-test('what no store could hold is refused before anything is stored', async () => {
+test('a dump that no store could hold is refused before anything is stored', async () => {
   const key = { key: '/registry/x/a', revision: 5, created: 5, value: 'v' }
   const leased = (ttl: number, left: number) => [
     { lease: '1', ttl, left },
@@ -205,7 +205,7 @@ test('what no store could hold is refused before anything is stored', async () =
     [printDump({}, leased(1e13, 1e13)), /line 2: ttl is longer than any lease of etcd/],
     [printDump({}, leased(1, 1e13)), /line 2: left is longer than any lease of etcd/],
     [printDump({ prefix: '' }, [key]), /line 1: prefix must begin and end/],
-    // With --replace, keys of others would be removed.
+    // With --replace, keys of other programs would be removed.
     [printDump({ prefix: '/reg' }, [key]), /line 1: prefix must begin and end/],
   ]
   for (const [content, message] of cases) {
@@ -217,7 +217,7 @@ test('what no store could hold is refused before anything is stored', async () =
   assert.equal((await stateOf(`${at('long')}.store`)).keys, 1)
 })
 
-test('an export takes no name that is taken, and leaves nothing behind', async () => {
+test('an export does not overwrite a file, and leaves no partial file behind', async () => {
   writeFileSync(at('taken'), 'mine')
   await assert.rejects(
     run('export', `--data-dir=${at('small')}`, `--file=${at('taken')}`),
@@ -231,7 +231,7 @@ test('an export takes no name that is taken, and leaves nothing behind', async (
   )
 })
 
-/** As exFAT, after `act`. */
+/** Makes hard links fail as on exFAT, after a call of `act`. */
 function refuseLinks(t: TestContext, act: () => void = () => undefined): void {
   t.mock.method(fs, 'linkSync', () => {
     act()
@@ -244,7 +244,7 @@ function refuseLinks(t: TestContext, act: () => void = () => undefined): void {
   })
 }
 
-test('a file system without hard links takes an export', async (t) => {
+test('an export works on a file system without hard links', async (t) => {
   refuseLinks(t)
   await run('export', `--data-dir=${at('small')}`, `--file=${at('unlinked.dump')}`)
   assert.equal(statSync(at('unlinked.dump')).mode & 0o777, 0o600)
@@ -256,7 +256,7 @@ test('a file system without hard links takes an export', async (t) => {
   )
 })
 
-test('there, too, an export does not replace a file that came meanwhile', async (t) => {
+test('without hard links, an export does not replace a file that appeared in the meantime', async (t) => {
   refuseLinks(t, () => writeFileSync(at('late'), 'mine'))
   await assert.rejects(run('export', `--data-dir=${at('small')}`, `--file=${at('late')}`), /EEXIST/)
   assert.equal(readFileSync(at('late'), 'utf8'), 'mine')
@@ -266,7 +266,7 @@ test('there, too, an export does not replace a file that came meanwhile', async 
   )
 })
 
-test('there, too, the old file of a folder that is replaced stays', async (t) => {
+test('without hard links, the old file of a replaced folder is kept', async (t) => {
   refuseLinks(t)
   await fill(at('replaced'), 5)
   await run('import', `--data-dir=${at('replaced')}`, `--file=${at('small.dump')}`, '--replace')
@@ -277,7 +277,7 @@ test('there, too, the old file of a folder that is replaced stays', async (t) =>
   assert.equal(old.prepare('SELECT count(*) AS n FROM current').get()?.['n'], 5)
 })
 
-test('what is no store is told by its name', async () => {
+test('an error names the file or folder that is not a store', async () => {
   const exporting = (folder: string): Promise<string> =>
     run('export', `--data-dir=${folder}`, `--file=${at('new')}`)
   mkdirSync(join(at('dev'), 'store'), { recursive: true })
@@ -291,7 +291,7 @@ test('what is no store is told by its name', async () => {
   )
 })
 
-test('etcd: nothing is deleted for an import that cannot be done, and one that ended early is gone on with', async () => {
+test('an import into etcd that cannot succeed deletes nothing, and an interrupted one can be continued', async () => {
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   const servers = `--etcd-servers=${etcd.clientUrl}`
@@ -302,7 +302,7 @@ test('etcd: nothing is deleted for an import that cannot be done, and one that e
   assert.equal((await client.kv.range({ key: mine, countOnly: true })).count, 1)
   assert.equal((await client.kv.range({ key: marker, countOnly: true })).count, 0)
 
-  // As an import leaves it that is killed after its first step.
+  // This is the state that an import leaves when it is killed after its first step.
   const sha256 = /"sha256":"(\w+)"/.exec(readFileSync(at('small.dump'), 'utf8'))?.[1] ?? ''
   await client.kv.deleteRange({ key: mine })
   await client.kv.put({ key: marker, value: Buffer.from(sha256) })

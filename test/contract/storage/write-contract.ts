@@ -1,6 +1,6 @@
 /**
- * What the store promises to writers: optimistic updates from cached and from read state, deletes,
- * leases, failures.
+ * Tests of the store's guarantees to writers: optimistic updates from cached and from read state,
+ * deletes, leases and failures.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -23,7 +23,7 @@ import {
 } from './subject.ts'
 
 export function updateTests(subject: GetSubject): void {
-  test('put, unchanged, delete and create by update', async () => {
+  test('an update can create, put, leave unchanged and delete', async () => {
     const store = newStore(subject().engine)
     const key = `${newFolder()}a`
     const created = await store.update(key, { decode }, (current) => {
@@ -54,7 +54,7 @@ export function updateTests(subject: GetSubject): void {
     assert.equal((await store.get(key)).found, undefined)
   })
 
-  test('nothing there, nothing done', async () => {
+  test('"unchanged" for a missing key does nothing', async () => {
     const store = newStore(subject().engine)
     const result = await store.update(`${newFolder()}a`, { decode }, () => 'unchanged')
     assert.deepEqual([result.outcome, result.previous], ['unchanged', undefined])
@@ -63,7 +63,7 @@ export function updateTests(subject: GetSubject): void {
 }
 
 export function concurrencyTests(subject: GetSubject): void {
-  test('200 increments by 20 writers: none is lost', async () => {
+  test('200 increments by 20 writers are all applied', async () => {
     const store = newStore(subject().engine)
     const key = `${newFolder()}counter`
     await store.create(key, bytes(0))
@@ -80,7 +80,7 @@ export function concurrencyTests(subject: GetSubject): void {
     assert.equal(text((await store.get(key)).found), '200')
   })
 
-  test('writers that create the same key: one wins, the others see what it wrote', async () => {
+  test('when several writers create the same key, one wins, and the others see its value', async () => {
     const store = newStore(subject().engine)
     const key = `${newFolder()}a`
     const results = await Promise.all(
@@ -94,7 +94,7 @@ export function concurrencyTests(subject: GetSubject): void {
     assert.equal(results.filter(({ outcome }) => outcome === 'unchanged').length, 9)
   })
 
-  test('a decision that always comes second ends with a conflict', async () => {
+  test('an update that is always overtaken ends with a conflict', async () => {
     const engine = new ObservedEngine(subject().engine)
     const store = new Store(engine, {
       transformer: identity,
@@ -116,7 +116,7 @@ export function concurrencyTests(subject: GetSubject): void {
 }
 
 export function deleteTests(subject: GetSubject): void {
-  test('what is there is deleted and given back', async () => {
+  test('a delete removes the value and returns it', async () => {
     const store = newStore(subject().engine)
     const key = `${newFolder()}a`
     const created = await store.create(key, bytes('one'))
@@ -132,7 +132,7 @@ export function deleteTests(subject: GetSubject): void {
     await assert.rejects(store.delete(key, { decode, cached: 'absent' }), failsWith('missing'))
   })
 
-  test('the check decides on the latest state', async () => {
+  test('the check of a delete decides on the latest state', async () => {
     const store = newStore(subject().engine)
     const key = `${newFolder()}a`
     await store.create(key, bytes('one'))
@@ -142,7 +142,7 @@ export function deleteTests(subject: GetSubject): void {
     assert.equal((await store.get(key)).found, undefined)
   })
 
-  test('a cached absence does not hide what is there', async () => {
+  test('a delete with a cached absence still deletes an existing value', async () => {
     const store = newStore(subject().engine)
     const key = `${newFolder()}a`
     await store.create(key, bytes('one'))
@@ -152,7 +152,7 @@ export function deleteTests(subject: GetSubject): void {
 }
 
 export function leaseTests(subject: GetSubject): void {
-  test('a value with a time to live ends by itself, and not before', {
+  test('a value with a time to live expires by itself, and not earlier', {
     timeout: 120_000,
   }, async () => {
     const store = newStore(subject().engine)
@@ -163,7 +163,7 @@ export function leaseTests(subject: GetSubject): void {
     assert.ok(performance.now() - started > 1900)
   })
 
-  test('an update without a time to live makes the value stay', async () => {
+  test('an update without a time to live removes the expiry of a value', async () => {
     const { engine, revokeLease } = subject()
     const leases: bigint[] = []
     const grant = async (ttlSeconds: number) => {
@@ -183,7 +183,7 @@ export function leaseTests(subject: GetSubject): void {
       (await store.list(rangeOf(folder))).values.map(({ key }) => key),
       [`${folder}b`, `${folder}c`],
     )
-    // The shared lease is gone, which the store notices only now.
+    // The shared lease is gone, which the store only notices now.
     const revision = await store.create(`${folder}d`, bytes('x'), { ttlSeconds: 1000 })
     assert.equal((await store.get(`${folder}d`)).found?.revision, revision)
     assert.equal(leases.length, 3)
@@ -191,7 +191,7 @@ export function leaseTests(subject: GetSubject): void {
 }
 
 export function failureTests(subject: GetSubject): void {
-  test('a write of unknown fate is reported as such and not tried again', async () => {
+  test('a write with an unknown outcome is reported as ambiguous, and is not retried', async () => {
     const engine = new ObservedEngine(subject().engine)
     const store = newStore(engine)
     const key = `${newFolder()}a`
@@ -209,7 +209,7 @@ export function failureTests(subject: GetSubject): void {
     assert.equal(engine.calls.change, 2)
   })
 
-  test('a caller that went away', async () => {
+  test('calls of a caller that has gone away are canceled', async () => {
     const store = newStore(subject().engine)
     const signal = AbortSignal.abort(new Error('gone'))
     const key = `${newFolder()}a`
@@ -219,7 +219,7 @@ export function failureTests(subject: GetSubject): void {
     assert.equal((await store.get(key)).found, undefined)
   })
 
-  test('a value beyond what the database takes', async () => {
+  test('a value larger than the database allows is refused', async () => {
     const store = newStore(subject().engine)
     const key = `${newFolder()}a`
     await assert.rejects(
@@ -229,14 +229,15 @@ export function failureTests(subject: GetSubject): void {
     assert.equal((await store.get(key)).found, undefined)
   })
 
-  test('a database that does not answer', async (t) => {
+  test('calls to a database that does not respond fail as unavailable', async (t) => {
     const { engine, pause, resume } = subject()
-    if (pause === undefined || resume === undefined) return t.skip('this database cannot stop')
+    if (pause === undefined || resume === undefined)
+      return t.skip('this database cannot be suspended')
     const key = `${newFolder()}a`
     await newStore(engine).create(key, bytes('x'))
     pause()
     try {
-      // The process may answer once more before the signal reaches all its threads.
+      // The process may respond once more before the signal reaches all of its threads.
       const askUntilSilent = async (): Promise<void> => {
         for (let asked = 0; asked < 50; asked++) await engine.latest({ timeoutMs: 200 })
       }

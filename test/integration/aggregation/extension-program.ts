@@ -1,7 +1,4 @@
-/**
- * A real aggregated API server on this machine: its certificate, its kubeconfig, and the objects
- * that lead to it.
- */
+/** Runs a real aggregated API server on this machine, with its certificate and its kubeconfig. */
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,11 +6,11 @@ import { Component } from '../../support/harness/component.ts'
 import { freePorts } from '../../support/harness/etcd.ts'
 
 export type ExtensionProgramOptions = {
-  /** A tool of test/support/tools/install. */
+  /** Name of a tool that test/support/tools/install provides. */
   readonly name: string
   readonly certificatePem: string
   readonly keyPem: string
-  /** How it reaches the server that it extends. */
+  /** Kubeconfig for the server that it extends. */
   readonly kubeconfig: object
   readonly args?: readonly string[]
 }
@@ -23,7 +20,7 @@ export type ExtensionProgram = AsyncDisposable & {
   readonly log: () => string
 }
 
-/** One that ends, since it was started before it has its rights, is started again. */
+/** Starts the program. It is restarted if it ends because it does not have its permissions yet. */
 export async function startExtension(options: ExtensionProgramOptions): Promise<ExtensionProgram> {
   const { name, certificatePem, keyPem, kubeconfig, args = [] } = options
   const dir = await mkdtemp(join(tmpdir(), `keelson-${name}-`))
@@ -49,8 +46,8 @@ export async function startExtension(options: ExtensionProgramOptions): Promise<
 }
 
 /**
- * A Service that leads to this machine: loopback addresses are not allowed in Endpoints, so it is a
- * name.
+ * Returns a Service that leads to this machine by a name, because Endpoints must not contain
+ * loopback addresses.
  */
 export const hostService = (namespace: string, name: string): object => ({
   apiVersion: 'v1',

@@ -1,12 +1,12 @@
 /**
- * What a server needs to stand before aggregated API servers: a CA for front proxies, and a
- * certificate of it that it shows them.
+ * Files and flags of a server in front of aggregated API servers: a CA for front proxies, and the
+ * client certificate of that CA that the server presents.
  */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Authority } from '../../support/harness/issued-certificate.ts'
 
-/** Writes the files into the folder of the server; its flags. */
+/** Writes the files into the folder of the server. Returns the flags. */
 export async function prepareFrontProxy(dir: string): Promise<string[]> {
   const authority = new Authority('front-proxy-ca')
   const { certificatePem, keyPem } = authority.issue({ cn: 'front-proxy-client' })

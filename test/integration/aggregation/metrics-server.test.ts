@@ -1,6 +1,6 @@
 /**
- * The real metrics-server behind Keelson, with a kubelet that this test plays: `kubectl top` shows
- * what the kubelet says. Needs test/support/tools/install metrics-server.
+ * Tests the real metrics-server behind Keelson, with a simulated kubelet: `kubectl top` shows the
+ * kubelet's values. Needs test/support/tools/install metrics-server.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -18,18 +18,18 @@ const parts = new AsyncDisposableStack()
 let kubectl: Kubectl
 let extension: ExtensionProgram
 
-/** What a failure shows of its log. */
+/** Number of characters of the extension's log that a failure prints. */
 const LOG_CHARS = 4000
 
 const authority = new Authority('extension-ca')
 const node = 'played'
-/** What its counters grow by in a second: half a core, of which the pod has a fifth. */
+/** Simulated load of the node in cores. The pod causes a fifth of it. */
 const NODE_CORES = 0.5
 const POD_CORES = 0.1
 const NODE_MIB = 512
 const POD_MIB = 64
 
-/** As a kubelet tells it at /metrics/resource. */
+/** Returns metrics as a kubelet serves them at /metrics/resource. */
 function resourceMetrics(startMs: number): string {
   const nowMs = Date.now()
   const seconds = (nowMs - startMs) / 1000 + 1000
@@ -86,7 +86,7 @@ before(async () => {
       certificatePem,
       keyPem,
       kubeconfig: kubeconfig(server),
-      // The shortest that it takes.
+      // This is the shortest resolution that metrics-server accepts.
       args: [
         '--metric-resolution=10s',
         '--kubelet-request-timeout=5s',
@@ -124,15 +124,15 @@ before(async () => {
   ]
   for (const [at, object] of objects.entries())
     await kubectl.out('create', '-f', await kubectl.file(`object-${at}.json`, object))
-  // metrics-server looks at pods that run.
+  // metrics-server only considers running pods.
   const running = '{"status":{"phase":"Running"}}'
   await kubectl.out('patch', 'pod', 'busy', '--subresource=status', '--type=merge', '-p', running)
 })
 
 after(() => parts.disposeAsync())
 
-test('kubectl top shows what the kubelet says', async () => {
-  // Two rounds of metrics-server, after it was found available.
+test('kubectl top shows the values of the kubelet', async () => {
+  // metrics-server takes two rounds of scraping after it is found available.
   let said = ''
   const isThere = async (): Promise<boolean> => {
     const { code, err } = await kubectl.run('top', 'nodes')

@@ -1,7 +1,7 @@
 /**
- * The real sample-apiserver behind Keelson: kubectl finds its kinds by discovery, explains them by
- * OpenAPI, and creates, lists, watches, patches and deletes its objects; while it is away only they
- * are. Needs test/support/tools/install sample-apiserver.
+ * Tests the real sample-apiserver behind Keelson. kubectl discovers and explains its kinds, and
+ * creates, lists, watches, patches and deletes its objects. While it is away, only its group is
+ * unavailable. Needs test/support/tools/install sample-apiserver.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -47,7 +47,7 @@ const flunder = (name: string): object => ({
   metadata: { name, labels: { of: 'test' } },
 })
 
-/** What it prints. The server warns that its first version is deprecated, which is passed on. */
+/** Runs kubectl and returns its output. A deprecation warning of the remote server is allowed. */
 async function done(...args: readonly string[]): Promise<string> {
   const { code, out, err } = await kubectl.run(...args)
   assert.equal(code, 0, err)
@@ -80,7 +80,7 @@ before(async () => {
 
 after(() => parts.disposeAsync())
 
-test('kubectl finds its kinds, and explains them', async () => {
+test("kubectl finds the remote server's kinds, and explains them", async () => {
   await until(
     async () =>
       (await kubectl.run('api-resources', `--api-group=${group}`)).out.includes('flunders'),
@@ -100,7 +100,7 @@ test('kubectl finds its kinds, and explains them', async () => {
   )
 })
 
-test('its objects are created, listed, watched, patched and deleted', async () => {
+test("the remote server's objects are created, listed, watched, patched and deleted", async () => {
   await using watching = kubectl.follow(
     'get',
     'flunders',
@@ -129,7 +129,7 @@ test('its objects are created, listed, watched, patched and deleted', async () =
   assert.equal((await kubectl.run('get', 'flunder', 'one')).code, 1)
 })
 
-test('who may do what is decided by the remote server, by the rights that this one knows', async () => {
+test('the remote server authorizes users by the roles in Keelson', async () => {
   const alice = parts.use(await kubectlFor(server, { token: 'alice-token' }))
   const refused = await alice.run('get', 'flunders')
   assert.match(
@@ -147,7 +147,7 @@ test('who may do what is decided by the remote server, by the rights that this o
   await until(async () => (await alice.run('get', 'flunders')).code === 0, 'alice may list')
 })
 
-test('while it is away its group is unavailable and all else works', async () => {
+test('while the remote server is away, its group is unavailable, and all other groups work', async () => {
   await extension[Symbol.asyncDispose]()
   await until(async () => !(await isAvailable()), 'the APIService is not available any more')
   assert.match(

@@ -1,9 +1,9 @@
 /**
- * README's first screen as a stranger meets it: `node test/integration/docs/first-screen.ts`. A
- * user who owns nothing but a fresh checkout types its commands, with npm and Node of this machine
- * on the PATH and nothing else, and then asks the server. Needs the npm registry; run by root it is
- * another user, else this one with an empty home. Fails if what the first screen must have is not
- * there, or a command fails.
+ * Runs the first screen of README.md as a new user: `node test/integration/docs/first-screen.ts`. A
+ * user with only a fresh checkout types the commands, with only npm and Node of this machine on the
+ * PATH, and then sends a request to the server. The script needs the npm registry. If root runs it,
+ * it changes to another user, and otherwise it uses an empty home. It fails if the first screen is
+ * incomplete or a command fails.
  *
  *   --node FILE   the Node on the PATH; default: that of this process
  */
@@ -27,9 +27,9 @@ import { parseArgs } from 'node:util'
 import { findProgram } from '../../support/harness/packed.ts'
 import { until } from '../../support/harness/until.ts'
 
-/** nobody of Debian and others. */
+/** User without privileges on Debian and other systems. */
 const USER_ID = 65_534
-/** Lines of a page that a browser shows at first, generously. */
+/** Generous number of lines of a page that a browser shows first. */
 const SCREEN_LINES = 30
 const COMMAND_MS_MAX = 600_000
 const READY_MS_MAX = 120_000
@@ -37,12 +37,12 @@ const root = join(import.meta.dirname, '..', '..', '..')
 
 const { values } = parseArgs({ options: { node: { type: 'string', default: process.execPath } } })
 
-/** What a reader sees before the first heading below the title. */
+/** Checks what a reader sees before the first heading below the title. Returns its commands. */
 function firstScreen(): { readonly commands: readonly string[] } {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
   const screen = readme.slice(0, readme.indexOf('\n## '))
-  assert.ok(screen.split('\n').length <= SCREEN_LINES, 'it fits a screen')
-  assert.match(screen, /^# Keelson\n\n\S.*Kubernetes/, 'it says what it is')
+  assert.ok(screen.split('\n').length <= SCREEN_LINES, 'the text fits a screen')
+  assert.match(screen, /^# Keelson\n\n\S.*Kubernetes/, 'the text begins with what Keelson is')
   const pictures = screen.match(/!\[[^\]]+\]\([^)]+\)/g) ?? []
   assert.equal(pictures.length, 1, 'one picture')
   assert.equal(screen.match(/^\|(?:-+\|)+$/gm)?.length, 1, 'one table')
@@ -74,17 +74,17 @@ async function main(): Promise<void> {
         assert.equal(running.exitCode, null, reported)
         return reported.includes('kubectl get ns')
       },
-      'it says what to type next',
+      'the server prints what to type next',
       READY_MS_MAX,
     )
     const url = /serving at (\S+)/.exec(reported)?.[1] ?? ''
     const folder = join(checkout, '.keelson')
     await until(
       () => answers(`${url}/api/v1/namespaces/default`, folder),
-      'the server answers',
+      'the server responds',
       READY_MS_MAX,
     )
-    console.log(`${serve}: answers after ${Math.round(performance.now() - installed)} ms`)
+    console.log(`${serve}: responds after ${Math.round(performance.now() - installed)} ms`)
     console.log(reported.trimEnd())
   } finally {
     if (server !== undefined && server.exitCode === null) {
@@ -96,9 +96,7 @@ async function main(): Promise<void> {
   }
 }
 
-/**
- * A checkout of what is committed, a home, and a PATH with node, npm and the shell's own commands.
- */
+/** Creates a checkout of the committed files, a home, and a PATH with node, npm, sh and env. */
 function prepare(dir: string): { readonly checkout: string; readonly env: NodeJS.ProcessEnv } {
   const checkout = join(dir, 'keelson')
   const path = join(dir, 'path')
@@ -113,7 +111,7 @@ function prepare(dir: string): { readonly checkout: string; readonly env: NodeJS
     execFileSync('chown', ['-R', `${USER_ID}:${USER_ID}`, checkout, join(dir, 'home')])
     chownSync(dir, USER_ID, USER_ID)
   }
-  // How this machine reaches the registry, if it says so.
+  // These variables say how this machine reaches the registry.
   const network = Object.entries(process.env).filter(([name]) =>
     /^(?:NODE_EXTRA_CA_CERTS|(?:https?|no)_proxy)$/i.test(name),
   )

@@ -1,6 +1,6 @@
 /**
- * Every relative link in our Markdown leads to a file that is there, and every anchor to a heading
- * of it.
+ * Tests that every relative link in our Markdown leads to an existing file, and every anchor to a
+ * heading of that file.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -10,7 +10,7 @@ import { test } from 'node:test'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 
-/** Files that git has or would take: nothing of node_modules. */
+/** Files that git tracks or would add, so without node_modules. */
 const files = execFileSync(
   'git',
   ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'],
@@ -22,13 +22,13 @@ const files = execFileSync(
   .split('\n')
   .filter((file) => file !== '' && existsSync(join(root, file)))
 
-test('links and anchors of all pages lead somewhere', () => {
+test('the links and anchors of all pages have targets', () => {
   assert.ok(files.includes('README.md'))
   const broken = files.flatMap((file) => linksOf(file).flatMap((link) => faultOf(file, link) ?? []))
   assert.deepEqual(broken, [])
 })
 
-test('pages that are named in the text are there', () => {
+test('pages that are named in the text exist', () => {
   const gone = files.flatMap((file) =>
     [...prose(file).matchAll(/(?<![\w/.-])docs\/[\w/-]+\.md/g)]
       .filter(([named]) => !existsSync(join(root, named)))
@@ -56,7 +56,7 @@ test('sources that the architecture names exist, and it names every folder of sr
   )
 })
 
-test('anchors are made as GitHub makes them', () => {
+test('anchors are formed as on GitHub', () => {
   assert.deepEqual(
     anchorsOf('# A `b`: c, d\n## A b c d\n## Same\n## Same\n```\n# not one\n```\n'),
     ['a-b-c-d', 'a-b-c-d-1', 'same', 'same-1'],
@@ -68,7 +68,7 @@ function faultOf(file: string, link: string): string | undefined {
   const [path = '', anchor] = link.split('#')
   const target =
     path === '' ? join(root, file) : join(root, dirname(file), decodeURIComponent(path))
-  if (!existsSync(target)) return `${file}: ${link} is not there`
+  if (!existsSync(target)) return `${file}: ${link} does not exist`
   if (anchor === undefined || !target.endsWith('.md')) return undefined
   const anchors = anchorsOf(readFileSync(target, 'utf8'))
   return anchors.includes(anchor)
@@ -77,7 +77,8 @@ function faultOf(file: string, link: string): string | undefined {
 }
 
 /**
- * Of `[text](link)`, `![text](link "title")`, `[name]: link` and of HTML's src, srcset and href.
+ * Returns the links in `[text](link)`, `![text](link "title")`, `[name]: link` and HTML's src,
+ * srcset and href.
  */
 function linksOf(file: string): readonly string[] {
   const text = prose(file)
@@ -88,7 +89,7 @@ function linksOf(file: string): readonly string[] {
   ].map(([, link = '']) => link)
 }
 
-/** Without code, which may look like a link. */
+/** Returns the text of a page without code, which may look like a link. */
 const prose = (file: string): string =>
   withoutFences(readFileSync(join(root, file), 'utf8')).replaceAll(/`[^`\n]+`/g, '')
 

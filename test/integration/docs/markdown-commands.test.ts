@@ -1,4 +1,4 @@
-/** Which commands of a page are run, and with what they are compared. */
+/** Tests which commands of a page are run, and how their output is compared. */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { readBlocks, runBlocks } from '../../support/harness/markdown-commands.t
 const fence = (info: string, ...lines: readonly string[]): string =>
   [`\`\`\`${info}`, ...lines, '```', ''].join('\n')
 
-test('commands, files and what is printed are read; other blocks are only shown', () => {
+test('commands, files and expected output are read, and other blocks are only shown', () => {
   const page = [
     fence('sh needs=go', 'go test'),
     fence('yaml', 'shown: only'),
@@ -24,7 +24,7 @@ test('commands, files and what is printed are read; other blocks are only shown'
   ])
 })
 
-test('a page runs in one folder, with variables that stay; what cannot be run is skipped by name', async () => {
+test('a page runs in one folder with lasting variables, and commands that cannot run are skipped by name', async () => {
   const page = [
     fence('sh needs=moon', 'exit 1'),
     fence('text file=note.txt', 'three  teas'),
@@ -35,7 +35,7 @@ test('a page runs in one folder, with variables that stay; what cannot be run is
   assert.deepEqual(await run(page), ['moon: too far'])
 })
 
-test('a command that fails, or prints something else, fails the page', async () => {
+test('a command that fails or prints something else fails the page', async () => {
   await assert.rejects(run(fence('sh', 'echo before', 'false', 'echo after')), /before/)
   await assert.rejects(
     run([fence('sh', 'echo 1.5'), fence('text', '1x5')].join('\n')),
@@ -43,7 +43,7 @@ test('a command that fails, or prints something else, fails the page', async () 
   )
 })
 
-/** What was skipped. */
+/** Runs a page and returns what was skipped. */
 async function run(page: string): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'keelson-page-'))
   const skipped: string[] = []

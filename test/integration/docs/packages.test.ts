@@ -1,4 +1,4 @@
-/** What is said of the packages of others: the bill of materials and their licences. */
+/** Tests the bill of materials, which lists the packages of other projects. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ type Bom = {
 const read = (): string =>
   execFileSync(process.execPath, ['scripts/sbom.ts'], { cwd: root, encoding: 'utf8' })
 
-test('the bill of materials has every package once, tells what is part of the program, and is the same each time', () => {
+test('the bill of materials lists every package once, marks those of the program, and is reproducible', () => {
   const text = read()
   assert.equal(read(), text)
   const bom: Bom = JSON.parse(text)
@@ -41,7 +41,7 @@ test('the bill of materials has every package once, tells what is part of the pr
   const required = bom.components
     .filter(({ scope }) => scope === 'required')
     .map(({ name }) => name)
-  // What the sources import, and what that needs.
+  // The sources import these packages, directly or indirectly.
   for (const name of ['jose', 'js-yaml', 're2js', 'sorted-btree']) {
     assert.ok(required.includes(name), name)
   }

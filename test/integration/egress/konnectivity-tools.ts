@@ -1,6 +1,6 @@
 /**
- * The real proxy server and agent of konnectivity, in each way in which an API server may reach the
- * server.
+ * Runs konnectivity's real proxy server and agent, in each way in which an API server can reach the
+ * proxy server.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -51,7 +51,10 @@ export class Konnectivity implements AsyncDisposable {
     }
   }
 
-  /** `dir`: has to be there. Comes back when the agent is connected. */
+  /**
+   * Starts both programs with files in `dir`, which must exist. Returns when the agent is
+   * connected.
+   */
   static async start(dir: string, way: Way): Promise<Konnectivity> {
     const tools = new Konnectivity(dir, way, await freePorts(6))
     await tools.startServer()
@@ -59,7 +62,7 @@ export class Konnectivity implements AsyncDisposable {
     return tools
   }
 
-  /** The connection of an egress selection. */
+  /** The connection of an egress selection to this proxy. */
   get connection(): object {
     const { server } = this.#ports
     const uds = { udsName: this.#at('proxy.sock') }
@@ -122,7 +125,7 @@ export class Konnectivity implements AsyncDisposable {
     await this.connected()
   }
 
-  /** The server knows an agent. */
+  /** Waits until an agent is connected to the server. */
   async connected(): Promise<void> {
     const { health } = this.#ports
     await until(
@@ -135,7 +138,7 @@ export class Konnectivity implements AsyncDisposable {
     await end(this.#server)
   }
 
-  /** Comes back when the server has noticed. */
+  /** Stops the agent, and waits until the server has noticed. */
   async stopAgent(): Promise<void> {
     await end(this.#agent)
     const { health } = this.#ports
@@ -176,7 +179,7 @@ async function end(child: ChildProcess | undefined): Promise<void> {
   await gone
 }
 
-/** Undefined: no answer. */
+/** Returns the body, or undefined if there is no successful response. */
 function read(port: number, path: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     get({ host: '127.0.0.1', port, path, agent: false, timeout: 2000 }, (response) => {

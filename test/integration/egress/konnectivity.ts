@@ -1,9 +1,10 @@
 /**
- * The reference and Keelson behind konnectivity's real server and agent, in the three ways in which
- * it can be reached: a webhook behind a Service, an aggregated server and a large answer go through
- * it, and what is said without the agent, without the server, and when they are back. The same
- * answers on both, or it fails: `npm run konnectivity [-- --only grpc-uds] [--keelson-alone]`.
- * First `test/support/tools/install konnectivity-server konnectivity-agent kube-apiserver etcd`.
+ * Compares kube-apiserver and Keelson behind konnectivity's real server and agent, in the three
+ * ways in which that server can be reached. A webhook behind a Service, an aggregated server and a
+ * large response go through it. The script also compares the errors without the agent or the
+ * server, and the responses when they are back. It fails if any response differs: `npm run
+ * konnectivity [-- --only grpc-uds] [--keelson-alone]`. First run `test/support/tools/install
+ * konnectivity-server konnectivity-agent kube-apiserver etcd`.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -23,7 +24,9 @@ import { until } from '../../support/harness/until.ts'
 import { type Client, clients } from '../support.ts'
 import { Konnectivity, type Way, ways } from './konnectivity-tools.ts'
 
-/** On this machine, where the agent finds it. */
+/**
+ * Cluster IP of the remote server. It is a loopback address, where the agent reaches the server.
+ */
 const CLUSTER_IP = '127.0.93.9'
 const LARGE_BYTES = 20 << 20
 const group = 'far.example.com'
@@ -36,7 +39,7 @@ const { certificatePem: cert, keyPem: key } = createSelfSigned(
   Date.now(),
 )
 
-/** A webhook, and an aggregated server. */
+/** Serves a webhook and an aggregated API. */
 function answer(request: IncomingMessage, response: ServerResponse): void {
   const path = request.url?.split('?')[0] ?? ''
   const say = (body: object): void => {
@@ -104,7 +107,7 @@ async function run(way: Way, start: typeof startKeelson): Promise<Outcome> {
   )
   await look('all there')
   outcome['all there: large answer'] = await aggregated(client, 'large')
-  // A kept connection ends with the agent, which the next request may meet.
+  // A kept connection ends with the agent. The next request may still use it and fail.
   await konnectivity.stopAgent()
   await settled(client)
   await look('without the agent')
@@ -132,11 +135,14 @@ async function startFarServer(stack: AsyncDisposableStack): Promise<number> {
   return portOf(far)
 }
 
-/** Whether it comes with the proxy's first answer or after it is a matter of time. */
+/**
+ * Errors of a refused tunnel. They depend on whether the proxy's second response arrives with its
+ * first.
+ */
 const secondAnswer =
   /(?:unexpected 114 bytes of buffered data from CONNECT proxy "[^"]*"|http: server gave HTTP response to HTTPS client|tls: first record does not look like a TLS handshake)/
 
-/** A message without what differs from run to run. */
+/** Returns a message without the parts that differ from run to run. */
 const hidden = (
   message: string,
   { dir, port }: { readonly dir: string; readonly port: number },
@@ -158,7 +164,7 @@ async function back(client: Client): Promise<void> {
   )
 }
 
-/** Both kept connections are gone, and were found to be. */
+/** Waits until both kept connections are closed, and no request uses them any more. */
 async function settled(client: Client): Promise<void> {
   await until(
     async () => !(await reviewed(client)).includes('EOF'),
@@ -180,7 +186,7 @@ async function prepare(client: Client, port: number): Promise<void> {
     metadata: { name: 'far' },
     spec: { clusterIP: CLUSTER_IP, ports },
   })
-  // They only have to be there: an address of this machine may not be one.
+  // The Endpoints only have to exist. They must not contain a loopback address.
   await post('/api/v1/namespaces/default/endpoints', {
     metadata: { name: 'far' },
     subsets: [{ addresses: [{ ip: '192.0.2.9' }], ports }],

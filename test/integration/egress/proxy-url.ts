@@ -1,7 +1,8 @@
 /**
- * The proxy of a kubeconfig (`proxy-url`) behind an egress selection, as the audit webhook uses
- * both: `node test/integration/egress/proxy-url.ts [--reference]` prints what each proxy was asked
- * for. The selection is dialed for the proxy, and the proxy for the webhook.
+ * Prints which requests each proxy gets when a kubeconfig with a `proxy-url` is used behind an
+ * egress selection, as the audit webhook does: `node test/integration/egress/proxy-url.ts
+ * [--reference]`. The egress proxy must be asked for the address of the inner proxy, and the inner
+ * proxy for the webhook.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +21,7 @@ const write = (name: string, value: unknown): string => {
   return join(folder, name)
 }
 
-/** The proxy of the kubeconfig: it is asked, and refuses. */
+/** Requests to the proxy of the kubeconfig, which refuses them all. */
 const asked: string[] = []
 const sockets = new Set<Socket>()
 const inner = createServer((socket) => {
@@ -61,7 +62,7 @@ await using server = process.argv.includes('--reference')
   ? await startReference({ etcdUrl: etcd.clientUrl, args })
   : await startOn(etcd, args)
 console.log(`asked: ${server.url}`)
-await until(() => asked.length > 0, 'the proxy of the kubeconfig is asked')
+await until(() => asked.length > 0, 'the proxy of the kubeconfig gets a request')
 const shown = (text: string): string => text.replaceAll(String(portOf(inner)), 'PORT')
 console.log(`egress: ${[...new Set(outer.dialed.map(shown))].join(', ')}`)
 console.log(`proxy-url: ${[...new Set(asked.map(shown))].join(', ')}`)

@@ -1,5 +1,5 @@
 /**
- * Records what the reference does in the sequences: `node test/integration/encryption/record.ts
+ * Records kube-apiserver's responses to the sequences: `node test/integration/encryption/record.ts
  * --reference`.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { clients } from '../support.ts'
 import { type Ask, configOf, namespace, phases, play, type StepResult } from './sequences.ts'
 
 if (!process.argv.includes('--reference')) {
-  console.error('say --reference: this starts kube-apiserver once for each phase')
+  console.error('pass --reference: this starts kube-apiserver once for each phase')
   process.exit(1)
 }
 

@@ -1,7 +1,7 @@
 /**
- * Servers in turn on one etcd, each with another EncryptionConfiguration: how values move from key
- * to key, and what is answered for values that cannot be read. Played by the reference (record.ts)
- * and by Keelson (test/integration/encryption-recorded.test.ts).
+ * Runs servers in turn on one etcd, each with another EncryptionConfiguration. The sequences show
+ * how values move from key to key, and the responses for values that cannot be read. kube-apiserver
+ * (record.ts) and Keelson (test/integration/encryption-recorded.test.ts) run them.
  */
 import type { EtcdEngine } from '../../../src/storage/etcd-engine.ts'
 import { rangeOfKey } from '../../../src/storage/keys.ts'
@@ -15,14 +15,14 @@ export type Ask = (call: {
   readonly type?: string
 }) => Promise<Answer>
 
-/** What a step has shown, without what differs from run to run. */
+/** Result of a step, without the parts that differ from run to run. */
 export type StepResult = { readonly step: string; readonly [what: string]: unknown }
 
 type Step =
   | { readonly do: 'create' | 'same'; readonly name: string }
-  /** All verbs on an object. */
+  /** Calls all verbs on an object. */
   | { readonly do: 'verbs'; readonly name: string }
-  /** Puts bytes into etcd that were made of those of another object. */
+  /** Puts a value into etcd that is made from the value of another object. */
   | {
       readonly do: 'raw'
       readonly name: string
@@ -50,7 +50,7 @@ const flipped = (value: Buffer): Buffer =>
   Buffer.concat([value.subarray(0, -1), Buffer.from([(value.at(-1) ?? 0) ^ 1])])
 const cut = (bytes: number) => (value: Buffer) => value.subarray(0, bytes)
 const text = (words: string) => () => Buffer.from(words)
-/** Each is read with all verbs, and removed again. */
+/** Stores an unreadable value, calls all verbs on it, and removes it. */
 const unreadable = (name: string, of: string, change: (value: Buffer) => Buffer): Step[] => [
   { do: 'raw', name, of, change },
   { do: 'verbs', name },
@@ -161,7 +161,7 @@ export const configOf = ({ resources }: Phase): string | undefined =>
         resources,
       })
 
-/** The namespace must be there. */
+/** Runs the steps of a phase. The namespace must exist. */
 export async function play({ steps }: Phase, ask: Ask, engine: EtcdEngine): Promise<StepResult[]> {
   const shown: StepResult[] = []
   for (const step of steps) shown.push(...(await playStep(step, ask, engine)))
@@ -195,7 +195,7 @@ async function playStep(step: Step, ask: Ask, engine: EtcdEngine): Promise<StepR
   return playVerbs(name, ask)
 }
 
-/** Nothing here deletes what can be read but for the object itself. */
+/** Calls all verbs on an object. No call deletes other objects that can be read. */
 async function playVerbs(name: string, ask: Ask): Promise<StepResult[]> {
   const one = `${path}/${name}`
   const body = object(name)
@@ -228,7 +228,7 @@ async function playVerbs(name: string, ask: Ask): Promise<StepResult[]> {
   return shown
 }
 
-/** Of a Status all of it, of a list the names. */
+/** Returns the fields of a Status, or the names of a list. */
 function bodyOf(answer: string): { readonly [what: string]: unknown } {
   const { kind, message, reason, details, items } = JSON.parse(answer)
   if (kind === 'Status') return { message, reason, details }

@@ -1,7 +1,7 @@
 /**
- * A real Prometheus scrapes a loaded Keelson: every expression of docs/dashboards, and of what
- * kube-prometheus asks about an API server, has values. First: `test/support/tools/install
- * prometheus promtool`.
+ * Tests that a real Prometheus, which scrapes a loaded Keelson, has values for every expression of
+ * docs/dashboards and of kube-prometheus. First run `test/support/tools/install prometheus
+ * promtool`.
  */
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
@@ -96,8 +96,8 @@ async function startPrometheus({
 }
 
 /**
- * Reads, writes, watches, refusals and requests whose time is over at once, until it is disposed
- * of.
+ * Makes reads, writes, watches, requests that are refused and requests that time out, until it is
+ * disposed.
  */
 function keepAsking(client: Client, stranger: Client): Disposable {
   let isOver = false
@@ -162,7 +162,7 @@ const hasValues = async (expr: string): Promise<void> => {
   await until(async () => (await query(expr)).length > 0, `a value of ${expr}`)
 }
 
-test('promtool takes the rules, and finds nothing to mend', () => {
+test('promtool accepts the rules without warnings', () => {
   const said = execFileSync(
     toolPath('promtool'),
     ['check', 'rules', '--lint=all', '--lint-fatal', rulesFile],
@@ -173,7 +173,7 @@ test('promtool takes the rules, and finds nothing to mend', () => {
   assert.match(said, /SUCCESS/)
 })
 
-test('every recording rule has values, and every alert knows its metrics', {
+test('every recording rule has values, and so do the metrics of every alert', {
   timeout: 300_000,
 }, async () => {
   const { value } = parseYaml(readFileSync(rulesFile))
@@ -182,7 +182,8 @@ test('every recording rule has values, and every alert knows its metrics', {
   ).groups
   for (const { record, expr } of groups.flatMap(({ rules }) => rules)) {
     if (record !== undefined) await hasValues(record)
-    // An alert has a value when it is one: what it compares always has.
+    // An alert has a value only while it fires, but the expressions that it compares always have
+    // one.
     const parts =
       record === undefined
         ? expr.split(' and ').map((part) => part.replace(/ (?:>|==) .*$/s, ''))
@@ -201,6 +202,6 @@ test('every panel of the dashboard has values', { timeout: 300_000 }, async () =
     await hasValues(expr.replaceAll('$instance', '.*').replaceAll('$__rate_interval', '1m'))
 })
 
-test('what kube-prometheus asks has values', { timeout: 300_000 }, async () => {
+test('the expressions of kube-prometheus have values', { timeout: 300_000 }, async () => {
   for (const expr of kubePrometheusQueries) await hasValues(expr)
 })

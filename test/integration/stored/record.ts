@@ -1,6 +1,6 @@
 /**
- * `node test/integration/stored/record.ts`: shows the values to the reference and writes
- * answers.json.
+ * Records kube-apiserver's responses for the values in answers.json: `node
+ * test/integration/stored/record.ts`.
  */
 import { writeFileSync } from 'node:fs'
 import { request } from 'node:https'
@@ -42,7 +42,7 @@ try {
     const protobuf = await askFor(value, 'protobuf', { etcd, ask })
     if (json === undefined) continue
     const isSame = protobuf === undefined || isDeepStrictEqual(json, protobuf)
-    if (!isSame) console.log(`${value.name}: protobuf is read otherwise than JSON`)
+    if (!isSame) console.log(`${value.name}: protobuf is read differently from JSON`)
     answers[value.name] = { json, ...(isSame ? {} : { protobuf }) }
   }
   const lines = Object.entries(answers).map(

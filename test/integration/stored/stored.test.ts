@@ -1,6 +1,6 @@
 /**
- * What is in a database that has lived through many versions is read and written as the reference
- * reads and writes it.
+ * Tests that a database which has lived through many versions is read and written as by
+ * kube-apiserver.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -38,10 +38,10 @@ after(() => parts.disposeAsync())
 
 for (const value of storedValues) {
   for (const form of ['json', 'protobuf'] as const) {
-    test(`${value.name} in ${form}`, async () => {
+    test(`${value.name} in ${form} is read and written as by kube-apiserver`, async () => {
       assert.ok(server, 'a server runs')
       const expected = recorded[value.name]
-      assert.ok(expected, 'the reference was asked')
+      assert.ok(expected, 'the responses are recorded')
       const answers = await askFor(value, form, server)
       if (answers !== undefined) assert.deepEqual(answers, expected[form] ?? expected.json)
     })

@@ -1,20 +1,20 @@
 /**
- * Objects as servers of long ago stored them, or servers with other gates, or as only a hand could
- * have. `record.ts` shows them to the reference and keeps its answers; the test shows them to
- * Keelson.
+ * Objects as they were stored by old servers, by servers with other gates, or as only a person
+ * could have written them. `record.ts` records kube-apiserver's responses, and the test compares
+ * Keelson's with them.
  */
 import type { Fields } from '../../../src/api/object.ts'
 
 export type StoredValue = {
   readonly name: string
-  /** Below /registry/, with `$` for the object's name. */
+  /** Key below /registry/, with `$` for the object's name. */
   readonly key: string
-  /** Where it is read, with `$` for the object's name. */
+  /** Path of the object in the API, with `$` for the object's name. */
   readonly path: string
   readonly value: Fields
-  /** A merge patch, and what of the answer is compared. Absent: the object is only read. */
+  /** A merge patch, whose response is also compared. Absent if the object is only read. */
   readonly patch?: Fields
-  /** Only JSON is put: protobuf could not say this. */
+  /** Whether the value is stored as JSON only, because protobuf cannot represent it. */
   readonly isOnlyJson?: true
 }
 

@@ -1,15 +1,18 @@
 /**
- * Configurations of webhooks as objects, and when they are in force: upstream's e2e tests
- * ([sig-api-machinery] AdmissionWebhook … [Conformance], webhook.go of v1.33.4), whose webhook is a
- * pod there and a server on this machine here. Each is for both types but the first.
+ * Tests webhook configurations as objects, and when they apply. They are Kubernetes' e2e tests
+ * ([sig-api-machinery] AdmissionWebhook … [Conformance], webhook.go of v1.33.4). The webhook is a
+ * pod there, and a server on this machine here. All but the first run for both types. Each original
+ * test has these counterparts here:
  *
- * | upstream's test                                                                              | ours                                       |
- * | -------------------------------------------------------------------------------------------- | ------------------------------------------ |
- * | should include webhook resources in discovery documents                                      | discovery shows both types                 |
- * | patching/updating a validating (mutating) webhook should work                                | an update and a patch are in force         |
- * | listing validating (mutating) webhooks should work                                           | ten are listed, and deleted, by a label    |
- * | should be able to create and update validating (mutating) … with match conditions            | match conditions are stored and replaced   |
- * | should reject validating (mutating) webhook configurations with invalid match conditions     | a match condition that is none is refused  |
+ * - "should include webhook resources in discovery documents": discovery shows both types.
+ * - "patching/updating a validating (mutating) webhook should work": an update and a patch of a
+ *   configuration apply.
+ * - "listing validating (mutating) webhooks should work": ten configurations are listed and deleted
+ *   by a label.
+ * - "should be able to create and update validating (mutating) … with match conditions": match
+ *   conditions are stored and replaced.
+ * - "should reject validating (mutating) webhook configurations with invalid match conditions": an
+ *   invalid match condition is refused.
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
@@ -21,11 +24,11 @@ const fixture = fixtureOfFile()
 
 type Type = {
   readonly collection: string
-  /** Of the webhook. */
+  /** Path of the webhook. */
   readonly path: string
-  /** That the webhook minds. */
+  /** Data to which the webhook reacts. */
   readonly data: Fields
-  /** Of an answer: the webhook was asked. */
+  /** Whether the response shows that the webhook was called. */
   readonly isInForce: (answer: Answer) => boolean
   readonly isNot: (answer: Answer) => boolean
 }
@@ -68,7 +71,7 @@ suite('configurations', { concurrency: true, timeout: 300_000 }, () => {
   })
 
   for (const [name, { collection, path, data, isInForce, isNot }] of Object.entries(types)) {
-    test(`${name}: an update and a patch are in force`, async () => {
+    test(`${name}: an update and a patch of a configuration apply`, async () => {
       await using scope = await Scope.begin(fixture())
       await scope.register(collection, [scope.webhook('own', { path, rules: onConfigMaps })])
       await scope.untilConfigMap(data, 'the webhook sees creates', isInForce)
@@ -88,7 +91,7 @@ suite('configurations', { concurrency: true, timeout: 300_000 }, () => {
       await scope.untilConfigMap(data, 'the webhook sees creates again', isInForce)
     })
 
-    test(`${name}: ten are listed, and deleted, by a label`, async () => {
+    test(`${name}: ten configurations are listed and deleted by a label`, async () => {
       await using scope = await Scope.begin(fixture())
       for (let at = 0; at < 10; at++) {
         const metadata = { name: `${scope.name}-${at}`, labels: { list: scope.name } }
@@ -100,9 +103,9 @@ suite('configurations', { concurrency: true, timeout: 300_000 }, () => {
       }
       const selected = `${collection}?labelSelector=list=${scope.name}`
       assert.equal(itemsOf((await fixture().call({ path: selected })).body['items']).length, 10)
-      await scope.untilConfigMap(data, 'the webhooks are asked', isInForce)
+      await scope.untilConfigMap(data, 'the webhooks are called', isInForce)
       await fixture().write({ method: 'DELETE', path: selected })
-      await scope.untilConfigMap(data, 'no webhook is asked', isNot)
+      await scope.untilConfigMap(data, 'no webhook is called', isNot)
     })
 
     test(`${name}: match conditions are stored and replaced`, async () => {
@@ -121,7 +124,7 @@ suite('configurations', { concurrency: true, timeout: 300_000 }, () => {
       assert.deepEqual(await conditionsOf(own), [one, other])
     })
 
-    test(`${name}: a match condition that is none is refused`, async () => {
+    test(`${name}: an invalid match condition is refused`, async () => {
       await using scope = await Scope.begin(fixture())
       const matchConditions = [
         { name: 'invalid-expression-1', expression: '... [] bad expression' },

@@ -1,16 +1,18 @@
 /**
- * Webhooks that refuse writes: upstream's e2e tests ([sig-api-machinery] AdmissionWebhook …
- * [Conformance], webhook.go of v1.33.4), whose webhook is a pod there and a server on this machine
- * here.
+ * Tests webhooks that refuse writes. They are Kubernetes' e2e tests ([sig-api-machinery]
+ * AdmissionWebhook … [Conformance], webhook.go of v1.33.4). The webhook is a pod there, and a
+ * server on this machine here. Each original test has this counterpart here:
  *
- * | upstream's test, "should …"                                                  | ours, "a webhook …" or as it stands                  |
- * | ---------------------------------------------------------------------------- | ---------------------------------------------------- |
- * | be able to deny pod and configmap creation                                   | refuses pods and config maps (by url, by Service)    |
- * | be able to deny custom resource creation, update and deletion                | refuses to create, update and delete a custom object |
- * | unconditionally reject operations on fail closed webhook                     | that cannot be called refuses everything under Fail  |
- * | deny crd creation                                                            | refuses a definition                                 |
- * | honor timeout                                                                | has the time of its timeout                          |
- * | not be able to mutate or prevent deletion of webhook configuration objects   | does not see configurations of webhooks              |
+ * - "should be able to deny pod and configmap creation": a webhook refuses pods and config maps,
+ *   called by url or service.
+ * - "should be able to deny custom resource creation, update and deletion": a webhook refuses to
+ *   create, update and delete a custom object.
+ * - "should unconditionally reject operations on fail closed webhook": a webhook that cannot be
+ *   called refuses everything under failurePolicy Fail.
+ * - "should deny crd creation": a webhook refuses a definition.
+ * - "should honor timeout": a webhook may take as long as its timeout.
+ * - "should not be able to mutate or prevent deletion of webhook configuration objects": a webhook
+ *   is not called for webhook configurations.
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
@@ -109,7 +111,7 @@ suite('denials', { concurrency: true, timeout: 300_000 }, () => {
     ['the default suffices', { failurePolicy: 'Fail' }, true],
   ]
   for (const [what, more, isAllowed] of timeouts) {
-    test(`a webhook has the time of its timeout: ${what}`, async () => {
+    test(`a webhook may take as long as its timeout: ${what}`, async () => {
       await using scope = await Scope.begin(fixture())
       await scope.register(validating, [
         scope.webhook('late', { path: late, rules: onConfigMaps, more }),
@@ -120,11 +122,11 @@ suite('denials', { concurrency: true, timeout: 300_000 }, () => {
     })
   }
 
-  test('a webhook does not see configurations of webhooks', async () => {
+  test('a webhook is not called for webhook configurations', async () => {
     await using scope = await Scope.begin(fixture())
     const plurals = ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations']
     const group = 'admissionregistration.k8s.io'
-    // Upstream's select namespaces, too, which says nothing of objects outside of them.
+    // The original webhooks also select namespaces, which has no effect on cluster-scoped objects.
     const more = {
       failurePolicy: 'Fail',
       objectSelector: { matchLabels: { [scope.name]: 'true' } },

@@ -1,7 +1,7 @@
 /**
- * What the tests of this folder share: a server (Keelson as a process; the reference with
- * WEBHOOKS_ON=reference), the sample webhook, and for each test a namespace of its own whose label
- * its webhooks select.
+ * Fixtures that the tests of this folder share: a server (Keelson in a process, or kube-apiserver
+ * with WEBHOOKS_ON=reference), the sample webhook, and for each test a namespace whose label its
+ * webhooks select.
  */
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
@@ -13,9 +13,9 @@ import { startReference } from '../../support/harness/reference.ts'
 import { type Call, type Client, clients } from '../support.ts'
 import { CLUSTER_IP, SampleWebhook } from './sample-webhook.ts'
 
-/** The Service that leads to the webhook, where a test reaches it so. */
+/** The Service of the webhook, for tests that reach the webhook by it. */
 const SERVICE = { namespace: 'default', name: 'webhook' } as const
-/** Configurations are in force a moment after they are stored. */
+/** Maximum time until a configuration applies. It applies a moment after it is stored. */
 const IN_FORCE_MS_MAX = 60_000
 
 export const admission = '/apis/admissionregistration.k8s.io/v1'
@@ -61,7 +61,7 @@ export class Fixture implements AsyncDisposable {
 
   async call(call: Call): Promise<Answer> {
     const { status, text } = await this.#client.call(call)
-    // What is not served yet is answered in plain text.
+    // Paths that are not served yet have a plain text response.
     return { status, body: text.startsWith('{') ? JSON.parse(text) : {} }
   }
 
@@ -69,7 +69,7 @@ export class Fixture implements AsyncDisposable {
     return this.#client.lines({ path })
   }
 
-  /** The answer to a write that succeeds. */
+  /** Makes a write that must succeed, and returns the body of the response. */
   async write(call: Call): Promise<Fields> {
     const { status, body } = await this.call(call)
     assert.ok(status < 300, `${call.method} ${call.path}: ${status} ${JSON.stringify(body)}`)
@@ -82,7 +82,7 @@ export class Fixture implements AsyncDisposable {
     return { service: { ...SERVICE, port, path }, caBundle }
   }
 
-  /** A name that no other test has. */
+  /** Returns a name that no other test has. */
   unique(): string {
     return `webhook-${process.pid}-${++this.#tests}`
   }
@@ -96,7 +96,7 @@ export class Fixture implements AsyncDisposable {
     return name
   }
 
-  /** Resolves when `attempt` does so with true. */
+  /** Resolves when `attempt` returns true. */
   async until(what: string, attempt: () => Promise<boolean>): Promise<void> {
     const endMs = performance.now() + IN_FORCE_MS_MAX
     while (!(await attempt())) {
@@ -118,8 +118,8 @@ export class Fixture implements AsyncDisposable {
       const body = { metadata, spec: { clusterIP: CLUSTER_IP, ports } }
       return (await this.call({ method: 'POST', path, body })).status === 201
     })
-    // Where kube-proxy would send it: the API server itself calls the cluster IP (without
-    // --enable-aggregator-routing).
+    // kube-proxy would use these endpoints. The API server itself calls the cluster IP, because
+    // --enable-aggregator-routing is not set.
     const labels = { 'kubernetes.io/service-name': SERVICE.name }
     const endpoints = [{ addresses: ['192.0.2.1'], conditions: { ready: true } }]
     await this.write({
@@ -130,14 +130,14 @@ export class Fixture implements AsyncDisposable {
   }
 }
 
-/** One for all tests of a file. */
+/** Starts one fixture for all tests of a file. */
 export function fixtureOfFile(): () => Fixture {
   let fixture: Fixture | undefined
   before(async () => {
     fixture = await Fixture.start()
   })
   after(() => fixture?.[Symbol.asyncDispose]())
-  return () => fixture ?? assert.fail('a fixture is for tests')
+  return () => fixture ?? assert.fail('the fixture is available in tests only')
 }
 
 export const messageOf = ({ body }: Answer): string => textOf(body['message'])

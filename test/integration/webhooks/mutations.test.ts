@@ -1,16 +1,17 @@
 /**
- * Webhooks that change what is written: upstream's e2e tests ([sig-api-machinery] AdmissionWebhook
- * … [Conformance], webhook.go of v1.33.4), whose webhook is a pod there and a server on this
- * machine here.
+ * Tests webhooks that change writes. They are Kubernetes' e2e tests ([sig-api-machinery]
+ * AdmissionWebhook … [Conformance], webhook.go of v1.33.4). The webhook is a pod there, and a
+ * server on this machine here. Each original test has this counterpart here:
  *
- * | upstream's test, "should …"                              | ours                                                     |
- * | -------------------------------------------------------- | -------------------------------------------------------- |
- * | mutate configmap                                         | the second webhook sees what the first one added         |
- * | mutate pod and apply defaults after mutation             | what a webhook added to a pod gets its defaults          |
- * | mutate custom resource                                   | webhooks change a custom object                          |
- * | mutate custom resource with pruning                      | what webhooks add beyond the schema is pruned            |
- * | mutate custom resource with different stored version     | webhooks change an object that is stored in another version |
- * | mutate everything except 'skip-me' configmaps            | a match condition excepts an object                      |
+ * - "should mutate configmap": the second webhook sees the changes of the first.
+ * - "should mutate pod and apply defaults after mutation": an object that a webhook adds to a pod
+ *   gets defaults.
+ * - "should mutate custom resource": webhooks change a custom object.
+ * - "should mutate custom resource with pruning": fields that webhooks add beyond the schema are
+ *   pruned.
+ * - "should mutate custom resource with different stored version": webhooks change an object that
+ *   is stored in another version.
+ * - "should mutate everything except 'skip-me' configmaps": a match condition exempts an object.
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
@@ -24,7 +25,10 @@ const start = { start: 'yes' } as const
 const first = { ...start, 'stage-1': 'yes' } as const
 const second = { ...first, 'stage-2': 'yes' } as const
 
-/** The first stage also on updates, as upstream has it. */
+/**
+ * Registers webhooks for widgets. The first stage is also called for updates, as in the original
+ * test.
+ */
 async function mutateWidgets(scope: Scope, { group }: Custom): Promise<void> {
   const rules = (...operations: string[]): Fields[] => [rule(operations, group, ['widgets'])]
   await scope.register(mutating, [
@@ -34,7 +38,7 @@ async function mutateWidgets(scope: Scope, { group }: Custom): Promise<void> {
 }
 
 suite('mutations', { concurrency: true, timeout: 300_000 }, () => {
-  test('the second webhook sees what the first one added', async () => {
+  test('the second webhook sees the changes of the first', async () => {
     await using scope = await Scope.begin(fixture())
     await scope.register(mutating, [
       scope.webhook('stage-1', { path, rules: onConfigMaps }),
@@ -43,7 +47,7 @@ suite('mutations', { concurrency: true, timeout: 300_000 }, () => {
     assert.deepEqual(dataOf((await scope.createConfigMap('a', start)).body), second)
   })
 
-  test('what a webhook added to a pod gets its defaults', async () => {
+  test('an object that a webhook adds to a pod gets defaults', async () => {
     await using scope = await Scope.begin(fixture())
     const rules = [rule(['CREATE'], '', ['pods'])]
     await scope.register(mutating, [
@@ -71,7 +75,7 @@ suite('mutations', { concurrency: true, timeout: 300_000 }, () => {
     assert.deepEqual(dataOf(body), second)
   })
 
-  test('what webhooks add beyond the schema is pruned', async () => {
+  test('fields that webhooks add beyond the schema are pruned', async () => {
     await using scope = await Scope.begin(fixture())
     const text = { type: 'string' }
     const data = { type: 'object', properties: { start: text, 'stage-1': text } }
@@ -108,7 +112,7 @@ suite('mutations', { concurrency: true, timeout: 300_000 }, () => {
     assert.equal(changed['dummy'], 'test')
   })
 
-  test('a match condition excepts an object', async () => {
+  test('a match condition exempts an object', async () => {
     await using scope = await Scope.begin(fixture())
     const matchConditions = [{ name: 'skip-me', expression: "object.metadata.name != 'skip-me'" }]
     const more = { matchConditions }

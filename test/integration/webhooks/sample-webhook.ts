@@ -1,5 +1,5 @@
 /**
- * The server that upstream's tests run as a pod: admission webhooks and a conversion webhook by
+ * The server that Kubernetes' tests run as a pod: admission webhooks and a conversion webhook by
  * path, over TLS with a CA of its own.
  */
 import assert from 'node:assert/strict'
@@ -11,11 +11,13 @@ import { type Fields, fieldsOf, itemsOf, textOf } from '../../../src/api/object.
 import { Authority } from '../../support/harness/issued-certificate.ts'
 
 /**
- * On this machine and within the range of Services, so that a Service leads here without a
- * kube-proxy.
+ * Cluster IP of the webhook. It is a loopback address within the range of Services, so that a
+ * Service leads here without kube-proxy.
  */
 export const CLUSTER_IP = '127.0.77.9'
-/** How long `/allows-late` takes: longer than the shortest timeout, shorter than the default. */
+/**
+ * Duration of `/allows-late`. It is longer than the shortest timeout, and shorter than the default.
+ */
 export const LATE_MS = 2_000
 
 export class SampleWebhook implements AsyncDisposable {
@@ -31,7 +33,7 @@ export class SampleWebhook implements AsyncDisposable {
     this.#server = server
   }
 
-  /** `serviceNames`: DNS names of the Services that lead here. */
+  /** Starts the webhook. `serviceNames` are DNS names of the Services that lead to it. */
   static async start(serviceNames: readonly string[]): Promise<SampleWebhook> {
     const authority = new Authority('webhooks')
     const { certificatePem: cert, keyPem: key } = authority.issue({
@@ -78,7 +80,7 @@ const patched = (path: string, value: unknown): Fields => {
   return { ...allowed, patchType: 'JSONPatch', patch }
 }
 
-/** That of a review: what is deleted is the old one. */
+/** Returns the object of a review. For a deletion, this is the old object. */
 const objectOf = ({ operation, object, oldObject }: Fields): Fields =>
   fieldsOf(operation === 'DELETE' ? oldObject : object)
 const dataOf = (request: Fields): Fields => fieldsOf(objectOf(request)['data'])
@@ -94,7 +96,7 @@ const refuseData = (request: Fields): Fields => {
   return allowed
 }
 
-/** Each call adds the key that follows the last one there. */
+/** Adds the key that follows the last existing one. */
 const addStage = (request: Fields): Fields => {
   const data = dataOf(request)
   if (data['stage-1'] === 'yes') return patched('/data/stage-2', 'yes')
@@ -116,11 +118,11 @@ const addInitContainer = (request: Fields): Fields =>
     ? patched('/spec/initContainers', [{ name: 'added', image: 'added', resources: {} }])
     : allowed
 
-/** v1 has `hostPort`, v2 has `host` and `port`. */
+/** Converts between v1, which has `hostPort`, and v2, which has `host` and `port`. */
 function convert({ desiredAPIVersion, objects }: Fields): Fields {
   const toSecond = textOf(desiredAPIVersion).endsWith('/v2')
   const convertedObjects = itemsOf(objects).map(({ hostPort, host, port, ...rest }) => {
-    assert.notEqual(rest['apiVersion'], desiredAPIVersion, 'nothing is to be converted')
+    assert.notEqual(rest['apiVersion'], desiredAPIVersion, 'the object has this version already')
     const [first, second] = textOf(hostPort).split(':')
     const split = hostPort === undefined ? {} : { host: first, port: second }
     const joined =

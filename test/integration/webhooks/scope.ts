@@ -1,12 +1,12 @@
 /**
- * What one test has: a namespace, webhooks that see only what is in it, and objects. Its
- * configurations end with it.
+ * The objects of one test: a namespace, webhooks that match only its contents, and custom
+ * resources. Configurations and definitions are deleted with the scope.
  */
 import assert from 'node:assert/strict'
 import { type Fields, textOf } from '../../../src/api/object.ts'
 import { type Answer, dataOf, definitions, type Fixture, messageOf, type Reach } from './fixture.ts'
 
-/** A webhook besides what all have. */
+/** A webhook, without the fields that all webhooks have in common. */
 export type WebhookRegistration = {
   readonly path: string
   readonly rules: readonly Fields[]
@@ -29,7 +29,10 @@ export const onConfigMaps = [rule(['CREATE'], '', ['configmaps'])]
 
 export class Scope implements AsyncDisposable {
   readonly fixture: Fixture
-  /** Also the label that its webhooks select, and the name of its first configuration. */
+  /**
+   * Name of the namespace. It is also the label that the webhooks select, and the name of the first
+   * configuration.
+   */
   readonly name: string
   readonly configMaps: string
   readonly #ended: { readonly path: string }[] = []
@@ -63,8 +66,8 @@ export class Scope implements AsyncDisposable {
   }
 
   /**
-   * Creates a configuration and waits until it is in force: its last webhook denies what has a
-   * certain label.
+   * Creates a configuration and waits until it applies. An additional webhook, which denies objects
+   * with a certain label, shows when it does.
    */
   async register(
     collection: string,
@@ -102,7 +105,7 @@ export class Scope implements AsyncDisposable {
     })
   }
 
-  /** Creates ConfigMaps with this data until one fares so, and deletes each. */
+  /** Creates ConfigMaps with this data until a response meets the condition, and deletes them. */
   async untilConfigMap(
     data: Fields,
     what: string,
@@ -118,7 +121,7 @@ export class Scope implements AsyncDisposable {
     })
   }
 
-  /** Gets, changes and puts back. */
+  /** Gets an object, changes it and puts it back. */
   async update(path: string, change: (object: Fields) => Fields): Promise<Answer> {
     const { body } = await this.fixture.call({ path })
     return this.fixture.call({ method: 'PUT', path, body: change(body) })
@@ -180,7 +183,7 @@ export const isDenied = (answer: Answer): boolean => messageOf(answer).includes(
 export const isCreated = ({ status }: Answer): boolean => status === 201
 export const isMutated = (answer: Answer): boolean => dataOf(answer.body)['stage-1'] !== undefined
 
-/** Of a version of a definition, where everything is preserved. */
+/** Returns a version of a definition that preserves all fields. */
 export const open = (name: string, storage: boolean): Fields => ({
   name,
   served: true,
