@@ -1,8 +1,8 @@
 /**
- * Builds one executable of the Node that runs this, the program, its threads and the code that V8
- * compiles for a start: for people and images without Node
- * (docs/decisions/0016-single-executable.md). An argument names the file; without one it is
- * `.cache/binary/keelson`.
+ * Builds a single executable for machines and images without Node
+ * (docs/decisions/0016-single-executable.md). It contains the Node that runs this script, the
+ * program, its worker threads, and the code that V8 compiles at startup. The argument is the path
+ * of the executable, by default `.cache/binary/keelson`.
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,17 +26,17 @@ import { buildPackage, executableEntry, workers } from './build.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..')
-/** As `bin/keelson` gives them to a server. */
+/** Node's flags, as in `bin/keelson`. */
 const nodeFlags = ['--max-semi-space-size=16']
 /**
- * What Node looks for in itself: the name of what is put in, and the mark that says that something
- * was.
+ * Strings that Node looks for in its own executable: the name of the injected program, and the mark
+ * that shows whether there is one.
  */
 const blobName = 'NODE_SEA_BLOB'
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
-/** Of the start whose code is kept. It takes a second. */
+/** Maximum time for the start whose compiled code is saved. It usually takes a second. */
 const START_MS_MAX = 300_000
-/** Code is written from two seconds after the start on. */
+/** Time after which the code is saved. The server saves it from two seconds after its start on. */
 const SAVED_MS = 2_500
 
 export async function buildBinary(file: string): Promise<void> {
@@ -53,7 +53,8 @@ export async function buildBinary(file: string): Promise<void> {
     if (process.platform === 'linux') await strip(made)
     await inject(made, blob)
     mkdirSync(dirname(file), { recursive: true })
-    // In one step: the other file system may be the one of the temporary folder.
+    // Copy the file next to its destination and rename it, which is atomic. The temporary folder
+    // may be on another file system.
     const draft = `${file}.${process.pid}`
     copyFileSync(made, draft)
     renameSync(draft, file)
@@ -62,17 +63,19 @@ export async function buildBinary(file: string): Promise<void> {
   }
 }
 
-/** A seventh of Node is names for debuggers. */
+/** Removes debug symbols, which are a seventh of Node. */
 async function strip(file: string): Promise<void> {
   await run('strip', [file]).catch((error: unknown) => {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
-    console.error('strip is not on the PATH (Debian: binutils): the executable is a seventh larger')
+    console.error(
+      'strip is not on the PATH, so the executable is a seventh larger: install binutils',
+    )
   })
 }
 
 /**
- * What `lib/process/code-cache.ts` saves when a server has started, on the same V8 with the same
- * flags.
+ * Starts a server, and returns the path of the compiled code that `lib/process/code-cache.ts`
+ * saves. V8 and its flags must be the same as in the executable.
  */
 async function compiledCode(main: string, dir: string): Promise<string> {
   const cache = join(dir, 'cache')
@@ -93,9 +96,9 @@ async function compiledCode(main: string, dir: string): Promise<string> {
       await sleep(100)
     ) {
       if (server.exitCode !== null || performance.now() > endMs)
-        throw new Error(`the server whose code is kept does not serve: ${told}`)
+        throw new Error(`the server whose compiled code is saved did not start: ${told}`)
     }
-    // It is saved when the server is idle, or else when it ends.
+    // The code is saved when the server is idle, or when it stops.
     await sleep(SAVED_MS)
   } finally {
     server.kill()
@@ -104,7 +107,7 @@ async function compiledCode(main: string, dir: string): Promise<string> {
   const found = readdirSync(cache, { recursive: true, encoding: 'utf8' }).find((name) =>
     /code-v[^/]*$/.test(name),
   )
-  if (found === undefined) throw new Error(`the server whose code is kept wrote none: ${told}`)
+  if (found === undefined) throw new Error(`the server did not save its compiled code: ${told}`)
   return join(cache, found)
 }
 
@@ -136,7 +139,9 @@ async function blobOf(dist: string, dir: string): Promise<string> {
 
 async function inject(file: string, blob: string): Promise<void> {
   if (!readFileSync(file).includes(`${fuse}:0`)) {
-    throw new Error(`${process.execPath} cannot hold a program: run this on a Node of nodejs.org`)
+    throw new Error(
+      `${process.execPath} does not support single executables: run this with Node from nodejs.org`,
+    )
   }
   const postject = join(root, 'node_modules', 'postject', 'dist', 'cli.js')
   const segment = process.platform === 'darwin' ? ['--macho-segment-name', 'NODE_SEA'] : []

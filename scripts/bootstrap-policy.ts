@@ -1,9 +1,9 @@
 /**
- * Writes src/access/rbac/bootstrap-policy.ts: the roles and bindings that every cluster begins
- * with, as the reference kube-apiserver shows them. Run by hand when the pin changes, never at
- * build; what it writes is reviewed and kept.
+ * Writes src/access/rbac/bootstrap-policy.ts: the roles and bindings that every new cluster has,
+ * read from a real kube-apiserver. Run by hand when the pinned version changes, not at build time;
+ * the output is reviewed and committed.
  *
- *   node scripts/bootstrap-policy.ts     writes (needs test/support/tools/install kube-apiserver)
+ *   node scripts/bootstrap-policy.ts     needs test/support/tools/install kube-apiserver
  */
 import { writeFileSync } from 'node:fs'
 import { request } from 'node:https'
@@ -41,8 +41,8 @@ const header = `/**
 export const bootstrapPolicy = \``
 
 /**
- * The gates that roles depend on, and whether they are on by default; `with`: those that must be on
- * besides.
+ * The feature gates that roles depend on, and whether they are on by default. `with` is a gate that
+ * must also be on.
  */
 const probes: readonly { readonly gate: string; readonly isOn: boolean; readonly with?: string }[] =
   [
@@ -60,8 +60,8 @@ const probes: readonly { readonly gate: string; readonly isOn: boolean; readonly
   ]
 
 /**
- * What is said of one object: its first line, then its own. With the gates that a line depends on
- * (`!`: that must be off).
+ * A line of the description of an object, and the gates that it depends on. A gate with `!` must be
+ * off. A policy has the lines of each object by the first of them.
  */
 type Line = { readonly text: string; readonly gates: readonly string[] }
 type Policy = Map<string, Line[]>
@@ -87,7 +87,10 @@ function kindAt(head: string): number {
   return kinds.indexOf(head.slice(0, head.indexOf(' ')))
 }
 
-/** What only one of two has depends on the gates, or on the last of them being off. */
+/**
+ * Marks the lines that only one of two policies has. Lines of `on` depend on all gates. Lines of
+ * `off` depend on the last gate being off.
+ */
 function markDifferences({
   gates,
   off,
@@ -167,13 +170,16 @@ function get(server: ApiServerProcess, path: string): Promise<Json> {
   })
 }
 
-/** What the text does not say all of them have. */
+/**
+ * Checks that an object has the metadata that all objects share, which the file does not contain.
+ */
 function checked(object: Fields): KubeObject {
   const { name, namespace, labels, annotations } = fieldsOf(object['metadata'])
   const isUsual =
     JSON.stringify(annotations) === '{"rbac.authorization.kubernetes.io/autoupdate":"true"}' &&
     fieldsOf(labels)['kubernetes.io/bootstrapping'] === 'rbac-defaults'
-  if (!isUsual) throw new Error(`${textOf(name)} has other metadata than the rest`)
+  if (!isUsual)
+    throw new Error(`${textOf(name)} does not have the annotations and labels of the others`)
   const metadata = {
     name: textOf(name),
     namespace: textOf(namespace),

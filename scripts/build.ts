@@ -1,8 +1,8 @@
 /**
- * Builds the package: the program and the packages of others that it uses in one file instead of
- * hundreds, since opening and linking them was most of the time that a start took
- * (docs/decisions/0010-bundled-package.md). Run by `npm pack`, before it packs; an argument names
- * another folder.
+ * Builds the package: bundles the program and its dependencies into one file, because opening and
+ * linking hundreds of files takes most of the startup time
+ * (docs/decisions/0010-bundled-package.md). `npm pack` runs this first. The argument is the output
+ * folder, by default `dist`.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -26,8 +26,8 @@ const root = join(import.meta.dirname, '..')
 const entry = 'main'
 
 /**
- * What runs in threads or processes of its own is loaded by name from the folder of whoever starts
- * it.
+ * Programs of separate threads and processes. They are loaded by name from the folder of the
+ * program that starts them.
  */
 export const workers = {
   'etcd-stand-in': 'entry/envtest/etcd-stand-in.ts',
@@ -38,9 +38,9 @@ export const workers = {
 }
 
 /**
- * The program imports what a command or a flag needs when it is called. In one file that saves
- * nothing, and each module would be a function that is called when it is first imported: a fifth of
- * a start.
+ * Replaces dynamic imports by static ones. The program imports modules when a command or flag needs
+ * them. In a single file this saves nothing, and the wrapper functions of such modules would take a
+ * fifth of the startup time.
  */
 const importAtOnce: Plugin = {
   name: 'import at once',
@@ -62,7 +62,7 @@ const importAtOnce: Plugin = {
   },
 }
 
-/** What a server may never need, and what takes milliseconds to load. */
+/** Modules of Node that take milliseconds to load and that a server may never need. */
 const laterModules = [
   'node:http',
   'node:https',
@@ -75,9 +75,7 @@ const laterModules = [
   'node:worker_threads',
 ]
 
-/**
- * These modules of Node's are loaded when something of them is first used, not with the program.
- */
+/** Loads `laterModules` when one of their exports is first used, instead of at startup. */
 const importWhenUsed: Plugin = {
   name: 'import when used',
   setup: (building) => {
@@ -97,7 +95,7 @@ const importWhenUsed: Plugin = {
 
 const options = {
   bundle: true,
-  // V8 can be handed compiled code of scripts, not of ES modules.
+  // V8 accepts compiled code for scripts, but not for ES modules.
   format: 'cjs',
   outExtension: { '.js': '.cjs' },
   define: {
@@ -106,11 +104,11 @@ const options = {
     'import.meta.dirname': '__dirname',
   },
   supported: { 'dynamic-import': false },
-  // For who has it: clients of keelson/testing.
+  // An optional dependency that users of keelson/testing bring along.
   external: ['@kubernetes/client-node'],
   platform: 'node',
   target: 'node24',
-  // Names stay, so that the stack of an error can be read.
+  // Identifiers are not minified, so that stack traces stay readable.
   minifyWhitespace: true,
   minifySyntax: true,
   lineLimit: 200,
@@ -123,10 +121,13 @@ const options = {
 
 const start = `'use strict'; const importMetaUrl = require('node:url').pathToFileURL(__filename).href;`
 
-/** The entry of the single executable (scripts/binary.ts). */
+/** Name of the entry file of the single executable (scripts/binary.ts). */
 export const executableEntry = 'executable.cjs'
 
-/** Types take longer than all else, and nothing that runs needs them. */
+/**
+ * Builds the package into a folder. Type declarations are optional, because they take most of the
+ * time and are not needed to run the program.
+ */
 export async function buildPackage(
   outdir: string,
   { hasTypes = false, hasExecutable = false } = {},
@@ -137,9 +138,9 @@ export async function buildPackage(
     !existsSync(join(outdir, `${entry}.cjs`))
   if (isOther)
     throw new Error(
-      `${outdir} has other things in it, which a build would remove: name an empty folder`,
+      `${outdir} contains other files, which the build would remove: choose an empty folder`,
     )
-  // What `lib/process/code-cache.ts` runs, and what it loads.
+  // `lib/process/code-cache.ts` runs these files with cached code.
   const program = await buildFunction({ program: join(root, 'src', 'main.ts') }, outdir)
   const library = hasExecutable
     ? []
@@ -183,8 +184,8 @@ export async function buildPackage(
 type BundleResult = BuildResult<{ readonly metafile: true; readonly write: false }>
 
 /**
- * A file that is an expression: a function of what a CommonJS module gets, which returns its
- * exports.
+ * Builds a file that consists of a single expression: a function that takes the parameters of a
+ * CommonJS module and returns its exports.
  */
 const buildFunction = (
   entryPoints: Readonly<Record<string, string>>,
@@ -214,8 +215,8 @@ const checksumOf = (built: BundleResult): string =>
     .slice(0, 16)
 
 /**
- * The types of a source file and of those that its types name: paths below the sources, and
- * contents.
+ * Returns the type declarations of a source file and of all files that they refer to, by path
+ * relative to the sources.
  */
 function declarationsOf(file: string): Map<string, string> {
   const made = mkdtempSync(join(tmpdir(), 'keelson-types-'))
@@ -250,8 +251,8 @@ function declarationsOf(file: string): Map<string, string> {
 }
 
 /**
- * What a file of types names by `from './other.ts'`, itself included. Clients find types by the
- * name of what was built from them.
+ * Returns a declaration file and all files that it imports by `from './other.ts'`. The extensions
+ * become `.js`, because TypeScript finds declarations by the names of JavaScript files.
  */
 function named(folder: string, file: string): Map<string, string> {
   const found = new Map<string, string>()
@@ -272,8 +273,8 @@ const inSource = (files: Readonly<Record<string, string>>): Record<string, strin
   Object.fromEntries(Object.entries(files).map(([name, file]) => [name, join(root, 'src', file)]))
 
 /**
- * V8 holds a source with any other character in two bytes a character. Only regular expressions and
- * comments still have some.
+ * Escapes characters outside of ASCII. A single such character would make V8 use two bytes for each
+ * character of the source. Only regular expressions and comments contain any.
  */
 const inAscii = (text: string): string =>
   text.replaceAll(
@@ -281,7 +282,7 @@ const inAscii = (text: string): string =>
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
-/** Those of the packages of others whose code is in the files, as they ask for. */
+/** Returns the licenses of the bundled dependencies, which require that they are included. */
 function licensesOf(results: readonly BuildResult<{ metafile: true }>[]): string {
   const inputs = results.flatMap(({ metafile }) => Object.keys(metafile.inputs))
   const names = inputs.flatMap(
@@ -298,7 +299,8 @@ function licenseOf(name: string): string {
       ? manifest.version
       : ''
   const file = readdirSync(folder).find((found) => /^(un)?licen[cs]e/i.test(found))
-  if (file === undefined) throw new Error(`${folder} has no license, which the package must show`)
+  if (file === undefined)
+    throw new Error(`${folder} has no license file, which the package must include`)
   return `${name} ${String(version)}\n\n${readFileSync(join(folder, file), 'utf8')}`
 }
 

@@ -1,7 +1,8 @@
 /**
- * Writes docs/dashboards/keelson.json, a dashboard for Grafana, from the panels below.
+ * Writes docs/dashboards/keelson.json, a dashboard for Grafana, from the panels below. The file
+ * must then be formatted. test/integration/docs/dashboards.test.ts checks that it is current.
  *
- *   node scripts/dashboard.ts            writes (then npm run format); test/integration/docs/dashboards.test.ts compares
+ *   node scripts/dashboard.ts            writes the file; then run `npm run format`
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,13 +37,13 @@ const rows: readonly Row[] = [
     title: 'Requests',
     panels: [
       {
-        title: 'Requests a second',
+        title: 'Requests per second',
         unit: 'reqps',
-        about: 'By verb; watches when they end.',
+        about: 'By verb. Watches are counted when they end.',
         queries: [q(rate('apiserver_request_total', 'verb'), '{{verb}}')],
       },
       {
-        title: 'Answers by code',
+        title: 'Responses by code',
         unit: 'reqps',
         queries: [
           q(rate('apiserver_request_total', 'code'), '{{code}}'),
@@ -50,9 +51,9 @@ const rows: readonly Row[] = [
         ],
       },
       {
-        title: '99th percentile',
+        title: 'Duration, 99th percentile',
         unit: 's',
-        about: 'Without webhooks and queues.',
+        about: 'Request duration without webhooks and queues.',
         queries: [
           q(
             quantile(
@@ -65,18 +66,18 @@ const rows: readonly Row[] = [
         ],
       },
       {
-        title: 'The objective',
+        title: 'Service level objective',
         unit: 'percentunit',
-        about: 'The part of requests that failed or were slow; 1 % is the budget.',
+        about: 'Share of requests that failed or were slow. The error budget is 1 %.',
         queries: [
           q(`keelson:objective_missed:ratio_rate5m{${on}}`, '{{instance}} 5 min'),
           q(`keelson:objective_missed:ratio_rate1h{${on}}`, '{{instance}} 1 h'),
         ],
       },
       {
-        title: 'Under way',
+        title: 'Requests in progress',
         unit: 'short',
-        about: 'The most of the last second, and streams.',
+        about: 'Maximum of the last second, and open streams.',
         queries: [
           q(`apiserver_current_inflight_requests{${on}}`, '{{request_kind}}'),
           q(`sum(apiserver_longrunning_requests{${on}})`, 'streams'),
@@ -84,16 +85,16 @@ const rows: readonly Row[] = [
         ],
       },
       {
-        title: 'Ended to protect the server',
+        title: 'Requests terminated to protect the server',
         unit: 'reqps',
         queries: [q(rate('apiserver_request_terminations_total', 'code'), '{{code}}')],
       },
     ],
   },
   {
-    title: 'Where the time goes',
+    title: 'Latency',
     panels: [
-      slowest('Before a request is handled', {
+      slowest('Filters before the handler', {
         bucket: 'apiserver_request_filter_duration_seconds_bucket',
         by: 'filter',
       }),
@@ -101,7 +102,7 @@ const rows: readonly Row[] = [
       slowest('Reads that wait for etcd', {
         bucket: 'apiserver_watch_cache_read_wait_seconds_bucket',
         by: 'instance',
-        about: 'Until memory was as new as asked for.',
+        about: 'Time until the cache was as recent as requested.',
       }),
       slowest('Admission', {
         bucket: 'apiserver_admission_step_admission_duration_seconds_bucket',
@@ -110,17 +111,17 @@ const rows: readonly Row[] = [
       slowest('Event loop lag', {
         bucket: 'keelson_event_loop_lag_seconds_bucket',
         by: 'instance',
-        about: 'What a request waits for before anything is done for it.',
+        about: 'How long a request waits before the server starts to process it.',
       }),
       slowest('Event loop ticks', {
         bucket: 'keelson_event_loop_tick_seconds_bucket',
         by: 'instance',
-        about: 'CPU time between two chances to serve another request, without garbage collection.',
+        about: 'CPU time per tick without garbage collection. Other requests wait meanwhile.',
       }),
       {
         title: 'Garbage collection',
         unit: 'percentunit',
-        about: 'Part of the time in which it holds the program.',
+        about: 'Share of time in which the garbage collector stops the program.',
         queries: [q(rate('nodejs_gc_duration_seconds_sum', 'kind'), '{{kind}}')],
       },
     ],
@@ -131,7 +132,7 @@ const rows: readonly Row[] = [
       {
         title: 'Objects',
         unit: 'short',
-        about: 'The ten resources with most of them.',
+        about: 'The ten resources with the most objects.',
         queries: [q(`topk(10, apiserver_storage_objects{${on}})`, '{{resource}}')],
       },
       {
@@ -149,7 +150,7 @@ const rows: readonly Row[] = [
       {
         title: 'Feed from etcd',
         unit: 'short',
-        about: 'Proofs a second, and the reads that shared them; lag in seconds.',
+        about: 'Proofs per second, reads per second that shared them, and lag in seconds.',
         queries: [
           q(rate('keelson_feed_proofs_total', 'instance'), 'proofs'),
           q(rate('keelson_feed_proven_reads_total', 'instance'), 'reads'),
@@ -168,7 +169,7 @@ const rows: readonly Row[] = [
       {
         title: 'Budgets',
         unit: 'percentunit',
-        about: 'Kept for later, of what may be.',
+        about: 'Used share of each memory budget.',
         queries: [
           q(`keelson_budget_used_bytes{${on}} / keelson_budget_bytes{${on}}`, '{{budget}}'),
         ],
@@ -195,13 +196,13 @@ const rows: readonly Row[] = [
         ],
       },
       {
-        title: 'Processor',
+        title: 'CPU',
         unit: 'short',
-        about: 'Cores.',
+        about: 'Number of cores in use.',
         queries: [q(rate('process_cpu_seconds_total', 'instance'), '{{instance}}')],
       },
       {
-        title: 'Size of the database',
+        title: 'Database size',
         unit: 'bytes',
         queries: [q(`apiserver_storage_size_bytes{${on}}`, '{{storage_cluster_id}}')],
       },

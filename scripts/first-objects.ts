@@ -1,8 +1,11 @@
-/** Writes down what the clusters of keelson/testing begin with, for the package. */
+/**
+ * Creates the file with the objects that every cluster of keelson/testing starts with. The package
+ * contains it, so that clusters start faster.
+ */
 import { printFirstObjects, savedNow } from '../src/storage/first-objects.ts'
 import { type Cluster, startCluster } from '../src/entry/testing/index.ts'
 
-/** The content of the file. */
+/** Starts a cluster, and returns its objects as the content of the file. */
 export async function createFirstObjects(): Promise<string> {
   await using cluster = await startCluster({ now: savedNow })
   await settled(cluster)
@@ -15,10 +18,10 @@ type FlowSchemas = {
   readonly items: readonly { readonly status: { readonly conditions?: readonly Condition[] } }[]
 }
 
-/** Their rules are those of other roles: a controller brings them together. */
+/** Aggregated roles. A controller copies the rules of other roles into them. */
 const aggregated = ['admin', 'edit', 'view'] as const
 
-/** A cluster is of use before controllers have done all of this. */
+/** Waits until controllers have completed the objects. A cluster is ready before that. */
 export async function settled(cluster: Cluster): Promise<void> {
   const haveRules = async (): Promise<boolean> => {
     const answers = aggregated.map((name) =>
@@ -27,7 +30,7 @@ export async function settled(cluster: Cluster): Promise<void> {
     const found = (await Promise.all(answers)).map(({ body: { rules } }) =>
       (rules ?? []).map((rule) => JSON.stringify(rule)),
     )
-    // Each has the rules of the next one, which come to it later than its own.
+    // Each role includes the rules of the next one, which are added after its own rules.
     return found.every(
       (rules, at) =>
         rules.length > 0 && found[at + 1]?.every((rule) => rules.includes(rule)) !== false,
@@ -36,7 +39,7 @@ export async function settled(cluster: Cluster): Promise<void> {
   const areChecked = async (): Promise<boolean> => {
     const path = '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas'
     const { body } = await cluster.request<FlowSchemas>({ path })
-    // The one that they have is Dangling, which each is until its priority level has been seen.
+    // The only condition is Dangling, which is True until the priority level has been seen.
     return body.items.every(({ status: { conditions = [] } }) => conditions[0]?.status === 'False')
   }
   await cluster.waitFor(haveRules, { what: 'the rules of aggregated roles' })

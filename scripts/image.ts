@@ -1,7 +1,7 @@
 /**
- * Fills a folder from which an image can be built (deploy/Containerfile) with what this machine
- * has: the single executable, which is built unless a second argument names one, the shared
- * libraries that it is linked with, and trust roots.
+ * Fills a folder from which a container image can be built (deploy/Containerfile). It gets the
+ * single executable, the shared libraries of this machine that it is linked with, and trust roots.
+ * The executable is built unless a second argument names one.
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { rootCertificates } from 'node:tls'
 import { buildBinary } from './binary.ts'
 
 const root = join(import.meta.dirname, '..')
-/** As in distroless images. */
+/** ID of the user and group, as in distroless images. */
 const USER_ID = 65_532
 
 export function fillImage(folder: string, binary: string): void {
@@ -24,7 +24,7 @@ export function fillImage(folder: string, binary: string): void {
     mkdirSync(dirname(join(inside, target)), { recursive: true })
     copyFileSync(path, join(inside, target))
   }
-  // A Pod whose command is kube-apiserver needs another image and no other command.
+  // In a Pod whose command is kube-apiserver, only the image needs to be changed.
   symlinkSync('keelson', join(inside, 'usr/local/bin/kube-apiserver'))
   put(
     'etc/passwd',
@@ -32,15 +32,14 @@ export function fillImage(folder: string, binary: string): void {
   )
   put('etc/group', `root:x:0:\nkeelson:x:${USER_ID}:\n`)
   put('etc/nsswitch.conf', 'hosts: files dns\n')
-  // The trust roots of the image: those that Node has. Further ones can be mounted in
-  // /etc/ssl/certs.
+  // The trust roots of the image are those of Node. Others can be mounted in /etc/ssl/certs.
   put('etc/ssl/cert.pem', `${rootCertificates.join('\n')}\n`)
   for (const path of ['var/lib/keelson', 'tmp', 'etc/ssl/certs'])
     mkdirSync(join(inside, path), { recursive: true })
   copyFileSync(join(root, 'deploy', 'Containerfile'), join(folder, 'Containerfile'))
 }
 
-/** Absolute paths, as the program will look for them: what ldd shows, the loader among it. */
+/** Returns the absolute paths of the shared libraries and the loader, as printed by ldd. */
 function librariesOf(binary: string): string[] {
   const shown = execFileSync('ldd', [binary], { encoding: 'utf8' })
   return [...shown.matchAll(/(?:=> |^\s+)(\/\S+) \(0x/gm)].map(([, path = '']) => path)
@@ -50,7 +49,7 @@ if (import.meta.main) {
   const [, , given, binary] = process.argv
   if (given === undefined)
     throw new Error(
-      'name an empty folder, and optionally an executable that scripts/binary.ts built',
+      'usage: node scripts/image.ts FOLDER [EXECUTABLE], with an empty folder and an executable that scripts/binary.ts built',
     )
   const folder = resolve(given)
   mkdirSync(folder, { recursive: true })
@@ -58,6 +57,6 @@ if (import.meta.main) {
   if (binary === undefined) await buildBinary(executable)
   fillImage(folder, executable)
   console.log(
-    `buildah build --tag keelson ${folder}      (or podman, or docker: build -f ${folder}/Containerfile)`,
+    `buildah build --tag keelson ${folder}      (or podman or docker: build -f ${folder}/Containerfile)`,
   )
 }

@@ -1,20 +1,20 @@
 /**
- * Checks the packages of others: that their licences are among those that we take, and that none
- * has a known vulnerability (`npm audit`). Where the registry does not answer, the second is
- * skipped, and said so.
+ * Checks the npm dependencies: their licenses must be among those that are accepted, and none may
+ * have a known vulnerability (`npm audit`). If the registry does not respond, the second check is
+ * skipped with a message.
  *
  *   node scripts/packages.ts
  */
 import { spawnSync } from 'node:child_process'
 import { readPackages } from './packages/lockfile.ts'
 
-/** They let anybody use, change and pass on the program, under its own licence. */
+/** Licenses that permit use, modification and distribution of the program under its own license. */
 const permissive = new Set(
   ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT'].concat(
     'PSF-2.0',
   ),
 )
-/** For tools that are not part of the program. */
+/** Licenses of tools that are not part of the program. */
 const forTools = new Set([...permissive, 'CC0-1.0', 'Unlicense'])
 const AUDIT_MS_MAX = 60_000
 
@@ -26,19 +26,22 @@ function licenceFaults(): string[] {
   const packages = readPackages()
   const bundled = packages.filter(({ isBundled }) => isBundled)
   console.log(
-    `licences: ${packages.length} packages, ${bundled.length} of them part of the program`,
+    `licenses: ${packages.length} packages, ${bundled.length} of them part of the program`,
   )
   if (bundled.length === 0)
-    return ['no package is part of the program: the imports of src/ were not found']
+    return ['no package was found to be part of the program: check how imports in src/ are found']
   return packages
     .filter(({ license, isBundled }) => !isTaken(license, isBundled ? permissive : forTools))
     .map(
       ({ name, version, license }) =>
-        `${name} ${version} has the licence ${JSON.stringify(license)}`,
+        `${name} ${version} has the license ${JSON.stringify(license)}, which is not accepted`,
     )
 }
 
-/** SPDX expressions without exceptions: of OR one must be taken, of AND all. */
+/**
+ * Whether an SPDX expression without exceptions is accepted: at least one operand of OR, and all
+ * operands of AND.
+ */
 function isTaken(license: string, taken: ReadonlySet<string>): boolean {
   const plain = license.replaceAll(/[()]/g, '')
   return plain
@@ -62,12 +65,8 @@ function auditFaults(): string[] {
   const audit = parse(stdout)
   if (audit?.vulnerabilities === undefined) {
     const why =
-      audit?.message ||
-      audit?.error?.summary ||
-      audit?.error?.code ||
-      error?.message ||
-      'it gave no report'
-    console.log(`npm audit: skipped, the registry does not answer (${why.split('\n')[0]})`)
+      audit?.message || audit?.error?.summary || audit?.error?.code || error?.message || 'no report'
+    console.log(`npm audit: skipped, because the registry does not respond (${why.split('\n')[0]})`)
     return []
   }
   const found = Object.entries(audit.vulnerabilities)

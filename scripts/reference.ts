@@ -1,9 +1,9 @@
 /**
- * Writes docs/reference/ from the code: flags, commands, metrics, feature gates, admission plugins,
- * configuration files.
+ * Writes docs/reference/ from the code: flags, commands, metrics, feature gates, admission plugins
+ * and configuration files.
  *
- *   node scripts/reference.ts            writes
- *   node scripts/reference.ts --check    writes nothing; exits 1 when what is kept is not what it would write
+ *   node scripts/reference.ts            writes the pages
+ *   node scripts/reference.ts --check    writes nothing; exits with 1 if a page is out of date
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ const stale = pages.filter(({ file, text }) => {
 })
 if (options.check) {
   for (const { file } of stale)
-    console.error(`docs/reference/${file} is not what node scripts/reference.ts writes`)
+    console.error(`docs/reference/${file} is out of date: run node scripts/reference.ts`)
   if (stale.length > 0) process.exitCode = 1
 } else for (const { file, text } of stale) writeFileSync(join(out, file), text)
 console.log(`reference: ${stale.length} pages ${options.check ? 'differ' : 'written'}`)

@@ -1,9 +1,9 @@
 /**
- * The software bill of materials, as CycloneDX 1.6 in JSON: what the program is made of
- * (`required`), and what it is built and tested with (`excluded`). The same sources give the same
- * bytes.
+ * Writes the software bill of materials as CycloneDX 1.6 in JSON. Packages that are part of the
+ * program have the scope `required`, and those for building and testing have `excluded`. The output
+ * is reproducible: it depends only on the sources.
  *
- *   node scripts/sbom.ts [FILE]    to a file, or to standard output
+ *   node scripts/sbom.ts [FILE]    writes to a file, or to standard output
  */
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -45,7 +45,7 @@ function sbom(packages: readonly LockedPackage[]): object {
   }
 }
 
-/** A package may be in several folders. */
+/** Returns each package once. A package may be in several folders of node_modules. */
 function unique(packages: readonly LockedPackage[]): LockedPackage[] {
   const found = new Map<string, LockedPackage>()
   for (const one of packages) {
@@ -77,12 +77,12 @@ function componentOf(one: LockedPackage): object {
   }
 }
 
-/** https://github.com/package-url/purl-spec */
+/** Returns the package URL (https://github.com/package-url/purl-spec). */
 function purl({ name, version }: { readonly name: string; readonly version: string }): string {
   return `pkg:npm/${name.replace(/^@/, '%40')}@${version}`
 }
 
-/** A UUID of version 8 (RFC 9562): our own digest. */
+/** Returns a UUID of version 8 (RFC 9562), whose bits come from a SHA-256 digest. */
 function uuidOf(content: string): string {
   const digest = createHash('sha256').update(content).digest('hex')
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-a${digest.slice(17, 20)}-${digest.slice(20, 32)}`

@@ -1,6 +1,6 @@
 /**
- * What a person has to look at when Keelson follows Kubernetes to another version: what differs
- * between the facts of the pinned version and of that one. Prints Markdown.
+ * Prints the differences between the pinned version of Kubernetes and another one, as Markdown.
+ * They must be reviewed before Keelson moves to that version.
  *
  *   node scripts/versions.ts 1.34.4
  */
@@ -18,7 +18,7 @@ import { typeText } from './catalogue/types-text.ts'
 function main(): void {
   const [version = ''] = process.argv.slice(2)
   if (!/^1\.\d+\.\d+$/.test(version)) {
-    console.error('versions: name a version, such as 1.34.4')
+    console.error('usage: node scripts/versions.ts VERSION, such as 1.34.4')
     process.exitCode = 2
     return
   }
@@ -28,7 +28,10 @@ function main(): void {
     ['Kinds', kindLines(before, after)],
     ['Fields', fieldLines(before, after)],
     ['Enumerations', enumLines(before, after)],
-    ['Fields that upstream marks with a gate, and we do not drop', unmarkedLines(before, after)],
+    [
+      'Fields that Kubernetes marks with a gate, and Keelson does not drop',
+      unmarkedLines(before, after),
+    ],
     ['Feature gates', gateLines(before, after)],
   ] as const) {
     console.log(`## ${title}: ${lines.length}\n`)
@@ -48,7 +51,9 @@ function kindLines(old: Facts, now: Facts): readonly string[] {
 const kindsOf = ({ packages }: Facts): ReadonlySet<string> =>
   each(packages, ({ types }) => types.filter(({ isKind }) => isKind).map(({ name }) => name))
 
-/** A type that only one of them has is one line, and a list has no fields of its own. */
+/**
+ * Lists changed fields. A type that only one version has takes one line. List types are skipped.
+ */
 function fieldLines(old: Facts, now: Facts): readonly string[] {
   const [one, other] = [typesOf(old), typesOf(now)]
   const lines: string[] = []
@@ -67,7 +72,7 @@ function fieldLines(old: Facts, now: Facts): readonly string[] {
   return lines
 }
 
-/** What each field of a type is, by name. */
+/** Returns a description of each field of each type. */
 function typesOf({ packages }: Facts): ReadonlyMap<string, ReadonlyMap<string, string>> {
   const all = Object.entries(packages).flatMap(([name, { types }]) =>
     types.flatMap((type): [string, ReadonlyMap<string, string>][] => {
@@ -99,7 +104,7 @@ const valuesOf = ({ packages }: Facts): ReadonlySet<string> =>
     ),
   )
 
-/** Only what is new: the others were looked at with the pinned version. */
+/** Lists only new fields. The others were reviewed for the pinned version. */
 function unmarkedLines(old: Facts, now: Facts): readonly string[] {
   const known = marked(old)
   const gated = readGates()
@@ -136,7 +141,7 @@ const stages = ({ gates }: Facts): ReadonlyMap<string, string> =>
 const isOurs = (name: string): string =>
   gatesActedOn.includes(name) ||
   [...readGates().values()].some((gate) => gate.split(':')[0] === name)
-    ? ' **(we act on it)**'
+    ? ' **(Keelson acts on it)**'
     : ''
 
 const stageText = (stage: GateStage | undefined): string =>
@@ -144,7 +149,7 @@ const stageText = (stage: GateStage | undefined): string =>
     ? ''
     : `${stage.stage} ${stage.default ? 'on' : 'off'}${stage.locked === true ? ', locked' : ''} since ${stage.since}`
 
-/** What `read` finds in each package, with the name of the package before it. */
+/** Returns what `read` finds in each package, prefixed with the name of the package. */
 const each = (
   packages: Facts['packages'],
   read: (own: PackageFacts) => readonly string[],

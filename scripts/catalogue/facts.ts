@@ -1,13 +1,13 @@
 /**
- * Facts about Kubernetes, read from the source of its published modules by
- * test/support/tools/kubernetes/facts. The version is the one that test/support/tools/kubernetes
- * pins; another one can be named.
+ * Reads facts about Kubernetes from the source of its published modules, with the program
+ * test/support/tools/kubernetes/facts. The default is the version that
+ * test/support/tools/kubernetes pins.
  */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 
 export type FieldFacts = {
-  /** In JSON; absent where the fields of the type stand inline. */
+  /** Name in JSON. Absent if the fields of the type are inline. */
   readonly name?: string
   readonly go: string
   readonly omitempty?: true
@@ -19,7 +19,7 @@ export type FieldFacts = {
   readonly mapType?: string
   readonly patchStrategy?: string
   readonly patchMergeKey?: string
-  /** JSON text. */
+  /** The default value as JSON. */
   readonly default?: string
   readonly gates?: readonly string[]
 }
@@ -41,7 +41,7 @@ export type AliasFacts = {
   readonly name: string
   readonly go: string
   readonly values?: readonly string[]
-  /** Another name for the very same type, and not a type of its own. */
+  /** Whether this is a Go alias (`type A = B`), which is the same type. */
   readonly isSame?: true
   readonly isEnum?: true
 }
@@ -60,12 +60,12 @@ export type GateStage = {
 }
 
 export type Facts = {
-  /** By group and version: `core/v1`. */
+  /** Packages by group and version, such as `core/v1`. */
   readonly packages: Readonly<Record<string, PackageFacts>>
   readonly gates: readonly { readonly name: string; readonly history: readonly GateStage[] }[]
 }
 
-/** The facts of all types take less than 1 MB. */
+/** Limit for the output of the program. The facts about all types take less than 1 MB. */
 const OUTPUT_BYTES_MAX = 16 << 20
 
 const pin = join(import.meta.dirname, '..', '..', 'test', 'support', 'tools', 'kubernetes')
@@ -80,7 +80,7 @@ const staging = [
   'kube-aggregator',
 ]
 
-/** `version`: `1.34.4`; the pinned one without it. */
+/** Returns the facts about a version such as `1.34.4`, or about the pinned version. */
 export function readFacts(version?: string): Facts {
   const at = (prefix: string): string =>
     version === undefined ? '' : `@v${prefix}${version.replace(/^1/, '')}`

@@ -1,8 +1,8 @@
-/** Whether the table of gates (src/api/gate-rows.ts) is that of the pinned version. */
+/** Compares the table of feature gates (src/api/gate-rows.ts) with the pinned version. */
 import { gateRows } from '../../src/api/gate-rows.ts'
 import type { Facts } from './facts.ts'
 
-/** Says what is wrong, a line each. */
+/** Returns the differences, one line for each. */
 export function gateFaults({ gates }: Facts): readonly string[] {
   const published = new Map(
     gates.map(({ name, history }) => {

@@ -1,7 +1,7 @@
 /**
- * What people wrote into src/registry/catalogue, and a program can not read from the source of
- * Kubernetes: files of types that are written by hand, and the marks of gates on fields of all
- * files. Upstream drops gated fields in code.
+ * Reads the parts of src/registry/catalogue that are written by hand, because they cannot be
+ * generated from the source of Kubernetes: some files of types, and the marks of feature gates on
+ * fields in all files. Kubernetes drops gated fields in code.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ export const catalogueFolder: string = join(
   'catalogue',
 )
 
-/** Which types (`core/v1 Pod`) the files have that are written by hand, and what else they name. */
+/** Types (`core/v1 Pod`) in the files that are written by hand, and all names that they mention. */
 export type ByHand = { readonly types: ReadonlySet<string>; readonly named: ReadonlySet<string> }
 
 export function readByHand(): ByHand {
@@ -31,7 +31,7 @@ export function readByHand(): ByHand {
   return { types, named }
 }
 
-/** `gate=` of a field, by `core/v1 PodSpec.resources`. */
+/** Returns the marks `gate=` of fields, by names such as `core/v1 PodSpec.resources`. */
 export function readGates(): ReadonlyMap<string, string> {
   const gates = new Map<string, string>()
   for (const file of readdirSync(catalogueFolder)) {

@@ -1,6 +1,7 @@
 /**
- * The table of resources, from what the reference answered: its aggregated discovery with every
- * version on, and, of an object of each, the version it was stored in.
+ * Generates the table of resources from recorded responses of kube-apiserver: its aggregated
+ * discovery with every version enabled, and the version in which an object of each resource was
+ * stored.
  */
 import { isRecord, type Json } from '../../test/recorded/compat/json.ts'
 import { readDocuments, readStored, type StoredRow } from '../../test/recorded/golden/read.ts'
@@ -34,7 +35,9 @@ const verbLetters: Readonly<Record<string, string>> = {
   watch: 'W',
 }
 
-/** `packageOf`: our name of the package that has the types of a group. */
+/**
+ * Returns the table. `packageOf` returns Keelson's name of the package with the types of a group.
+ */
 export function resourcesText(packageOf: (group: string) => string): string {
   const [byDefault, all] = [readDocuments('default'), readDocuments('all')]
   const stored = storedVersions(readStored())
@@ -58,7 +61,7 @@ function groupsOf(document: Json): readonly DiscoveredGroup[] {
   return JSON.parse(text)
 }
 
-/** By the path of the collection: `apps/v1 deployments`. */
+/** Returns the stored versions by collection, such as `apps/v1 deployments`. */
 function storedVersions(rows: readonly StoredRow[]): ReadonlyMap<string, string> {
   return new Map(
     rows.map(({ get, json }) => {
@@ -88,7 +91,7 @@ function resourceText(resource: DiscoveredResource, of: ResourceContext): string
   } = resource
   const kind = responseKind?.kind ?? ''
   if (resource.singularResource !== kind.toLowerCase())
-    throw new Error(`${plural}: the singular is not the kind`)
+    throw new Error(`${plural}: the singular name is not the kind in lower case`)
   const words = [plural, kind, scope.toLowerCase(), letters(resource.verbs)]
   const stored = of.stored.get(`${of.apiVersion} ${plural}`) ?? of.apiVersion
   if (stored !== of.apiVersion) words.push(`stored=${stored}`)
@@ -100,7 +103,7 @@ function resourceText(resource: DiscoveredResource, of: ResourceContext): string
   return words.join(' ')
 }
 
-/** What a subresource takes, where it is not the resource's own kind. */
+/** The kind of a subresource, if it is not the kind of the resource. */
 function kindText(own: Kind | undefined, kind: string, of: ResourceContext): string {
   if (own === undefined || own.kind === kind) return ''
   const isOfGroup = own.version === '' || (own.group === of.group && own.version === of.version)

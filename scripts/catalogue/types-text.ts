@@ -1,16 +1,16 @@
 /**
- * The types of packages in the form that src/objects/schema/read-types.ts explains, from the facts
- * about them.
+ * Generates the types of packages from the facts about them, in the syntax of
+ * src/objects/schema/read-types.ts.
  */
 import type { AliasFacts, Facts, FieldFacts, TypeFacts } from './facts.ts'
 import type { ByHand } from './kept.ts'
 
 /**
- * Lists that protobuf has in a message of their own, so that an empty one is not the same as none.
+ * Lists that have their own message in protobuf, so that an empty list differs from an absent list.
  */
 const wrapped = new Set(['ExtraValue', 'Verbs'])
 
-/** Types that JSON writes in a way of their own: the reader knows them by name. */
+/** Types with a special form in JSON, which the reader knows by name. */
 const ownForms = new Set([
   'meta/v1 Time',
   'meta/v1 MicroTime',
@@ -23,19 +23,19 @@ const ownForms = new Set([
 ])
 
 /**
- * Lists and what has no protobuf; the documents of discovery are kept, whose protobuf is written
- * from these.
+ * Kinds that are left out: lists, and kinds without protobuf. The lists of discovery are included,
+ * because their protobuf encoding is derived from these types.
  */
 const leftOut = /^(RootPaths|Table.*|WatchEvent|(?!API(Group|Resource)).*List)$/
 
-/** Defaults that change nothing: what is absent reads as these. */
+/** Defaults without effect: an absent field has the same value. */
 const zeros = new Set(['""', '0', 'false'])
 
 export type KeptFields = { readonly byHand: ByHand; readonly gates: ReadonlyMap<string, string> }
 
 /**
- * The text of each package, by name: the types that a kind of these packages leads to, or what is
- * written by hand.
+ * Returns the text of each package by name. It contains the types that are used by the kinds of
+ * these packages or by types that are written by hand.
  */
 export function typesTexts(
   { packages }: Facts,
@@ -82,8 +82,8 @@ export function typesTexts(
 }
 
 /**
- * The types of the API that a type of Go is made of, as `core/v1 Pod`; `from` is the package that
- * says so.
+ * Returns the API types that a Go type consists of, as `core/v1 Pod`. `from` is the package in
+ * which the Go type is used.
  */
 function namesIn(go: string, from: string): readonly string[] {
   return typeText(go)
@@ -97,9 +97,8 @@ function namesIn(go: string, from: string): readonly string[] {
 }
 
 /**
- * Enumerations whose values are not published. Upstream's generator takes what is said of another
- * name for a type as said of the type itself, so a name that is not marked as an enumeration takes
- * the mark away.
+ * Returns enumerations whose values are not published. The generator of Kubernetes applies the
+ * marks of an alias to the type itself, so an alias without the enum mark removes the mark.
  */
 function enumsUnlisted(
   all: readonly (readonly [string, AliasFacts | TypeFacts])[],
@@ -124,7 +123,7 @@ function structText(packageName: string, type: TypeFacts, gates: KeptFields['gat
   return [`${type.name}${mapType}${unionText(type)}`, ...fields]
 }
 
-/** As published, fields by their names. */
+/** Returns the mark of a union as published, with its fields sorted by name. */
 function unionText({ union }: TypeFacts): string {
   if (union === undefined) return ''
   const fields = Object.fromEntries(
@@ -152,8 +151,8 @@ function fieldText(field: FieldFacts): string {
 }
 
 /**
- * Go's type with our names of packages; types of other packages that are scalars in JSON have short
- * names.
+ * Returns a Go type with Keelson's names of packages. Types of other packages that are scalars in
+ * JSON have short names.
  */
 export function typeText(go: string): string {
   return go

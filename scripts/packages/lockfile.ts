@@ -1,5 +1,6 @@
 /**
- * The packages of others, as package-lock.json has them, and which of them are part of the program.
+ * Reads the npm dependencies from package-lock.json, and finds out which of them are part of the
+ * built program.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -11,11 +12,11 @@ export type LockedPackage = {
   readonly name: string
   readonly version: string
   readonly license: string
-  /** As npm writes it: `sha512-` and Base64. Empty: not known. */
+  /** Checksum in npm's format: `sha512-` and Base64. Empty: not known. */
   readonly integrity: string
   readonly resolved: string
   readonly dependencies: readonly string[]
-  /** Whether its code is in the built program; else it is for development alone. */
+  /** Whether its code is in the built program. Otherwise it is only used for development. */
   readonly isBundled: boolean
 }
 
@@ -35,7 +36,7 @@ type Row = {
 
 const folder = 'node_modules/'
 
-/** By name, then version. */
+/** Returns all packages, sorted by name, then version. */
 export function readPackages(): LockedPackage[] {
   const { packages }: { packages: { [path: string]: Row } } = JSON.parse(
     readFileSync(join(root, 'package-lock.json'), 'utf8'),
@@ -59,7 +60,7 @@ export function readPackages(): LockedPackage[] {
 
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 
-/** What the sources import, and what that needs. */
+/** Returns the paths of the packages that the sources import, and of their dependencies. */
 function bundledPaths(packages: { readonly [path: string]: Row }): ReadonlySet<string> {
   const found = new Set<string>()
   const add = (name: string, from: string): void => {
@@ -72,7 +73,7 @@ function bundledPaths(packages: { readonly [path: string]: Row }): ReadonlySet<s
   return found
 }
 
-/** As Node looks for a package: in the folder of who needs it, then in those around it. */
+/** Resolves a package as Node does: in the folder of its importer, then in the parent folders. */
 function pathOf(
   name: string,
   from: string,
@@ -84,7 +85,9 @@ function pathOf(
   return pathOf(name, from.slice(0, Math.max(0, from.lastIndexOf(`/${folder}`))), packages)
 }
 
-/** Clients that a test has itself are not part of the program (`scripts/build.ts`). */
+/**
+ * Packages that users of keelson/testing bring along. They are not bundled (`scripts/build.ts`).
+ */
 const external = new Set(['@kubernetes/client-node'])
 
 function importedNames(): ReadonlySet<string> {

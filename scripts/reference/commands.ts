@@ -1,4 +1,4 @@
-/** docs/reference/commands.md: what each command's --help prints. */
+/** Generates docs/reference/commands.md, which has the output of --help for each command. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { type Page, page } from './markdown.ts'
@@ -13,12 +13,13 @@ export function commandsPage(): Page {
   return page(
     'commands.md',
     'Commands',
+    'The help text of each command.',
     fence(usage),
-    // Its flags have a page of their own.
+    // The flags of `keelson serve` have their own page.
     ...names
       .filter((name) => name !== 'serve')
       .map((name) => `## keelson ${name}\n\n${fence(help(name.split(' ')))}`),
-    '## keelson serve\n\nIts flags: [flags.md](flags.md).',
+    '## keelson serve\n\nSee [flags](flags.md).',
   )
 }
 

@@ -1,6 +1,6 @@
 /**
- * docs/reference/configuration.md: the kinds that configuration files may have, with their fields
- * as the server decodes them.
+ * Generates docs/reference/configuration.md: the kinds of configuration files, with the fields that
+ * the server decodes.
  */
 import {
   configurationKinds,
@@ -10,7 +10,7 @@ import {
 import type { Schema, Struct } from '../../src/objects/schema/schema.ts'
 import { code, type Page, page, table } from './markdown.ts'
 
-/** The flag or plugin that takes a kind, by its group and kind. */
+/** The flags or plugins that use a kind, by group and kind. */
 const takenBy: Readonly<Record<string, string>> = {
   'apiserver.config.k8s.io AuthenticationConfiguration': '`--authentication-config`',
   'apiserver.config.k8s.io AuthorizationConfiguration': '`--authorization-config`',
@@ -19,20 +19,20 @@ const takenBy: Readonly<Record<string, string>> = {
   'apiserver.k8s.io AdmissionConfiguration': '`--admission-control-config-file`',
   'apiserver.config.k8s.io TracingConfiguration': '`--tracing-config-file`',
   'audit.k8s.io Policy': '`--audit-policy-file`',
-  ' Config':
-    '`--authentication-token-webhook-config-file`, `--authorization-webhook-config-file`, `--audit-webhook-config-file`, and `kubeConfigFile` of other files',
+  ' Config': `\`--authentication-token-webhook-config-file\`, \`--authorization-webhook-config-file\`,
+\`--audit-webhook-config-file\`, and the field \`kubeConfigFile\` of other files`,
   'abac.authorization.kubernetes.io Policy':
-    '`--authorization-policy-file`, a line of JSON for each policy',
-  'pod-security.admission.config.k8s.io PodSecurityConfiguration': 'the plugin PodSecurity',
-  'apiserver.config.k8s.io ResourceQuotaConfiguration': 'the plugin ResourceQuota',
-  'resourcequota.admission.k8s.io Configuration': 'the plugin ResourceQuota',
+    '`--authorization-policy-file`, with one JSON object per line',
+  'pod-security.admission.config.k8s.io PodSecurityConfiguration': 'the PodSecurity plugin',
+  'apiserver.config.k8s.io ResourceQuotaConfiguration': 'the ResourceQuota plugin',
+  'resourcequota.admission.k8s.io Configuration': 'the ResourceQuota plugin',
   'apiserver.k8s.io EgressSelectorConfiguration': '`--egress-selector-config-file`',
   'apiserver.config.k8s.io WebhookAdmissionConfiguration':
-    'the plugins MutatingAdmissionWebhook and ValidatingAdmissionWebhook',
+    'the MutatingAdmissionWebhook and ValidatingAdmissionWebhook plugins',
   'apiserver.config.k8s.io WebhookAdmission':
-    'the plugins MutatingAdmissionWebhook and ValidatingAdmissionWebhook',
-  'eventratelimit.admission.k8s.io Configuration': 'the plugin EventRateLimit',
-  'podtolerationrestriction.admission.k8s.io Configuration': 'the plugin PodTolerationRestriction',
+    'the MutatingAdmissionWebhook and ValidatingAdmissionWebhook plugins',
+  'eventratelimit.admission.k8s.io Configuration': 'the EventRateLimit plugin',
+  'podtolerationrestriction.admission.k8s.io Configuration': 'the PodTolerationRestriction plugin',
 }
 
 export function configurationPage(): Page {
@@ -42,17 +42,33 @@ export function configurationPage(): Page {
   const parts = [...byFields.values()].map((same) => {
     const [first] = same
     if (first === undefined) return ''
-    return `## ${first.kind}: ${same.map(({ apiVersion }) => apiVersion).join(', ')}\n\nTaken by ${taker(first)}.\n\n${fieldTable(first.struct)}`
+    return `## ${first.kind}: ${versionsText(same)}\n\nUsed by ${taker(first)}.\n\n${fieldTable(first.struct)}`
   })
   return page(
     'configuration.md',
     'Configuration files',
-    'YAML or JSON. A file with a fault is refused at the start, with all its faults. A heading has the kind, and the `apiVersion`s that it may have. How to use them: [access.md](../access.md), [admission.md](../admission.md), [encryption.md](../encryption.md).',
+    `Configuration files are YAML or JSON. If a file is invalid, the server reports the errors and does
+not start. For examples, see [access](../access.md), [admission](../admission.md) and
+[encryption](../encryption.md).
+
+Each heading below has a kind and its API versions. In the names of fields, \`[]\` stands for the
+items of a list, and \`.*\` for the values of a map.`,
     ...parts,
-    `## The plugin ImagePolicyWebhook\n\nWithout \`apiVersion\` and \`kind\`.\n\n${fieldTable(imagePolicyType())}`,
-    `## The plugin PodNodeSelector\n\nWithout \`apiVersion\` and \`kind\`.\n\n${fieldTable(podNodeSelectorType())}`,
+    `## The ImagePolicyWebhook plugin\n\nThe file has no \`apiVersion\` and no \`kind\`.\n\n${fieldTable(imagePolicyType())}`,
+    `## The PodNodeSelector plugin\n\nThe file has no \`apiVersion\` and no \`kind\`.\n\n${fieldTable(podNodeSelectorType())}`,
   )
 }
+
+/** Joins versions. A group is omitted if it is the same as before: `apps/v1, v1beta1`. */
+const versionsText = (kinds: readonly { readonly apiVersion: string }[]): string =>
+  kinds
+    .map(({ apiVersion }, at) => {
+      const group = apiVersion.slice(0, apiVersion.indexOf('/') + 1)
+      return at > 0 && kinds[at - 1]?.apiVersion.startsWith(group) === true
+        ? apiVersion.slice(group.length)
+        : apiVersion
+    })
+    .join(', ')
 
 function taker({
   apiVersion,
@@ -63,13 +79,14 @@ function taker({
 }): string {
   const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
   const found = takenBy[`${group} ${kind}`]
-  if (found === undefined) throw new Error(`nobody is said to take ${group} ${kind}`)
+  if (found === undefined)
+    throw new Error(`scripts/reference/configuration.ts does not say what uses ${group} ${kind}`)
   return found
 }
 
 const fieldTable = (struct: Struct): string =>
   table(
-    ['field', 'type'],
+    ['Field', 'Type'],
     [...fields(struct, '')].map(([path, type]) => [code(path), type]),
   )
 
@@ -83,7 +100,10 @@ function* fields(struct: Struct, before: string): Generator<readonly [path: stri
   }
 }
 
-/** What a list or a map is of: `[]` for each list, `.*` for each map. */
+/**
+ * Returns the type of the items of nested lists and maps, and `[]` for each list, `.*` for each
+ * map.
+ */
 function innermost(schema: Schema): { readonly inner: Schema; readonly marks: string } {
   if (schema.type !== 'list' && schema.type !== 'map') return { inner: schema, marks: '' }
   const { inner, marks } = innermost(schema.of)

@@ -1,6 +1,6 @@
 /**
- * docs/reference/flags.md: the flags of `keelson serve`, and what becomes of each flag of
- * kube-apiserver.
+ * Generates docs/reference/flags.md: the flags of `keelson serve`, and the status of each
+ * flag of kube-apiserver.
  */
 import type { Flag } from '../../src/config/flag.ts'
 import { becomesOf, flags, ownFlagNames } from '../../src/config/flags.ts'
@@ -11,17 +11,23 @@ export function flagsPage(): Page {
   return page(
     'flags.md',
     'Flags',
-    'Of `keelson serve`, which has the names and defaults of kube-apiserver. `keelson dev` takes them too, and has some of its own ([commands](commands.md)).',
+    `The flags of \`keelson serve\`. They have the names and, with a few
+[exceptions](../differences.md), the defaults of kube-apiserver. \`keelson dev\` also accepts them,
+and has some flags of its own: see [commands](commands.md).
+
+The value of a flag of type \`list\` is a comma-separated list, \`map\` is a comma-separated list of
+\`name=value\` pairs, and \`duration\` is a value such as \`1h30m\` or \`500ms\`.`,
     ...[...sections].map(([section, entries]) => `## ${section}\n\n${flagTable(entries)}`),
     '## Every flag of kube-apiserver',
-    'Each works, or has no effect for the reason that is said, or is refused by name with the reason: nobody is to believe that a flag does what it does not. One that is refused may be given with its default.',
-    table(['flag', 'what becomes of it'], upstreamRows()),
+    `Each flag of kube-apiserver is supported, has no effect, or accepts only its default. The server
+does not start if such a flag has another value.`,
+    table(['Flag', 'Status'], upstreamRows()),
   )
 }
 
 const flagTable = (entries: readonly (readonly [string, Flag])[]): string =>
   table(
-    ['flag', 'type', 'default', 'what it does'],
+    ['Flag', 'Type', 'Default', 'Description'],
     entries.map(([name, flag]) => [
       code(`--${name}`),
       flag.type,
@@ -34,10 +40,10 @@ function upstreamRows(): string[][] {
   const known = Object.entries<Flag>(flags)
     .filter(([name]) => !ownFlagNames.has(name))
     .map(([name, { unused, refused }]) => {
-      if (refused !== undefined) return [name, `refused: ${refused}`] as const
-      return [name, unused === undefined ? 'works' : `no effect: ${unused}`] as const
+      if (refused !== undefined) return [name, `only the default is accepted: ${refused}`] as const
+      return [name, unused === undefined ? 'supported' : `no effect: ${unused}`] as const
     })
-  const printed = ['help', 'version'].map((name) => [name, 'works'] as const)
+  const printed = ['help', 'version'].map((name) => [name, 'supported'] as const)
   return [...known, ...printed]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, becomes]) => [code(`--${name}`), becomes])

@@ -1,4 +1,7 @@
-/** docs/reference/feature-gates.md: every gate of v1.33 and what setting it does here. */
+/**
+ * Generates docs/reference/feature-gates.md: every feature gate of v1.33, and the effect of setting
+ * it.
+ */
 import { type GateRow, gateRows } from '../../src/api/gate-rows.ts'
 import { gatesActedOn, unsupportedGates } from '../../src/config/feature-gates.ts'
 import { code, type Page, page, table } from './markdown.ts'
@@ -17,13 +20,15 @@ export function gatesPage(): Page {
   return page(
     'feature-gates.md',
     'Feature gates',
-    `\`--feature-gates=Name=true,Other=false\`. Keelson knows the ${rows.length} gates of kube-apiserver v1.33; ${gatesActedOn.length} of them change what it does. [gates.md](../gates.md) explains the others.`,
-    table(['gate', 'stage', 'default', 'here'], rows),
+    `Feature gates are set with \`--feature-gates=Name=true,Other=false\`. Keelson knows the ${rows.length} gates of
+kube-apiserver v1.33, and supports ${gatesActedOn.length} of them. [Gates](../gates.md) explains why others have no
+effect. A locked gate cannot be changed from its default.`,
+    table(['Gate', 'Stage', 'Default', 'In Keelson'], rows),
   )
 }
 
 function effect(name: string, { isLocked }: GateRow): string {
   if (isLocked) return 'locked'
-  if (unsupportedGates.has(name)) return 'cannot be turned on'
-  return gatesActedOn.includes(name) ? 'can be changed' : 'has no effect'
+  if (unsupportedGates.has(name)) return 'cannot be enabled'
+  return gatesActedOn.includes(name) ? 'supported' : 'no effect'
 }

@@ -1,7 +1,7 @@
 /**
- * docs/reference/metrics.md: what /metrics may have. A server is started with what makes parts
- * register theirs; the rest is registered directly. A file that registers metrics and was not seen
- * to is an error, so that none is left out.
+ * Generates docs/reference/metrics.md, the metrics that /metrics may have. Starts a server with
+ * flags that make most parts register their metrics, and registers the rest directly. It is an
+ * error if a source file that registers metrics was not called, so that no metric is left out.
  */
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -43,15 +43,20 @@ export async function metricsPage(): Promise<Page> {
   return page(
     'metrics.md',
     'Metrics',
-    `\`GET /metrics\` in the Prometheus text format, for who may \`get\` that path. Names are kube-apiserver's where it has such a metric. A metric with labels is printed once it has a value. ${rows.length} of them:`,
-    table(['metric', 'type', 'stability', 'labels', 'what it tells'], rows),
-    '## What kube-apiserver has besides',
-    'Of the metrics that a kube-apiserver v1.33 showed after some requests (recorded by `node test/recorded/metrics/record.ts`), these are not here. All others have the same type, stability level, labels and buckets: `test/integration/metrics-recorded.test.ts`.',
-    table(['metric', 'why not'], absentRows(new Set(byName.keys()))),
+    `\`GET /metrics\` returns these ${rows.length} metrics in the Prometheus text format, to clients that may \`get\`
+that path. A metric that kube-apiserver also has keeps its name. A metric with labels appears when
+it has its first value.`,
+    table(['Metric', 'Type', 'Stability', 'Labels', 'Description'], rows),
+    '## Metrics that only kube-apiserver has',
+    `These metrics were recorded from a kube-apiserver v1.33 after some requests, and Keelson does not
+have them. All others have the same type, stability level, labels and buckets in Keelson.
+\`test/recorded/metrics/record.ts\` records them, and \`test/integration/metrics-recorded.test.ts\`
+compares them.`,
+    table(['Metric', 'Reason'], absentRows(new Set(byName.keys()))),
   )
 }
 
-/** Those that differ in their last words share a row. */
+/** Returns a row for each reason, with all metrics that are missing for that reason. */
 function absentRows(registered: ReadonlySet<string>): string[][] {
   const absent = [...Object.keys(recorded.metrics), ...recorded.runtime].filter(
     (name) => !registered.has(name),
@@ -60,7 +65,7 @@ function absentRows(registered: ReadonlySet<string>): string[][] {
   return [...byReason].map(([reason, names]) => [shownNames(names), reason])
 }
 
-/** Some families have a hundred names. */
+/** Some families have a hundred names. Families with more names than this are abbreviated. */
 const NAMES_SHOWN_MAX = 12
 
 function shownNames(names: readonly string[]): string {
@@ -69,7 +74,7 @@ function shownNames(names: readonly string[]): string {
   return `${code(`${first.slice(0, first.indexOf('_') + 1)}*`)} (${names.length})`
 }
 
-/** All that a server may register. */
+/** Returns all metrics that a server may register. */
 export async function registeredMetrics(): Promise<readonly RegisteredMetric[]> {
   const { all, files, stop } = record()
   const folder = mkdtempSync(join(tmpdir(), 'keelson-reference-'))
@@ -78,7 +83,7 @@ export async function registeredMetrics(): Promise<readonly RegisteredMetric[]> 
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-  // They come with a socket and with files.
+  // The server above has no sockets and files for which these metrics are registered.
   const metrics = new Metrics()
   void new SignerMetrics(metrics, systemClock)
   void new DialerMetrics(metrics, systemClock)
@@ -103,13 +108,16 @@ export async function registeredMetrics(): Promise<readonly RegisteredMetric[]> 
     )
     .filter((file) => !files.has(file))
   if (missed.length > 0)
-    throw new Error(`metrics that scripts/reference/metrics.ts does not see: ${missed.join(', ')}`)
+    throw new Error(
+      `scripts/reference/metrics.ts must call the files that register these metrics: ${missed.join(', ')}`,
+    )
   return all
 }
 
 async function runServer(folder: string): Promise<void> {
   const [port = 0] = await freePorts(1)
-  // Without kind and apiVersion it is one: nothing is traced, and nobody is called.
+  // The kind and apiVersion are optional. No requests are traced, so that the endpoint is not
+  // called.
   const tracing = join(folder, 'tracing.yaml')
   writeFileSync(tracing, 'endpoint: 127.0.0.1:1\n')
   const checked = checkArgs([
@@ -120,7 +128,7 @@ async function runServer(folder: string): Promise<void> {
     '--controllers=*',
     `--audit-log-path=${join(folder, 'audit.log')}`,
     `--tracing-config-file=${tracing}`,
-    // Never asked: nobody sends a token.
+    // The issuer is never called, because no client sends a token.
     '--oidc-issuer-url=https://127.0.0.1:1',
     '--oidc-client-id=reference',
     '--allow-metric-labels="apiserver_request_total,verb=GET"',
@@ -133,7 +141,7 @@ async function runServer(folder: string): Promise<void> {
   await server.reloadCertificate()
 }
 
-/** Notes what is registered from now on, and by which file of src. */
+/** Records the metrics that are registered from now on, and the files in src that register them. */
 function record(): {
   readonly all: RegisteredMetric[]
   readonly files: ReadonlySet<string>

@@ -1,59 +1,66 @@
 /**
- * docs/reference/admission-plugins.md: the plugins in the order in which they run. What each does
- * is said here; the rest is the server's table.
+ * Generates docs/reference/admission-plugins.md: the plugins in the order in which they run. The
+ * descriptions are here; everything else comes from the table of the server.
  */
 import { parseAdmissionPlugins, pluginOrder } from '../../src/config/admission-plugins.ts'
 import { code, type Page, page, table } from './markdown.ts'
 
 const purposes: Readonly<Record<string, string>> = {
-  AlwaysAdmit: 'Nothing. Deprecated.',
-  AlwaysDeny: 'Refuses every write. Deprecated; for tests.',
+  AlwaysAdmit: 'Admits every request. Deprecated, and without effect.',
+  AlwaysDeny: 'Rejects every write. Deprecated, for tests.',
   AlwaysPullImages:
-    'Sets the pull policy of containers to Always, so that a pod needs the credentials of its images.',
+    'Sets the image pull policy of containers to Always, so that a pod cannot use a cached image without credentials for it.',
   CertificateApproval:
-    'Who approves or denies a request for a certificate needs `approve` on its signer.',
-  CertificateSigning: 'Who signs one needs `sign` on its signer.',
+    'Requires the verb `approve` on the signer to approve or deny a CertificateSigningRequest.',
+  CertificateSigning:
+    'Requires the verb `sign` on the signer to set the certificate of a CertificateSigningRequest.',
   CertificateSubjectRestriction:
-    'Refuses client certificates of kube-apiserver-client for the group system:masters.',
+    'Rejects requests for certificates of the signer kubernetes.io/kube-apiserver-client with the group system:masters.',
   ClusterTrustBundleAttest:
-    'Who writes a ClusterTrustBundle of a signer needs `attest` on that signer.',
-  DefaultIngressClass: 'Gives an Ingress without a class the default one.',
-  DefaultStorageClass: 'Gives a PersistentVolumeClaim without a class the default one.',
+    'Requires the verb `attest` on the signer to write a ClusterTrustBundle that names a signer.',
+  DefaultIngressClass: 'Sets the default IngressClass on an Ingress that has no class.',
+  DefaultStorageClass:
+    'Sets the default StorageClass on a PersistentVolumeClaim that has no class.',
   DefaultTolerationSeconds:
-    'Lets pods stay for five minutes on a node that is not ready or unreachable, or as long as flags say.',
-  DenyServiceExternalIPs: 'Refuses new `externalIPs` of Services.',
+    'Adds tolerations to pods, so that they stay on a node that is not ready or unreachable for five minutes. Flags can change this time.',
+  DenyServiceExternalIPs: 'Rejects new values in `externalIPs` of Services.',
   EventRateLimit:
-    'Limits how many Events are taken: of the server, a namespace, a user, or a source and object.',
+    'Limits the rate of Events, for the server or for each namespace, user, or source and object.',
   ExtendedResourceToleration:
-    'Lets pods that ask for an extended resource onto nodes tainted with its name.',
-  ImagePolicyWebhook: 'Asks a server outside whether the images of a pod may run.',
-  LimitPodHardAntiAffinityTopology: 'Refuses required anti-affinity by anything but the host name.',
+    'Adds tolerations to pods that request extended resources, for nodes that are tainted with the names of these resources.',
+  ImagePolicyWebhook: 'Calls a webhook that decides whether the images of a pod may run.',
+  LimitPodHardAntiAffinityTopology:
+    'Rejects pods with required anti-affinity whose topology key is not kubernetes.io/hostname.',
   LimitRanger:
-    'Gives the defaults of LimitRanges to pods, and refuses what is outside their limits.',
-  MutatingAdmissionPolicy: 'Changes objects by expressions in CEL (behind its gate).',
-  MutatingAdmissionWebhook: 'Asks webhooks, one after the other, how to change an object.',
-  NamespaceAutoProvision: 'Creates the namespace of a new object if there is none.',
-  NamespaceExists: 'Refuses every write to a namespace that does not exist.',
+    'Applies the defaults of LimitRanges to pods, and rejects objects that exceed their limits.',
+  MutatingAdmissionPolicy:
+    'Changes objects by the CEL expressions of policies. Requires the MutatingAdmissionPolicy feature gate.',
+  MutatingAdmissionWebhook: 'Calls mutating webhooks one after another.',
+  NamespaceAutoProvision: 'Creates the namespace of a new object if it does not exist.',
+  NamespaceExists: 'Rejects every write to a namespace that does not exist.',
   NamespaceLifecycle:
-    'Refuses new objects in a namespace that does not exist or is being deleted, and the deletion of default, kube-system and kube-public.',
-  NodeRestriction: 'Restricts a kubelet to its own Node and the pods on it.',
+    'Rejects new objects in a namespace that does not exist or is being deleted, and the deletion of the namespaces default, kube-system and kube-public.',
+  NodeRestriction: 'Restricts kubelets to writes to their own Node and the pods on it.',
   OwnerReferencesPermissionEnforcement:
-    'Who changes the owners of an object needs the right to delete it; who sets `blockOwnerDeletion`, the right to update the finalizers of that owner.',
-  PersistentVolumeClaimResize: 'Lets claims grow only where their class allows it.',
-  PodNodeSelector: 'Gives pods the node selector of their namespace, and refuses others.',
-  PodSecurity: 'Enforces the Pod Security Standards by labels of the namespace.',
+    'Requires the right to delete an object to change its owners, and the right to update the finalizers of an owner to set `blockOwnerDeletion`.',
+  PersistentVolumeClaimResize:
+    'Rejects the expansion of a PersistentVolumeClaim unless its StorageClass allows it.',
+  PodNodeSelector:
+    'Adds the node selector of the namespace to pods, and rejects pods whose node selector conflicts with it.',
+  PodSecurity: 'Enforces the Pod Security Standards, as labels of the namespace define.',
   PodTolerationRestriction:
-    'Gives pods the tolerations of their namespace, and refuses those that it does not allow.',
-  PodTopologyLabels: 'Copies labels of a node (region, zone) to pods that are bound to it.',
+    'Adds the default tolerations of the namespace to pods, and rejects tolerations that the namespace does not allow.',
+  PodTopologyLabels:
+    'Copies topology labels (region, zone) of a node to pods that are bound to it.',
   Priority: 'Sets the priority of a pod from its PriorityClass.',
-  ResourceQuota: 'Refuses what would exceed a quota of the namespace.',
-  RuntimeClass: 'Sets overhead and scheduling of a pod from its RuntimeClass.',
-  ServiceAccount: 'Gives pods a service account and its token.',
+  ResourceQuota: 'Rejects requests that would exceed a ResourceQuota of the namespace.',
+  RuntimeClass: 'Sets the overhead and the scheduling constraints of a pod from its RuntimeClass.',
+  ServiceAccount: 'Sets the service account of pods, and mounts its token.',
   StorageObjectInUseProtection:
-    'Adds finalizers to claims and volumes, so that they stay while they are used.',
-  TaintNodesByCondition: 'Taints new nodes as not ready.',
-  ValidatingAdmissionPolicy: 'Refuses objects by expressions in CEL.',
-  ValidatingAdmissionWebhook: 'Asks webhooks, all at once, whether an object may be written.',
+    'Adds finalizers to PersistentVolumeClaims and PersistentVolumes, so that they are not deleted while they are in use.',
+  TaintNodesByCondition: 'Adds the taint node.kubernetes.io/not-ready to new nodes.',
+  ValidatingAdmissionPolicy: 'Validates requests by the CEL expressions of policies.',
+  ValidatingAdmissionWebhook: 'Calls validating webhooks in parallel.',
 }
 
 export function pluginsPage(): Page {
@@ -63,14 +70,16 @@ export function pluginsPage(): Page {
   const gone = Object.keys(purposes).filter((name) => !pluginOrder.includes(name))
   if (unexplained.length + gone.length > 0)
     throw new Error(
-      `plugins without a purpose: ${unexplained.join(', ')}; not there any more: ${gone.join(', ')}`,
+      `plugins without a description: ${unexplained.join(', ')}; descriptions of plugins that do not exist: ${gone.join(', ')}`,
     )
   return page(
     'admission-plugins.md',
     'Admission plugins',
-    'In the order in which they run, which no flag changes. `--enable-admission-plugins` and `--disable-admission-plugins` choose among them; [admission.md](../admission.md) says how policies and webhooks behave.',
+    `The admission plugins, in the order in which they run. The flags \`--enable-admission-plugins\` and
+\`--disable-admission-plugins\` select plugins, but do not change their order.
+[Admission](../admission.md) describes policies and webhooks.`,
     table(
-      ['plugin', 'default', 'what it does'],
+      ['Plugin', 'Default', 'Description'],
       pluginOrder.map((name) => [
         code(name),
         plugins.isOn(name) ? 'on' : 'off',

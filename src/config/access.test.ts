@@ -1,4 +1,7 @@
-/** What flags and files become. Which of them are refused, and how: files/recorded.test.ts. */
+/**
+ * Tests the configuration that access and audit flags and their files result in. Errors are tested
+ * by files/recorded.test.ts.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -78,7 +81,7 @@ function readAuditing(given: RawFlags): AuditConfig {
   return audit
 }
 
-test('without flags: what upstream has by default', () => {
+test("without flags, authentication, authorization and auditing have kube-apiserver's defaults", () => {
   const { authentication, authorization } = readAccess({})
   assert.deepEqual(authentication, {
     anonymous: { isEnabled: true, paths: [] },
@@ -95,7 +98,7 @@ test('without flags: what upstream has by default', () => {
   assert.deepEqual(readAuditing({}), { policy: null, log: null, webhook: null })
 })
 
-test('the flags for OpenID become an issuer like one of the file', () => {
+test('the --oidc-* flags configure an issuer like one in a file', () => {
   const { authentication } = readAccess({
     'oidc-issuer-url': 'https://a.example.org',
     'oidc-client-id': 'cluster',
@@ -127,7 +130,7 @@ test('the flags for OpenID become an issuer like one of the file', () => {
   ])
 })
 
-test('a user name without a prefix, and a mail address, which needs none', () => {
+test('--oidc-username-prefix sets the prefix, - disables it, and email addresses have none by default', () => {
   const oidc = { 'oidc-issuer-url': 'https://a.example.org', 'oidc-client-id': 'cluster' }
   const prefixOf = (given: RawFlags): string | undefined => {
     const [one] = readAccess({ ...oidc, ...given }).authentication.jwt
@@ -138,7 +141,7 @@ test('a user name without a prefix, and a mail address, which needs none', () =>
   assert.equal(prefixOf({ 'oidc-username-claim': 'email' }), '')
 })
 
-test('an authentication configuration, with expressions that can be run', () => {
+test('an AuthenticationConfiguration file configures issuers with compiled expressions', () => {
   const path = write(
     'authentication.yaml',
     `apiVersion: apiserver.config.k8s.io/v1beta1
@@ -185,10 +188,10 @@ kind: AuthenticationConfiguration
 jwt: [{issuer: {url: "https://a.example.org", audiences: [${audience}]}, claimMappings: {username: {claim: sub, prefix: ""}}}]
 `
 
-test('what a file says of anonymous requests is kept apart from --anonymous-auth, for its reload', async () => {
+test("a file's setting for anonymous requests is kept apart from --anonymous-auth, so that it can be reloaded", async () => {
   const path = write('no-anonymous.yaml', issuerFor('a'))
   const { anonymous, file } = readAccess({ 'authentication-config': path }).authentication
-  assert.deepEqual(anonymous, { isEnabled: true, paths: [] }, 'by the flag')
+  assert.deepEqual(anonymous, { isEnabled: true, paths: [] }, 'as set by the flag')
   assert.ok(file !== null)
   assert.equal(file.path, path)
   assert.equal(file.bytes.toString(), issuerFor('a'))
@@ -218,7 +221,7 @@ const authorizers = `authorizers:
 - {type: ABAC, name: abac}
 `
 
-test('an authorization configuration is the same in all versions', () => {
+test('an AuthorizationConfiguration file is read alike in all versions', () => {
   const abac = write('abac', '{"group":"*","resource":"pods"}\n')
   for (const version of ['v1alpha1', 'v1beta1', 'v1']) {
     const head = `apiVersion: apiserver.config.k8s.io/${version}\nkind: AuthorizationConfiguration\n`
@@ -277,7 +280,7 @@ const [node, rbac, abac, all] = ['Node', 'RBAC', 'ABAC', 'AlwaysAllow'].map(
   (type) => `{type: ${type}, name: ${type.toLowerCase()}}`,
 )
 
-test('a file that changed must keep the authorizers that there were, webhooks aside', async () => {
+test('a changed file must keep all authorizers except webhooks', async () => {
   const hook = hookOf(`type: KubeConfigFile, kubeConfigFile: ${kubeconfig}`)
   assert.ok('value' in (await reloadAuthorization(`${rbac}, ${hook}`, `${rbac}, ${all}`)))
   assert.deepEqual(await reloadAuthorization(`${rbac}, ${node}, ${abac}`, `${rbac}`), {
@@ -285,7 +288,7 @@ test('a file that changed must keep the authorizers that there were, webhooks as
   })
 })
 
-test('a file that changed cannot add authorizers with state', async () => {
+test('a changed file cannot add authorizers with state', async () => {
   for (const [type, added] of Object.entries({ Node: node, RBAC: rbac, ABAC: abac })) {
     assert.deepEqual(await reloadAuthorization(`${all}`, `${all}, ${added}`), {
       fault: `authorizer type ${type} is not allowed if it was not enabled at initial server startup`,
@@ -293,7 +296,7 @@ test('a file that changed cannot add authorizers with state', async () => {
   }
 })
 
-test('a file that changed: kubeconfigs are read, and the policies of the start are kept', async () => {
+test('reloading a file reads its kubeconfigs and keeps the ABAC policies from startup', async () => {
   const hook = hookOf(`type: KubeConfigFile, kubeConfigFile: ${kubeconfig}`)
   const read = await reloadAuthorization(`${abac}`, `${hook}, ${abac}`)
   assert.ok('value' in read)
@@ -316,7 +319,7 @@ test('a file that changed: kubeconfigs are read, and the policies of the start a
   )
 })
 
-test('authorization modes become authorizers', () => {
+test('--authorization-mode configures authorizers', () => {
   const { authorization } = readAccess({
     'authorization-mode': 'Node,Webhook',
     'authorization-webhook-config-file': kubeconfig,
@@ -329,7 +332,7 @@ test('authorization modes become authorizers', () => {
   assert.equal(hook.webhook.reviewVersion, 'v1beta1')
 })
 
-test('credentials go to servers with TLS alone', () => {
+test('credentials are sent only to servers with TLS', () => {
   const path = write(
     'plain',
     `clusters: [{name: c, cluster: {server: "127.0.0.1:9"}}]
@@ -344,7 +347,7 @@ current-context: x
   assert.deepEqual(read.credentials, { kind: 'none' })
 })
 
-test('auditing: a policy and both backends', () => {
+test('audit flags configure a policy and both backends', () => {
   const policy = write(
     'policy',
     `apiVersion: audit.k8s.io/v1
@@ -392,7 +395,7 @@ rules:
   })
 })
 
-test('of two names for one flag, the last given counts', () => {
+test('of two names of one flag, the last one given is used', () => {
   const policy = write(
     'policy-of-backoff',
     'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n',
@@ -413,7 +416,7 @@ test('of two names for one flag, the last given counts', () => {
   assert.equal(backoffOf(`${oldName}=1s`, `${name}=2s`, `${oldName}=3s`), 3000)
 })
 
-test('a name of a front proxy may have a comma', () => {
+test('an allowed name of a front proxy may contain a comma', () => {
   const authority = write('proxy-ca', createAuthority('proxy', Date.now()).certificatePem)
   const { authentication } = readAccess({
     'requestheader-client-ca-file': authority,

@@ -12,7 +12,7 @@ const running = (flags: Partial<PluginFlags>): readonly string[] =>
   parseAdmissionPlugins({ enabled: undefined, disabled: undefined, exactly: undefined, ...flags })
     .plugins.running
 
-test('plugins run by default, besides if enabled, not if disabled, whatever the order of the names', () => {
+test('flags add plugins to the default ones and remove them, and never change their order', () => {
   const usual = pluginsOnByDefault.split(', ')
   assert.deepEqual(running({}), usual)
   const enabled = ['OwnerReferencesPermissionEnforcement', 'Priority', 'NodeRestriction']
@@ -27,7 +27,7 @@ test('plugins run by default, besides if enabled, not if disabled, whatever the 
   )
 })
 
-test('--admission-control names all that run', () => {
+test('--admission-control lists exactly the plugins that run', () => {
   assert.deepEqual(running({ exactly: ['NodeRestriction', 'LimitRanger'] }), [
     'LimitRanger',
     'NodeRestriction',
@@ -35,7 +35,7 @@ test('--admission-control names all that run', () => {
   assert.deepEqual(running({ exactly: [] }), [])
 })
 
-test('the lists in the help are those that kube-apiserver v1.33 prints', () => {
+test('the lists of plugins in the help are those of kube-apiserver v1.33', () => {
   assert.equal(
     pluginsOnByDefault,
     'NamespaceLifecycle, LimitRanger, ServiceAccount, TaintNodesByCondition, PodSecurity, Priority, DefaultTolerationSeconds, DefaultStorageClass, StorageObjectInUseProtection, PersistentVolumeClaimResize, RuntimeClass, CertificateApproval, CertificateSigning, ClusterTrustBundleAttest, CertificateSubjectRestriction, DefaultIngressClass, PodTopologyLabels, MutatingAdmissionPolicy, MutatingAdmissionWebhook, ValidatingAdmissionPolicy, ValidatingAdmissionWebhook, ResourceQuota',

@@ -1,13 +1,14 @@
 /**
- * `--enable-admission-plugins`, `--disable-admission-plugins` and `--admission-control`, the
- * deprecated way to name exactly those that run. Errors and warnings have upstream's texts.
+ * Reads `--enable-admission-plugins`, `--disable-admission-plugins` and the deprecated
+ * `--admission-control`, which lists exactly the plugins that run. Errors and warnings have
+ * kube-apiserver's texts.
  */
 import { quote } from '../api/quote.ts'
 
-/** `absent`: kube-apiserver has the plugin, Keelson does not implement it yet. */
+/** A plugin. `absent` means that kube-apiserver has it, but Keelson does not implement it yet. */
 type Row = readonly [name: string, byDefault: 'on' | 'off', state?: 'absent']
 
-/** All plugins of v1.33, in the order in which they run, which no flag changes. */
+/** All plugins of v1.33, in the order in which they run. No flag changes this order. */
 const rows: readonly Row[] = [
   ['AlwaysAdmit', 'off'],
   ['NamespaceAutoProvision', 'off'],
@@ -49,7 +50,7 @@ const rows: readonly Row[] = [
 
 export const pluginOrder: readonly string[] = rows.map(([name]) => name)
 
-/** For the help of the flags. */
+/** Lists of plugins for the help texts of flags. */
 export const pluginsOnByDefault: string = rows
   .flatMap(([name, byDefault]) => (byDefault === 'on' ? name : []))
   .join(', ')
@@ -64,16 +65,19 @@ const absent: ReadonlySet<string> = new Set(
 )
 const deprecated: ReadonlySet<string> = new Set(['AlwaysAdmit', 'AlwaysDeny'])
 
-/** Plugins that are not implemented count as those that run, if kube-apiserver would run them. */
+/**
+ * The plugins that run. A plugin that is not implemented is included if kube-apiserver would run
+ * it.
+ */
 export type AdmissionPlugins = {
   readonly isOn: (name: string) => boolean
-  /** The names of those that run, in their order. */
+  /** The names of the plugins that run, in order. */
   readonly running: readonly string[]
 }
 
 /**
- * The values of the flags, undefined if a flag was not given: a blank `--admission-control` turns
- * all plugins off.
+ * The values of the flags. A flag that is not set is undefined, because an empty
+ * `--admission-control` disables all plugins.
  */
 export type PluginFlags = {
   readonly enabled: readonly string[] | undefined

@@ -1,6 +1,6 @@
 /**
  * Reads `--admission-control-config-file` and the configurations of the plugins that run. Errors
- * have upstream's messages.
+ * have kube-apiserver's messages.
  */
 import { quote } from '../api/quote.ts'
 import { type AdmissionPlugins, isPlugin } from './admission-plugins.ts'
@@ -27,10 +27,10 @@ import {
 import { type LimitedResource, readLimitedResources } from './files/resource-quota.ts'
 import { readWebhookUsers } from './files/webhook-admission.ts'
 
-/** What pods tolerate by default. */
+/** How long pods tolerate unusable nodes by default. */
 export type TolerationSeconds = { readonly notReady: number; readonly unreachable: number }
 
-/** Defaults for the plugins that do not run. */
+/** The configurations of all plugins. Plugins that do not run have their default. */
 export type AdmissionConfig = {
   readonly podSecurity: PodSecurityConfiguration
   readonly limitedResources: readonly LimitedResource[]
@@ -40,7 +40,7 @@ export type AdmissionConfig = {
   readonly podNodeSelectors: PodNodeSelectors
   readonly podTolerations: PodTolerations
   readonly tolerationSeconds: TolerationSeconds
-  /** Null: no credentials are sent. */
+  /** Credentials for webhooks; null: none are sent. */
   readonly mutatingWebhookUsers: KubeconfigUsers | null
   readonly validatingWebhookUsers: KubeconfigUsers | null
 }
@@ -117,7 +117,7 @@ const webhookFile: PluginFile<KubeconfigUsers | null> = { of: readWebhookUsers }
 const couldNot = (plugin: string, why: string): string =>
   `couldn't init admission plugin "${plugin}": ${why}`
 
-/** Undefined if the file cannot be used, which is reported. */
+/** Returns undefined if the file cannot be used, which is reported. */
 function readConfigurations(
   path: string,
   refuse: (why: string) => void,

@@ -1,6 +1,6 @@
 /**
  * Reads and validates the audit flags and the files that they name. All errors are reported, with
- * upstream's messages.
+ * kube-apiserver's messages.
  */
 import { type AuditPolicy, readAuditPolicy } from './files/audit-policy.ts'
 import { readKubeconfig } from './files/kubeconfig.ts'
@@ -36,10 +36,10 @@ export type AuditMode =
     }
 
 export type AuditLog = Backend & {
-  /** `-`: standard output. */
+  /** Path of the file; `-` is standard output. */
   readonly path: string
   readonly format: 'json' | 'legacy'
-  /** 0: no limit, except that the size is then limited to 100 MB. */
+  /** Limits for rotated files. 0 means no limit, except that the size is then limited to 100 MB. */
   readonly rotation: {
     readonly megabytesMax: number
     readonly daysMax: number
@@ -74,7 +74,7 @@ function readPolicy(values: Values, warn: (text: string) => void): AuditPolicy |
   return null
 }
 
-/** The flags of a disabled backend are parsed, but not validated. */
+/** Reads the flags of the log. If the log is disabled, they are parsed, but not validated. */
 function readLog(values: Values): AuditLog | null {
   const path = values.string('audit-log-path')
   const numbers = readNumbers(values, 'log')
@@ -106,11 +106,11 @@ function refuseNegative(values: Values, name: string, count: number): void {
   if (count < 0) values.fault(`--audit-log-${name} ${count} can't be a negative number`)
 }
 
-/** Without a policy the kubeconfig is not read. */
+/** Reads the flags of the webhook. Without a policy, its kubeconfig is not read. */
 function readWebhook(values: Values, hasPolicy: boolean): AuditWebhook | null {
   const path = values.string('audit-webhook-config-file')
   const numbers = readNumbers(values, 'webhook')
-  // A deprecated name of the same flag.
+  // The second name is a deprecated name of the same flag.
   const [name, oldName] = [
     'audit-webhook-initial-backoff',
     'audit-webhook-batch-initial-backoff',
@@ -193,7 +193,7 @@ function checkMode(
   return { kind: 'batch', ...batch, throttle: isThrottled ? throttle : null }
 }
 
-/** Also if truncation is disabled, as upstream. */
+/** Checks the limits for truncation, even if it is disabled, as in kube-apiserver. */
 function checkTruncation(values: Values, name: BackendName, { truncate }: Numbers): void {
   const { batchBytesMax, eventBytesMax } = truncate
   const what = `invalid audit truncate ${name}`

@@ -1,6 +1,6 @@
 /**
  * Reads and validates the authentication flags and the files that they name. All errors are
- * reported, with upstream's messages.
+ * reported, with kube-apiserver's messages.
  */
 import type { Gates } from '../api/gates.ts'
 import { formatDuration } from '../lib/time/duration.ts'
@@ -27,17 +27,17 @@ export type AuthenticationConfig = {
   readonly jwt: readonly JwtAuthenticator[]
   /** The signing algorithms that tokens of `jwt` issuers may use. */
   readonly signingAlgorithms: readonly string[]
-  /** The file that configures `jwt`, which is reloaded; null: flags configure it. */
+  /** The file that configures `jwt`, which is reloaded. Null if flags configure `jwt`. */
   readonly file: AuthenticationFile | null
   readonly webhook: TokenWebhook | null
 }
 
-/** What a reload of --authentication-config needs to know of the start. */
+/** The --authentication-config file at startup, for later reloads. */
 export type AuthenticationFile = {
   readonly path: string
   /** The content that is in use. */
   readonly bytes: Buffer
-  /** What the file says, without the flags: `anonymous` of a reload is compared to it. */
+  /** The configuration in the file, without flags. A reload must not change its `anonymous`. */
   readonly initial: AuthenticationConfiguration
 }
 
@@ -50,7 +50,7 @@ export type TokenWebhook = {
 export type ReadAuthenticationOptions = {
   readonly gates: Gates
   readonly warn: (text: string) => void
-  /** Whether the AlwaysAllow authorizer is enabled: then anonymous requests are disabled. */
+  /** Whether the AlwaysAllow authorizer is enabled, which disables anonymous requests. */
   readonly isOpen: boolean
 }
 
@@ -60,7 +60,7 @@ export function readAuthentication(
 ): AuthenticationConfig {
   const path = values.string('authentication-config')
   const oidc = readOidc(values, { gates, hasFile: path !== '' })
-  // With both, which is a fault, upstream does not come to read the file.
+  // It is an error to set both. kube-apiserver does not read the file then.
   const file = path === '' || hasOidcFlags(values) ? null : readFile(values, path, gates)
   return {
     anonymous: readAnonymous(values, file?.initial, { isOpen, warn }),
@@ -107,7 +107,8 @@ function readAnonymous(
 }
 
 /**
- * Successful token authentications are cached this long, whatever the authenticator; as upstream.
+ * How long successful token authentications are cached, whatever the authenticator. As in
+ * kube-apiserver.
  */
 const TOKEN_CACHE_MS = 10_000
 

@@ -1,8 +1,11 @@
-/** The CA bundle of a flag, with upstream's messages. */
+/** Reads the CA bundle that a flag names. Errors have kube-apiserver's messages. */
 import { parseCertificates } from '../lib/x509/trust-anchors.ts'
 import { readFlagFile } from './flag-file.ts'
 
-/** `purpose`: upstream's name of the bundle. Undefined if it cannot be used, which is reported. */
+/**
+ * Returns the bundle, or undefined if it cannot be used, which is reported. `purpose` is
+ * kube-apiserver's name of the bundle.
+ */
 export function readAuthorityFile(
   faults: { readonly fault: (text: string) => void },
   purpose: 'client-ca-bundle' | 'request-header' | 'root-ca-file',

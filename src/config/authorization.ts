@@ -1,6 +1,6 @@
 /**
  * Reads and validates the authorization flags and the files that they name. All errors are
- * reported, with upstream's messages.
+ * reported, with kube-apiserver's messages.
  */
 import type { Gates } from '../api/gates.ts'
 import { type AbacRule, readAbacPolicy } from './files/abac.ts'
@@ -18,7 +18,7 @@ import type { ClientConfig } from '../net/outbound/kubeconfig.ts'
 import { readFlagBytes, readFlagFile } from './flag-file.ts'
 import type { Values } from './values.ts'
 
-/** The flags that are read here. */
+/** Names of the flags that are read here. */
 type AuthorizationFlagName =
   | 'authorization-config'
   | 'authorization-policy-file'
@@ -30,13 +30,13 @@ type AuthorizationValues = Pick<
 >
 
 export type AuthorizationConfig = {
-  /** In the order in which they are called. */
+  /** The authorizers, in the order in which they are called. */
   readonly authorizers: readonly AuthorizerConfig[]
-  /** The file that configures them, which is reloaded; null: flags configure them. */
+  /** The file that configures them, which is reloaded. Null if flags configure them. */
   readonly file: AuthorizationFile | null
 }
 
-/** What a reload of --authorization-config needs to know of the start. */
+/** The --authorization-config file at startup, for later reloads. */
 export type AuthorizationFile = {
   readonly path: string
   /** The content that is in use. */
@@ -75,9 +75,9 @@ export type RereadAuthorizationOptions = {
 }
 
 /**
- * While the server runs: the file in `bytes`, with the kubeconfigs that it names. Authorizers that
- * hold state (Node, RBAC, ABAC) are those of the start: they can be neither added nor removed. As
- * upstream, the first fault is reported.
+ * Reads changed content of the file, and the kubeconfigs that it names, while the server runs.
+ * Authorizers with state (Node, RBAC, ABAC) can be neither added nor removed: those from startup
+ * are kept. As in kube-apiserver, only the first error is reported.
  */
 export async function rereadAuthorization(
   bytes: Buffer,
@@ -111,8 +111,8 @@ function rebuild(
 }
 
 /**
- * Whether --authorization-mode contains AlwaysAllow, which disables anonymous requests; in a file
- * it does not.
+ * Whether --authorization-mode contains AlwaysAllow, which disables anonymous requests. AlwaysAllow
+ * in a file does not disable them.
  */
 export const isOpenByFlags = ({ authorizers, file }: AuthorizationConfig): boolean =>
   file === null && authorizers.some(({ type }) => type === 'AlwaysAllow')
@@ -148,7 +148,7 @@ function readFile(
   return null
 }
 
-/** The timeout of a webhook that flags configure, as upstream. */
+/** Timeout of a webhook that is configured by flags, as in kube-apiserver. */
 const WEBHOOK_TIMEOUT_MS = 30_000
 
 function readModes(values: AuthorizationValues): readonly AuthorizerConfiguration[] {
@@ -217,7 +217,7 @@ function checkReviewVersion(values: AuthorizationValues): void {
   values.fault(`invalid authorization config: ${why}`)
 }
 
-/** Reads the files of an authorizer: the ABAC policy, or the kubeconfig of a webhook. */
+/** Reads the files that an authorizer needs: the ABAC policy, or the kubeconfig of a webhook. */
 function build(
   values: AuthorizationValues,
   one: AuthorizerConfiguration,
@@ -244,7 +244,7 @@ function buildWebhook(
   refuse: (why: string) => void,
 ): AuthorizerConfig[] {
   if (webhook.connection.type === 'InClusterConfig') {
-    // Upstream accepts it and panics.
+    // kube-apiserver accepts this and panics.
     refuse('connectionInfo.type InClusterConfig is not supported: use KubeConfigFile')
     return []
   }

@@ -1,7 +1,7 @@
-/** `--tls-cipher-suites`: the names that Go has for them become those of OpenSSL. */
+/** Reads `--tls-cipher-suites`, and converts Go's names to those of OpenSSL. */
 import type { Values } from './values.ts'
 
-/** Those of TLS 1.3 are always offered, as Go does: the flag is about TLS 1.2. */
+/** The suites of TLS 1.3. They are always offered, as in Go: the flag only affects TLS 1.2. */
 const tls13 = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256']
 
 const tls12: Readonly<Record<string, string>> = {
@@ -26,10 +26,13 @@ const tls12: Readonly<Record<string, string>> = {
   TLS_RSA_WITH_AES_256_GCM_SHA384: 'AES256-GCM-SHA384',
 }
 
-/** RFC 7465 and RFC 8996 with CVE-2016-2183: upstream still offers these. */
+/**
+ * Suites that kube-apiserver still offers although they are insecure: RC4 (RFC 7465) and 3DES
+ * (CVE-2016-2183).
+ */
 const broken = /_WITH_(RC4_128|3DES_EDE_CBC)_SHA$/
 
-/** OpenSSL's list. Null: the default. */
+/** Returns OpenSSL's list of suites, or null for the default. */
 export function readCipherSuites(values: Values, warn: (text: string) => void): string | null {
   const names = values.slice('tls-cipher-suites')
   const chosen: string[] = []
@@ -38,11 +41,11 @@ export function readCipherSuites(values: Values, warn: (text: string) => void): 
     const suite = Object.hasOwn(tls12, name) ? tls12[name] : undefined
     if (suite !== undefined) chosen.push(suite)
     else if (broken.test(name))
-      warn(`--tls-cipher-suites: ${name} is broken, and is not offered to clients`)
+      warn(`--tls-cipher-suites: ${name} is insecure, and is not offered to clients`)
     else
       values.fault(
         `Cipher suite ${name} not supported or doesn't exist`,
-        '--tls-cipher-suites: use the names of IANA',
+        '--tls-cipher-suites: use IANA names, such as TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
       )
   }
   return names.length === 0 ? null : [...tls13, ...chosen].join(':')

@@ -1,6 +1,6 @@
 /**
- * What SECURITY.md says of section 1.2 of the CIS Kubernetes Benchmark: what holds by default, and
- * what flags make of the rest.
+ * Checks what SECURITY.md claims about section 1.2 of the CIS Kubernetes Benchmark: which
+ * recommendations hold by default, and which need flags.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -22,8 +22,8 @@ const hasPlugin =
     admission.isOn(name)
 
 /**
- * Rows that a configuration shows, with the flags that SECURITY.md names if they do not hold by
- * default.
+ * Recommendations that can be checked in a configuration. Those that do not hold by default have
+ * the flags that SECURITY.md names.
  */
 const rows: {
   readonly [row: string]: { readonly holds: (config: Config) => boolean; readonly flags?: string[] }
@@ -71,7 +71,7 @@ for (const [row, { holds, flags }] of Object.entries(rows)) {
   })
 }
 
-test('the table of SECURITY.md has every row, and says the same', () => {
+test('the table in SECURITY.md has every row and agrees with the defaults', () => {
   const text = readFileSync(join(import.meta.dirname, '..', '..', 'SECURITY.md'), 'utf8')
   const cells = new Map(
     text

@@ -34,12 +34,12 @@ const severalFlags = [
   `--token-auth-file=${tokensPath}`,
   '--allow-privileged',
   '--authorization-mode=Node,RBAC',
-  // Both have their default.
+  // These flags are set to their defaults.
   '--profiling',
   '--goaway-chance=0',
 ]
 
-/** What `severalFlags` are read as, without the groups that other tests compare. */
+/** The configuration for `severalFlags`, without the groups that other tests compare. */
 const configOfSeveralFlags = {
   storage: {
     store: { kind: 'etcd', servers: ['http://127.0.0.1:2379'], tls: null },
@@ -123,7 +123,7 @@ const configOfSeveralFlags = {
   },
 }
 
-test('flags become one frozen configuration', () => {
+test('flags are converted to one frozen configuration', () => {
   const config = configOf(...severalFlags)
   for (const [name, group] of Object.entries(configOfSeveralFlags)) {
     assert.deepEqual({ ...config }[name], group, name)
@@ -131,7 +131,7 @@ test('flags become one frozen configuration', () => {
   assert.ok(Object.isFrozen(config.authentication.tokens[0]?.user.groups))
 })
 
-test('flags that are absent have their defaults', () => {
+test('flags that are not set have their defaults', () => {
   const { admission, cluster, runtime } = configOf(...severalFlags)
   const { kubelet, services } = cluster
   assert.deepEqual(runtime.emulation, {
@@ -148,7 +148,7 @@ test('flags that are absent have their defaults', () => {
   assert.deepEqual(services.nodePorts, { first: 30_000, last: 32_767 })
 })
 
-test('plugins, feature gates and APIs are on or off by default as in kube-apiserver', () => {
+test('plugins, feature gates and APIs have the defaults of kube-apiserver', () => {
   const { admission, featureGates, runtime } = configOf(...severalFlags)
   assert.ok(admission.isOn('ServiceAccount') && !admission.isOn('NodeRestriction'))
   assert.ok(featureGates.isOn('APIResponseCompression') && !featureGates.isOn('ContextualLogging'))
@@ -156,7 +156,7 @@ test('plugins, feature gates and APIs are on or off by default as in kube-apiser
   assert.ok(runtime.isServed({ group: 'apps', version: 'v1', plural: 'deployments' }))
 })
 
-test('the values of all flags are known by name, as text', () => {
+test('the values of all flags are available as text, by name', () => {
   const { flagValues } = configOf(...severalFlags)
   const shown = [
     'secure-port',
@@ -171,7 +171,7 @@ test('the values of all flags are known by name, as text', () => {
   )
 })
 
-/** Where objects are kept, or what is wrong with the flags about that. */
+/** Returns where objects are stored, or the errors about it. */
 const storeOf = (...args: readonly string[]): unknown => {
   const checked = checkArgs(args)
   return checked.kind === 'config'
@@ -179,7 +179,7 @@ const storeOf = (...args: readonly string[]): unknown => {
     : checked.faults.filter((one) => /store|etcd|data/.test(one))
 }
 
-test('where objects are kept', () => {
+test('--store, --etcd-servers and --data-dir select the store, and conflicts are refused', () => {
   const servers = ['http://127.0.0.1:2379']
   assert.deepEqual(storeOf(etcd), { kind: 'etcd', servers, tls: null })
   assert.deepEqual(storeOf(etcd, '--store=etcd'), { kind: 'etcd', servers, tls: null })
@@ -188,28 +188,28 @@ test('where objects are kept', () => {
   assert.deepEqual(storeOf(etcd, ...flagsOfLogin), { kind: 'etcd', servers, tls: null, login })
   assert.match(
     faultsOf(etcd, '--etcd-user=root').join(),
-    /give --etcd-user and --etcd-password-file, or neither/,
+    /set both --etcd-user and --etcd-password-file, or neither/,
   )
   assert.deepEqual(storeOf('--data-dir=/x'), { kind: 'sqlite', folder: '/x' })
   assert.deepEqual(storeOf('--store=memory'), { kind: 'memory' })
   assert.deepEqual(storeOf('--store=memory', etcd), [
-    '--etcd-servers is not for --store=memory: leave one of them out',
+    '--etcd-servers cannot be used with --store=memory: leave one of them out',
   ])
   assert.deepEqual(storeOf('--store=memory', '--data-dir=/x'), [
-    '--data-dir is not for --store=memory: leave one of them out',
+    '--data-dir cannot be used with --store=memory: leave one of them out',
   ])
   assert.deepEqual(storeOf('--store=sqlite'), [
-    '--store=sqlite needs a folder to keep everything in: --data-dir',
+    '--store=sqlite requires --data-dir, the folder to store everything in',
   ])
   assert.deepEqual(storeOf(etcd, '--store=disk'), [
     '--store "disk" invalid, allowed values: etcd, sqlite, memory',
   ])
   assert.deepEqual(storeOf(etcd, '--data-dir=/x'), [
-    '--data-dir is for a server without etcd: leave it or --etcd-servers out',
+    '--data-dir cannot be used with etcd: leave out either --data-dir or --etcd-servers',
   ])
 })
 
-test('all faults are told together', () => {
+test('all errors are reported together', () => {
   const faults = faultsOf(
     '--nope=1',
     '--secure-port=0',
@@ -231,7 +231,7 @@ test('all faults are told together', () => {
   }
 })
 
-test('words of a flag may be separated by _, and a level may follow -v', () => {
+test('words of a flag may be separated by _, and -v accepts its level in several forms', () => {
   const port = (...args: readonly string[]) => configOf(etcd, ...args).network.port
   assert.deepEqual([port('--secure_port=7443'), port('--secure_port', '7444')], [7443, 7444])
   const level = (...args: readonly string[]) => configOf(etcd, ...args).telemetry.logging.verbosity
@@ -295,7 +295,7 @@ const refusals: readonly [string, RegExp][] = [
     /"--tls-sni-cert-key" flag: expected comma separated certificate and key file paths/,
   ],
   ['--tls-sni-cert-key=a,b:', /empty names list is not allowed/],
-  ['--tls-sni-cert-key=a,b:192.0.2.1', /192\.0\.2\.1 is no host name/],
+  ['--tls-sni-cert-key=a,b:192.0.2.1', /192\.0\.2\.1 is not a host name/],
   [
     '--tls-sni-cert-key=/a,/b',
     /^failed to load SNI cert and key: open \/a: no such file or directory$/,
@@ -418,7 +418,7 @@ const refusals: readonly [string, RegExp][] = [
     /"cluster-signing-kube-apiserver-client": cannot specify key without cert/,
   ],
   ['--legacy-service-account-token-clean-up-period=0s', /invalid CleanUpPeriod: 0s/],
-  ['--controllers=deployment-controller', /deployment-controller does not run here/],
+  ['--controllers=deployment-controller', /deployment-controller does not run in Keelson/],
   ['--controllers=*,-nope', /"nope" is not in the list of known controllers/],
   ['--authorization-mode=Nope', /authorization-mode "Nope" is not a valid mode/],
   [
@@ -497,14 +497,14 @@ for (const [flag, message] of refusals) {
   })
 }
 
-test('the help text has every flag', () => {
+test('the help text lists every flag', () => {
   const text = helpText(['WatchList'])
   for (const name of Object.keys(flags)) assert.ok(text.includes(`--${name}`), name)
 })
 
 test('every flag of kube-apiserver is in the table', () => {
-  // --help and --version are not in the table; --data-dir and --store are ours; those of
-  // controllers are, too, after kube-controller-manager.
+  // --help and --version are not in the table. `ownFlagNames` has the flags that kube-apiserver
+  // does not have.
   assert.equal(Object.keys(flags).length + 2 - ownFlagNames.size, 172)
 })
 
@@ -514,7 +514,7 @@ const origins = (count: number): string =>
     (_, at) => `^https://app-${at}\\.apps\\.example\\.com(:[0-9]+)?$`,
   ).join()
 
-test('a hundred origins are allowed, and as many as could hold up others are refused', () => {
+test('a hundred origins are allowed, and a thousand are refused', () => {
   const checked = checkArgs([etcd, `--cors-allowed-origins=${origins(100)}`])
   assert.ok(checked.kind === 'config')
   assert.equal(checked.config.serving.corsOrigins.length, 100)
@@ -531,18 +531,18 @@ function hintsOf(...args: readonly string[]): readonly string[] {
   return checked.kind === 'faults' ? checked.hints : []
 }
 
-test('faults that only say what is wrong come with what to do', () => {
+test('errors that do not say what to do come with hints', () => {
   assert.match(hintsOf('--nope', etcd).join(), /keelson serve --help/)
   assert.match(hintsOf().join(), /--data-dir/)
   assert.match(hintsOf(etcd, '--tls-cert-file=/none').join(), /--tls-private-key-file is missing/)
-  assert.match(hintsOf(etcd, '--tls-cipher-suites=TLS_NONE').join(), /names of IANA/)
+  assert.match(hintsOf(etcd, '--tls-cipher-suites=TLS_NONE').join(), /IANA names/)
 })
 
-test('an etcd may listen on a Unix socket', () => {
+test('--etcd-servers accepts a Unix socket', () => {
   assert.deepEqual(faultsOf('--etcd-servers=unix:///run/etcd/client:1'), [])
 })
 
-test('flags of parts that work differently here are taken, deprecated ones with a warning', () => {
+test('flags without effect are accepted, and deprecated ones cause a warning', () => {
   const checked = checkArgs([
     '--etcd-servers=127.0.0.1:2379',
     '--watch-cache-sizes=pods#0,deployments.apps#100',
@@ -562,11 +562,11 @@ test('flags of parts that work differently here are taken, deprecated ones with 
   assert.deepEqual(checked.warnings, [
     'Flag --default-watch-cache-size has been deprecated, watch caches are sized automatically and this flag will be removed in a future version',
     'Flag --apiserver-count has been deprecated, apiserver-count is deprecated and will be removed in a future version.',
-    '--tls-cipher-suites: TLS_RSA_WITH_RC4_128_SHA is broken, and is not offered to clients',
+    '--tls-cipher-suites: TLS_RSA_WITH_RC4_128_SHA is insecure, and is not offered to clients',
   ])
 })
 
-test('gates are values: the last one counts, old ones are warned about', () => {
+test('the last value of a gate counts, and setting a GA gate causes a warning', () => {
   const gates = '--feature-gates=WatchList=true,kube:WatchList=false,MultiCIDRServiceAllocator=true'
   const checked = checkArgs([etcd, gates, '--feature-gates=WatchList=true'])
   assert.ok(checked.kind === 'config')
@@ -577,7 +577,7 @@ test('gates are values: the last one counts, old ones are warned about', () => {
   ])
 })
 
-test('versions and resources are turned off by the most exact key', () => {
+test('the most specific key of --runtime-config decides whether a resource is served', () => {
   const checked = checkArgs([
     etcd,
     '--enable-priority-and-fairness=false',
@@ -594,7 +594,7 @@ test('versions and resources are turned off by the most exact key', () => {
   assert.deepEqual(served, ['/v1/configmaps', 'batch/v1/jobs'])
 })
 
-test('versions that are not stable are served where the flag says so', () => {
+test('--runtime-config turns on versions that are not stable', () => {
   const checked = checkArgs([
     etcd,
     '--runtime-config=storage.k8s.io/v1alpha1=true,networking.k8s.io/v1beta1/ipaddresses',
@@ -613,7 +613,7 @@ test('versions that are not stable are served where the flag says so', () => {
   assert.deepEqual(served, [true, false, true, false])
 })
 
-test('who may do everything is somebody', () => {
+test('anonymous requests are disabled if AlwaysAllow authorizes every request', () => {
   const checked = checkArgs([etcd, '--authorization-mode=AlwaysAllow'])
   assert.ok(checked.kind === 'config')
   assert.equal(checked.config.authentication.anonymous.isEnabled, false)
@@ -630,7 +630,7 @@ const configured = (text: string): string => {
   return `--authentication-config=${path}`
 }
 
-test('anonymous requests for some paths', () => {
+test('a file can restrict anonymous requests to some paths', () => {
   const checked = checkArgs([
     etcd,
     configured('anonymous: {enabled: true, conditions: [{path: /livez}]}\n'),
@@ -639,7 +639,7 @@ test('anonymous requests for some paths', () => {
   assert.deepEqual(checked.config.authentication.anonymous, { isEnabled: true, paths: ['/livez'] })
 })
 
-test('an AdmissionConfiguration for a plugin that does not exist causes a warning', () => {
+test('a configuration of an admission plugin that does not exist causes a warning', () => {
   const path = join(dir, 'admission.yaml')
   const plugins = ['NoSuchPlugin', 'PodSecurity', 'AlwaysDeny', 'podsecurity', 'NoSuchPlugin'].map(
     (name) => ({ name }),
@@ -654,10 +654,10 @@ test('an AdmissionConfiguration for a plugin that does not exist causes a warnin
   ])
 })
 
-test('--testing is in the help, and refused where no cluster of a test is started', () => {
+test('--testing is in the help, and is refused outside of keelson serve', () => {
   assert.match(helpText([]), /^ {2}--testing \(default false\)$/m)
   assert.deepEqual(faultsOf(etcd, '--testing'), [
-    '--testing is for keelson serve alone: leave it out',
+    '--testing is only supported by keelson serve: leave it out',
   ])
   assert.deepEqual(faultsOf(etcd, '--testing=false'), [])
 })

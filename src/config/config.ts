@@ -1,6 +1,7 @@
 /**
  * Converts flags and files to one validated Config. All errors are reported together, before
- * anything starts; each says how to fix it, with upstream's text where there is one.
+ * anything starts. Where kube-apiserver has a text for an error, it is used. Errors or hints say
+ * what to do.
  */
 import { isIP } from 'node:net'
 import type { TokenEntry } from '../api/user.ts'
@@ -46,16 +47,16 @@ export type StorageConfig = EtcdConfig & {
   /** Null: nothing is encrypted in the database. */
   readonly encryption: EncryptionConfig | null
   readonly eventTtlSeconds: number
-  /** How often the size of the database is read; 0: never. */
+  /** Interval at which the size of the database is read; 0: never. */
   readonly sizePollMs: number
-  /** By how long a shared lease may outlast the objects that it is for. */
+  /** Maximum time by which a shared lease may outlast the objects that it is for. */
   readonly leaseReuseSecondsMax: number
 }
 
 /** The addresses of the server, and how it connects to others. */
 export type NetworkConfig = {
   readonly bindAddress: string
-  /** 0: any free port; used only by tests. */
+  /** The port of the server. Only tests use 0, which means any free port. */
   readonly port: number
   /** The address at which clients reach the server. */
   readonly advertiseAddress: string
@@ -74,12 +75,12 @@ export type NetworkConfig = {
 export type TlsConfig = {
   readonly certificate:
     | { readonly kind: 'files'; readonly certificatePath: string; readonly keyPath: string }
-    /** The certificate in the folder is used if it exists, else created there. */
+    /** The certificate in this folder. It is created if it does not exist. */
     | { readonly kind: 'folder'; readonly path: string }
-    /** For tests; no flag sets it. */
+    /** A certificate for tests. No flag sets it. */
     | { readonly kind: 'given'; readonly certificate: Certificate }
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
-  /** OpenSSL's list of cipher suites. Null: the listener's default. */
+  /** Cipher suites, as a list of OpenSSL. Null: the listener's default. */
   readonly ciphers: string | null
 }
 
@@ -105,7 +106,7 @@ export type RequestConfig = FlowControlConfig &
     readonly memory: MemoryConfig
   }
 
-/** Everything that says who a client is. */
+/** Configuration of everything that authenticates clients. */
 export type IdentityConfig = AuthenticationConfig & {
   readonly tokens: readonly TokenEntry[]
   /** Null: service account tokens are not supported. */
@@ -121,13 +122,13 @@ export type ControllersConfig = {
   readonly names: readonly ControllerName[]
   /** The CA that controllers publish; null: that of the serving certificate. */
   readonly rootCaPem: string | null
-  /** How long legacy tokens of service accounts may be unused. */
+  /** How long service account tokens in Secrets may be unused. */
   readonly legacyTokenPeriodMs: number
   /** The CAs with which controllers sign. */
   readonly signing: SigningConfig
 }
 
-/** What the server records about requests and about itself. */
+/** Configuration of auditing, metrics, tracing and logging. */
 export type TelemetryConfig = {
   readonly audit: AuditConfig
   readonly metrics: MetricChoice
@@ -171,13 +172,13 @@ export type Config = {
   readonly runtime: RuntimeConfig & { readonly emulation: Emulation }
   readonly cluster: { readonly services: ServicesConfig; readonly kubelet: KubeletConfig }
   readonly telemetry: TelemetryConfig
-  /** Every flag of the table as a text, as Go prints it. */
+  /** The value of every flag as text, in Go's format. */
   readonly flagValues: ReadonlyMap<string, string>
 }
 
 export type ConfigResult =
   | { readonly kind: 'config'; readonly config: Config; readonly warnings: readonly string[] }
-  /** `hints`: what to do about faults that do not say it. */
+  /** The errors. `hints` say how to fix errors whose texts do not. */
   | {
       readonly kind: 'faults'
       readonly faults: readonly string[]
@@ -319,13 +320,13 @@ function flagValues(values: Values): ReadonlyMap<string, string> {
 }
 
 /**
- * The address that others find in the endpoints of default/kubernetes; empty: it is only known when
- * the server starts.
+ * Returns the address that others find in the endpoints of default/kubernetes, or an empty string
+ * if it is only known when the server starts.
  */
 const publicOf = (address: string): string =>
   isLoopback(address) || address === anyOf(address) || isIP(address) === 0 ? '' : address
 
-/** 127.0.0.0/8 or ::1. */
+/** Whether an address is in 127.0.0.0/8 or is ::1. */
 const isLoopback = (address: string): boolean => address.startsWith('127.') || address === '::1'
 const anyOf = (address: string): string => (address.includes(':') ? '::' : '0.0.0.0')
 
@@ -345,12 +346,12 @@ function readTls(values: Values): TlsConfig['certificate'] {
     return { kind: 'folder', path: values.string('cert-dir') }
   if (certificatePath === '' || keyPath === '') {
     const absent = certificatePath === '' ? '--tls-cert-file' : '--tls-private-key-file'
-    const hint = `${absent} is missing: --tls-cert-file and --tls-private-key-file are given together or not at all`
+    const hint = `${absent} is missing: --tls-cert-file and --tls-private-key-file must be set together`
     values.fault('missing filename for serving cert', hint)
   } else {
     const fault = [certificatePath, keyPath].map(readTextFile).find((read) => 'fault' in read)
     if (fault !== undefined)
-      values.fault(fault.fault, 'give readable files as --tls-cert-file and --tls-private-key-file')
+      values.fault(fault.fault, 'set --tls-cert-file and --tls-private-key-file to readable files')
   }
   return { kind: 'files', certificatePath, keyPath }
 }
@@ -384,7 +385,7 @@ function readProxyClient(values: Values): Config['aggregation']['proxyClient'] {
   return certificatePath === '' || keyPath === '' ? null : { certificatePath, keyPath }
 }
 
-/** RFC 6797, section 6.1. */
+/** Returns the value of the Strict-Transport-Security header (RFC 6797, section 6.1). */
 function readStrictTransportSecurity(values: Values): string | null {
   const directives = values.slice('strict-transport-security-directives')
   if (directives.some((directive) => directive.trim() === '')) {
@@ -508,9 +509,11 @@ function readModules(values: Values): readonly ModuleLevel[] {
   })
 }
 
-/** Instances of classes (bytes, compiled expressions) are left alone. */
+/**
+ * Freezes plain objects and arrays. Instances of classes, such as compiled expressions, stay as is.
+ */
 function deepFreeze<T>(value: T): T {
-  // Bytes cannot be frozen.
+  // Object.freeze throws for a view of bytes.
   if (
     typeof value !== 'object' ||
     value === null ||

@@ -4,7 +4,7 @@ import { parseControllers } from './controllers.ts'
 
 const aggregation = 'clusterrole-aggregation-controller'
 
-test('a star is all, a name one, a minus all but one; older names are taken', () => {
+test('* selects all controllers, a name selects one, -name excludes one, and older names are accepted', () => {
   const all = parseControllers(['*'])
   assert.deepEqual(all.faults, [])
   assert.ok(
@@ -22,12 +22,12 @@ test('a star is all, a name one, a minus all but one; older names are taken', ()
   assert.deepEqual(parseControllers([aggregation, `-${aggregation}`]).controllers, [aggregation])
 })
 
-test('an unknown name is refused as upstream does, one that only kube-controller-manager has by what to do', () => {
+test("an unknown name is refused with kube-controller-manager's message, and a controller that does not run here with advice", () => {
   assert.deepEqual(parseControllers(['-nope', 'nope']).faults, [
     '"nope" is not in the list of known controllers',
     '"nope" is not in the list of known controllers',
   ])
   const [fault = ''] = parseControllers(['deployment-controller']).faults
-  assert.match(fault, /deployment-controller does not run here: run kube-controller-manager/)
+  assert.match(fault, /deployment-controller does not run in Keelson: run kube-controller-manager/)
   assert.deepEqual(parseControllers(['*', '-deployment-controller', '-podgc']).faults, [])
 })

@@ -1,8 +1,9 @@
 /**
- * --controllers: which controllers of kube-controller-manager run inside the server, in its words.
+ * Reads --controllers, which selects the controllers of kube-controller-manager that run inside the
+ * server. The syntax is that of kube-controller-manager.
  */
 
-/** Those that can run here. */
+/** The controllers that can run in this server. */
 export const ownControllers = [
   'bootstrap-signer-controller',
   'certificatesigningrequest-approving-controller',
@@ -22,7 +23,10 @@ export const ownControllers = [
   'validatingadmissionpolicy-status-controller',
 ] as const
 
-/** As upstream, the star does not turn these on: who uses bootstrap tokens names them. */
+/**
+ * Controllers that `*` does not include, as in kube-controller-manager. Clusters that use bootstrap
+ * tokens must name them.
+ */
 const offByDefault: ReadonlySet<string> = new Set([
   'bootstrap-signer-controller',
   'token-cleaner-controller',
@@ -30,7 +34,7 @@ const offByDefault: ReadonlySet<string> = new Set([
 
 export type ControllerName = (typeof ownControllers)[number]
 
-/** Older names that kube-controller-manager still takes. */
+/** Older names that kube-controller-manager still accepts. */
 const aliases: ReadonlyMap<string, ControllerName> = new Map([
   ['bootstrapsigner', 'bootstrap-signer-controller'],
   ['csrapproving', 'certificatesigningrequest-approving-controller'],
@@ -73,12 +77,12 @@ const otherControllers: ReadonlySet<string> = new Set(
   ].flatMap((names) => names.split(' ').flatMap((name) => [name, `${name}-controller`])),
 )
 
-export const controllersHelp = `Controllers of kube-controller-manager that this server runs itself, for who has none: * for all, a name, or a name \
-after - for all but that one. They stand back while a kube-controller-manager holds its Lease. Default: none; keelson dev: all. Known are ${ownControllers.join(', ')}; the star leaves out ${[...offByDefault].join(', ')}.`
+export const controllersHelp = `Controllers of kube-controller-manager to run in this server, for clusters without a kube-controller-manager: NAME, \
+-NAME to exclude a controller, or * for all. They do not run while a kube-controller-manager holds its Lease. Default: none; with keelson dev: all. Available controllers: ${ownControllers.join(', ')}. The value * does not include ${[...offByDefault].join(', ')}.`
 
 /**
- * The controllers that a list names. Faults in kube-controller-manager's words, or about those that
- * only it has.
+ * Returns the controllers that a list selects. Unknown names cause kube-controller-manager's
+ * errors; names of controllers that only kube-controller-manager has cause Keelson's own.
  */
 export function parseControllers(list: readonly string[]): {
   readonly controllers: readonly ControllerName[]
@@ -93,19 +97,19 @@ export function parseControllers(list: readonly string[]): {
     const given = isOff ? text.slice(1) : text
     const name = aliases.get(given) ?? ownControllers.find((one) => one === given)
     if (name !== undefined) {
-      // As upstream, the first entry that names it decides.
+      // As in kube-controller-manager, the first entry with this name decides.
       if (!on.has(name) && !off.has(name)) (isOff ? off : on).add(name)
     } else if (!otherControllers.has(given))
       faults.push(`${JSON.stringify(given)} is not in the list of known controllers`)
-    // What does not run here may well be turned off.
+    // Excluding a controller that does not run here is allowed.
     else if (!isOff) {
       faults.push(
-        `--controllers ${given} does not run here: run kube-controller-manager, or leave it out`,
+        `--controllers: ${given} does not run in Keelson: run kube-controller-manager for it, or leave it out`,
       )
     }
   }
   const isAll = list.includes('*')
-  // Names count more than the star.
+  // Names take precedence over `*`.
   const controllers = ownControllers.filter(
     (name) => on.has(name) || (isAll && !off.has(name) && !offByDefault.has(name)),
   )

@@ -1,6 +1,6 @@
 /**
- * CSV (RFC 4180) as Go reads it: quotes stand around a whole field only, blank lines are skipped,
- * and blanks belong to a field.
+ * Reads CSV (RFC 4180) like Go's encoding/csv: quotes may only enclose a whole field, empty lines
+ * are skipped, and spaces are part of a field.
  */
 
 export type CsvRow = readonly string[]
@@ -8,7 +8,7 @@ export type CsvRow = readonly string[]
 const bareQuote = 'bare " in non-quoted-field'
 const openQuote = 'extraneous or missing " in quoted-field'
 
-/** The rows up to the first fault, which has Go's message. */
+/** Returns the rows before the first error. The error has Go's message. */
 export function parseCsv(text: string): {
   readonly rows: readonly CsvRow[]
   readonly fault?: string
@@ -26,8 +26,8 @@ export function parseCsv(text: string): {
 }
 
 /**
- * Each with its line feed, but for the last. A carriage return before one, or at the end, does not
- * count.
+ * Splits a text into lines, which keep their line feed. A carriage return before a line feed or at
+ * the end of the text is dropped.
  */
 const linesOf = (text: string): string[] =>
   text

@@ -1,4 +1,4 @@
-/** `--egress-selector-config-file`, with upstream's messages. */
+/** Reads `--egress-selector-config-file`. Errors have kube-apiserver's messages. */
 import type { EgressConfig } from '../net/egress/egress-config.ts'
 import { readEgressConfiguration } from './files/egress.ts'
 import { readBytes } from './files/read-file.ts'
@@ -10,7 +10,7 @@ const prefixes = {
   building: '',
 } as const
 
-/** Null: all connections go straight. */
+/** Returns null if all connections are direct. */
 export function readEgress(values: Values): EgressConfig | null {
   const path = values.string('egress-selector-config-file')
   if (path === '') return null

@@ -1,21 +1,21 @@
 /**
- * `--emulated-version`: an older version whose gates and APIs are served. Faults have upstream's
- * texts.
+ * Reads `--emulated-version`, the older Kubernetes version whose feature gates and APIs are served.
+ * Errors have kube-apiserver's texts.
  */
 import type { Values } from './values.ts'
 
 const MAJOR = 1
-/** Of the version that is implemented. */
+/** The minor version that Keelson implements. */
 export const MINOR = 33
-/** As upstream: servers of two versions back can be emulated. */
+/** The oldest version that can be emulated is two versions back, as in kube-apiserver. */
 const OLDEST_MINOR = 31
 
 export type Emulation = {
-  /** 33: nothing is emulated. */
+  /** The emulated minor version. If it is MINOR, nothing is emulated. */
   readonly minor: number
-  /** Whether newer, more stable versions of an API are served where an older one is. */
+  /** Whether newer, more stable versions of an API are served if an older one is. */
   readonly isForwardCompatible: boolean
-  /** Whether --runtime-config may turn on what was introduced later. */
+  /** Whether --runtime-config may turn on APIs that were introduced later. */
   readonly isRuntimeConfigForwardCompatible: boolean
 }
 
@@ -49,7 +49,7 @@ export function readEmulation(values: Values): Emulation {
   }
 }
 
-/** The minor version; undefined: it was refused. */
+/** Returns the minor version, or undefined if the value is invalid, which is reported. */
 function readVersion(values: Values, given: string): number | undefined {
   const at = given.indexOf('=')
   const [component, version] = at < 0 ? ['kube', given] : [given.slice(0, at), given.slice(at + 1)]
@@ -72,8 +72,8 @@ function readVersion(values: Values, given: string): number | undefined {
 }
 
 /**
- * Which minor version introduced an API, if it is one that can be emulated or later. `*`: all
- * resources of the version.
+ * The minor versions that introduced APIs. APIs from before all versions that can be emulated are
+ * left out. `*` stands for all resources of the group version.
  */
 const introducedIn: { readonly [groupVersion: string]: { readonly [plural: string]: number } } = {
   'admissionregistration.k8s.io/v1alpha1': {
@@ -89,15 +89,18 @@ const introducedIn: { readonly [groupVersion: string]: { readonly [plural: strin
   'resource.k8s.io/v1beta2': { '*': 33 },
 }
 
-/** The minor version; 0: before all that can be emulated. */
+/**
+ * Returns the minor version that introduced a resource, or 0 if it is older than all versions that
+ * can be emulated.
+ */
 export function introductionOf(groupVersion: string, plural: string): number {
   const row = Object.hasOwn(introducedIn, groupVersion) ? introducedIn[groupVersion] : undefined
   return row?.[plural] ?? row?.['*'] ?? 0
 }
 
 /**
- * The version that introduced all of a version's resources; 0: some were there before all that can
- * be emulated.
+ * Returns the minor version that introduced all resources of a group version, or 0 if some are
+ * older than all versions that can be emulated.
  */
 export const versionIntroductionOf = (groupVersion: string): number =>
   introductionOf(groupVersion, '*')

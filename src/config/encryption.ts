@@ -1,6 +1,6 @@
 /**
- * Reads and validates the flags of encryption at rest and the file that they name. Faults have
- * upstream's messages.
+ * Reads and validates the flags for encryption at rest, and the file that they name. Errors have
+ * kube-apiserver's messages.
  */
 import type { Gates } from '../api/gates.ts'
 import {
@@ -19,11 +19,11 @@ type EncryptionFlagName =
 export type EncryptionConfig = {
   readonly rules: readonly EncryptionRule[]
   readonly path: string
-  /** The content that is in use, if the file is to be reloaded; null: it is not. */
+  /** The content that is in use. Null if the file is not reloaded when it changes. */
   readonly reloaded: Buffer | null
 }
 
-/** Null: nothing is encrypted. */
+/** Returns null if nothing is encrypted. */
 export function readEncryption(
   values: Pick<Values<EncryptionFlagName>, 'string' | 'boolean' | 'fault'>,
   gates: Gates,
@@ -51,7 +51,7 @@ export function readEncryption(
   return null
 }
 
-/** While the server runs. */
+/** Reads the file again while the server runs. */
 export const rereadEncryption = (
   bytes: Buffer,
   path: string,

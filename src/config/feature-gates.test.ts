@@ -7,7 +7,7 @@ import { gateHelp, gatesActedOn, parseFeatureGates, unsupportedGates } from './f
 
 const page = join(import.meta.dirname, '..', '..', 'docs', 'gates.md')
 
-test('docs/gates.md explains each gate that can be changed in kube-apiserver and has no effect here', () => {
+test('docs/gates.md explains each gate that can be changed in kube-apiserver but has no effect in Keelson', () => {
   const reported = [...readFileSync(page, 'utf8').matchAll(/(?<=\| .*)`([A-Z]\w+)`/g)].map(
     ([, name = '']) => name,
   )
@@ -18,14 +18,14 @@ test('docs/gates.md explains each gate that can be changed in kube-apiserver and
   assert.deepEqual(reported.toSorted(), unchanged.toSorted())
 })
 
-test('gates that are locked are shown as what they are locked to', () => {
+test('locked gates are reported with the value that they are locked to', () => {
   const shown = new Map(parseFeatureGates([]).gates.all.map(({ name, isOn }) => [name, isOn]))
   for (const { names, isLocked, isOnByDefault } of gateRows) {
     for (const name of isLocked ? names : []) assert.equal(shown.get(name), isOnByDefault, name)
   }
 })
 
-test('the help of --feature-gates has the stage and the default of each gate that changes something', () => {
+test('the help lists each supported gate that is not locked, with its stage and default', () => {
   const lines = gateHelp()
   assert.ok(lines.includes('kube:APIResponseCompression=true|false (BETA - default=true)'))
   assert.ok(lines.includes('kube:MutatingAdmissionPolicy=true|false (ALPHA - default=false)'))
@@ -37,7 +37,7 @@ test('the help of --feature-gates has the stage and the default of each gate tha
   assert.deepEqual(lines, lines.toSorted())
 })
 
-test('a gate of a part that is not here is off, whatever is asked for', () => {
+test('a gate that is on by default, of a feature that Keelson does not have, is accepted and stays off', () => {
   const { gates, faults } = parseFeatureGates(['ContextualLogging=true', 'WatchList=true'])
   assert.deepEqual(faults, [])
   const shown = gates.all.filter(({ name }) => ['ContextualLogging', 'WatchList'].includes(name))

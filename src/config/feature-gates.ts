@@ -1,4 +1,4 @@
-/** `--feature-gates`. Errors have upstream's texts. */
+/** Reads `--feature-gates`. Errors have kube-apiserver's texts. */
 import { olderGates } from '../api/gate-history.ts'
 import { type GateRow, gateRows, type GateStage } from '../api/gate-rows.ts'
 import type { Gates } from '../api/gates.ts'
@@ -27,8 +27,8 @@ export type ParsedGates = {
 }
 
 /**
- * Gates that change what Keelson does, and two that read like it but have no effect: Keelson always
- * does what ListFromCacheSnapshot asks for, and only the kubelet reads
+ * Feature gates that Keelson supports. Two of them have no effect: Keelson always does what
+ * ListFromCacheSnapshot enables, and only the kubelet reads
  * InPlacePodVerticalScalingAllocatedStatus. docs/gates.md explains the gates that are missing here.
  */
 export const gatesActedOn: readonly string[] = [
@@ -119,8 +119,8 @@ export const gatesActedOn: readonly string[] = [
 ]
 
 /**
- * The gates that change what Keelson does, with their stage and default, as kube-apiserver's help
- * prints them.
+ * Returns the supported gates that are not locked, with their stage and default, in the format of
+ * kube-apiserver's help.
  */
 export const gateHelp = (): string[] =>
   gatesOf(gateRows)
@@ -158,8 +158,8 @@ const stageGates: ReadonlyMap<string, GateStage> = new Map([
 ])
 
 /**
- * Entries are `Name=bool`; if a name is repeated, the last one counts. `minor`: the version whose
- * gates they are.
+ * Parses entries of the form `Name=bool`. If a name is repeated, the last entry counts. `minor` is
+ * the version whose gates can be set.
  */
 export function parseFeatureGates(entries: readonly string[], minor = MINOR): ParsedGates {
   const known = knownGates(minor)
@@ -190,7 +190,7 @@ export function parseFeatureGates(entries: readonly string[], minor = MINOR): Pa
   return { gates: { isOn, all }, faults, warnings }
 }
 
-/** The values that AllAlpha and AllBeta give to gates that the flag does not name. */
+/** Returns the values that AllAlpha and AllBeta set for gates that the flag does not name. */
 function gatesOfStages(
   known: ReadonlyMap<string, Gate>,
   given: ReadonlyMap<string, boolean>,
@@ -210,7 +210,7 @@ function gatesOfStages(
 
 const removal = 'It will be removed in a future release.'
 
-/** Without those that were not there yet. */
+/** Returns the gates that existed in a minor version. */
 function knownGates(minor: number): Map<string, Gate> {
   const { rows = [], absent = [] } = olderGates[minor] ?? {}
   const known = new Map(gatesOf([...gateRows, ...rows]))
@@ -221,7 +221,9 @@ function knownGates(minor: number): Map<string, Gate> {
 const gatesOf = (rows: readonly GateRow[]): [string, Gate][] =>
   rows.flatMap(({ names, ...gate }) => names.map((name): [string, Gate] => [name, gate]))
 
-/** An entry may name the component, which can only be `kube`: `kube:WatchList=true`. */
+/**
+ * Splits an entry. It may name a component, which can only be `kube`, as in `kube:WatchList=true`.
+ */
 function splitEntry(entry: string): { name: string; value: string | undefined } {
   const [left = '', ...right] = entry.split('=')
   const name = left.trim().replace(/^kube:/, '')
@@ -233,7 +235,7 @@ type Setting = {
   readonly value: string
   readonly entry: string
   readonly gate: Gate | undefined
-  /** The minor version that is emulated, if it did not have the gate yet. */
+  /** The emulated minor version, if it does not have the gate yet. */
   readonly absentIn?: number
 }
 

@@ -1,5 +1,6 @@
 /**
- * Reads a file that a flag names. If it cannot be read, reports Go's message and returns undefined.
+ * Reads a file that a flag names. If the file cannot be read, Go's message is reported, and the
+ * result is undefined.
  */
 import { readBytes } from './files/read-file.ts'
 

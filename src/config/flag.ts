@@ -1,4 +1,4 @@
-/** One flag of `keelson serve`. */
+/** The type of a flag's value. */
 export type FlagType =
   | 'string'
   | 'list'
@@ -12,13 +12,13 @@ export type FlagType =
 export type Flag = {
   readonly section: string
   readonly type: FlagType
-  /** Printed in the help text; undefined: there is no default. */
+  /** The default, as printed in the help text. Undefined: there is no default. */
   readonly default?: string
   readonly help: string
-  /** Why the flag changes nothing here, although its value is checked. */
+  /** Why the flag has no effect. Its value is validated nevertheless. */
   readonly unused?: string
-  /** Why it is refused with any value that would change something. */
+  /** Why only the default is accepted. */
   readonly refused?: string
-  /** Upstream's advice to those who still give it. */
+  /** The end of the deprecation warning, with kube-apiserver's text. */
   readonly deprecated?: string
 }

@@ -1,23 +1,26 @@
 /**
- * Flow control: whether requests are served by priority levels, and how many at once. Errors have
- * upstream's texts.
+ * Reads the flags for flow control: whether requests are served by priority level, and how many
+ * concurrently. Errors have kube-apiserver's texts.
  */
 import { parseGoBoolean } from '../lib/text/go-literals.ts'
 import type { Values } from './values.ts'
 
 export type FlowControlConfig = {
   /**
-   * Whether requests are queued and served by priority levels; else they are limited by `inFlight`
-   * alone.
+   * Whether requests are queued and served by priority level. Otherwise, only `inFlight` limits
+   * them.
    */
   readonly hasFairness: boolean
   /**
-   * The maximum of requests in flight; 0: unlimited. With fairness, their sum is what levels share.
+   * Maximum numbers of requests in flight; 0: unlimited. With fairness, priority levels share their
+   * sum.
    */
   readonly inFlight: { readonly readOnlyMax: number; readonly mutatingMax: number }
 }
 
-/** What turns the API of flow schemas on or off, in the order in which upstream asks. */
+/**
+ * Keys of --runtime-config for the API of flow schemas, in kube-apiserver's order of precedence.
+ */
 const keys = ['flowcontrol.apiserver.k8s.io/v1', 'api/ga', 'api/all'] as const
 
 export function readFlowControl(values: Values): FlowControlConfig {
@@ -41,7 +44,7 @@ export function readFlowControl(values: Values): FlowControlConfig {
   return { hasFairness, inFlight }
 }
 
-/** The first of the keys that is set decides. */
+/** Returns the key that turns the API off, if any. The first key that is set decides. */
 function conflictingKey(values: Values): string | undefined {
   const set = new Map(
     values.list('runtime-config').map((entry): [string, string] => {

@@ -1,17 +1,20 @@
 /**
- * How the server connects to kubelets: which address of a node it uses, its client certificate, and
- * the CA it trusts.
+ * Reads the flags for connections to kubelets: which address of a node is used, the client
+ * certificate, and the CA that verifies kubelets.
  */
 import type { Values } from './values.ts'
 
 export type KubeletConfig = {
-  /** In order of preference: the first type that a node has an address of is used. */
+  /** Address types in order of preference. The first type that a node has is used. */
   readonly addressTypes: readonly string[]
-  /** The CA of the kubelets' serving certificates; null: they are not verified, as upstream. */
+  /**
+   * CA of the serving certificates of kubelets. If null, certificates are not verified, as in
+   * kube-apiserver.
+   */
   readonly caPem: string | null
-  /** The client certificate of the server; null: none. */
+  /** The client certificate of this server; null: none is presented. */
   readonly client: { readonly certificatePem: string; readonly keyPem: string } | null
-  /** The port of kubelets whose nodes do not say theirs. */
+  /** Port of kubelets whose Node does not specify a port. */
   readonly port: number
 }
 
@@ -22,7 +25,7 @@ export function readKubelet(values: Values, warn: (text: string) => void): Kubel
   for (const type of addressTypes) {
     if (!knownTypes.some((known) => known === type)) {
       warn(
-        `--kubelet-preferred-address-types: ${JSON.stringify(type)} is none of ${knownTypes.join(', ')}`,
+        `--kubelet-preferred-address-types: ${JSON.stringify(type)} is not one of ${knownTypes.join(', ')}`,
       )
     }
   }
@@ -31,7 +34,7 @@ export function readKubelet(values: Values, warn: (text: string) => void): Kubel
     (values.string('kubelet-client-certificate') === '') !==
     (values.string('kubelet-client-key') === '')
   ) {
-    values.fault('--kubelet-client-certificate and --kubelet-client-key need each other')
+    values.fault('--kubelet-client-certificate and --kubelet-client-key must be set together')
   }
   const isGiven = certificatePem !== '' && keyPem !== ''
   return {
@@ -42,7 +45,10 @@ export function readKubelet(values: Values, warn: (text: string) => void): Kubel
   }
 }
 
-/** As upstream, which ends with the first file that it cannot read, when it installs its API. */
+/**
+ * Returns the contents of the files. Reading ends at the first file that cannot be read, as in
+ * kube-apiserver.
+ */
 function readFiles(values: Values): readonly string[] {
   const texts: string[] = []
   for (const flag of [

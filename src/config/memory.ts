@@ -1,20 +1,21 @@
-/** How much memory the server may use for whom: --request-memory-max and --cache-memory-max. */
+/** Reads the limits of memory use: --request-memory-max and --cache-memory-max. */
 import { parseQuantity } from '../api/quantity.ts'
 import type { Values } from './values.ts'
 
 export type MemoryConfig = {
   /**
-   * What requests and answers may hold together, in bytes; null: a part of what the process has.
+   * Maximum number of bytes that requests and responses may hold together. If null, it is a share
+   * of the memory of the process.
    */
   readonly requestBytesMax: number | null
   /**
-   * What the cache may hold; null: a part of what the process may use, if that is limited from
-   * outside, else any amount.
+   * Maximum number of bytes that the cache may hold. If null, it is a share of the memory limit of
+   * the process, or unlimited if the process has no memory limit.
    */
   readonly cacheBytesMax: number | null
 }
 
-/** Less than this is no server. */
+/** The smallest value that the flags accept. The server cannot work with less. */
 const BYTES_MIN = 16 << 20
 
 export function readMemory(values: Values): MemoryConfig {
@@ -30,6 +31,8 @@ function readBytes(values: Values, name: 'request-memory-max' | 'cache-memory-ma
   const quantity = parseQuantity(text)
   const bytes = 'fault' in quantity ? Number.NaN : Number(quantity.nanos / 1_000_000_000n)
   if (bytes >= BYTES_MIN && Number.isSafeInteger(bytes)) return bytes
-  values.fault(`--${name}=${text} is no amount of memory: say 512Mi, and at least 16Mi`)
+  values.fault(
+    `--${name}=${text} is not a valid amount of memory: use a quantity such as 512Mi, and at least 16Mi`,
+  )
   return null
 }

@@ -17,7 +17,7 @@ function read(...given: readonly (readonly [string, string])[]) {
   return { ...choice, faults: values.faults, warnings }
 }
 
-test('allowed values of labels: one pair needs no quotes, several do', () => {
+test('a single pair of --allow-metric-labels needs no quotes, and several do', () => {
   assert.deepEqual(
     read(['allow-metric-labels', 'm,l=a,b']).allowedLabels,
     new Map([['m,l', new Set(['a', 'b'])]]),
@@ -31,7 +31,7 @@ test('allowed values of labels: one pair needs no quotes, several do', () => {
   )
 })
 
-test('the manifest has the same, the flag wins, and a file that cannot be used restricts nothing', () => {
+test('the manifest has the same pairs, the flag takes precedence, and an unusable file restricts nothing', () => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-metrics-'))
   try {
     const path = join(folder, 'labels.yaml')
@@ -53,7 +53,7 @@ test('the manifest has the same, the flag wins, and a file that cannot be used r
   }
 })
 
-test('metrics are disabled by name', () => {
+test('--disabled-metrics disables metrics by name', () => {
   assert.deepEqual(
     read(['disabled-metrics', 'a,b'], ['disabled-metrics', 'c']).disabled,
     new Set(['a', 'b', 'c']),

@@ -1,4 +1,4 @@
-/** Which metrics are shown, and with which values of their labels. */
+/** Reads the flags that define which metrics are shown, and which values their labels may have. */
 import { messageOf } from '../lib/errors.ts'
 import { parseYaml } from '../objects/codec/yaml-parse.ts'
 import type { AllowedLabels, MetricChoice } from '../lib/telemetry/metrics.ts'
@@ -7,7 +7,7 @@ import { readBytes } from './files/read-file.ts'
 import type { Values } from './values.ts'
 
 /**
- * The one release whose hidden metrics may be asked for: the one before that which Keelson serves.
+ * The only release whose hidden metrics can be shown: the one before the release that is served.
  */
 const PREVIOUS = '1.32'
 
@@ -26,8 +26,8 @@ export function readMetrics(values: Values, warn: (text: string) => void): Metri
 }
 
 /**
- * The flag wins over the file. As upstream, a file that cannot be used is told of, and restricts
- * nothing.
+ * Returns the allowed values of labels. The flag takes precedence over the file. As in
+ * kube-apiserver, a file that cannot be used causes a warning and restricts nothing.
  */
 function readAllowedLabels(values: Values, warn: (text: string) => void): AllowedLabels {
   if (values.isGiven('allow-metric-labels')) return readFlag(values)
@@ -44,8 +44,8 @@ function readAllowedLabels(values: Values, warn: (text: string) => void): Allowe
 }
 
 /**
- * A pair is `metric,label=value,value`; several of them are a line of CSV, and each is in quotes,
- * since it has commas.
+ * Reads pairs of the form `metric,label=value,value`. Several pairs are a line of CSV, in which
+ * each is quoted because it contains commas.
  */
 function readFlag(values: Values): AllowedLabels {
   const allowed = new Map<string, ReadonlySet<string>>()
@@ -69,7 +69,10 @@ function readFlag(values: Values): AllowedLabels {
   return allowed
 }
 
-/** As upstream: one without a value is shown as it was given, and one alone needs no quotes. */
+/**
+ * Splits the value of the flag into pairs. As in kube-apiserver, a single pair needs no quotes, and
+ * a pair without a value is returned unchanged, for the error message.
+ */
 function pairsOf(text: string): readonly string[] {
   const parts = text.split('=').length
   if (parts === 1) return [text]
@@ -81,7 +84,10 @@ const metricAndLabel = /^[a-zA-Z_:][a-zA-Z0-9_:]*,[a-zA-Z_][a-zA-Z0-9_]*$/
 const split = (list: string): ReadonlySet<string> =>
   new Set(list.split(',').map((value) => value.trim()))
 
-/** A mapping from `metric,label` to values; the text says why it is none. */
+/**
+ * Returns the mapping from `metric,label` to values, or a string that says why the file is not
+ * valid.
+ */
 function readManifest(bytes: Buffer): AllowedLabels | string {
   let read: unknown
   try {
@@ -92,7 +98,7 @@ function readManifest(bytes: Buffer): AllowedLabels | string {
   if (typeof read !== 'object' || read === null || Array.isArray(read)) return 'it is not a mapping'
   const allowed = new Map<string, ReadonlySet<string>>()
   for (const [key, list] of Object.entries(read)) {
-    if (typeof list !== 'string') return `the values of ${JSON.stringify(key)} are not a text`
+    if (typeof list !== 'string') return `the value of ${JSON.stringify(key)} is not a string`
     if (!metricAndLabel.test(key)) return `${JSON.stringify(key)} is not metric,label`
     allowed.set(key, split(list))
   }

@@ -1,4 +1,4 @@
-/** `--oidc-*`: a single JWT authenticator, configured by flags. */
+/** Reads the `--oidc-*` flags, which configure a single JWT authenticator. */
 import { describeFaults } from '../api/aggregate.ts'
 import type { Gates } from '../api/gates.ts'
 import type { Fields } from '../api/object.ts'
@@ -29,7 +29,7 @@ export type OidcConfig = {
 export const hasOidcFlags = (values: Values): boolean =>
   oidcFlags.some((flag) => values.isGiven(flag))
 
-/** `hasFile`: whether --authentication-config is set. */
+/** Returns the JWT authenticator. `hasFile` is whether --authentication-config is set. */
 export function readOidc(
   values: Values,
   { gates, hasFile }: { readonly gates: Gates; readonly hasFile: boolean },
@@ -59,7 +59,8 @@ function refuseOverlaps(values: Values, jwt: readonly JwtAuthenticator[]): void 
 }
 
 /**
- * The flags as an authenticator of an AuthenticationConfiguration. Undefined if they are invalid.
+ * Returns the flags as an authenticator of an AuthenticationConfiguration, or undefined if they are
+ * invalid.
  */
 function readIssuerFields(values: Values): Fields | undefined {
   const caPath = values.string('oidc-ca-file')
@@ -83,7 +84,10 @@ function readIssuerFields(values: Values): Fields | undefined {
   }
 }
 
-/** By default the issuer URL is the prefix, except for email addresses; `-` disables it. */
+/**
+ * Returns the prefix of user names. The default is the issuer URL, except for email addresses. `-`
+ * disables the prefix.
+ */
 function usernamePrefix(values: Values): string {
   const prefix = values.string('oidc-username-prefix')
   if (prefix === '-') return ''

@@ -1,15 +1,18 @@
-/** Converts arguments to flags and their raw values. Only unknown flags are refused here. */
+/**
+ * Parses command-line arguments into flags and their raw values. Values are checked later, by
+ * `Values`.
+ */
 import { type FlagName, flags, isFlagName } from './flags.ts'
 
 /**
- * All values of each flag that was given, in order; flags in the order in which they were given
- * last.
+ * The values of each flag that was given, in order. The flags are in the order of their last
+ * occurrence.
  */
 export type RawFlags = ReadonlyMap<FlagName, readonly string[]>
 
 /**
- * `--name=value`, `--name value`, and `--name` alone for booleans; `-v4`, too. As with
- * kube-apiserver, words may be separated by `_`.
+ * Parses `--name=value`, `--name value`, `--name` for booleans, and `-v4`. As in kube-apiserver,
+ * the words of a name may also be separated by `_`.
  */
 export function parseArgs(args: readonly string[]): {
   readonly raw: RawFlags
@@ -39,14 +42,14 @@ export function parseArgs(args: readonly string[]): {
       }
     } else {
       faults.push(`unknown flag: --${given}`)
-      // What may be its value is not told as another fault.
+      // The next argument may be the value of the unknown flag. It must not cause another error.
       if (inline === undefined && rest[0]?.startsWith('-') === false) rest.shift()
     }
   }
   return { raw, faults, hints: faults.length > 0 ? ['keelson serve --help lists the flags'] : [] }
 }
 
-/** Of the two flags that ask for an answer instead of a server: they may be given with false. */
+/** Whether an argument is --help or --version with the value false, which is ignored. */
 const isDeclined = (argument: string): boolean =>
   /^--(?:help|version)=(?:0|f|F|false|False|FALSE)$/.test(argument)
 

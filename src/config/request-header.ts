@@ -1,4 +1,4 @@
-/** `--requestheader-*`: authentication by a front proxy, which passes the user in headers. */
+/** Reads the `--requestheader-*` flags, for front proxies that pass the user in headers. */
 import type { Gates } from '../api/gates.ts'
 import { readAuthorityFile } from './authority-file.ts'
 import type { FlagName } from './flags.ts'
@@ -8,7 +8,7 @@ export type RequestHeaderConfig = {
   /** The CA bundle that verifies the proxy's client certificate, and its file. */
   readonly caPem: string
   readonly caPath: string
-  /** The allowed common names of the proxy's certificate; none: any. */
+  /** Allowed common names of the proxy's certificate. If empty, any name is allowed. */
   readonly allowedNames: readonly string[]
   readonly usernameHeaders: readonly string[]
   readonly uidHeaders: readonly string[]
@@ -16,7 +16,7 @@ export type RequestHeaderConfig = {
   readonly extraHeaderPrefixes: readonly string[]
 }
 
-/** Null if it is not enabled. */
+/** Returns null if front proxies are not configured. */
 export function readRequestHeader(
   values: Values,
   gates: Gates,
@@ -59,7 +59,10 @@ function refuseBlank(values: Values, flag: FlagName, list: readonly string[]): v
 const has = (list: readonly string[], header: string): boolean =>
   list.some((one) => one.toLowerCase() === header.toLowerCase())
 
-/** `standard`: the name of the standard header, then what it is. */
+/**
+ * Warns if a list lacks the standard header. `standard` is the name of that header, followed by its
+ * description.
+ */
 function warnOfMissing(
   flag: string,
   list: readonly string[],
@@ -73,7 +76,10 @@ function warnOfMissing(
   )
 }
 
-/** For this flag upstream reports an error, not a warning, if the standard header is missing. */
+/**
+ * Checks the headers of the UID. For this flag, kube-apiserver reports an error instead of a
+ * warning if the standard header is missing.
+ */
 function checkUidHeaders(values: Values, gates: Gates, list: readonly string[]): void {
   if (list.length === 0) return
   if (!gates.isOn('RemoteRequestHeaderUID')) {

@@ -1,11 +1,14 @@
-/** `--runtime-config`: which versions and resources are served. Errors have upstream's texts. */
+/**
+ * Reads `--runtime-config`, which defines the API versions and resources that are served. Errors
+ * have kube-apiserver's texts.
+ */
 import { parseGoBoolean } from '../lib/text/go-literals.ts'
 import { type Emulation, introductionOf, noEmulation, versionIntroductionOf } from './emulation.ts'
 
 /**
- * The groups, with all versions that upstream's scheme has for them. Stable versions are served by
- * default, others only if the flag enables them; some versions have no kinds any more, and enabling
- * them serves nothing.
+ * The API groups, with all versions in kube-apiserver's scheme. Stable versions are served by
+ * default, others only if the flag enables them. Some versions no longer have kinds, so that
+ * enabling them has no effect.
  */
 const versionsOf: { readonly [group: string]: readonly string[] } = {
   '': ['v1'],
@@ -64,7 +67,8 @@ export function parseRuntimeConfig(
 }
 
 /**
- * What was introduced after the emulated version is not served, unless a flag says that it may be.
+ * Whether a resource is served at the emulated version. Resources that were introduced later are
+ * not served, unless a flag allows it.
  */
 function isServedThen(
   resource: ResourceId,
@@ -77,7 +81,7 @@ function isServedThen(
   const isNamed = values.get(`${groupVersion}/${resource.plural}`) ?? values.get(groupVersion)
   if (emulation.isRuntimeConfigForwardCompatible && isNamed === true) return true
   if (!emulation.isForwardCompatible || stageOf(resource.version) === 'alpha') return false
-  // A version that was there is served, and this one is more stable.
+  // The resource is served if a less stable version of it is served.
   const older = (versionsOf[resource.group] ?? []).filter((version) =>
     isLess(version, resource.version),
   )
@@ -87,7 +91,7 @@ function isServedThen(
   })
 }
 
-/** What is named, but was introduced after the emulated version. */
+/** Returns errors for APIs that the flag turns on but the emulated version does not have. */
 function tooNew(values: ReadonlyMap<string, boolean>, emulation: Emulation): string[] {
   if (emulation.isRuntimeConfigForwardCompatible) return []
   const hint = 'Consider setting --runtime-config-emulation-forward-compatible=true'
@@ -115,13 +119,13 @@ const groupVersionOf = ({ group, version }: ResourceId): string =>
 
 const stages: readonly Stage[] = ['alpha', 'beta', 'ga']
 
-/** By stability, then by number. */
+/** Compares versions by stability, then by number. */
 function isLess(one: string, other: string): boolean {
   const [a, b] = [stages.indexOf(stageOf(one)), stages.indexOf(stageOf(other))]
   return a === b ? one < other : a < b
 }
 
-/** The most specific key takes precedence. */
+/** Whether the flag or its defaults enable a resource. The most specific key takes precedence. */
 function isServed(
   { group, version, plural }: ResourceId,
   values: ReadonlyMap<string, boolean>,

@@ -1,4 +1,7 @@
-/** Service account tokens: their issuers, their signing key, and the keys that verify them. */
+/**
+ * Reads the flags for service account tokens: their issuers, the signing key, and the keys that
+ * verify tokens. Errors and warnings have kube-apiserver's texts.
+ */
 import type { Gates } from '../api/gates.ts'
 import { quote } from '../api/quote.ts'
 import { parseGoUrl } from '../api/url.ts'
@@ -9,12 +12,15 @@ import type { Values } from './values.ts'
 
 const HOUR_SECONDS = 3600
 const SECONDS_MAX = 2 ** 32
-/** What kubelets request for pods, whose tokens are extended to a year; both as upstream. */
+/**
+ * Kubelets request this lifetime for tokens of pods. Such tokens are extended to EXTENDED_SECONDS.
+ * Both values are kube-apiserver's.
+ */
 const WARNED_SECONDS = 3607
 const EXTENDED_SECONDS = 365 * 24 * HOUR_SECONDS
 
 export type ServiceAccounts = {
-  /** The first one is the issuer of new tokens. */
+  /** Accepted issuers. The first one is the issuer of new tokens. */
   readonly issuers: readonly [string, ...string[]]
   readonly audiences: readonly string[]
   readonly signing: ServiceAccountSigning
@@ -22,13 +28,13 @@ export type ServiceAccounts = {
   readonly extendsExpiration: boolean
   /** The maximum lifetime; null: unlimited. */
   readonly secondsMax: number | null
-  /** Null: this server's own address. */
+  /** URL of the key set. Null: its path on this server. */
   readonly jwksUri: string | null
 }
 
 export type ServiceAccountSigning =
   | { readonly kind: 'key'; readonly pem: string; readonly verifyingPems: readonly string[] }
-  /** The socket of an external signer; `@name`: in the abstract namespace. */
+  /** The Unix socket of an external signer. `@name` is a socket in the abstract namespace. */
   | { readonly kind: 'endpoint'; readonly path: string }
 
 export type ReadServiceAccountsOptions = {
@@ -36,7 +42,7 @@ export type ReadServiceAccountsOptions = {
   readonly warn: (text: string) => void
 }
 
-/** Null if no flag configures it. */
+/** Returns null if no flag configures service account tokens. */
 export function readServiceAccounts(
   values: Values,
   { gates, warn }: ReadServiceAccountsOptions,
@@ -77,7 +83,7 @@ export function readServiceAccounts(
   }
 }
 
-/** A path, or the name of a socket in the abstract namespace. */
+/** Matches a path, or the name of a socket in the abstract namespace. */
 const endpointPattern = /^(?:(?:\/[^/ ]*)+\/?|@(?:[a-zA-Z0-9_-]+\.)*[a-zA-Z0-9_-]+)$/
 
 function readEndpoint(values: Values, gates: Gates): string {
@@ -87,7 +93,7 @@ function readEndpoint(values: Values, gates: Gates): string {
   if (values.string('service-account-signing-key-file') !== '') {
     const both = 'service-account-signing-key-file and service-account-signing-endpoint'
     values.fault(`${both} are mutually exclusive and cannot be set at the same time`)
-    // As upstream: the flags are not validated any further.
+    // As in kube-apiserver, the flags are not validated any further.
     return endpoint
   }
   if (values.isGiven('service-account-key-file')) {
@@ -118,7 +124,7 @@ function checkIssuers(values: Values): void {
   }
 }
 
-/** Empty if there is none, or it cannot be used, which is reported. */
+/** Returns an empty string if there is no key, or if it cannot be used, which is reported. */
 function readSigningKeyFile(values: Values): string {
   const path = values.string('service-account-signing-key-file')
   if (path === '') return ''
@@ -145,7 +151,10 @@ function readKeyFiles(values: Values): string[] {
   })
 }
 
-/** `warn`: of lifetimes that tokens of pods, which are extended, do not keep. */
+/**
+ * Returns the maximum lifetime. `warn` is called if the maximum is too short for the extended
+ * tokens of pods.
+ */
 function readSecondsMax(values: Values, warn?: (text: string) => void): number | null {
   const seconds = values.durationMs('service-account-max-token-expiration') / 1000
   if (seconds === 0) return null

@@ -1,4 +1,4 @@
-/** The flags for the addresses and ports of Services. */
+/** Reads the flags for the addresses and ports of Services. */
 import { type Cidr, cidrOf, formatCidr, parseCidr } from '../api/ip.ts'
 import type { FeatureGates } from './feature-gates.ts'
 import type { Values } from './values.ts'
@@ -7,26 +7,32 @@ export type ServicesConfig = {
   /** The service CIDRs, one for each IP family of the cluster, the primary one first. */
   readonly ranges: readonly Cidr[]
   /**
-   * Where allocated addresses are recorded: as IPAddress objects, in the bitmaps of older servers,
-   * or both.
+   * Where allocated addresses are recorded: in IPAddress objects, in the bitmaps that older servers
+   * use, or in both.
    */
   readonly addressesIn: 'objects' | 'objects and records' | 'records'
   readonly nodePorts: { readonly first: number; readonly last: number }
-  /** How the endpoints of the service default/kubernetes are maintained. */
+  /** How the endpoints of the Service default/kubernetes are maintained. */
   readonly endpoints: 'lease' | 'none'
-  /** The node port of the service default/kubernetes; 0: it has none. */
+  /** The node port of the Service default/kubernetes; 0: it has none. */
   readonly ownNodePort: number
 }
 
-/** As upstream. */
+/** The default of kube-apiserver. */
 const defaultRange = '10.0.0.0/24'
-/** The network address, the broadcast address, the service kubernetes, and some to allocate. */
+/**
+ * Minimum number of host bits. It leaves room for the network address, the broadcast address, the
+ * Service kubernetes and some addresses to allocate.
+ */
 const HOST_BITS_MIN = 3
-/** A million addresses: a bitmap has one bit for each. */
+/** Maximum number of host bits of ranges that are recorded in bitmaps: a million addresses. */
 const RECORDED_HOST_BITS_MAX = 20
 const PORT_MAX = 65_535
 
-/** `address`: of this server, in the endpoints of its own service; empty if it is not known yet. */
+/**
+ * Reads the flags. `address` is the address of this server in the endpoints of default/kubernetes,
+ * or empty if it is not known yet.
+ */
 export function readServices(
   values: Values,
   { gates, address }: { readonly gates: FeatureGates; readonly address: string },
@@ -116,7 +122,7 @@ function readRange(
   return [cidrOf({ ...range.address, value: range.first }, range.prefixBits)]
 }
 
-/** `30000-32767`, or `30000+100`: a base and an offset. */
+/** Reads `30000-32767`, or `30000+100`, which is a base and an offset. */
 function readNodePorts(values: Values): ServicesConfig['nodePorts'] {
   const text = values.string('service-node-port-range')
   const refuse = (why: string): ServicesConfig['nodePorts'] => {
@@ -134,8 +140,8 @@ function readNodePorts(values: Values): ServicesConfig['nodePorts'] {
 
 function readEndpoints(values: Values): ServicesConfig['endpoints'] {
   const type = values.string('endpoint-reconciler-type')
-  // With master-count servers count each other by what they write; by their leases, they find the
-  // same endpoints, and sooner.
+  // With master-count, API servers count each other by their writes to the endpoints. Leases lead
+  // to the same endpoints, sooner.
   if (!/^(lease|none|master-count)$/.test(type)) {
     values.fault(
       `Reconciler not implemented: ${type}`,

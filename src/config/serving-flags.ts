@@ -1,4 +1,4 @@
-/** Flags of how connections and requests are served, and of how the server ends. */
+/** Flags for serving connections and requests, and for stopping the server. */
 import type { Flag } from './flag.ts'
 
 const generic = 'Generic'
@@ -8,36 +8,36 @@ export const servingFlags = {
   'cors-allowed-origins': {
     section: generic,
     type: 'list',
-    help: "Which web sites may use the API from a browser: regular expressions (RE2) for the Origin header. Each must match the whole host: from '^' or '//' to '$' or ':', as in '//example\\.com(:|$)'. Without any: none.",
+    help: "Web sites that may use the API from a browser: regular expressions (RE2) for the Origin header. Each must pin both ends of the host: '^' or '//' at its start and '$' or ':' at its end, as in '//example\\.com(:|$)'. Default: none.",
   },
   'goaway-chance': {
     section: generic,
     type: 'float',
     default: '0',
-    help: 'With which chance (0 to 0.02) an HTTP/2 client is sent elsewhere after a request, by GOAWAY, so that clients spread over all servers behind a load balancer. Not for a single server.',
+    help: 'Probability (0 to 0.02) that a GOAWAY after a request asks an HTTP/2 client to reconnect, so that clients spread over all servers behind a load balancer. Do not set it for a single server.',
   },
   'livez-grace-period': {
     section: generic,
     type: 'duration',
     default: '0s',
-    help: 'How long the start may take before /livez fails for what is not started yet.',
+    help: 'How long after the start /livez ignores startup tasks that are not finished yet.',
   },
   'shutdown-send-retry-after': {
     section: generic,
     type: 'boolean',
     default: 'false',
-    help: 'Whether, when the server stops, connections are still accepted until the requests under way are answered; new requests get 429 with Retry-After.',
+    help: 'Whether a server that stops still accepts connections until the requests in progress are answered. New requests are rejected with 429 and a Retry-After header.',
   },
   'storage-initialization-timeout': {
     section: generic,
     type: 'duration',
     default: '1m0s',
-    help: 'How long readiness waits, at most, until objects have been read into memory. More than 3 s is 3 s.',
+    help: 'Maximum time for which readiness waits until objects are loaded into memory. Values above 3s have the same effect as 3s.',
   },
   'tls-sni-cert-key': {
     section: serving,
     type: 'string',
-    help: 'A certificate for clients that ask for certain host names: CERTIFICATE,KEY, or CERTIFICATE,KEY:NAME,*.NAME where its own names are not meant. May be repeated; the first that matches counts. Read again when it changes.',
+    help: 'Certificate and key for clients that ask for certain host names (SNI): CERTIFICATE,KEY. To use other names than those in the certificate: CERTIFICATE,KEY:NAME,*.NAME. May be repeated; the first match is used. Reloaded when it changes.',
   },
   'permit-port-sharing': {
     section: serving,
@@ -49,13 +49,13 @@ export const servingFlags = {
     section: serving,
     type: 'boolean',
     default: 'false',
-    help: 'Whether SO_REUSEADDR is set.',
-    unused: 'it is always set, as Node.js does it',
+    help: 'Whether to set SO_REUSEADDR on the listening socket.',
+    unused: 'Node.js always sets it',
   },
   'max-connection-bytes-per-sec': {
     section: 'Misc',
     type: 'integer',
     default: '0',
-    help: 'How many bytes a second each way of a tunnel (exec, attach, port-forward, proxy) may take. 0: any number.',
+    help: 'Maximum number of bytes per second in each direction of a streaming connection (exec, attach, port-forward, proxy). 0 means no limit.',
   },
 } as const satisfies { readonly [name: string]: Flag }

@@ -1,6 +1,6 @@
 /**
- * How connections and requests are served: certificates by name, CORS, GOAWAY, the order of the
- * end.
+ * Reads the flags for serving connections and requests: certificates by host name, CORS, GOAWAY and
+ * the order of the shutdown.
  */
 import { isIP } from 'node:net'
 import { ORIGIN_LENGTH_MAX } from '../api/origin.ts'
@@ -10,46 +10,47 @@ import { readTextFile } from './files/read-file.ts'
 import { servingFlags } from './serving-flags.ts'
 import type { Values } from './values.ts'
 
-/** A certificate for clients that ask for one of its names. */
+/** A certificate for clients that ask for one of its names (SNI). */
 export type NamedCertificate = {
   readonly certificatePath: string
   readonly keyPath: string
   readonly certificatePem: string
   readonly keyPem: string
-  /** Host names, or *.name. None: those of the certificate. */
+  /** Host names, or *.name. If empty, the names in the certificate are used. */
   readonly names: readonly string[]
 }
 
 export type ServingConfig = {
-  /** In order of precedence. */
+  /** The certificates for certain host names, in order of precedence. */
   readonly namedCertificates: readonly NamedCertificate[]
-  /** Patterns for the Origin header; none: CORS is off. */
+  /** Patterns for the Origin header. If empty, CORS is disabled. */
   readonly corsOrigins: readonly Pattern[]
-  /** With which chance an HTTP/2 connection is closed after a request. */
+  /** Probability with which an HTTP/2 connection is closed after a request. */
   readonly goawayChance: number
-  /** How long the start may take before it fails liveness. */
+  /** How long the start may take before liveness fails. */
   readonly livezGraceMs: number
   /**
-   * Whether, at the end, connections are accepted until the requests under way are answered, and
-   * new requests are told to come again.
+   * Whether a server that stops accepts connections until the requests in progress are answered.
+   * New requests are rejected with a Retry-After header.
    */
   readonly sendsRetryAfter: boolean
-  /** How long readiness waits for the initial fill of the cache, at most. */
+  /** Maximum time for which readiness waits until the cache is filled. */
   readonly fillMsMax: number
   readonly sharesPort: boolean
-  /** For each direction of a tunnel; 0: unlimited. */
+  /** Limit for each direction of a tunnel; 0: unlimited. */
   readonly tunnelBytesPerSecondMax: number
 }
 
 const GOAWAY_CHANCE_MAX = 0.02
 /**
- * Characters of the longest Origin times instructions of all patterns: some 20 ms if each runs to
- * its end, which next to none does. A hundred names of hosts fit.
+ * Limit for the product of the maximum Origin length and the number of instructions of all
+ * patterns. Matching takes at most about 20 ms then. Patterns for a hundred host names are within
+ * the limit.
  */
 const ORIGIN_STEPS_MAX = 1_500_000
 
 export function readServing(values: Values): ServingConfig {
-  // It changes nothing, but must be one.
+  // The flag has no effect, but its value must be a boolean.
   values.boolean('permit-address-sharing')
   return {
     goawayChance: readGoawayChance(values),
@@ -94,27 +95,27 @@ function readOrigins(values: Values): Pattern[] {
   )
   if (steps > ORIGIN_STEPS_MAX) {
     values.fault(
-      '--cors-allowed-origins has too many or too long regular expressions: join them, or allow fewer origins',
+      '--cors-allowed-origins has too many or too long regular expressions: combine them, or allow fewer origins',
     )
   }
   return patterns
 }
 
-/** A text says what is wrong with it. */
+/** Returns the compiled pattern, or a string that says what is wrong with it. */
 function readOrigin(text: string): Pattern | string {
-  // Each request with an Origin is matched on the event loop: what would take milliseconds is no
-  // name of a host.
+  // Every request with an Origin header is matched on the event loop. A pattern that would take
+  // milliseconds cannot be meant for a host name.
   if (isLongPattern(text)) return 'regular expression is too long'
   const pattern = compilePattern(text)
   if (pattern instanceof CelError) return pattern.message
-  // Without both, it would also match longer names of others (CVE-2022-1996).
+  // Without both, the pattern would also match longer names of other hosts (CVE-2022-1996).
   const isPinned = /\^|\/\//.test(text) && /[$:]/.test(text)
   return isPinned
     ? pattern
     : 'regular expression does not pin to start/end of host in the origin header'
 }
 
-/** `certificate,key` or `certificate,key:name,name`. */
+/** Reads `certificate,key` or `certificate,key:name,name`. */
 function readNamed(values: Values, text: string): NamedCertificate[] {
   const refuse = (why: string): NamedCertificate[] => {
     values.refuse('tls-sni-cert-key', why)
@@ -129,7 +130,9 @@ function readNamed(values: Values, text: string): NamedCertificate[] {
   const names = list === undefined ? [] : list.split(',').map((name) => name.trim().toLowerCase())
   const address = names.find((name) => isIP(name) !== 0)
   if (address !== undefined)
-    return refuse(`${address} is no host name: clients do not name addresses in TLS (RFC 6066)`)
+    return refuse(
+      `${address} is not a host name: TLS clients cannot ask for an IP address (RFC 6066)`,
+    )
   const [certificate, key] = [readTextFile(certificatePath), readTextFile(keyPath)]
   if ('text' in certificate && 'text' in key) {
     return [{ certificatePath, keyPath, certificatePem: certificate.text, keyPem: key.text, names }]

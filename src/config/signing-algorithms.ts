@@ -1,4 +1,4 @@
-/** The signing algorithms of JWT authenticators: the asymmetric ones of RFC 7518, section 3.1. */
+/** Signing algorithms of JWT authenticators: the asymmetric algorithms of RFC 7518, section 3.1. */
 export const signingAlgorithms: readonly string[] = [
   'ES256',
   'ES384',

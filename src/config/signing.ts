@@ -1,16 +1,17 @@
 /**
- * --cluster-signing-*: the CAs with which the certificatesigningrequest-signing-controller signs.
- * Names, defaults and faults are kube-controller-manager's.
+ * Reads the --cluster-signing-* flags: the CAs with which the
+ * certificatesigningrequest-signing-controller signs. Names, defaults and errors are those of
+ * kube-controller-manager.
  */
 import { messageOf } from '../lib/errors.ts'
 import { SigningAuthority } from '../lib/x509/signing-authority.ts'
 import type { Flag } from './flag.ts'
 import { readFlagFile } from './flag-file.ts'
 
-/** A CA, and who signs with it. */
+/** A CA, and the signers that use it. */
 export type SigningPair = {
   readonly signers: readonly string[]
-  /** Both paths are empty if it comes from no files. */
+  /** The files of the CA. Both paths are empty if it does not come from files. */
   readonly certificatePath: string
   readonly keyPath: string
   readonly certificatePem: string
@@ -18,13 +19,15 @@ export type SigningPair = {
 }
 
 export type SigningConfig = {
-  /** Empty: nothing is signed. */
+  /** The CAs. If empty, nothing is signed. */
   readonly pairs: readonly SigningPair[]
-  /** Of a certificate, at the most. */
+  /** Maximum validity of a certificate. */
   readonly durationMs: number
 }
 
-/** By the middle of their flags, with what upstream calls them in faults. */
+/**
+ * The middle part of the flags of each signer, and its name in kube-controller-manager's errors.
+ */
 const perSigner = [
   {
     flag: 'kubelet-serving',
@@ -53,34 +56,42 @@ const file = (help: string): Flag => ({ section, type: 'string', help })
 
 export const signingFlags = {
   'cluster-signing-cert-file': file(
-    'The CA certificate, PEM, with which the certificatesigningrequest-signing-controller signs for all signers. keelson dev: its own.',
+    'PEM file with the CA certificate with which the certificatesigningrequest-signing-controller signs for all signers. keelson dev creates a CA if it is not set.',
   ),
-  'cluster-signing-key-file': file('The private key of --cluster-signing-cert-file, PEM.'),
+  'cluster-signing-key-file': file('PEM file with the private key of --cluster-signing-cert-file.'),
   'cluster-signing-duration': {
     section,
     type: 'duration',
     default: '8760h0m0s',
-    help: 'How long certificates are valid, at the most. A request may ask for less.',
+    help: 'Maximum validity of signed certificates. A request may ask for less.',
   },
   'cluster-signing-kubelet-serving-cert-file': file(
-    'The same for kubernetes.io/kubelet-serving alone.',
+    'PEM file with the CA certificate for the signer kubernetes.io/kubelet-serving.',
   ),
-  'cluster-signing-kubelet-serving-key-file': file('Its private key.'),
+  'cluster-signing-kubelet-serving-key-file': file(
+    'PEM file with the private key of --cluster-signing-kubelet-serving-cert-file.',
+  ),
   'cluster-signing-kubelet-client-cert-file': file(
-    'The same for kubernetes.io/kube-apiserver-client-kubelet alone.',
+    'PEM file with the CA certificate for the signer kubernetes.io/kube-apiserver-client-kubelet.',
   ),
-  'cluster-signing-kubelet-client-key-file': file('Its private key.'),
+  'cluster-signing-kubelet-client-key-file': file(
+    'PEM file with the private key of --cluster-signing-kubelet-client-cert-file.',
+  ),
   'cluster-signing-kube-apiserver-client-cert-file': file(
-    'The same for kubernetes.io/kube-apiserver-client alone.',
+    'PEM file with the CA certificate for the signer kubernetes.io/kube-apiserver-client.',
   ),
-  'cluster-signing-kube-apiserver-client-key-file': file('Its private key.'),
+  'cluster-signing-kube-apiserver-client-key-file': file(
+    'PEM file with the private key of --cluster-signing-kube-apiserver-client-cert-file.',
+  ),
   'cluster-signing-legacy-unknown-cert-file': file(
-    'The same for kubernetes.io/legacy-unknown alone.',
+    'PEM file with the CA certificate for the signer kubernetes.io/legacy-unknown.',
   ),
-  'cluster-signing-legacy-unknown-key-file': file('Its private key.'),
+  'cluster-signing-legacy-unknown-key-file': file(
+    'PEM file with the private key of --cluster-signing-legacy-unknown-cert-file.',
+  ),
 } as const satisfies { readonly [name: string]: Flag }
 
-/** What is read of the flags. */
+/** The parts of `Values` that are used here. */
 type SigningValues = {
   readonly string: (name: keyof typeof signingFlags) => string
   readonly durationMs: (name: 'cluster-signing-duration') => number
@@ -127,7 +138,7 @@ function readPair(
   const keyPem = readFlagFile(values, keyPath)
   if (certificatePem === undefined || keyPem === undefined) return []
   try {
-    // Fails if they cannot be used.
+    // The constructor throws if the certificate and the key cannot be used.
     void new SigningAuthority(certificatePem, keyPem)
   } catch (error) {
     const why = messageOf(error)

@@ -1,22 +1,22 @@
-/** Reads the flags that say where objects are stored. */
+/** Reads the flags that define where objects are stored. */
 import type { StorageMedia } from '../objects/schema/object-schema.ts'
 import type { Values } from './values.ts'
 
-/** Where objects are kept. */
+/** Where objects are stored. */
 export type StoreConfig =
   | {
       readonly kind: 'etcd'
       readonly servers: readonly string[]
-      /** Paths; null: no CA or client certificate is configured for etcd. */
+      /** Paths of PEM files. Null if no CA and no client certificate are configured for etcd. */
       readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | null
       readonly login?: { readonly user: string; readonly passwordPath: string }
     }
-  /** A SQLite file in this folder. */
+  /** Objects are in a SQLite file in this folder. */
   | { readonly kind: 'sqlite'; readonly folder: string }
-  /** Gone when the process ends. */
+  /** Objects are lost when the process ends. */
   | { readonly kind: 'memory' }
 
-/** A resource and the etcd that has its objects. */
+/** A resource, and the etcd servers that store its objects. */
 export type EtcdOverride = {
   readonly group: string
   readonly resource: string
@@ -25,19 +25,19 @@ export type EtcdOverride = {
 
 export type EtcdConfig = {
   readonly store: StoreConfig
-  /** Resources that another etcd has. */
+  /** Resources that are stored in another etcd. */
   readonly overrides: readonly EtcdOverride[]
   readonly prefix: string
-  /** The serialization of built-in objects in etcd. */
+  /** Encoding of built-in objects in storage. */
   readonly media: StorageMedia
-  /** 0: this server does not compact etcd. */
+  /** Interval between compactions; 0: this server does not compact. */
   readonly compactionMs: number
 }
 
 const storageMedia: ReadonlyMap<string, StorageMedia> = new Map([
   ['application/json', 'json'],
   ['application/vnd.kubernetes.protobuf', 'protobuf'],
-  // JSON is also YAML, and every server reads it.
+  // JSON is valid YAML, and every server can read it.
   ['application/yaml', 'json'],
 ])
 
@@ -57,8 +57,9 @@ export function readEtcd(values: Values): EtcdConfig {
       `--storage-media-type ${JSON.stringify(mediaType)} invalid, allowed values: ${known}`,
     )
   }
-  // `serve` takes it before flags are checked.
-  if (values.boolean('testing')) values.fault('--testing is for keelson serve alone: leave it out')
+  // `keelson serve` removes the flag before the flags are checked.
+  if (values.boolean('testing'))
+    values.fault('--testing is only supported by keelson serve: leave it out')
   if (!values.boolean('watch-cache'))
     values.fault('--watch-cache=false is not supported: leave it out')
   return {
@@ -70,11 +71,13 @@ export function readEtcd(values: Values): EtcdConfig {
   }
 }
 
-/** `group/resource#servers`, with `;` between servers. */
+/** Reads `group/resource#servers`, with `;` between servers. */
 function readOverrides(values: Values, { kind }: StoreConfig): readonly EtcdOverride[] {
   const given = values.slice('etcd-servers-overrides')
   if (given.length > 0 && kind !== 'etcd') {
-    values.fault(`--etcd-servers-overrides is not for --store=${kind}: leave one of them out`)
+    values.fault(
+      `--etcd-servers-overrides cannot be used with --store=${kind}: leave one of them out`,
+    )
   }
   return given.flatMap((text) => {
     const [name = '', list, ...more] = text.split('#')
@@ -90,7 +93,7 @@ function readOverrides(values: Values, { kind }: StoreConfig): readonly EtcdOver
   })
 }
 
-/** As Go's client of etcd: an address alone is one without TLS. */
+/** An address without a scheme means a server without TLS, as in etcd's Go client. */
 const withScheme = (server: string): string =>
   server.includes('://') ? server : `http://${server}`
 
@@ -103,7 +106,7 @@ const storeKinds = ['etcd', 'sqlite', 'memory'] as const
 const isStoreKind = (name: string): name is StoreConfig['kind'] =>
   storeKinds.some((kind) => kind === name)
 
-/** --store need not be given where --etcd-servers or --data-dir says it. */
+/** Reads --store. If it is not set, --etcd-servers and --data-dir decide. */
 function readStore(values: Values): StoreConfig {
   const servers = values.slice('etcd-servers').map(withScheme)
   const folder = values.string('data-dir')
@@ -121,18 +124,20 @@ function readStore(values: Values): StoreConfig {
   if (kind === 'etcd' && servers.length === 0) {
     values.fault(
       '--etcd-servers must be specified',
-      'say where etcd is, as in --etcd-servers=http://127.0.0.1:2379, or give a folder to keep everything in as --data-dir',
+      'set --etcd-servers to the URL of etcd, such as http://127.0.0.1:2379, or --data-dir to a folder to store everything in',
     )
   }
   if (kind !== 'etcd' && servers.length > 0)
-    values.fault(`--etcd-servers is not for --store=${kind}: leave one of them out`)
+    values.fault(`--etcd-servers cannot be used with --store=${kind}: leave one of them out`)
   if (kind === 'etcd' && folder !== '') {
-    values.fault('--data-dir is for a server without etcd: leave it or --etcd-servers out')
+    values.fault(
+      '--data-dir cannot be used with etcd: leave out either --data-dir or --etcd-servers',
+    )
   }
   if (kind === 'memory' && folder !== '')
-    values.fault('--data-dir is not for --store=memory: leave one of them out')
+    values.fault('--data-dir cannot be used with --store=memory: leave one of them out')
   if (kind === 'sqlite' && folder === '')
-    values.fault('--store=sqlite needs a folder to keep everything in: --data-dir')
+    values.fault('--store=sqlite requires --data-dir, the folder to store everything in')
   const before = 'Error creating leases: error creating storage factory'
   const [ca = '', cert = '', key = ''] = (
     ['etcd-cafile', 'etcd-certfile', 'etcd-keyfile'] as const
@@ -144,7 +149,7 @@ function readStore(values: Values): StoreConfig {
   }
   const [user, passwordPath] = [values.string('etcd-user'), values.path('etcd-password-file')]
   if ((user === '') !== (passwordPath === ''))
-    values.fault('give --etcd-user and --etcd-password-file, or neither')
+    values.fault('set both --etcd-user and --etcd-password-file, or neither')
   if (kind === 'memory') return { kind }
   if (kind === 'sqlite') return { kind, folder }
   const login = user === '' ? {} : { login: { user, passwordPath } }

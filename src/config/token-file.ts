@@ -1,12 +1,15 @@
-/** The CSV file of static bearer tokens: token,user,uid[,"group1,group2"]. It has no comments. */
+/**
+ * The CSV file of static bearer tokens: token,user,uid[,"group1,group2"]. Comments are not
+ * supported.
+ */
 import type { TokenEntry } from '../api/user.ts'
 import { parseCsv } from './csv.ts'
 
 const COLUMNS_MIN = 3
 
 /**
- * The first fault ends it. Faults and warnings have kube-apiserver's texts. Of two lines with the
- * same token the last counts.
+ * Parses the file up to the first error. Errors and warnings have kube-apiserver's texts. If a
+ * token occurs twice, the last line counts.
  */
 export function parseTokenFile(
   path: string,

@@ -1,11 +1,12 @@
-/** `--tracing-config-file`, with upstream's messages. */
+/** Reads `--tracing-config-file`. Errors have kube-apiserver's messages. */
 import type { Gates } from '../api/gates.ts'
 import { readBytes } from './files/read-file.ts'
 import { readTracingConfig, type TracingConfig } from './files/tracing.ts'
 import type { Values } from './values.ts'
 
 /**
- * Null if no requests are traced. The file is not read while the gate is off, as in kube-apiserver.
+ * Returns null if no requests are traced. As in kube-apiserver, the file is not read if the feature
+ * gate is off.
  */
 export function readTracing(values: Values, gates: Gates): TracingConfig | null {
   const path = values.string('tracing-config-file')

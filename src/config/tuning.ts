@@ -1,18 +1,18 @@
 /**
- * Sizes and periods, and flags that are taken for kube-apiserver's sake: their values are checked
- * as there.
+ * Reads flags for sizes and intervals, and checks the flags that have no effect or are not
+ * supported. Their values are validated as in kube-apiserver.
  */
 import { tuningFlags } from './tuning-flags.ts'
 import type { Values } from './values.ts'
 
 export type TuningConfig = {
-  /** How many objects of a collection are deleted at once. */
+  /** Number of objects of a collection that are deleted concurrently. */
   readonly deleteWorkers: number
-  /** Whether deletes wait for a garbage collector. */
+  /** Whether deletions may wait for a garbage collector. */
   readonly collectsGarbage: boolean
-  /** How often the size of the database is read; 0: never. */
+  /** Interval at which the size of the database is read; 0: never. */
   readonly sizePollMs: number
-  /** By how long a shared lease may outlast what it is for. */
+  /** Maximum time by which a shared lease may outlast the objects that it is for. */
   readonly leaseReuseSecondsMax: number
 }
 
@@ -69,7 +69,7 @@ function checkRefused(values: Values): void {
   for (const form of ['text', 'json'] as const) checkLogStreams(values, form)
 }
 
-/** Behind a gate of upstream's that is off here. */
+/** Rejects flags that require LoggingAlphaOptions, a feature gate that cannot be enabled. */
 function checkLogStreams(values: Values, form: 'text' | 'json'): void {
   const forbid = (field: string): void =>
     values.fault(`options.${form}.${field}: Forbidden: Feature LoggingAlphaOptions is disabled`)

@@ -1,6 +1,6 @@
 /**
- * The values of flags, converted to their types. A value that cannot be converted is an error with
- * Go's text.
+ * Converts the values of flags to their types. A value that cannot be converted causes an error
+ * with Go's text.
  */
 import { isIP } from 'node:net'
 import { parseDuration } from '../lib/time/duration.ts'
@@ -10,15 +10,15 @@ import { readTextFile } from './files/read-file.ts'
 import type { Flag } from './flag.ts'
 import type { FlagName } from './flags.ts'
 
-/** What is read of the table of flags. */
+/** The part of the table of flags that is used here. */
 export type FlagTable<Name extends string> = { readonly [name in Name]: Pick<Flag, 'default'> }
 
 export class Values<Name extends string = FlagName> {
   readonly faults: string[]
-  /** What to do about a fault whose text is upstream's and does not say it. */
+  /** Advice for errors that have kube-apiserver's text and do not say how to fix them. */
   readonly hints: string[] = []
   readonly #table: FlagTable<Name>
-  /** Not by `Name`, so that the values of more flags can be given where those of fewer are read. */
+  /** Keyed by string instead of `Name`, so that values of more flags than `Name` can be passed. */
   readonly #raw: ReadonlyMap<string, readonly string[]>
 
   constructor(
@@ -36,8 +36,8 @@ export class Values<Name extends string = FlagName> {
   }
 
   /**
-   * Whether the first flag was given, and after the other if that was, too: of two names for one
-   * value the last counts.
+   * Whether a flag is set, and comes after the other flag if both are set. If two flags are names
+   * of the same value, the last one counts.
    */
   isGivenAfter(name: Name, other: Name): boolean {
     const names = [...this.#raw.keys()]
@@ -49,34 +49,34 @@ export class Values<Name extends string = FlagName> {
     if (hint !== undefined) this.hints.push(hint)
   }
 
-  /** The value cannot be parsed: the same text as Go's flags have. */
+  /** Reports that the value cannot be parsed, with the text of Go's flag package. */
   refuse(name: Name, why: string): void {
     this.#refuse(name, why)
   }
 
   /**
-   * If the flag is repeated, the last value counts; empty if there is neither a value nor a
+   * Returns the last value of the flag, or its default. Empty if there is neither a value nor a
    * default.
    */
   string(name: Name): string {
     return this.#raw.get(name)?.at(-1) ?? this.#table[name].default ?? ''
   }
 
-  /** All values, each split at its commas, without blank ones; without any value, the default. */
+  /** Returns all values, split at commas, without empty ones. If there is no value, the default. */
   list(name: Name): string[] {
     const given = this.#raw.get(name) ?? [this.#table[name].default ?? '']
     return given.flatMap((value) => value.split(',')).filter((value) => value !== '')
   }
 
   /**
-   * The same as Go's flags of lists do it: a value is a line of CSV, with quotes, and blank
-   * elements are kept.
+   * Returns all values like `list`, but parsed as by Go's list flags: a value is a line of CSV with
+   * quotes, and empty elements are kept.
    */
   slice(name: Name): string[] {
     const given = this.#raw.get(name) ?? [this.#table[name].default ?? '']
     return given.flatMap((value) => {
       if (value === '') return []
-      // What follows the first line is not read.
+      // Go ignores everything after the first line.
       const { rows, fault = 'EOF' } = parseCsv(value)
       const [row] = rows
       if (row === undefined) this.#refuse(name, fault, value)
@@ -84,12 +84,12 @@ export class Values<Name extends string = FlagName> {
     })
   }
 
-  /** The texts that were given, or the default. */
+  /** Returns the values as they were given, or the default. */
   raw(name: Name): readonly string[] {
     return this.#raw.get(name) ?? [this.#table[name].default ?? '']
   }
 
-  /** One value each time that the flag is given. */
+  /** Returns one value for each occurrence of the flag. */
   array(name: Name): readonly string[] {
     return this.#raw.get(name) ?? []
   }
@@ -107,11 +107,11 @@ export class Values<Name extends string = FlagName> {
     const value = parseGoInteger(text)
     if (typeof value === 'number') return value
     this.#refuse(name, `strconv.ParseInt: parsing ${JSON.stringify(text)}: ${value}`)
-    // Outside of no bounds: it is reported once.
+    // Comparisons with NaN are false, so that no range check reports a second error.
     return Number.NaN
   }
 
-  /** As `integer`, for flags of Go's own package, which does not say what is wrong. */
+  /** Like `integer`, for flags of Go's own flag package, which has less detailed errors. */
   plainInteger(name: Name): number {
     const value = parseGoInteger(this.string(name))
     if (typeof value === 'number') return value
@@ -126,7 +126,7 @@ export class Values<Name extends string = FlagName> {
     return Number.NaN
   }
 
-  /** An integer that is not negative. */
+  /** Returns an integer. A negative value is reported. */
   count(name: Name): number {
     const value = this.integer(name)
     if (value < 0) this.fault(`--${name} can not be negative value`)
@@ -143,7 +143,7 @@ export class Values<Name extends string = FlagName> {
     return parsed.ms
   }
 
-  /** Empty if the flag is not set. As with Go's flags, a zone is no part of an address. */
+  /** Returns an IP address. Empty if the flag is not set. As in Go, a zone is not allowed. */
   address(name: Name): string {
     const text = this.string(name)
     const value = text.trim()
@@ -154,14 +154,14 @@ export class Values<Name extends string = FlagName> {
   }
 
   /**
-   * The content of the file that the flag names; empty if there is none, or if it cannot be read,
-   * which is an error: with upstream's words `before` it, if there are any.
+   * Returns the content of the file that the flag names. Empty if the flag is not set, or if the
+   * file cannot be read, which is reported. `before` is kube-apiserver's prefix of the error.
    */
   file(name: Name, before?: string): string {
     return this.#read(name, this.string(name), before)
   }
 
-  /** The path of a file that is readable; its content is read later, perhaps more than once. */
+  /** Returns the path of a file, and reports if it cannot be read. The content is read later. */
   path(name: Name, before?: string): string {
     this.file(name, before)
     return this.string(name)
@@ -182,7 +182,7 @@ export class Values<Name extends string = FlagName> {
   }
 }
 
-/** As integers of Go: 16, 0x10, 020, 0o20, 0b1_0000. */
+/** Integers in Go's syntax: 16, 0x10, 020, 0o20, 0b1_0000. */
 const goInteger =
   /^([+-]?)(?:(0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|[1-9](?:_?[0-9])*)|(0(?:_?[0-7])*))$/
 const INTEGER_BITS = 64

@@ -4,7 +4,7 @@ import { readAbacPolicy } from './abac.ts'
 
 const version = 'abac.authorization.kubernetes.io/v1beta1'
 
-test('a line of the current version without a kind grants nothing: the file is refused', () => {
+test('a file with a line of the current version without a kind is refused', () => {
   const line = JSON.stringify({
     apiVersion: version,
     spec: { user: 'a', resource: '*', namespace: '*' },
@@ -14,7 +14,7 @@ test('a line of the current version without a kind grants nothing: the file is r
   })
 })
 
-test('absent fields of the current version stay empty; those of the old one match everything', () => {
+test('absent fields stay empty in the current version, and match everything in the old one', () => {
   const rule = {
     user: 'a',
     group: '',
@@ -37,6 +37,6 @@ test('absent fields of the current version stay empty; those of the old one matc
   ])
 })
 
-test('a byte order mark before a comment is passed over', () => {
+test('a byte order mark before a comment is skipped', () => {
   assert.deepEqual(readAbacPolicy('\ufeff# policies\r\n\r\n', '/p'), { rules: [], warnings: [] })
 })

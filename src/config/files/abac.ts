@@ -1,20 +1,20 @@
 /**
- * `--authorization-policy-file`: each line is an ABAC policy,
- * abac.authorization.kubernetes.io/v1beta1, or unversioned, which upstream calls v0.
+ * Reads the file of `--authorization-policy-file`. Each line is an ABAC policy, either of version
+ * abac.authorization.kubernetes.io/v1beta1 or unversioned, which kube-apiserver calls v0.
  */
 import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
 import { authenticatedGroup } from '../../api/user.ts'
 import { decodeFile, type FileFault, goBlanks } from './decode-file.ts'
 import { abacScheme } from './schemes.ts'
 
-/** A line with more bytes ends the reading of Go's scanner. */
+/** Maximum length of a line. Go's scanner fails at longer lines. */
 const LINE_BYTES_MAX = 64 * 1024 - 1
 
 /**
- * `*` matches everything, another text itself. So an empty apiGroup is the core group, an empty
- * namespace matches requests that have none (those for cluster-scoped resources and for all
- * namespaces), and an empty resource or nonResourcePath matches no request. An empty user or group
- * is not checked, but a rule with neither is for nobody.
+ * A rule. `*` matches everything, and any other value matches only itself. An empty apiGroup is the
+ * core group. An empty namespace matches requests without a namespace: those for cluster-scoped
+ * resources and for all namespaces. An empty resource or nonResourcePath matches no request. An
+ * empty user or group is not checked, but a rule without both matches no user.
  */
 export type AbacRule = {
   readonly user: string
@@ -31,10 +31,10 @@ export type AbacPolicy = {
   readonly warnings: readonly string[]
 }
 
-/** What is skipped: blank lines and comments, after what Go takes for a blank. */
+/** Blank lines and comments, which are skipped. Leading spaces are those of Go. */
 const skipped = new RegExp(`^[${goBlanks}]*(?:#|$)`)
 
-/** Only the first error is reported. A byte order mark before the first line is passed over. */
+/** Reads a file. Only the first error is reported. A byte order mark at its start is skipped. */
 export function readAbacPolicy(
   text: string,
   path: string,
@@ -68,7 +68,8 @@ export function readAbacPolicy(
 }
 
 /**
- * Without kind or apiVersion, a line is unversioned; it cannot have the version of the others then.
+ * Reads a line. A line without kind or apiVersion is unversioned, so that it is an error if it has
+ * the apiVersion v1beta1 but no kind.
  */
 function readRule(line: string): Line | FileFault {
   const decoded = decodeFile(Buffer.from(line), abacScheme, {
@@ -94,11 +95,11 @@ const specOf = (spec: Fields): AbacRule => ({
   nonResourcePath: textOf(spec['nonResourcePath']),
 })
 
-/** `*` as user or group stands for all authenticated users. */
+/** Replaces `*` as user or group, which stands for all authenticated users. */
 const forEverybody = (rule: AbacRule): AbacRule =>
   rule.user === '*' || rule.group === '*' ? { ...rule, user: '', group: authenticatedGroup } : rule
 
-/** In an unversioned policy, an absent field matches everything. */
+/** Converts an unversioned policy, in which an absent field matches everything. */
 function oldRule(fields: Fields): AbacRule {
   const rule = specOf(fields)
   const isForAll = rule.user === '' && rule.group === ''

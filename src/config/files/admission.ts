@@ -1,8 +1,9 @@
 /**
- * `--admission-control-config-file`: the configurations of admission plugins, inline or in files of
- * their own. AdmissionConfiguration, apiserver.config.k8s.io/v1 and apiserver.k8s.io/v1alpha1,
- * which have the same fields. As upstream, what it has for plugins that do not run is not read, and
- * of two entries for a plugin the first counts.
+ * Reads the file of `--admission-control-config-file`, which has the configurations of admission
+ * plugins, inline or as paths of other files. Its kind is AdmissionConfiguration.
+ * apiserver.config.k8s.io/v1 and apiserver.k8s.io/v1alpha1 have the same fields. As in
+ * kube-apiserver, configurations of plugins that do not run are not read, and the first entry for a
+ * plugin counts.
  */
 import { dirname, isAbsolute, join } from 'node:path'
 import { type Fields, itemsOf, textOf } from '../../api/object.ts'
@@ -12,13 +13,13 @@ import { readBytes } from './read-file.ts'
 import { admissionScheme } from './schemes.ts'
 
 export type PluginConfigurations = {
-  /** The configuration of a plugin; undefined: it has none. */
+  /** Returns the configuration of a plugin, or undefined if there is none. */
   readonly of: (plugin: string) => { readonly bytes: Buffer } | FileFault | undefined
-  /** The plugins that the file names, each once. They need not exist. */
+  /** Names of the plugins in the file, without duplicates. They need not exist. */
   readonly names: readonly string[]
 }
 
-/** `path`: of the file, for messages and for relative paths in it. */
+/** Reads the file at a path. Relative paths in the file are resolved against its folder. */
 export function readAdmissionConfiguration(path: string): FileRead<PluginConfigurations> {
   const read = readBytes(path)
   if ('fault' in read) {
@@ -60,7 +61,7 @@ function configurationsOf({ plugins }: Fields, folder: string): PluginConfigurat
   }
 }
 
-/** Their configurations once were the whole file, which is still accepted. */
+/** Plugins whose configuration may be the whole file. This old format is still accepted. */
 const unversionedPlugins: ReadonlySet<string> = new Set(['ImagePolicyWebhook', 'PodNodeSelector'])
 
 function isUnversioned(bytes: Buffer): boolean {

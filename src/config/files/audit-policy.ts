@@ -1,6 +1,7 @@
 /**
- * `--audit-policy-file`: which requests are recorded, and at which level. audit.k8s.io/v1. Unknown
- * and duplicate fields cause warnings, not errors, and the kind may be omitted.
+ * Reads the file of `--audit-policy-file`, which defines the requests that are recorded, and at
+ * which level. Its kind is Policy (audit.k8s.io/v1), which may be omitted. Unknown and duplicate
+ * fields cause warnings instead of errors.
  */
 import { describeFaults } from '../../api/aggregate.ts'
 import {
@@ -24,13 +25,13 @@ export type AuditLevel = (typeof levels)[number]
 export type AuditStage = (typeof stages)[number]
 
 export type AuditPolicy = {
-  /** The first rule that matches a request decides. */
+  /** Rules in order. The first rule that matches a request decides. */
   readonly rules: readonly AuditRule[]
   readonly omitStages: readonly AuditStage[]
   readonly omitsManagedFields: boolean
 }
 
-/** Empty lists match everything. */
+/** A rule. Empty lists match everything. */
 export type AuditRule = {
   readonly level: AuditLevel
   readonly users: readonly string[]
@@ -40,7 +41,7 @@ export type AuditRule = {
   readonly namespaces: readonly string[]
   readonly nonResourceUrls: readonly string[]
   readonly omitStages: readonly AuditStage[]
-  /** Null: as in the policy. */
+  /** Whether managed fields are omitted. Null: the policy decides. */
   readonly omitsManagedFields: boolean | null
 }
 
@@ -54,7 +55,7 @@ export type ReadPolicy =
   | { readonly value: AuditPolicy; readonly warnings: readonly string[] }
   | (FileFault & { readonly warnings: readonly string[] })
 
-/** `path` is for messages only. */
+/** Reads a policy. `path` is only used in messages. */
 export function readAuditPolicy(bytes: Buffer, path: string): ReadPolicy {
   const refuse = (fault: string, warnings: readonly string[] = []): ReadPolicy => ({
     fault: `${fault}: from file ${path}`,
@@ -82,8 +83,8 @@ const lenient = (strictFault: string): string =>
   `Audit policy contains errors, falling back to lenient decoding: ${strictFault}`
 
 /**
- * Upstream decodes a file without apiVersion as its internal version, whose fields have other
- * names, and then rejects it.
+ * Returns the error for a file without apiVersion. kube-apiserver decodes such a file as its
+ * internal version, whose fields have other names, and then rejects it.
  */
 function internalFault(
   bytes: Buffer,
@@ -150,7 +151,7 @@ function urlFaults(url: string, path: string): FieldFault[] {
   return whys.map((why) => invalidValue(path, url, why))
 }
 
-/** As upstream, without the index of the item. */
+/** Checks an item of `resources`. As in kube-apiserver, errors do not contain its index. */
 function resourceFaults(
   { group: given, resources, resourceNames }: Fields,
   path: string,

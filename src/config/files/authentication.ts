@@ -1,6 +1,7 @@
 /**
- * `--authentication-config`: JWT authenticators and anonymous authentication.
- * apiserver.config.k8s.io, v1alpha1 and v1beta1, which have the same fields.
+ * Reads the file of `--authentication-config`, which configures JWT authenticators and anonymous
+ * authentication. Its kind is AuthenticationConfiguration (apiserver.config.k8s.io). v1alpha1 and
+ * v1beta1 have the same fields.
  */
 import { describeFaults } from '../../api/aggregate.ts'
 import {
@@ -30,7 +31,7 @@ import {
 } from './jwt-authenticator.ts'
 import { authenticationScheme } from './schemes.ts'
 
-/** As upstream. */
+/** Maximum number of JWT authenticators, as in kube-apiserver. */
 const AUTHENTICATORS_MAX = 64
 
 export type AuthenticationConfiguration = {
@@ -41,26 +42,27 @@ export type AuthenticationConfiguration = {
 
 export type AnonymousConfiguration = {
   readonly isEnabled: boolean
-  /** The paths that accept anonymous requests; none: all. */
+  /** Paths that accept anonymous requests. If empty, all paths do. */
   readonly paths: readonly string[]
 }
 
 export type AuthenticationOptions = {
   readonly gates: Gates
-  /** Issuers of service account tokens, which must not be configured again. */
+  /** Issuers of service account tokens, which JWT authenticators must not use. */
   readonly disallowedIssuers: readonly string[]
-  /** Whether --anonymous-auth is set, which excludes `anonymous` in the file. */
+  /** Whether --anonymous-auth is set. Then the file must not contain `anonymous`. */
   readonly hasAnonymousFlag?: boolean
 }
 
-/** At startup. */
+/** Reads the file at startup. */
 export function readAuthenticationConfiguration(
   bytes: Buffer,
   { disallowedIssuers, ...options }: AuthenticationOptions,
 ): FileRead<AuthenticationConfiguration> {
   const read = readConfigFile(bytes, fileType({ ...options, disallowedIssuers: [] }))
   if ('fault' in read) return read
-  // Upstream checks these when it creates the authenticators, one by one, without their index.
+  // kube-apiserver checks these issuers when it creates the authenticators one by one, so the
+  // errors do not contain an index.
   const overlaps = read.value.jwt.map(({ issuer }) =>
     issuerFaults(issuer, { path: 'issuer', disallowed: disallowedIssuers }),
   )
@@ -68,7 +70,10 @@ export function readAuthenticationConfiguration(
   return first === undefined ? read : { fault: describeFaults(first) }
 }
 
-/** While the server runs. `anonymous` cannot be changed. */
+/**
+ * Reads the file while the server runs, without blocking the event loop. A change of `anonymous` is
+ * an error.
+ */
 export function rereadAuthenticationConfiguration(
   bytes: Buffer,
   options: AuthenticationOptions,
@@ -104,7 +109,7 @@ function fileType(
   }
 }
 
-/** The typo is upstream's. */
+/** The typo is kube-apiserver's. */
 const anonymousTwice =
   'anonymous: Forbidden: --anonynous-auth flag cannot be set when anonymous field is configured in authentication configuration file'
 
@@ -123,7 +128,7 @@ function isSameAnonymous(
 
 type CheckedValue<T> = { readonly value: T; readonly faults: readonly FieldFault[] }
 
-/** The value is valid only if there are no faults. */
+/** Validates the fields. The value may be used only if there are no errors. */
 export function checkAuthentication(
   { jwt, anonymous }: Fields,
   { gates, disallowedIssuers }: Pick<AuthenticationOptions, 'gates' | 'disallowedIssuers'>,

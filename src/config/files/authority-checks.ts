@@ -1,6 +1,6 @@
 /**
- * Validates CA bundles in configuration files. One of 150 certificates takes 50 ms, so those of a
- * file that is reloaded are prepared first.
+ * Validates CA bundles in configuration files. A bundle of 150 certificates takes 50 ms, so the
+ * bundles of a file that is reloaded are prepared first, without blocking the event loop.
  */
 import { inSlices, type Steps } from '../../lib/scheduling/slices.ts'
 import { certificateBlocks, isCertificate, noCertificates } from '../../lib/x509/trust-anchors.ts'
@@ -13,7 +13,7 @@ export class AuthorityChecks {
     if (!this.#prepared.has(pem)) this.#prepared.set(pem, await inSlices(check(pem)))
   }
 
-  /** Why a bundle cannot be used; undefined: it can. */
+  /** Returns why a bundle cannot be used, or undefined if it can. */
   faultOf(pem: string): string | undefined {
     if (this.#prepared.has(pem)) return this.#prepared.get(pem)
     const steps = check(pem)

@@ -1,4 +1,7 @@
-/** Webhook authorizers: their connection, caching, failure policy and match conditions. */
+/**
+ * Reads the configuration of webhook authorizers: their connection, caching, failure policy and
+ * match conditions.
+ */
 import { statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import {
@@ -24,7 +27,10 @@ const SECOND_MS = 1000
 const TIMEOUT_MS_MAX = 30 * SECOND_MS
 const AUTHORIZED_MS_DEFAULT = 300 * SECOND_MS
 const UNAUTHORIZED_MS_DEFAULT = 30 * SECOND_MS
-/** As upstream: all of them may be evaluated with every request. */
+/**
+ * Maximum number of match conditions, as in kube-apiserver. All of them may be evaluated for every
+ * request.
+ */
 const CONDITIONS_MAX = 64
 /** Expressions in configuration files may use all libraries of this version. */
 const CEL_VERSION = '1.33'
@@ -38,11 +44,11 @@ export type AuthorizationWebhook = {
   readonly connection:
     | { readonly type: 'InClusterConfig' }
     | { readonly type: 'KubeConfigFile'; readonly path: string }
-  /** The webhook is called only if all of them are true. */
+  /** The webhook is called only if all conditions are true. */
   readonly conditions: readonly Expression[]
 }
 
-/** After defaulting, before validation. */
+/** The fields of a webhook after defaulting, before validation. */
 export type WebhookFields = {
   readonly authorizedMs: number
   readonly unauthorizedMs: number
@@ -54,7 +60,7 @@ export type WebhookFields = {
   readonly conditions: readonly string[]
 }
 
-/** An invalid duration is a decoding error. */
+/** Reads the fields and sets defaults. An invalid duration is a decoding error. */
 export function readWebhookFields(webhook: Fields): WebhookFields | FileFault {
   const [authorized, timeout, unauthorized] = ['authorizedTTL', 'timeout', 'unauthorizedTTL'].map(
     (name) => {
@@ -90,8 +96,8 @@ type CheckedWebhook = {
 }
 
 /**
- * The webhook is valid only if there are no faults. `path` is that of the authorizer: upstream's
- * paths do not contain `webhook`.
+ * Validates a webhook. It may be used only if there are no errors. `path` is the path of the
+ * authorizer, because the paths in kube-apiserver's errors do not contain `webhook`.
  */
 export function checkWebhook(
   fields: WebhookFields,

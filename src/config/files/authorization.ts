@@ -1,6 +1,7 @@
 /**
- * `--authorization-config`: the chain of authorizers. apiserver.config.k8s.io, v1alpha1, v1beta1
- * and v1, which have the same fields.
+ * Reads the file of `--authorization-config`, which configures the chain of authorizers. Its kind
+ * is AuthorizationConfiguration (apiserver.config.k8s.io). v1alpha1, v1beta1 and v1 have the same
+ * fields.
  */
 import { aggregate, describeFaults } from '../../api/aggregate.ts'
 import {
@@ -49,15 +50,15 @@ export type AuthorizationConfiguration = {
   readonly authorizers: readonly AuthorizerConfiguration[]
 }
 
-/** At startup. */
+/** Reads the file at startup. */
 export const readAuthorizationConfiguration = (
   bytes: Buffer,
   gates: Gates,
 ): FileRead<AuthorizationConfiguration> => withPrefix(readConfigFile(bytes, fileType(gates, [])))
 
 /**
- * While the server runs. `requiredTypes`: the types at startup without Webhook, all of which must
- * still be there.
+ * Reads the file while the server runs, without blocking the event loop. `requiredTypes` are the
+ * types at startup except Webhook. The file must still contain all of them.
  */
 export const rereadAuthorizationConfiguration = async (
   bytes: Buffer,
@@ -122,8 +123,8 @@ type CheckedAuthorizers = {
 }
 
 /**
- * If the type of an authorizer is invalid, nothing else of it is validated. The value is valid only
- * if there are no faults.
+ * Validates the authorizers. If the type of an authorizer is invalid, nothing else of it is
+ * validated. The value may be used only if there are no errors.
  */
 function checkAuthorizers(items: readonly Item[], compiler: MatchCompiler): CheckedAuthorizers {
   if (items.length === 0) {
@@ -171,7 +172,7 @@ function nameRuleFaults(name: string, path: string, names: ReadonlySet<string>):
     : [invalidValue(path, name, `authorizer name is invalid: ${whys.join(', ')}`)]
 }
 
-/** All types but Webhook have a fixed name. */
+/** Checks the name of an authorizer. All types except Webhook have a fixed name. */
 function nameFaults({ type, name }: Item): string[] {
   const expected = type.toLowerCase()
   if (type === 'Webhook' || name === expected) return []

@@ -1,6 +1,6 @@
 /**
- * Reads a configuration file: decodes it by its scheme, then sets defaults, converts it to one
- * internal type, whatever its version, and validates it. A type of file is a ConfigFileType.
+ * Reads a configuration file: decodes it by its scheme, sets defaults, converts it from its version
+ * to one internal type, and validates it. Each type of file is described by a ConfigFileType.
  */
 import type { Fields } from '../../api/object.ts'
 import type { Scheme } from '../../objects/schema/object-schema.ts'
@@ -8,40 +8,44 @@ import type { FileFault } from './decode-file.ts'
 import { decodeHere, decodeOnThread, type PostedFile } from './decode-thread.ts'
 
 /**
- * As much as a ConfigMap or Secret can hold, from which such a file often comes. What is in it is
- * validated in one turn of the event loop.
+ * Maximum size of a file. A ConfigMap or a Secret, from which such a file often comes, can hold as
+ * much. Validation takes a single tick of the event loop, so the size must be limited.
  */
 export const CONFIG_BYTES_MAX = 1 << 20
-/** Larger ones would block the event loop for more than a few milliseconds. */
+/** Larger files are decoded on a thread. They would block the event loop for some milliseconds. */
 const INLINE_BYTES_MAX = 64 << 10
 
 export type ConfigFileType<T> = {
   readonly scheme: Scheme
   readonly kind: string
-  /** How an empty file is read; absent: like any other. */
+  /** The result for an empty file. If absent, an empty file is read like any other file. */
   readonly ofEmpty?: FileFault | Fields
-  /** Whether unknown and duplicate fields are ignored, as upstream does with some kinds. */
+  /** Whether unknown and duplicate fields are ignored, as kube-apiserver does for some kinds. */
   readonly isLenient?: boolean
-  /** What is said about a file of another kind of the scheme. */
+  /** Returns the error for a file of another kind of the scheme. */
   readonly unexpected?: (hubName: string) => string
-  /** Work that would block the event loop in `read`, done before it when the file is reloaded. */
+  /**
+   * Does the work that would block the event loop in `read`. Called before `read` when the file is
+   * reloaded.
+   */
   readonly prepare?: (fields: Fields) => Promise<void>
-  /** Sets defaults, converts and validates. All errors are joined in one text. */
+  /** Sets defaults, converts and validates. All errors are joined into one text. */
   readonly read: (fields: Fields) => FileRead<T>
 }
 
 /**
- * `stage`: of some files upstream reports decoding and validation errors with different prefixes.
+ * The value, or the error. `stage` marks decoding errors, because kube-apiserver reports them with
+ * another prefix than validation errors for some files.
  */
 export type FileRead<T> = { readonly value: T } | (FileFault & { readonly stage?: 'decoding' })
 
-/** At startup, when nothing else waits for the event loop. */
+/** Reads a file at startup. It may block the event loop, since nothing else needs it yet. */
 export function readConfigFile<T>(bytes: Buffer, type: ConfigFileType<T>): FileRead<T> {
   const opened = open(bytes, type) ?? described(decodeHere(bytes, type.scheme), type)
   return 'fields' in opened ? finish(opened, type) : opened
 }
 
-/** The same while the server runs. */
+/** Reads a file while the server runs, without blocking the event loop. */
 export async function rereadConfigFile<T>(
   bytes: Buffer,
   type: ConfigFileType<T>,
@@ -55,14 +59,14 @@ export async function rereadConfigFile<T>(
 type ParsedFile = {
   readonly fields: Fields
   readonly strictFault: string | undefined
-  /** Set if the file is of another kind. */
+  /** The kind of the file, if it is not the expected one. */
   readonly otherKind: string | undefined
 }
 
 export const tooLarge = ({ length }: Buffer): string =>
-  `the file has ${length} bytes, it may have ${CONFIG_BYTES_MAX}`
+  `the file has ${length} bytes; at most ${CONFIG_BYTES_MAX} are allowed`
 
-/** Files that need not be decoded; undefined: others. */
+/** Handles files that need not be decoded. Returns undefined for all others. */
 function open<T>(
   bytes: Buffer,
   { ofEmpty }: ConfigFileType<T>,
@@ -96,8 +100,8 @@ function finish<T>(
   } = type
   const result: FileRead<T> =
     otherKind === undefined ? read(fields) : { fault: unexpected(otherKind) }
-  // A value that cannot be decoded is reported rather than an unknown field, and that rather than a
-  // validation error.
+  // Only one kind of error is reported. A value that cannot be decoded takes precedence over an
+  // unknown field, and an unknown field takes precedence over validation errors.
   if ('fault' in result && result.stage === 'decoding') return result
   if (strictFault !== undefined && !isLenient) return { fault: strictFault, stage: 'decoding' }
   return otherKind === undefined || !('fault' in result)

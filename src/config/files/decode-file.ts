@@ -1,6 +1,6 @@
 /**
- * Decodes a configuration file, YAML or JSON, by its apiVersion and kind, with the decoder of
- * request bodies and kube-apiserver's error messages. Only the first YAML document is read.
+ * Decodes a YAML or JSON configuration file by its apiVersion and kind, with the decoder for
+ * request bodies. Errors have kube-apiserver's messages. Only the first YAML document is read.
  */
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { JsonNumberError } from '../../api/json-value.ts'
@@ -24,18 +24,18 @@ export type DecodedFile = {
   readonly known: RegisteredKind
   /** Whether the file itself has a kind and an apiVersion. */
   readonly isVersioned: boolean
-  /** The error for unknown and duplicate fields; undefined: there are none. */
+  /** The error about unknown and duplicate fields, if there are any. */
   readonly strictFault: string | undefined
 }
 
 export type FileFault = { readonly fault: string }
 
 export type DecodeOptions = {
-  /** Used if the file has no kind or apiVersion. */
+  /** Defaults for files without kind or apiVersion. */
   readonly byDefault?: Partial<Head>
-  /** Whether JSON, too, is parsed as YAML. */
+  /** Whether JSON is also parsed as YAML. */
   readonly isYamlOnly?: boolean
-  /** Whether messages must not contain the file: it has credentials. */
+  /** Whether the file contains credentials, so that messages must not contain the file. */
   readonly isSecret?: boolean
 }
 
@@ -72,15 +72,18 @@ export function decodeFile(
 type ReadText = { readonly json: string; readonly duplicates: readonly string[] }
 
 /**
- * What Go's unicode.IsSpace accepts, for a character class. JavaScript's `\s` has byte order marks
- * as well, and no U+0085.
+ * Characters for which Go's unicode.IsSpace is true, for use in a character class. JavaScript's
+ * `\s` has byte order marks as well, and lacks U+0085.
  */
 export const goBlanks =
   '\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'
 
 const jsonStart = new RegExp(`^[${goBlanks}]*\\{`)
 
-/** As upstream, a text that begins with a brace is parsed as JSON only. */
+/**
+ * Converts a file to JSON. As in kube-apiserver, a file that begins with a brace is only parsed as
+ * JSON.
+ */
 export function readText(bytes: Buffer, { isYamlOnly = false } = {}): ReadText | FileFault {
   const text = bytes.toString('utf8')
   if (!isYamlOnly && jsonStart.test(text)) return { json: text, duplicates: [] }
@@ -93,7 +96,7 @@ export function readText(bytes: Buffer, { isYamlOnly = false } = {}): ReadText |
   }
 }
 
-/** Empty strings if the fields are absent. */
+/** Returns kind and apiVersion, which are empty if they are absent. */
 export function headOf(json: string): Head | FileFault {
   try {
     const scanner = new JsonScanner(json)
@@ -117,7 +120,7 @@ export function headOf(json: string): Head | FileFault {
   }
 }
 
-/** The default is also used for a group without a version, if it is its own. */
+/** Returns the apiVersion of a file. The default also completes its own group without a version. */
 const versionOf = (given: string, byDefault: string): string =>
   given === '' || (given.endsWith('/') && byDefault.startsWith(given)) ? byDefault || given : given
 
@@ -129,7 +132,7 @@ function missingPart({ kind, apiVersion }: Head): 'Kind' | 'apiVersion' | undefi
 const notRegistered = ({ kind, apiVersion }: Head, scheme: Scheme): string =>
   `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme ${quote(scheme.name)}`
 
-/** Kinds without a schema are not decoded. */
+/** Decodes the fields of a file, unless its kind has no schema. */
 function decodeFields(json: string, { struct }: RegisteredKind): Decoding {
   const nothing = { value: {}, fault: undefined, strictFaults: [] }
   if (struct === undefined || json === 'null') return nothing
@@ -142,8 +145,8 @@ function decodeFields(json: string, { struct }: RegisteredKind): Decoding {
 }
 
 /**
- * The names of the top-level fields, without kind and apiVersion. The values may be any JSON, also
- * what cannot be decoded.
+ * Returns the names of the top-level fields, except kind and apiVersion. The values may be any
+ * JSON, even values that cannot be decoded.
  */
 export function fieldNames(json: string): readonly string[] {
   const scanner = new JsonScanner(json)

@@ -1,22 +1,22 @@
 /**
- * Decodes a large configuration file on a thread of its own, which ends with it: a file of 1 MB
- * takes a tenth of a second and more.
+ * Decodes a large configuration file on its own thread, since decoding 1 MB takes 100 ms or more.
+ * The thread ends when the file is decoded.
  */
 import { startOwnThread } from '../../lib/process/own-files.ts'
 import type { Scheme } from '../../objects/schema/object-schema.ts'
 import { type DecodedFile, decodeFile, type FileFault } from './decode-file.ts'
 
-/** The limit of its heap: a file of 1 MB takes a tenth of it. */
+/** Limit for the heap of the thread. A file of 1 MB needs a tenth of it. */
 const MEGABYTES_MAX = 256
 
-/** What can be posted of a decoded file. */
+/** The part of a decoded file that can be posted between threads. */
 export type PostedFile =
   | (Omit<DecodedFile, 'known' | 'isVersioned'> & { readonly hubName: string })
   | FileFault
 
 export type DecodeTask = { readonly bytes: Uint8Array; readonly schemeName: string }
 
-/** Fails if the thread does. */
+/** Decodes a file on a new thread. Rejects if the thread fails. */
 export function decodeOnThread(bytes: Buffer, scheme: Scheme): Promise<PostedFile> {
   const workerData: DecodeTask = { bytes, schemeName: scheme.name }
   const resourceLimits = { maxOldGenerationSizeMb: MEGABYTES_MAX }
@@ -29,7 +29,7 @@ export function decodeOnThread(bytes: Buffer, scheme: Scheme): Promise<PostedFil
   })
 }
 
-/** The same on this thread. */
+/** Decodes a file on the current thread. */
 export function decodeHere(bytes: Buffer, scheme: Scheme): PostedFile {
   const decoded = decodeFile(bytes, scheme)
   if ('fault' in decoded) return decoded

@@ -15,7 +15,7 @@ const readTcp = (tcp: object) =>
     ),
   )
 
-test('a proxy at an http:// URL is reached without TLS', () => {
+test('connections to a proxy with an http:// URL do not use TLS', () => {
   const proxy = { protocol: 'http-connect', transport: 'tcp', tls: null } as const
   const withPort = { value: { cluster: { ...proxy, address: 'proxy:8131' } } }
   assert.deepEqual(readTcp({ url: 'http://proxy:8131' }), withPort)
@@ -24,7 +24,7 @@ test('a proxy at an http:// URL is reached without TLS', () => {
   })
 })
 
-test('a proxy at an http:// URL has no TLS configuration', () => {
+test('a proxy with an http:// URL must not have a TLS configuration', () => {
   const read = readTcp({ url: 'http://proxy:8131', tlsConfig: {} })
   assert.ok('fault' in read)
   assert.match(read.fault, /TLSConfig config should not be present when using HTTP/)

@@ -1,7 +1,8 @@
 /**
- * `--egress-selector-config-file`: through which proxy this server connects to the nodes and
- * Services of the cluster, to the control plane and to etcd. EgressSelectorConfiguration,
- * apiserver.k8s.io, v1alpha1 and v1beta1, which have the same fields.
+ * Reads the file of `--egress-selector-config-file`, which defines the proxies through which this
+ * server connects to the nodes and Services of the cluster, to the control plane and to etcd. Its
+ * kind is EgressSelectorConfiguration (apiserver.k8s.io). v1alpha1 and v1beta1 have the same
+ * fields.
  */
 import { existsSync } from 'node:fs'
 import { describeFaults } from '../../api/aggregate.ts'
@@ -30,7 +31,7 @@ import { pairFault } from './key-pair.ts'
 import { readTextFile } from './read-file.ts'
 import { egressScheme } from './schemes.ts'
 
-/** `stage`: which prefix upstream gives the fault. */
+/** An error. Its `stage` decides which prefix kube-apiserver adds. */
 export type EgressFault = {
   readonly fault: string
   readonly stage: 'reading' | 'validating' | 'building'
@@ -59,7 +60,7 @@ export function readEgressConfiguration(
 type Selection = {
   readonly name: string
   readonly protocol: string
-  /** Undefined: not given. */
+  /** The transport. Undefined if the file does not set it. */
   readonly transport: Fields | undefined
 }
 
@@ -67,7 +68,7 @@ function selectionOf({ name: given, connection: of }: Fields): Selection {
   const name = textOf(given)
   const connection = fieldsOf(of)
   return {
-    // What the control plane was once called.
+    // The former name of the control plane.
     name: name === 'master' ? 'controlplane' : name,
     protocol: textOf(connection['proxyProtocol']),
     transport: isGiven(connection['transport']),
@@ -233,7 +234,10 @@ const tlsOf = ({ caBundle, clientCert, clientKey }: Fields): ProxyTls => ({
   keyPath: textOf(clientKey),
 })
 
-/** Found when the server starts, although connections read the files again. */
+/**
+ * Returns why the TLS files cannot be used, if so. They are checked at startup, although each
+ * connection reads them again.
+ */
 function unusable({ caPath, certificatePath, keyPath }: ProxyTls): string | undefined {
   const pair = (why: string): string =>
     `failed to read key pair ${certificatePath} & ${keyPath}, got ${why}`

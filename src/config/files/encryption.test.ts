@@ -18,7 +18,7 @@ const file = {
   resources,
 }
 
-test('names of resources have one form', () => {
+test('names of resources are normalized', () => {
   const rules = [['secrets.', 'deployments.apps'], ['*.'], ['*.*']].map((names) => ({
     resources: names,
     providers: [provider],
@@ -34,7 +34,7 @@ test('names of resources have one form', () => {
   )
 })
 
-test('a file with keys is not in the fault about it', () => {
+test('an error message does not contain a file with keys', () => {
   for (const text of [
     JSON.stringify({ resources }),
     `kind: EncryptionConfiguration\nresources: ${JSON.stringify(resources)}\n`,
@@ -49,18 +49,18 @@ test('a file with keys is not in the fault about it', () => {
   }
 })
 
-test('the keys are not in a heap snapshot', () => {
+test('a heap snapshot does not contain the keys', () => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-heap-'))
   const [config, snapshot] = [join(folder, 'config.yaml'), join(folder, 'heap')]
   writeFileSync(config, JSON.stringify(file))
-  // In a process that never had the keys in another form.
+  // The snapshot is taken in a new process, which has only read the file.
   const program = `
     import { readFileSync } from 'node:fs'
     import { writeHeapSnapshot } from 'node:v8'
     import { readEncryptionConfiguration } from ${JSON.stringify(join(import.meta.dirname, 'encryption.ts'))}
     const read = readEncryptionConfiguration(readFileSync(${JSON.stringify(config)}), { path: 'f', gates: { isOn: () => false }, isReloaded: false })
     if ('fault' in read) throw new Error('it is refused')
-    // What a regular expression was last applied to is kept, too.
+    // V8 keeps the last input of a regular expression, so apply one to another string.
     'another text'.match(/a/)
     globalThis.gc()
     writeHeapSnapshot(${JSON.stringify(snapshot)})

@@ -1,6 +1,7 @@
 /**
- * `--encryption-provider-config`: which resources are encrypted in the database, how, and with
- * which keys. apiserver.config.k8s.io/v1, and v1 with the kind EncryptionConfig.
+ * Reads the file of `--encryption-provider-config`, which defines which resources are encrypted at
+ * rest, how, and with which keys. Its kind is EncryptionConfiguration
+ * (apiserver.config.k8s.io/v1), or EncryptionConfig (v1) in old files.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { describeFaults } from '../../api/aggregate.ts'
@@ -26,14 +27,17 @@ import {
 } from './config-file.ts'
 import { encryptionScheme } from './schemes.ts'
 
-/** As upstream. */
+/** The defaults of kube-apiserver. */
 const KMS_TIMEOUT_MS_DEFAULT = 3_000
 const KMS_KEYS_MAX_DEFAULT = 1_000
 
 const AES_KEY_BYTES = [16, 24, 32]
 const SECRETBOX_KEY_BYTES = [32]
 
-/** In the order of the file. The providers of a resource that is named twice are joined. */
+/**
+ * A rule of the file. Rules are in the order of the file. If several rules name a resource, their
+ * providers are joined.
+ */
 export type EncryptionRule = {
   readonly resources: readonly string[]
   readonly providers: readonly EncryptionProvider[]
@@ -46,35 +50,35 @@ export type EncryptionProvider =
 
 type KeyedKind = 'aescbc' | 'aesgcm' | 'secretbox'
 
-/** The secret is no text, so that it appears in no log and no heap snapshot. */
+/** A key. Its secret is not a string, so that it does not appear in logs or heap snapshots. */
 export type EncryptionKey = { readonly name: string; readonly secret: KeyObject }
 
 export type KmsProvider = {
   readonly kind: 'kms'
   readonly version: 'v1' | 'v2'
   readonly name: string
-  /** Of the socket; `@name`: in the abstract namespace. */
+  /** Path of the Unix socket. `@name` is a socket in the abstract namespace. */
   readonly path: string
   readonly timeoutMs: number
-  /** Keys that are kept, of v1; not above 0: none. */
+  /** Number of keys to cache, for v1 only. If negative, no keys are cached. */
   readonly keysMax: number
 }
 
 export type EncryptionOptions = {
   readonly path: string
   readonly gates: Gates
-  /** Whether the file is reloaded, which needs unique names. */
+  /** Whether the file is reloaded when it changes. Names must be unique then. */
   readonly isReloaded: boolean
 }
 
-/** At startup. Faults say which step failed, as upstream. */
+/** Reads the file at startup. As in kube-apiserver, errors say which step failed. */
 export const readEncryptionConfiguration = (
   bytes: Buffer,
   options: EncryptionOptions,
 ): FileRead<readonly EncryptionRule[]> =>
   built(readConfigFile(bytes, fileType(options)), bytes, options)
 
-/** While the server runs. */
+/** Reads the file while the server runs, without blocking the event loop. */
 export const rereadEncryptionConfiguration = async (
   bytes: Buffer,
   options: EncryptionOptions,
@@ -105,7 +109,10 @@ function readFault(
 
 const unexpectedType = 'got unexpected config type'
 
-/** Upstream prints the file if it has no kind. If it has keys, this is left out. */
+/**
+ * Removes the content of the file from an error. kube-apiserver prints a file without a kind, even
+ * if it contains keys.
+ */
 const withoutSecrets = (fault: string, bytes: Buffer): string =>
   /secret["']?[ \t]*:/i.test(bytes.toString('utf8'))
     ? fault.replace(/^(Object '\w+' is missing) in '[\s\S]*$/, '$1')
@@ -162,7 +169,7 @@ function timeoutFault({ kms }: Fields): string | undefined {
 
 type GroupResource = { readonly group: string; readonly resource: string }
 
-/** `deployments.apps`, `*.`: the group is what follows the first dot. */
+/** Splits a name such as `deployments.apps` or `*.`. The group follows the first dot. */
 function parseName(name: string): GroupResource {
   const dot = name.indexOf('.')
   return dot === -1
@@ -170,7 +177,7 @@ function parseName(name: string): GroupResource {
     : { group: name.slice(dot + 1), resource: name.slice(0, dot) }
 }
 
-/** `secrets.` is `secrets`: rules are found by one name. */
+/** Normalizes a name: `secrets.` becomes `secrets`. Rules are found by this name. */
 function canonical(name: string): string {
   const { group, resource } = parseName(name)
   if (group !== '') return `${resource}.${group}`
@@ -180,7 +187,7 @@ function canonical(name: string): string {
 const isEverything = ({ group, resource }: GroupResource): boolean =>
   group === '*' && resource === '*'
 
-/** Of the names of one list. */
+/** Returns errors about duplicate and overlapping names in a list. */
 function overlapFaults(names: readonly string[], path: string): FieldFault[] {
   const parsed = names.map(parseName)
   const counts = new Map<string, number>()
@@ -209,7 +216,7 @@ function overlapFaults(names: readonly string[], path: string): FieldFault[] {
   return faults
 }
 
-/** Without an API: they are never encrypted. */
+/** Records of the server that are never encrypted, because they have no REST API. */
 const serverRecords: readonly string[] = [
   'apiserveripinfo',
   'serviceipallocations',
@@ -265,7 +272,7 @@ function checkProvider(fields: Fields, path: string, context: ProviderContext): 
   return { provider: { kind: 'identity' }, faults }
 }
 
-/** An element of the list has one provider. */
+/** Checks that an element of the list has exactly one provider. */
 function countFaults(fields: Fields, path: string): FieldFault[] {
   const names = ['aesgcm', 'aescbc', 'secretbox', 'identity', 'kms']
   const count = names.filter((name) => isFields(fields[name])).length
@@ -316,7 +323,7 @@ type ReadSecret =
 
 function readSecret(text: string, sizes: readonly number[]): ReadSecret {
   if (text === '') return { fault: 'secret is a mandatory field for a key', isMissing: true }
-  // As in Go: lines may be broken anywhere, and the padding must be there.
+  // As in Go, line breaks are allowed anywhere, and padding is required.
   const digits = text.replace(/[\r\n]/g, '')
   if (digits.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(digits)) {
     return { fault: 'secrets must be base64 encoded', isMissing: false }
@@ -412,7 +419,7 @@ function endpointFaults(endpoint: string, path: string): FieldFault[] {
   return [invalidValue(path, endpoint, why)]
 }
 
-/** `unix:///run/kms.sock`, or `unix:///@name` in the abstract namespace. */
+/** Returns the path of `unix:///run/kms.sock`, or `@name` of `unix:///@name`. */
 function socketOf(endpoint: string): string {
   const path = decodePath(endpoint.replace(/^unix:(\/\/[^/]*)?/, ''))
   return path.startsWith('/@') ? path.slice(1) : path
@@ -422,12 +429,12 @@ function decodePath(path: string): string {
   try {
     return decodeURIComponent(path)
   } catch {
-    // It was refused before, as an endpoint that is no URL.
+    // The endpoint is not a valid URL, which `endpointFaults` has already reported.
     return path
   }
 }
 
-/** What upstream finds when it builds the providers. */
+/** Returns the error that kube-apiserver finds when it builds the providers, if any. */
 function ruleFault(rules: readonly EncryptionRule[], gates: Gates): string | undefined {
   const earlier = new Set<string>()
   for (const { resources, providers } of rules) {

@@ -1,6 +1,6 @@
 /**
- * The configuration of the plugin EventRateLimit. Configuration,
- * eventratelimit.admission.k8s.io/v1alpha1. As upstream, unknown fields are ignored.
+ * Reads the configuration of the EventRateLimit plugin. Its kind is Configuration
+ * (eventratelimit.admission.k8s.io/v1alpha1). As in kube-apiserver, unknown fields are ignored.
  */
 import { describeFaults } from '../../api/aggregate.ts'
 import { type FieldFault, invalidShown, invalidValue, notSupported } from '../../api/field-fault.ts'
@@ -12,23 +12,23 @@ const limitTypes = ['Server', 'Namespace', 'User', 'SourceAndObject'] as const
 
 export type EventLimit = {
   /**
-   * What has a bucket of its own: the server, each namespace, each user, or each object of each
-   * source.
+   * Scope of the buckets: one for the server, or one for each namespace, each user, or each pair of
+   * source and object.
    */
   readonly type: (typeof limitTypes)[number]
   readonly perSecond: number
   readonly burst: number
-  /** How many buckets are kept; those that were not used for longest are forgotten. */
+  /** Maximum number of buckets. The least recently used bucket is evicted. */
   readonly bucketsMax: number
 }
 
-/** Upstream's default. */
+/** The default of kube-apiserver. */
 const BUCKETS_MAX = 4096
 
 export const readEventLimits = (bytes: Buffer): FileRead<readonly EventLimit[]> =>
   readConfigFile(bytes, fileType)
 
-/** The plugin cannot run without a configuration. */
+/** The error if there is no configuration, without which the plugin cannot run. */
 export const noEventLimits = describeFaults([emptyFault('(nil)')])
 
 const fileType: ConfigFileType<readonly EventLimit[]> = {

@@ -1,6 +1,6 @@
 /**
- * CEL expressions in configuration files. They are compiled when the file is read, so that errors
- * are reported right away.
+ * Compiles CEL expressions in configuration files. This happens when the file is read, so that
+ * errors are reported right away.
  */
 import { type FieldFault, internalFault, invalidValue } from '../../api/field-fault.ts'
 import {
@@ -18,12 +18,12 @@ export type Expression = { readonly text: string; readonly program: Program }
 /** An expression and the path of its field. */
 export type ExpressionField = { readonly text: string; readonly path: string }
 
-/** Returns the error for a result type that is not allowed, undefined if it is. */
+/** Returns an error if a result type is not allowed. */
 type CheckType = (type: Type) => string | undefined
 
 /**
- * Compiles expressions in named environments. A large file is prepared first, since 500 expressions
- * take 100 ms.
+ * Compiles expressions in named environments. A file that is reloaded is prepared first, without
+ * blocking the event loop, since 500 expressions take 100 ms.
  */
 export class ExpressionCompiler<Name extends string> {
   readonly #environments: { readonly [name in Name]: Environment }
@@ -33,7 +33,7 @@ export class ExpressionCompiler<Name extends string> {
     this.#environments = environments
   }
 
-  /** Compiles expressions without blocking the event loop; `compile` then finds them. */
+  /** Compiles expressions without blocking the event loop. `compile` then uses the results. */
   async prepare(name: Name, texts: readonly string[]): Promise<void> {
     const environment = this.#environments[name]
     for (const text of texts) {
@@ -62,10 +62,10 @@ export class ExpressionCompiler<Name extends string> {
   }
 }
 
-/** Claim mappings may have any type: the value is checked with each token. */
+/** Allows any type, for claim mappings. The value is checked for each token. */
 export const anyType = (): undefined => undefined
 
-/** Upstream words the error differently in the two kinds of files. */
+/** Allow only bool. The message depends on the kind of file, as in kube-apiserver. */
 export const onlyBool = (type: Type): string | undefined =>
   type.kind === 'bool' ? undefined : 'must evaluate to bool'
 export const onlyBoolShown = (type: Type): string | undefined =>

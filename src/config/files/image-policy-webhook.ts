@@ -1,5 +1,5 @@
 /**
- * The configuration of the plugin ImagePolicyWebhook, which has no apiVersion and no kind:
+ * Reads the configuration of the ImagePolicyWebhook plugin, which has no apiVersion and no kind:
  * `imagePolicy: {kubeConfigFile: …}`.
  */
 import { fieldsOf, numberOf, textOf } from '../../api/object.ts'
@@ -13,12 +13,12 @@ import { imagePolicyType } from './schemes.ts'
 
 export type ImagePolicyWebhook = {
   readonly kubeconfig: ClientConfig
-  /** How long answers are kept; 0: they are not. */
+  /** How long to cache responses that allow a pod; 0: not at all. */
   readonly allowTtlMs: number
   readonly denyTtlMs: number
-  /** Before the first retry; 0: at once. */
+  /** Delay before the first retry; 0: none. */
   readonly retryBackoffMs: number
-  /** Whether pods are admitted if the webhook cannot be asked. */
+  /** Whether pods are admitted if the webhook cannot be called. */
   readonly defaultAllow: boolean
 }
 
@@ -32,7 +32,7 @@ type Range = {
 const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS
 
-/** Upstream's bounds. The smallest backoff is a nanosecond. */
+/** Limits of kube-apiserver. The smallest backoff is a nanosecond. */
 const backoff: Range = { unitMs: 1, minMs: 1e-6, maxMs: 5 * MINUTE_MS, defaultMs: 500 }
 const ttl = { unitMs: SECOND_MS, minMs: SECOND_MS, maxMs: 30 * MINUTE_MS }
 
@@ -57,7 +57,7 @@ export function readImagePolicyWebhook(bytes: Buffer): FileRead<ImagePolicyWebho
   return { value: { kubeconfig, ...durations, defaultAllow: defaultAllow === true } }
 }
 
-/** 0 means the default, -1 none. */
+/** Checks a duration and converts it to milliseconds. 0 means the default, and -1 disables it. */
 function normalized(
   given: number,
   range: Range,

@@ -1,4 +1,4 @@
-/** The issuer of a JWT authenticator. */
+/** Reads and validates the issuer of a JWT authenticator. */
 import { duplicate, type FieldFault, invalidValue, required } from '../../api/field-fault.ts'
 import { type Fields, textOf, textsOf } from '../../api/object.ts'
 import { parseGoUrl } from '../../api/url.ts'
@@ -6,11 +6,11 @@ import { AuthorityChecks } from './authority-checks.ts'
 
 export type Issuer = {
   readonly url: string
-  /** '': the well-known path below `url`. */
+  /** URL of the discovery document. Empty: the well-known path below `url`. */
   readonly discoveryUrl: string
-  /** PEM; '': the system's trust store. */
+  /** CA certificates in PEM format. Empty: the trust roots of the system. */
   readonly certificateAuthority: string
-  /** A token must have one of them. */
+  /** Audiences. A token must have one of them. */
   readonly audiences: readonly string[]
   readonly audienceMatchPolicy: string
 }
@@ -59,8 +59,8 @@ function discoveryFaults({ url, discoveryUrl }: Issuer, path: string): FieldFaul
 }
 
 /**
- * A pattern for the slashes at the end would take the square of their number where they are in the
- * middle.
+ * Removes slashes at the end. A regular expression for this would take quadratic time if there are
+ * many slashes in the middle.
  */
 function withoutSlashes(url: string): string {
   let end = url.length
@@ -103,7 +103,7 @@ function audienceFaults(
   ]
 }
 
-/** The value is not part of the message, as upstream. */
+/** Checks the CA bundle. As in kube-apiserver, the error does not contain the value. */
 function authorityFaults(pem: string, path: string, authorities: AuthorityChecks): FieldFault[] {
   const why = pem === '' ? undefined : authorities.faultOf(pem)
   return why === undefined ? [] : [invalidValue(path, '<omitted>', why)]

@@ -1,4 +1,7 @@
-/** A JWT authenticator: its issuer, validation rules and claim mappings. */
+/**
+ * Reads and validates a JWT authenticator: its issuer, validation rules and claim mappings. Errors
+ * have kube-apiserver's messages.
+ */
 import { duplicate, type FieldFault, invalidValue, required } from '../../api/field-fault.ts'
 import { checkDomainPrefixedPath } from '../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
@@ -21,10 +24,10 @@ export type JwtAuthenticator = {
   readonly claimRules: readonly ClaimRule[]
   readonly userRules: readonly UserRule[]
   readonly username: ClaimMapping
-  /** Null: not mapped. */
+  /** Mapping of the groups. Null: the claim is not mapped. */
   readonly groups: ClaimMapping | null
   readonly uid: ClaimMapping | null
-  /** In the order of the file. */
+  /** Mappings of extra attributes, in the order of the file. */
   readonly extra: readonly { readonly key: string; readonly value: Expression }[]
 }
 
@@ -38,7 +41,7 @@ export type ClaimMapping =
   | { readonly kind: 'claim'; readonly claim: string; readonly prefix: string }
   | { readonly kind: 'expression'; readonly expression: Expression }
 
-/** Expressions and CA bundles, which can be prepared. */
+/** Compiles expressions and checks CA bundles. Both can be prepared without blocking. */
 export type JwtCompiler = {
   readonly expressions: ExpressionCompiler<'claims' | 'user'>
   readonly authorities: AuthorityChecks
@@ -53,7 +56,8 @@ export const jwtCompiler = (): JwtCompiler => ({
 })
 
 /**
- * Compiles all expressions and parses the CAs of an authenticator without blocking the event loop.
+ * Compiles the expressions and parses the CA bundle of an authenticator without blocking the event
+ * loop.
  */
 export async function prepareJwtAuthenticator(
   authenticator: Fields,
@@ -81,7 +85,7 @@ export type JwtOptions = {
   readonly compiler: JwtCompiler
 }
 
-/** The value is valid only if there are no faults. */
+/** Reads an authenticator. It may be used only if there are no errors. */
 export function readJwtAuthenticator(
   { issuer, claimValidationRules, claimMappings, userValidationRules }: Fields,
   { path, disallowedIssuers, compiler }: JwtOptions,
@@ -113,8 +117,8 @@ class AuthenticatorReader {
   readonly faults: FieldFault[] = []
   readonly #compiler: JwtCompiler['expressions']
   /**
-   * Whether an expression reads claims.email_verified, and whether the user name is made from
-   * claims.email.
+   * Whether an expression reads claims.email_verified, and whether the expression for the user name
+   * reads claims.email.
    */
   #isMailVerified = false
   #isMailUsed = false
@@ -230,7 +234,7 @@ class AuthenticatorReader {
     })
   }
 
-  /** Keys must be domain-prefixed, since all authenticators share them. */
+  /** Checks that a key is prefixed with a domain, since all authenticators share the keys. */
   #checkKey(key: string, path: string): void {
     if (key === '') this.#refuse(required(path))
     else
@@ -266,7 +270,7 @@ class AuthenticatorReader {
     return 'fault' in compiled ? this.#refuse(compiled.fault) : compiled
   }
 
-  /** Reports a duplicate; returns whether the value is new. */
+  /** Reports a duplicate value, and returns whether the value is new. */
   #once(seen: Set<string>, value: string, path: string): boolean {
     const isNew = !seen.has(value)
     if (!isNew) this.#refuse(duplicate(path, value))

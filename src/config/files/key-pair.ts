@@ -1,10 +1,10 @@
-/** Whether a certificate and a key belong together; with Go's messages. */
+/** Checks that a certificate and a private key belong together. Errors have Go's messages. */
 import { createSecureContext } from 'node:tls'
 import { quote } from '../../api/quote.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { decodePem } from '../../lib/x509/pem.ts'
 
-/** Both in PEM. Undefined: they can be used. */
+/** Returns why a certificate and a key in PEM format cannot be used, or undefined if they can. */
 export function pairFault(certificate: string, key: string): string | undefined {
   const missing = certificateMissing(certificate) ?? keyMissing(key)
   if (missing !== undefined) return `tls: ${missing}`

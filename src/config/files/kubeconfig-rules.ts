@@ -11,7 +11,10 @@ const lists = [
   ['contexts', 'context', 'NamedContext', '*api.Context'],
 ] as const
 
-/** Lists become maps by name. Upstream's message contains the whole list, secrets included. */
+/**
+ * Returns an error if a name occurs twice in a list. kube-apiserver's message contains the whole
+ * list, including secrets; this one contains only the name.
+ */
 export function duplicateName(fields: Fields): string | undefined {
   const preferences = duplicateExtension(fieldsOf(fields['preferences']))
   if (preferences !== undefined) return preferences
@@ -110,7 +113,10 @@ function userFaults(user: Fields, name: string): string[] {
   return faults
 }
 
-/** Plugins are validated even if they are not used, because the server is called without TLS. */
+/**
+ * Validates exec plugins. They are validated even if they are not used because the server is called
+ * without TLS.
+ */
 function execFaults({ exec, 'auth-provider': provider }: Fields, name: string): string[] {
   if (!isFields(exec)) return []
   const faults: string[] = []

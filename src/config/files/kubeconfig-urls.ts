@@ -1,11 +1,14 @@
-/** The URLs of a kubeconfig. Messages do not contain those with a user and password. */
+/** Reads the URLs of a kubeconfig. Errors do not contain URLs with a user and password. */
 import { quote } from '../../api/quote.ts'
 import { parseGoUrl } from '../../api/url.ts'
 import type { FileFault } from './decode-file.ts'
 
 export type ServerUrl = { readonly server: string; readonly isTls: boolean }
 
-/** Without a scheme, it is http. As in client-go, query and fragment are dropped. */
+/**
+ * Reads the URL of a server. A URL without a scheme means http. As in client-go, query and fragment
+ * are dropped.
+ */
 export function readServerUrl(server: string, path: string): ServerUrl | FileFault {
   const parsed = parseGoUrl(server)
   const isUrl = !('fault' in parsed) && parsed.scheme !== '' && parsed.host !== ''
@@ -17,7 +20,7 @@ export function readServerUrl(server: string, path: string): ServerUrl | FileFau
     return { fault: server.includes('@') ? `${path}: server is not a valid URL` : fault }
   const whole = isUrl ? withoutQuery : `http://${withoutQuery}`
   const scheme = 'fault' in url ? '' : url.scheme
-  // client-go accepts these URLs and fails with every call.
+  // client-go accepts these URLs, and then every call fails.
   if (scheme !== 'http' && scheme !== 'https') {
     return {
       fault: `${path}: server of scheme ${quote(scheme)} is not supported: use https or http`,
@@ -30,7 +33,7 @@ export function readServerUrl(server: string, path: string): ServerUrl | FileFau
 const notHost = (server: string): string =>
   `host must be a URL or a host:port pair: ${quote(server)}`
 
-/** The scheme in lower case, as Node expects it; '': none. */
+/** Returns the URL of a proxy, with its scheme in lower case, as Node requires. Empty: no proxy. */
 export function readProxyUrl(
   proxy: string,
   path: string,
@@ -43,7 +46,7 @@ export function readProxyUrl(
       fault: `${path}: proxy-url of scheme socks5 is not supported: use an http or https proxy`,
     }
   }
-  // Without a host, client-go fails with every call.
+  // client-go accepts a URL without a host, and then every call fails.
   if (host === '' || !URL.canParse(proxy)) return { fault: `${path}: proxy-url is not a valid URL` }
   return { proxyUrl: `${scheme}${proxy.slice(scheme.length)}` }
 }

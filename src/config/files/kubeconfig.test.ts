@@ -30,7 +30,7 @@ function accept(cluster: object, user: object): ClientConfig {
   return kubeconfig
 }
 
-test('a scheme in capitals is the same scheme', () => {
+test('the scheme of a URL is case-insensitive', () => {
   const { certificatePem } = createAuthority('ca', Date.now())
   const cluster = { 'certificate-authority-data': Buffer.from(certificatePem).toString('base64') }
   for (const server of [
@@ -56,7 +56,7 @@ test('a scheme in capitals is the same scheme', () => {
   }
 })
 
-test('of a server, the query and the fragment are dropped', () => {
+test("the query and the fragment of a server's URL are dropped", () => {
   for (const [given, expected] of [
     ['https://127.0.0.1:9/a?b=c#d', 'https://127.0.0.1:9/a'],
     ['https://127.0.0.1:9#d', 'https://127.0.0.1:9'],
@@ -73,7 +73,7 @@ test('a password without a user name is not sent', () => {
   assert.deepEqual(accept({ server }, { username: 'me' }).credentials, basic)
 })
 
-test('an invalid URL with a password is not part of the message', () => {
+test('an error message does not contain an invalid URL with a password', () => {
   for (const cluster of [
     { server: 'https://someone:secret@127.0.0.1:99999' },
     { server: 'https://someone:secret@[::1' },
@@ -91,16 +91,16 @@ test('an invalid URL with a password is not part of the message', () => {
   }
 })
 
-test('a file of another version is not part of the message', () => {
+test('an error message does not contain a file of another version', () => {
   writeFileSync(path, 'apiVersion: v1/\nkind: Config\nusers: [{name: u, user: {token: secret}}]\n')
   assert.deepEqual(readKubeconfig(path), {
     fault: `error loading config file "${path}": Object 'apiVersion' is missing`,
   })
 })
 
-test('a file of more than a ConfigMap can hold is refused', () => {
+test('a file that is larger than a ConfigMap can be is refused', () => {
   writeFileSync(path, '#'.repeat((1 << 20) + 1))
   assert.deepEqual(readKubeconfig(path), {
-    fault: `error loading config file "${path}": the file has 1048577 bytes, it may have 1048576`,
+    fault: `error loading config file "${path}": the file has 1048577 bytes; at most 1048576 are allowed`,
   })
 })

@@ -1,7 +1,6 @@
 /**
- * Reads kubeconfig files, which configure the connections to authentication, authorization and
- * audit webhooks. As in client-go, the current context is used. Exec credential plugins are not
- * supported.
+ * Reads kubeconfig files, which configure connections to webhooks. As in client-go, the current
+ * context is used. Exec credential plugins are not supported.
  */
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import {
@@ -33,8 +32,8 @@ import { kubeconfigScheme } from './schemes.ts'
 import { readBytes, readTextFile } from './read-file.ts'
 
 /**
- * All users of a file, for calls to servers that it does not name. Clusters are not read. Upstream
- * reports a user that cannot be used only when it is.
+ * Reads all users of a file, for calls to servers that the file does not name. Clusters are
+ * ignored. An unusable user is an error; kube-apiserver reports it only when the user is needed.
  */
 export function readKubeconfigUsers(path: string): KubeconfigUsers | FileFault {
   const loaded = loadFile(path)
@@ -55,7 +54,10 @@ export function readKubeconfigUsers(path: string): KubeconfigUsers | FileFault {
   return { byName, current: byName.get(textOf(context?.['user'])) ?? null }
 }
 
-/** Errors have client-go's messages. Paths in the file are relative to its directory. */
+/**
+ * Reads the cluster and the user of the current context. Errors have client-go's messages. Paths in
+ * the file are relative to its directory.
+ */
 export function readKubeconfig(path: string): ClientConfig | FileFault {
   const loaded = loadFile(path)
   if ('fault' in loaded) return loaded
@@ -75,7 +77,7 @@ export function readKubeconfig(path: string): ClientConfig | FileFault {
 function loadFile(path: string): { readonly fields: Fields } | FileFault {
   const read = readBytes(path)
   if ('fault' in read) {
-    // client-go looks whether the file exists before it opens it.
+    // client-go calls stat before it opens the file.
     const isMissing = read.fault === `open ${path}: no such file or directory`
     const fault = isMissing
       ? read.fault.replace('open', 'stat')
@@ -209,7 +211,7 @@ function authorityOf(cluster: Fields): { readonly text: string } | FileFault {
   }
   const read = data === '' ? readTextFile(path) : { text: data }
   if ('fault' in read || read.text === '') return read
-  // As Go's pools: what cannot be parsed is skipped.
+  // As in Go's certificate pools, certificates that cannot be parsed are skipped.
   if (certificateBlocks(read.text).some(isCertificate)) return read
   return { fault: `unable to load root certificates: ${noneIn(read.text)}` }
 }

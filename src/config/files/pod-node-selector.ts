@@ -1,7 +1,7 @@
 /**
- * The configuration of the plugin PodNodeSelector, which has no apiVersion and no kind. Upstream
- * ignores one that it cannot decode; here it is refused, since pods would be scheduled against the
- * will of its author.
+ * Reads the configuration of the PodNodeSelector plugin, which has no apiVersion and no kind.
+ * kube-apiserver ignores a file that it cannot decode. Keelson refuses it, because pods would
+ * otherwise run on nodes that its author wanted to exclude.
  */
 import { entriesOf, textOf } from '../../api/object.ts'
 import type { FileRead } from './config-file.ts'
@@ -9,9 +9,9 @@ import { decodeUnversioned } from './decode-unversioned.ts'
 import { podNodeSelectorType } from './schemes.ts'
 
 export type PodNodeSelectors = {
-  /** For namespaces without the annotation. */
+  /** Default node selector of namespaces without the annotation. */
   readonly clusterDefault: string
-  /** By namespace: the labels that the node selectors of its pods may have. */
+  /** Labels that the node selectors of pods may have, by namespace. */
   readonly whitelists: ReadonlyMap<string, string>
 }
 

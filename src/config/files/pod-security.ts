@@ -1,7 +1,7 @@
 /**
- * The configuration of the plugin PodSecurity: the levels of namespaces without labels, and what is
- * exempt. PodSecurityConfiguration, pod-security.admission.config.k8s.io, v1, v1beta1 and v1alpha1,
- * which have the same fields.
+ * Reads the configuration of the PodSecurity plugin: the levels of namespaces without labels, and
+ * the exemptions. Its kind is PodSecurityConfiguration (pod-security.admission.config.k8s.io). v1,
+ * v1beta1 and v1alpha1 have the same fields.
  */
 import { aggregate, describeFaults } from '../../api/aggregate.ts'
 import { duplicate, type FieldFault, invalidValue } from '../../api/field-fault.ts'
@@ -20,7 +20,7 @@ import { type ConfigFileType, type FileRead, readConfigFile } from './config-fil
 import { podSecurityScheme } from './schemes.ts'
 
 export type PodSecurityConfiguration = {
-  /** What counts where a namespace has no label. */
+  /** The policy for namespaces without labels. */
   readonly defaults: PodSecurityPolicy
   readonly exemptions: PodSecurityExemptions
 }

@@ -1,7 +1,7 @@
 /**
- * The configuration of the plugin PodTolerationRestriction, for namespaces without annotations of
- * their own. Configuration, podtolerationrestriction.admission.k8s.io/v1alpha1. As upstream,
- * unknown fields are ignored.
+ * Reads the configuration of the PodTolerationRestriction plugin, for namespaces without
+ * annotations. Its kind is Configuration (podtolerationrestriction.admission.k8s.io/v1alpha1). As
+ * in kube-apiserver, unknown fields are ignored.
  */
 import { type Fields, itemsOf } from '../../api/object.ts'
 import { tolerationFaults } from '../../api/toleration-faults.ts'
@@ -9,9 +9,9 @@ import { type ConfigFileType, type FileRead, readConfigFile } from './config-fil
 import { podTolerationRestrictionScheme } from './schemes.ts'
 
 export type PodTolerations = {
-  /** Added to every pod. */
+  /** Tolerations that are added to every pod. */
   readonly defaults: readonly Fields[]
-  /** What covers all tolerations that pods may have; empty: they may have any. */
+  /** Tolerations that cover all those that pods may have. If empty, pods may have any. */
   readonly whitelist: readonly Fields[]
 }
 

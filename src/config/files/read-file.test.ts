@@ -25,16 +25,16 @@ test('files up to the limit are read', async () => {
   assert.deepEqual(readTextFile(fileOf('empty', 0)), { text: '' })
 })
 
-test('larger files are refused, however large', async () => {
+test('files above the limit are refused, even files of many gigabytes', async () => {
   for (const length of [FILE_BYTES_MAX + 1, 2 ** 33]) {
     const path = fileOf('too-large', length)
-    const why = 'file too large: it may have 16777216 bytes'
+    const why = 'file too large: at most 16777216 bytes are allowed'
     assert.deepEqual(readBytes(path), { fault: `open ${path}: ${why}` })
     await assert.rejects(rereadBytes(path), { message: why })
   }
 })
 
-test("errors have Go's messages", async () => {
+test("errors about files have Go's messages", async () => {
   mkdirSync(join(dir, 'folder'))
   const folder = join(dir, 'folder')
   assert.deepEqual(readBytes(folder), { fault: `read ${folder}: is a directory` })

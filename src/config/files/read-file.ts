@@ -1,17 +1,17 @@
-/** Reads files that flags and other configuration files name. Errors have Go's messages. */
+/** Reads files that are named by flags or configuration files. Errors have Go's messages. */
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
 import type { FileFault } from './decode-file.ts'
 import { goFileError } from './go-file-error.ts'
 
 /**
- * Certificates, tokens, policies and configurations: far more than any of them has, and little
- * enough to be held in memory and to be a JavaScript string, which ends at 512 MiB. Upstream has no
- * limit.
+ * Maximum size of a file: certificates, tokens, policies and configurations are far smaller. Larger
+ * files could exhaust the memory or exceed the maximum length of a JavaScript string, which is
+ * 512 MiB. kube-apiserver has no limit.
  */
 export const FILE_BYTES_MAX = 16 << 20
 const CHUNK_BYTES = 64 << 10
 
-/** At startup. */
+/** Reads a file at startup, synchronously. */
 export function readBytes(path: string): { readonly bytes: Buffer } | FileFault {
   try {
     return { bytes: readSyncWithin(path) }
@@ -25,10 +25,10 @@ export function readTextFile(path: string): { readonly text: string } | FileFaul
   return 'fault' in read ? read : { text: read.bytes.toString('utf8') }
 }
 
-/** While the server runs. Fails as readFile does, and with files that are too large. */
+/** Reads a file while the server runs. Rejects as readFile does, or if the file is too large. */
 export async function rereadBytes(path: string): Promise<Buffer> {
   const chunks: Buffer[] = []
-  // One byte more than allowed, which shows that the file is too large.
+  // Reads up to one byte more than allowed, which shows that the file is too large.
   const stream = createReadStream(path, { end: FILE_BYTES_MAX, highWaterMark: CHUNK_BYTES })
   for await (const chunk of stream) if (Buffer.isBuffer(chunk)) chunks.push(chunk)
   return within(Buffer.concat(chunks))
@@ -54,6 +54,6 @@ function readSyncWithin(path: string): Buffer {
 
 function within(bytes: Buffer): Buffer {
   if (bytes.length > FILE_BYTES_MAX)
-    throw new Error(`file too large: it may have ${FILE_BYTES_MAX} bytes`)
+    throw new Error(`file too large: at most ${FILE_BYTES_MAX} bytes are allowed`)
   return bytes
 }

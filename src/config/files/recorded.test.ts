@@ -1,4 +1,7 @@
-/** Replays the recorded cases. Deliberate differences are listed in differences.ts. */
+/**
+ * Replays the cases in test/recorded/config-files, which were recorded from kube-apiserver.
+ * Intentional differences are listed in differences.ts.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,7 +29,7 @@ const judges: { readonly [name: string]: (flags: RawFlags) => Verdict } = {
 
 for (const [name, cases] of Object.entries(caseSets)) {
   const judgeAs = judges[name] ?? judge
-  test(`${name}: verdicts and messages are those of the reference`, () => {
+  test(`${name}: verdicts and messages are those of kube-apiserver`, () => {
     const path = join(
       import.meta.dirname,
       '../../../test/recorded/config-files/recorded',
@@ -36,7 +39,7 @@ for (const [name, cases] of Object.entries(caseSets)) {
     assert.deepEqual(
       cases.map(({ id }) => id),
       Object.keys(recorded),
-      'record the cases again: node test/recorded/config-files/record.ts --reference',
+      'the cases have changed: record them with node test/recorded/config-files/record.ts --reference',
     )
     for (const one of cases) {
       const { flags, hide } = files.place(one)
@@ -49,7 +52,7 @@ for (const [name, cases] of Object.entries(caseSets)) {
         assert.notDeepEqual(
           said,
           recorded[one.id],
-          `${one.id} is the same by now: take it out of differences.ts`,
+          `${one.id} no longer differs: remove it from differences.ts`,
         )
       }
     }

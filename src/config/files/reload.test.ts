@@ -61,9 +61,9 @@ type ReloadFixture = {
   readonly reloader: ConfigReloader<AuthenticationConfiguration>
   readonly changed: () => void
   useFault: Error | undefined
-  /** Replaces what reads the file. */
+  /** Replaces the function that reads the file. */
   read: ((bytes: Buffer) => Promise<FileRead<AuthenticationConfiguration>>) | undefined
-  /** Replaces what uses the configuration. */
+  /** Replaces the function that puts the configuration into use. */
   use: ((signal: AbortSignal) => Promise<void>) | undefined
 }
 
@@ -118,13 +118,13 @@ function follow(): ReloadFixture {
   return whole
 }
 
-/** Advances the time and waits for the checks that are due. */
+/** Advances the time, and waits for the checks that are due then. */
 const settled = ({ reloader, time }: ReloadFixture, ms: number): Promise<void> => {
   time.pass(ms)
   return reloader.check()
 }
 
-test('a changed file is loaded within a minute', async () => {
+test('a changed file is reloaded within a minute', async () => {
   const followed = follow()
   await settled(followed, MINUTE_MS)
   assert.deepEqual(followed.used, [], 'nothing changed')
@@ -138,7 +138,7 @@ test('a changed file is loaded within a minute', async () => {
   assert.deepEqual(followed.logged, ['info | reloaded authentication config'])
 })
 
-test('a change that the file system reports is loaded at once', async () => {
+test('a change that the file system reports is reloaded at once', async () => {
   const followed = follow()
   followed.disk.text = file('second')
   followed.changed()
@@ -268,7 +268,7 @@ test('a reloader that is disposed of while it reads or uses a file does not use 
   assert.equal(signal.aborted, true)
 })
 
-test('a file that is replaced on disk is loaded', async () => {
+test('a file that is replaced on disk is reloaded', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'keelson-follow-'))
   const path = join(dir, 'authn.yaml')
   await writeFile(path, file('first'))
@@ -287,13 +287,13 @@ test('a file that is replaced on disk is loaded', async () => {
   await rm(dir, { recursive: true })
 })
 
-/** With the turns that the event loop makes meanwhile. */
+/** Rereads a file, and counts the ticks of the event loop in the meantime. */
 async function rereadInTurns(
   bytes: Buffer,
 ): Promise<{ readonly read: FileRead<AuthenticationConfiguration>; readonly turns: number }> {
   let turns = 0
-  // Each turn of the loop: an interval has one only for every millisecond, and none while the
-  // machine is busy.
+  // setImmediate runs once per tick. An interval would run at most once per millisecond, and less
+  // often on a busy machine.
   const count = (): void => {
     turns++
     counting = setImmediate(count)
@@ -355,9 +355,12 @@ test('a large file is decoded, and its certificates are parsed, without blocking
   assert.deepEqual(read, { fault: 'strict decoding error: unknown field "x"', stage: 'decoding' })
 })
 
-test('a file of more than a ConfigMap can hold is refused', async () => {
+test('a file that is larger than a ConfigMap can be is refused', async () => {
   const bytes = Buffer.alloc((1 << 20) + 1, '#')
-  const expected = { fault: 'the file has 1048577 bytes, it may have 1048576', stage: 'decoding' }
+  const expected = {
+    fault: 'the file has 1048577 bytes; at most 1048576 are allowed',
+    stage: 'decoding',
+  }
   assert.deepEqual((await rereadInTurns(bytes)).read, expected)
   assert.deepEqual(
     readAuthenticationConfiguration(bytes, { gates: defaultGates, disallowedIssuers: [] }),

@@ -1,6 +1,6 @@
 /**
  * Reloads a configuration file that changes while the server runs. An invalid file is reported
- * once, and the old configuration stays in use; a file that cannot be read, or a configuration that
+ * once, and the old configuration stays in use. A file that cannot be read, or a configuration that
  * cannot be used yet, is retried.
  */
 import { formatDuration } from '../../lib/time/duration.ts'
@@ -14,7 +14,8 @@ import { goFileError } from './go-file-error.ts'
 import { rereadBytes } from './read-file.ts'
 
 /**
- * As upstream, for authentication configurations, whose issuers must answer before they are used.
+ * Maximum time to put a configuration into use, as in kube-apiserver. An authentication
+ * configuration is used only after its issuers have responded.
  */
 const USE_MS_MAX = 60_000
 
@@ -27,17 +28,21 @@ export type Reloads = {
   readonly failure: ReloadCount
 }
 
-type ReloadCount = { readonly count: number /** 0: never. */; readonly lastSeconds: number }
+type ReloadCount = {
+  readonly count: number
+  /** Unix time of the last reload; 0: never. */
+  readonly lastSeconds: number
+}
 
 export type ConfigReloaderOptions<T> = {
   readonly read: (bytes: Buffer) => Promise<FileRead<T>>
   /**
-   * Uses the new configuration. If it fails, it is called again with the next check. `signal`: the
-   * time for it is up, or the reloader is disposed of; then it must not use the configuration any
-   * more.
+   * Puts the new configuration into use. If this fails, it is called again at the next check. When
+   * `signal` is aborted, the time is up or the reloader is disposed of. The configuration must not
+   * be used after that.
    */
   readonly use: (value: T, signal: AbortSignal) => Promise<void> | void
-  /** What the log calls it: `authentication config`. */
+  /** Name of the configuration in log messages, such as `authentication config`. */
   readonly what: string
   readonly log: Log
   readonly clock?: Clock
@@ -49,7 +54,7 @@ export class ConfigReloader<T> implements Disposable {
   readonly #path: string
   readonly #options: ConfigReloaderOptions<T>
   readonly #looks: FileLooks
-  /** The last content that needs no further check. */
+  /** The last content that was used or reported. It needs no further check. */
   #seen: Buffer
   readonly #ended = new AbortController()
   #reloads: Reloads = {
@@ -57,7 +62,7 @@ export class ConfigReloader<T> implements Disposable {
     failure: { count: 0, lastSeconds: 0 },
   }
 
-  /** `bytes`: the content that is in use. */
+  /** Watches a file. `bytes` is the content that is in use. */
   constructor(path: string, bytes: Buffer, options: ConfigReloaderOptions<T>) {
     this.#path = path
     this.#seen = bytes
@@ -66,7 +71,7 @@ export class ConfigReloader<T> implements Disposable {
       onFailed: (error) => this.#fail(`failed to load ${options.what}`, messageOf(error)),
       ...options.looks,
     })
-    // The file may have changed before it was watched.
+    // The file may have changed before the watch started.
     void this.check()
   }
 

@@ -1,7 +1,8 @@
 /**
- * The configuration of the plugin ResourceQuota: resources that can be used only where a quota
- * covers them. ResourceQuotaConfiguration, apiserver.config.k8s.io/v1, or Configuration,
- * resourcequota.admission.k8s.io/v1beta1 and v1alpha1, which have the same fields.
+ * Reads the configuration of the ResourceQuota plugin: resources that may be used only if a quota
+ * covers them. Its kind is ResourceQuotaConfiguration in apiserver.config.k8s.io/v1, or
+ * Configuration in resourcequota.admission.k8s.io/v1beta1 and v1alpha1. All versions have the same
+ * fields.
  */
 import { describeFaults } from '../../api/aggregate.ts'
 import { required } from '../../api/field-fault.ts'
@@ -13,7 +14,7 @@ export type LimitedResource = {
   readonly group: string
   readonly plural: string
   /**
-   * Resources of quotas whose names contain one of these texts, such as
+   * Substrings that select resources of quotas by name, such as
    * `.storageclass.storage.k8s.io/requests.storage`.
    */
   readonly matchContains: readonly string[]

@@ -1,7 +1,7 @@
 /**
- * The kinds of configuration files by apiVersion, as in upstream's schemes. A new type of file
- * needs a table in types/ and a row here. Kinds without a package are not implemented; their names
- * are known because error messages differ from those for unknown kinds.
+ * The kinds of configuration files by apiVersion, as in kube-apiserver's schemes. A new type of
+ * file needs a table in types/ and a row here. Kinds without a package are not implemented. They
+ * are listed because their error messages differ from those for unknown kinds.
  */
 import type { RegisteredKind, Scheme } from '../../objects/schema/object-schema.ts'
 import { splitPackages, TypeCatalogue } from '../../objects/schema/read-types.ts'
@@ -22,11 +22,11 @@ const catalogue = new TypeCatalogue(
 
 type Row = {
   readonly apiVersion: string
-  /** The package of the types in the catalogue; '': none. */
+  /** The package of the types in the catalogue. Empty if the kinds are not implemented. */
   readonly packageName: string
   /** The package name of the internal version, for messages. */
   readonly hub: string
-  /** The name of the kind in the internal version, if it is another. */
+  /** The name of the kind in the internal version, if it is different. */
   readonly hubKind?: string
   readonly kinds: readonly string[]
 }
@@ -84,7 +84,7 @@ const apiserverRows: readonly Row[] = [
   })),
 ]
 
-/** The kinds of files that were written before there was a group. */
+/** Kinds of old files, which have no API group. */
 const oldEncryptionRows: readonly Row[] = [
   {
     apiVersion: 'v1',
@@ -116,7 +116,7 @@ const abacRows: readonly Row[] = ['v0', 'v1beta1'].map((version) => ({
   kinds: ['Policy'],
 }))
 
-/** Of the plugins that have kinds. Each has a scheme of its own. */
+/** Rows of the configuration of PodSecurity. Each plugin has its own scheme. */
 const podSecurityRows: readonly Row[] = ['v1', 'v1beta1', 'v1alpha1'].map((version) => ({
   apiVersion: `pod-security.admission.config.k8s.io/${version}`,
   packageName: `podsecurity/${version}`,
@@ -174,7 +174,9 @@ const tolerationRows: readonly Row[] = [
   },
 ]
 
-/** Two plugins have configurations without apiVersion and kind. */
+/**
+ * The type of a configuration without apiVersion and kind. Two plugins have such a configuration.
+ */
 export const imagePolicyType = (): Struct =>
   catalogue.struct('admission/imagepolicy', 'AdmissionConfig')
 export const podNodeSelectorType = (): Struct =>
@@ -209,7 +211,7 @@ export const kubeconfigScheme = schemeOf(
   'k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50',
   kubeconfigRows,
 )
-/** Upstream does not register the versions v1beta1 in this one. */
+/** The scheme of AdmissionConfiguration. kube-apiserver does not register v1beta1 in it. */
 export const admissionScheme = schemeOf(
   'k8s.io/apiserver/pkg/server/options/admission.go:50',
   apiserverRows.filter(({ apiVersion }) => !apiVersion.endsWith('/v1beta1')),
@@ -236,7 +238,8 @@ export const podTolerationRestrictionScheme = schemeOf(
 )
 
 /**
- * What configuration files may have, for the reference page; the two plugins without kinds aside.
+ * Returns the kinds of all configuration files, for the reference page. The two configurations
+ * without a kind are not included.
  */
 export function configurationKinds(): readonly {
   readonly apiVersion: string
@@ -267,8 +270,8 @@ function schemeOf(name: string, rows: readonly Row[]): Scheme {
     name,
     find: (apiVersion, kind) => {
       const row = rows.find((one) => one.apiVersion === apiVersion && one.kinds.includes(kind))
-      // Not the text of the file: what is kept of a text keeps all of it in memory, and a file may
-      // have keys.
+      // Use the string of the table instead of a slice of the file, which would keep the whole file
+      // in memory. A file may contain keys.
       const known = row?.kinds.find((one) => one === kind)
       return row === undefined || known === undefined ? undefined : knownKind(row, known)
     },

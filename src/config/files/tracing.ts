@@ -1,6 +1,6 @@
 /**
- * `--tracing-config-file`: where spans are sent to, and how many requests are traced.
- * TracingConfiguration, apiserver.config.k8s.io.
+ * Reads the file of `--tracing-config-file`, which defines where spans are sent and how many
+ * requests are traced. Its kind is TracingConfiguration (apiserver.config.k8s.io).
  */
 import { describeFaults } from '../../api/aggregate.ts'
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
@@ -12,15 +12,15 @@ import { tracingScheme } from './schemes.ts'
 
 export type TracingConfig = {
   /**
-   * Of the collector, in gRPC's syntax: `localhost:4317`, `dns://resolver/host:port`,
+   * Address of the collector, in gRPC's syntax: `localhost:4317`, `dns://resolver/host:port`,
    * `unix:///path`, `unix-abstract://name`.
    */
   readonly endpoint: string
-  /** Of a million requests that no client traces already. */
+  /** Number of traced requests per million, of those that a client does not trace already. */
   readonly samplingRatePerMillion: number
 }
 
-/** OTLP's own port (gRPC). */
+/** 4317 is the default port of OTLP over gRPC. */
 const DEFAULT_ENDPOINT = 'localhost:4317'
 const RATE_MAX = 1_000_000
 
@@ -29,7 +29,10 @@ const byDefault = {
   apiVersion: 'apiserver.config.k8s.io/v1beta1',
 } as const
 
-/** Upstream decodes into a type, so that neither kind nor apiVersion is needed. */
+/**
+ * Reads a TracingConfiguration. kind and apiVersion may be absent, because kube-apiserver decodes
+ * the file into a fixed type.
+ */
 export function readTracingConfig(bytes: Buffer): FileRead<TracingConfig> {
   const decoded = decodeFile(bytes, tracingScheme, { byDefault })
   if ('fault' in decoded) return { fault: decoded.fault, stage: 'decoding' }

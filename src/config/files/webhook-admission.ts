@@ -1,8 +1,8 @@
 /**
- * The configuration of the plugins MutatingAdmissionWebhook and ValidatingAdmissionWebhook: a
- * kubeconfig whose users are named after the hosts of webhooks. WebhookAdmissionConfiguration,
- * apiserver.config.k8s.io/v1, or WebhookAdmission, v1alpha1. As upstream, unknown fields are
- * ignored.
+ * Reads the configuration of the MutatingAdmissionWebhook and ValidatingAdmissionWebhook plugins: a
+ * kubeconfig whose users are named after the hosts of webhooks. Its kind is
+ * WebhookAdmissionConfiguration in apiserver.config.k8s.io/v1, and WebhookAdmission in v1alpha1. As
+ * in kube-apiserver, unknown fields are ignored.
  */
 import { isAbsolute } from 'node:path'
 import { describeFaults } from '../../api/aggregate.ts'

@@ -1,7 +1,7 @@
 /**
- * Stands in for etcd where tests start one beside `kube-apiserver` (docs/envtest.md). It answers
- * health checks, and lets Keelson recognize it. It is a separate program, so that nothing of the
- * server is loaded for it.
+ * Stands in for etcd where tests start one beside `kube-apiserver` (docs/from-envtest.md). It
+ * answers health checks, and lets Keelson recognize it. It is a separate program, so that nothing
+ * of the server is loaded for it.
  */
 import { createServer } from 'node:http'
 import { exitWithParent, parentVariable } from './parent.ts'

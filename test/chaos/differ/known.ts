@@ -18,17 +18,17 @@ export type ComparedStep = { readonly step: Step; readonly want: Json; readonly 
 /** Texts that are removed from error messages. */
 export const knownTexts: readonly KnownText[] = [
   {
-    row: 'a Go value in the message of a refusal',
+    row: 'Go values in messages look like `core.Thing{A:1, …}`.',
     what: /(Invalid value: )(?:\[\])?\w+\.\w+\{(?:(?!: field is immutable).)*\}(?=: )/gs,
     by: '$1<struct>',
   },
   {
-    row: 'the Go diff of two objects in the message of a refusal',
+    row: 'A message may contain a Go diff of two objects.',
     what: /((?:spec is immutable after creation except [^\n]*|spec\.persistentvolumesource is immutable after creation))\n[\s\S]*$/g,
     by: '$1<diff>',
   },
   {
-    row: 'the Go diff of two objects in the message of a refusal',
+    row: 'A message may contain a Go diff of two objects.',
     what: /(pod updates may not change fields other than [^\n]*)\n(?:(?!, spec\.|, metadata\.|\]$)[\s\S])*/g,
     by: '$1<diff>',
   },
@@ -36,35 +36,38 @@ export const knownTexts: readonly KnownText[] = [
 
 /** Differences of whole responses. */
 export const knownDifferences: readonly KnownDifference[] = [
-  { row: 'a request that makes upstream panic', holds: ({ want }) => statusOf(want) === 0 },
   {
-    row: 'a dry run of a Service with a node port',
+    row: 'A request that makes the server panic gets no response.',
+    holds: ({ want }) => statusOf(want) === 0,
+  },
+  {
+    row: 'A dry run of a Service with a node port shows a port outside of the range and accepts such a port.',
     holds: ({ step, want, got }) =>
       step.query?.['dryRun'] === 'All' &&
       (diff(want, got).every((line) => /[nN]odePort: expected/.test(line)) ||
         /provided port is not in the valid range/.test(JSON.stringify(got))),
   },
   {
-    row: 'a watch from a version before the server began',
+    row: 'A watch from a version before the server started gets 410, because its cache does not reach back.',
     holds: ({ step, want }) =>
       step.query?.['watch'] !== undefined && /"code":410\b/.test(JSON.stringify(want)),
   },
   {
-    row: 'a JSON patch tests a text with `<`, `>` or `&`',
+    row: 'A JSON patch that tests a string with `<`, `>` or `&` fails, because it compares escaped with plain text.',
     holds: ({ step, want, got }) =>
       step.type === 'application/json-patch+json' &&
       /"op":"test"[^}]*[<>&]/.test(JSON.stringify(step.body)) &&
       statusOf(want) !== statusOf(got),
   },
   {
-    row: 'an update that changes nothing of an autoscaler that was written with a behavior annotation',
+    row: 'An update of an autoscaler with a behavior annotation that changes nothing writes again.',
     holds: ({ step, want, got }) =>
       step.path.includes('/horizontalpodautoscalers') &&
       /autoscaling\.alpha\.kubernetes\.io\/behavior/.test(JSON.stringify(got)) &&
       diff(want, got).every((line) => line.startsWith('$.body.metadata.resourceVersion: expected')),
   },
   {
-    row: 'a strategic patch of a ControllerRevision whose data has keys out of order',
+    row: 'A strategic patch of a ControllerRevision whose data has unsorted keys is rejected, because sorting counts as a change.',
     holds: ({ step, want }) =>
       step.path.includes('/controllerrevisions/') &&
       step.type === 'application/strategic-merge-patch+json' &&
@@ -73,7 +76,7 @@ export const knownDifferences: readonly KnownDifference[] = [
       ),
   },
   {
-    row: 'a null that was applied as the value of a label or an annotation of a custom object',
+    row: 'A null that was applied as a label or annotation of a custom object is stored. The next write creates a new version, although it changes nothing.',
     holds: ({ step, want, got }) =>
       step.path.includes('.example.com/') &&
       diff(want, got).every((line) =>
@@ -82,7 +85,7 @@ export const knownDifferences: readonly KnownDifference[] = [
       /"(?:labels|annotations)":\{[^{}]*:""/.test(JSON.stringify(got)),
   },
   {
-    row: 'a custom object that was applied with fields that its schema does not have',
+    row: 'A custom object that was applied with unknown fields is stored with them. The next write creates a new version, although it changes nothing.',
     holds: ({ step, want, got }) =>
       step.path.includes('.example.com/') &&
       diff(want, got).every((line) =>
@@ -91,7 +94,7 @@ export const knownDifferences: readonly KnownDifference[] = [
       hasPrunedOwner(valueAt(got, ['body'])),
   },
   {
-    row: 'a dry run of the second deletion of an object',
+    row: 'A dry run of the second deletion of an object returns an empty object.',
     holds: ({ step, want, got }) =>
       step.method === 'DELETE' &&
       JSON.stringify(step).includes('dryRun') &&
@@ -99,7 +102,7 @@ export const knownDifferences: readonly KnownDifference[] = [
       JSON.stringify(valueAt(want, ['body', 'metadata'])) === '{"creationTimestamp":null}',
   },
   {
-    row: 'the version of a list that is at least as new as another',
+    row: 'A list that is at least as new as a version has the version of the last change in its cache.',
     holds: ({ step, want, got }) =>
       step.method === 'GET' &&
       step.query?.['resourceVersion'] !== undefined &&
@@ -107,7 +110,7 @@ export const knownDifferences: readonly KnownDifference[] = [
       diff(want, got).every((line) => line.startsWith('$.body.metadata.resourceVersion: expected')),
   },
   {
-    row: 'a null that was applied as the status of a custom object',
+    row: 'A null that was applied as the status of a custom object is stored. The next write removes it and creates a new version.',
     holds: ({ want, got }) =>
       diff(want, got).every((line) =>
         line.startsWith('$.body.metadata.resourceVersion: expected'),
@@ -116,7 +119,7 @@ export const knownDifferences: readonly KnownDifference[] = [
       valueAt(got, ['body', 'status']) === undefined,
   },
   {
-    row: 'a hardware address without marks between its digits (format `mac`)',
+    row: 'A hardware address without separators (format `mac`) is valid if the server was built with a Go newer than 1.24.',
     holds: ({ want, got }) => {
       const causes = causesOf(got)
       const rest = causes.filter((cause) => !bareAddress.test(JSON.stringify(cause)))
@@ -131,7 +134,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     },
   },
   {
-    row: 'a CEL rule with a sum or a difference of quantities to the right of `==`',
+    row: '`==` with a sum or difference of quantities on the right always fails.',
     holds: ({ want, got }) => {
       const [wanted, came] = [want, got].map((answer) =>
         causesOf(answer).map((cause) => JSON.stringify(cause)),
@@ -148,7 +151,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     },
   },
   {
-    row: 'an ExternalName Service that has an internalTrafficPolicy',
+    row: 'An ExternalName Service stores an `internalTrafficPolicy` and hides it. It comes back when the type changes to ClusterIP.',
     holds: ({ step, want, got }) => {
       const lines = diff(want, got)
       return (
@@ -163,7 +166,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     },
   },
   {
-    row: 'an update of a custom object with a list where its schema has a text with a format',
+    row: 'A custom object with a list where its schema has a string with a format loses its managedFields at an update.',
     holds: ({ step, want, got }) =>
       step.path.includes('.example.com/') &&
       diff(want, got).every((line) =>
@@ -174,7 +177,7 @@ export const knownDifferences: readonly KnownDifference[] = [
       ),
   },
   {
-    row: 'a strategic patch with a list and what is to be deleted from it',
+    row: 'A strategic patch with a list and items to delete from it: either comes first, at random.',
     holds: ({ step }) =>
       step.type === 'application/strategic-merge-patch+json' &&
       [...places(step.body ?? null)].some(hasBoth),
@@ -198,10 +201,10 @@ const hasBoth = ({ value }: JsonPosition): boolean =>
 const DELETE = '$deleteFromPrimitiveList/'
 
 export const DESCRIPTIONS_ROW =
-  'descriptions of kinds and fields (`kubectl explain`), and of the columns of a table'
+  '`kubectl explain` and table columns have the descriptions of Kubernetes.'
 
 export const NOT_ENFORCED_ROW =
-  'a mutating admission policy is written while its feature gate is off'
+  'A mutating admission policy is stored without a warning while its gate is off.'
 
 /** Whether this is a warning that only Keelson sends. */
 export const isKnownWarning = (warning: string): boolean =>

@@ -1,5 +1,5 @@
 /**
- * The types of AdmissionConfiguration and of the plugins' own configurations, by version. Syntax:
+ * The types of AdmissionConfiguration and of the configurations of plugins, by version. Syntax:
  * objects/schema/read-types.ts. All versions of a kind have the same fields.
  */
 

@@ -2,8 +2,8 @@
  * The types of AuthenticationConfiguration, AuthorizationConfiguration, EncryptionConfiguration,
  * EgressSelectorConfiguration and TracingConfiguration, by version. Syntax:
  * objects/schema/read-types.ts. They have no protobuf form. All versions of a kind have the same
- * fields. Durations are pointers, unlike upstream's, to tell an empty string, which is invalid,
- * from an absent field.
+ * fields. Unlike in kube-apiserver, durations are pointers. This distinguishes an empty string,
+ * which is invalid, from an absent field.
  */
 
 const authentication = `
@@ -92,7 +92,7 @@ WebhookMatchCondition
   expression! string -
 `
 
-/** EncryptionConfig is the kind of v1, with which files were written before there was a group. */
+/** EncryptionConfig is the kind in v1, the version of old files, which have no API group. */
 const encryption = `
 EncryptionConfiguration
   ...meta.TypeMeta
