@@ -23,8 +23,12 @@ const pages = [
   'docs/start.md',
   'docs/test-your-operator.md',
   'docs/apis-without-nodes.md',
+  'docs/access.md',
+  'docs/admission.md',
+  'docs/field-ownership.md',
   'docs/aggregation.md',
   'docs/operate.md',
+  'docs/encryption.md',
   'docs/upgrade.md',
   'docs/from-kube-apiserver.md',
   'docs/from-envtest.md',
@@ -123,6 +127,8 @@ function lacks(need: string, folder: string): string | undefined {
   switch (need) {
     case 'npm-registry':
       return 'it needs the network; .ci/run runs it in a clean clone'
+    case 'openid-issuer':
+      return 'access-docs.test.ts runs it'
     case 'etcd':
       return isThere('etcd --version') ? undefined : 'no etcd on the PATH'
     case 'go':
@@ -144,6 +150,8 @@ function lacks(need: string, folder: string): string | undefined {
       for (const file of ['Cargo.toml', 'Cargo.lock'])
         copyFileSync(join(root, 'test/clients/rust', file), join(folder, file))
       return undefined
+    case 'openssl':
+      return isThere('openssl version') ? undefined : 'no OpenSSL on the PATH'
     case 'python3':
       return isThere('python3 --version') ? undefined : 'no Python on the PATH'
     case 'python':
