@@ -39,6 +39,7 @@ export function printValue({ value, digits }: Figure): string {
 
 export function printTarget({ target }: Figure): string {
   if (target === undefined) return ''
-  const round = (value: number): number => Number(value.toFixed(3))
-  return 'atLeast' in target ? `at least ${round(target.atLeast)}` : `below ${round(target.below)}`
+  return 'atLeast' in target ? `at least ${short(target.atLeast)}` : `below ${short(target.below)}`
 }
+
+const short = (value: number): number => Number(value.toFixed(3))

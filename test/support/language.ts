@@ -5,7 +5,7 @@
  * path begins with one of them.
  */
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const COLUMNS_MAX = 100
@@ -45,7 +45,7 @@ const docPattern: Pattern = {
   advice: 'a doc comment stands on its own: begin with what the thing is or does',
 }
 
-/** Recorded or generated text. CHANGELOG.md of earlier releases is history. */
+/** Recorded or generated text. */
 const skipped =
   /\/gen\/|recorded\/\w+\/(?:scenarios|recordings|fixtures|data)\/|^src\/registry\/catalogue\/|package-lock/
 
@@ -157,10 +157,11 @@ function proseOf(path: string, lines: readonly string[]): Iterable<Prose> {
 
 const root = join(import.meta.dirname, '..', '..')
 const only = process.argv.slice(2)
-const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' })
+const listing = ['ls-files', '--cached', '--others', '--exclude-standard']
+const files = execFileSync('git', listing, { cwd: root, encoding: 'utf8' })
   .split('\n')
   .filter((path) => /\.(?:ts|mjs|go|rs|java|py|md|sh|ya?ml|service)$|^\.ci\/run$/.test(path))
-  .filter((path) => !skipped.test(path))
+  .filter((path) => !skipped.test(path) && existsSync(join(root, path)))
   .filter((path) => only.length === 0 || only.some((prefix) => path.startsWith(prefix)))
 
 let faults = 0
