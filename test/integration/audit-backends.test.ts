@@ -162,8 +162,8 @@ test('a log that is written in batches is complete when the server has stopped',
 
 test('the policy of docs/access.md works as shown', { timeout: 120_000 }, async (t) => {
   const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'access.md'), 'utf8')
-  const block = /^ {4}# --audit-policy-file.*\n((?: {4}.*\n)+)/m.exec(page)?.[1] ?? ''
-  const policy = block.replaceAll(/^ {4}/gm, '')
+  const [, policy = ''] =
+    /^```yaml file=audit\.yaml\n(.*?)^```$/ms.exec(page) ?? assert.fail('there is a policy')
   const { dir, client } = await start(
     t,
     (to) => [`--audit-log-path=${join(to, 'audit.log')}`],
