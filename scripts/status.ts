@@ -27,7 +27,7 @@ type Claim = {
   readonly command: string
   readonly date: string
   readonly commit?: string
-  /** What limits a value that misses its target, or what is special about the run. */
+  /** Why a value misses its target, or a remark about the run. */
   readonly note?: string
 }
 
