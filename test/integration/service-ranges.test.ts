@@ -151,7 +151,7 @@ test('a server whose range differs from that of the cluster logs it once', async
   await using first = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])
   await using second = await startReplica(first, ['--service-cluster-ip-range=192.168.1.0/24'])
   const reported = second.complaints.filter((complaint) =>
-    complaint.includes('--service-cluster-ip-range says'),
+    complaint.includes('differs from --service-cluster-ip-range'),
   )
   assert.equal(reported.length, 1)
 })
