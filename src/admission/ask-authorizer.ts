@@ -6,7 +6,7 @@ import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import type { User } from '../api/user.ts'
 import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 
-/** Asks the authorizer. `waiting` is the request being admitted; the question ends with it. */
+/** Asks the authorizer. `waiting` is the request being admitted; its signal aborts the check. */
 export type AskAuthorizer = (
   user: User,
   attributes: AccessAttributes,

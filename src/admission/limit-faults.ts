@@ -3,7 +3,7 @@ import type { Fields } from '../api/object.ts'
 import { compareQuantities, printQuantity, type Quantity } from '../api/quantity.ts'
 import { readResourceList, type ResourceList } from '../api/resource-list.ts'
 
-/** Requests and limits of a container, pod or claim. Limits of the same type apply to them. */
+/** Requests and limits of a container, pod or claim. `type` selects the limits that apply. */
 export type Demand = {
   readonly type: string
   readonly requests: ResourceList

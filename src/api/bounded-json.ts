@@ -99,7 +99,7 @@ export function* readPart(scanner: JsonScanner): Steps<Json> {
   return value
 }
 
-/** Skips the value at the scanner's position. Fails with PartTooLarge. */
+/** Skips the value at the scanner's position. Fails with PartTooLarge if it exceeds `max`. */
 export function* skip(
   scanner: JsonScanner,
   max = { chars: Infinity, values: Infinity },

@@ -39,8 +39,9 @@ const priorityClasses: readonly RequiredObject[] = [
 
 export type Cluster = {
   readonly registry: Registry
-  /** The cluster IP ranges, and the port of the server itself. */
+  /** The cluster IP ranges. */
   readonly ranges: readonly Cidr[]
+  /** The port on which the server listens. */
   readonly port: number
   /** The node port of the Service `kubernetes`; 0 means that it has none. */
   readonly nodePort: number

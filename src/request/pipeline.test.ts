@@ -120,7 +120,7 @@ test('a server that is shutting down refuses requests before any other stage run
   assert.deepEqual(one.seen, [])
 })
 
-test('an unexpected error becomes a Status and releases the seat for the next request', async () => {
+test('an unexpected error results in a 500 and releases the seat for the next request', async () => {
   const one = world({ serve: () => Promise.reject(new Error('broken')) })
   assert.equal((await get(one)).status, 500)
   assert.equal((await get(one)).status, 500, 'not 429: the only seat is free again')

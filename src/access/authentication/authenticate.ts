@@ -1,7 +1,8 @@
 /**
  * Authenticates requests. The authenticators run in the order of kube-apiserver, and the first that
- * recognizes the caller wins. An invalid credential is rejected; only a request without credentials
- * can be anonymous. The client learns only that it is unauthorized; the reasons are logged.
+ * recognizes the caller wins. If none does, a request with an invalid credential is rejected, and
+ * any other request may be anonymous. The client learns only that it is unauthorized; the reasons
+ * are logged.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError, unauthorized } from '../../api/errors.ts'

@@ -150,7 +150,7 @@ async function boundFault(
 
 /**
  * Reads an object. The cache may lag behind, so an object that is missing from it, or has another
- * uid there, is read from etcd.
+ * uid there, is read from the database.
  */
 async function find(
   place: ObjectLocation,

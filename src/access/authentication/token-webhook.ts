@@ -29,8 +29,9 @@ const LOOKUP_MS_MAX = 30_000
 /** Delays between retries, as in kube-apiserver. */
 const BACKOFF = webhookBackoff(500)
 /**
- * Delay in the Retry-After header, as for other requests rejected with 429. Any client can cause
- * reviews, so if too many are in flight, a valid token must not be rejected as invalid.
+ * Delay in the Retry-After header, as for other requests rejected with 429. If too many reviews are
+ * in flight, which any client can cause, clients are asked to retry. Their tokens may be valid, so
+ * they must not be rejected as invalid.
  */
 const RETRY_SECONDS = 1
 const tooManyReviews = 'too many tokens are being reviewed, please try again later'

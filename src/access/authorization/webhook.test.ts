@@ -94,7 +94,7 @@ const review = (status: object): object => ({
   status,
 })
 
-test('a v1 review contains only the fields that are not empty', async () => {
+test('the spec of a v1 review contains only the fields that are not empty', async () => {
   const { authorizer, sent } = start(() => review({ allowed: true }))
   await authorizer.authorize(alice, getPod)
   await authorizer.authorize(nobody, { kind: 'path', verb: 'get', path: '/version' })
@@ -251,7 +251,7 @@ test('transient errors are retried, up to five calls', async () => {
   assert.equal((await recovering.authorizer.authorize(alice, getPod)).verdict, 'allow')
 })
 
-test('a timeout is not retried, and has its own label value', async () => {
+test('a timeout is not retried, and is counted with the result timeout', async () => {
   const { authorizer, sent, metrics } = start(() => new CallError('late', 'timeout'))
   await authorizer.authorize(alice, getPod)
   assert.equal(sent.length, 1)
@@ -319,7 +319,7 @@ test('a webhook is called only if all of its match conditions are true', async (
   )
 })
 
-test('match conditions can read all attributes of the request', async () => {
+test('match conditions can read the user, the attributes and the selectors of the request', async () => {
   const all = conditionsOf(
     "request.user == 'alice' && request.uid == 'u1' && 'dev' in request.groups",
     "request.extra['example.com/k'][0] == 'v'",
@@ -381,7 +381,7 @@ test('the webhook authorizer cannot list the rights of a user', () => {
   })
 })
 
-test('an aborted request is denied under any failure policy', async () => {
+test('an aborted request is denied even if the failure policy is NoOpinion', async () => {
   const { authorizer, metrics } = start(() => review({ denied: true }))
   const ended = { signal: AbortSignal.abort() }
   assert.deepEqual(await authorizer.authorize(alice, getPod, ended), {
@@ -393,7 +393,7 @@ test('an aborted request is denied under any failure policy', async () => {
 })
 
 for (const failurePolicy of ['NoOpinion', 'Deny'] as const) {
-  test(`a call over the limit is rejected with 429 under the failure policy ${failurePolicy}`, async () => {
+  test(`a request is rejected with 429 if too many calls are in flight, under the policy ${failurePolicy}`, async () => {
     const { authorizer, metrics } = start(() => new CallError('too many calls', 'busy'), {
       failurePolicy,
     })

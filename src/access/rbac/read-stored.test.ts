@@ -57,7 +57,7 @@ const others: { readonly [what: string]: string } = {
   'of another kind': stored('RoleBinding', { roleRef }),
   'of another version': stored('Role', { rules: [rule] }, 'rbac.authorization.k8s.io/v1beta1'),
   'with nothing but metadata': stored('Role', {}),
-  'without rules': stored('Role', { rules: null }),
+  'whose rules are null': stored('Role', { rules: null }),
   'with an unknown field': stored('Role', { rules: [rule], more: [] }),
   'with a rule that is not an object': stored('Role', { rules: [rule, 'get'] }),
   'with verbs that are not a list': stored('Role', { rules: [{ ...rule, verbs: 'get' }] }),
@@ -68,7 +68,7 @@ const others: { readonly [what: string]: string } = {
   'that is empty': '',
 }
 for (const [what, bytes] of Object.entries(others)) {
-  test(`a Role ${what} is left to the decoder`, () => {
+  test(`a stored object ${what} is not read as a Role, but left to the decoder`, () => {
     assert.throws(() => createReadContent('Role')(itemOf(bytes)), /decoded/)
   })
 }

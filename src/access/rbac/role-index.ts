@@ -65,8 +65,8 @@ export class RoleIndex {
    * namespace if it is not empty, as in kube-apiserver. Within each, kube-apiserver's order is
    * random; here the bindings of the user precede those of the groups.
    *
-   * A binding is visited twice only if the user has a group of the user's own name, or has few
-   * groups and one of them twice. Returns whether a visit returned true.
+   * A binding is visited more than once only if the user has few groups and one of them repeatedly.
+   * Returns whether a visit returned true.
    */
   visit(user: User, namespace: string, see: Visit): boolean {
     const visitor = { user, firsts: firstsOf(user), see }
@@ -75,8 +75,8 @@ export class RoleIndex {
   }
 
   /**
-   * Yields all bindings of the user: those of one namespace, or the ClusterRoleBindings, at a time,
-   * with at most `max` in each.
+   * Yields the bindings of the user in batches: one batch for the ClusterRoleBindings, and one for
+   * each namespace. A batch has at most `max` bindings.
    */
   *bindingsOf(user: User, max: number): Generator<readonly BoundSubject[]> {
     const firsts = firstsOf(user)
@@ -91,7 +91,7 @@ export class RoleIndex {
     }
   }
 
-  /** Yields the objects that exist: either the cluster-scoped ones, or those of all namespaces. */
+  /** Yields the locations of the objects that exist: cluster-scoped, or in any namespace. */
   *places(what: 'roles' | 'bindings', isOfCluster: boolean): Generator<RoleLocation> {
     for (const [key, value] of what === 'roles' ? this.#roles : this.#bindings) {
       // A role without rules is only referenced by bindings.

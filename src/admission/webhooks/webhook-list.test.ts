@@ -24,7 +24,7 @@ const configuration = {
   webhooks: [{ name: 'h', rules, clientConfig: { url: 'https://localhost/' } }],
 }
 
-test('a configuration that cannot be decoded stays in force as it was, and blocks writes if it is unknown', () => {
+test('a configuration that can no longer be decoded stays in force, and one that never could blocks writes', () => {
   const list = new WebhookList(registry, {
     getService: () => undefined,
     received: new ReceivedAnswers(),
@@ -49,7 +49,7 @@ test('a configuration that cannot be decoded stays in force as it was, and block
   assert.equal(list.candidates(write).length, 1)
 })
 
-test('a webhook is gone when no configuration contains its name any more', () => {
+test('a webhook is reported as removed when no configuration contains its name any longer', () => {
   const gone: string[] = []
   const parts = { getService: () => undefined, received: new ReceivedAnswers() }
   const list = new WebhookList(registry, parts, (name) => gone.push(name))

@@ -2,11 +2,11 @@
  * The graph of owners and dependents. It contains only objects that have owners, dependents, or a
  * finalizer of the garbage collector while they are being deleted. For these it stores their keys
  * in the cache, the uids of owners, and the edges; everything else is read from the cache when
- * needed. So an object without owners and dependents costs nothing, and one with an owner some 150
+ * needed. So an object without owners and dependents costs nothing, and one with an owner about 150
  * bytes.
  *
- * An owner that a reference names but that was never seen is a node without a key (upstream calls
- * it virtual).
+ * An owner that a reference names but that was never seen is a node without a key. Kubernetes calls
+ * it a virtual node.
  */
 import type { Item } from '../../storage/cache/item.ts'
 import { ownText } from '../../lib/text/own-text.ts'
@@ -54,7 +54,7 @@ export const FEW_OWNERS_MAX = 26
 
 class Node {
   key: Key | undefined
-  /** Known for nodes that have had dependents or that are being deleted. */
+  /** Known for nodes that have had dependents, or that wait for their deletion or orphaning. */
   uid: string | undefined
   owners: Node | readonly Node[] | ManyOwners | undefined
   dependents: Node | Set<Node> | undefined
@@ -281,7 +281,7 @@ export class Graph {
         unlink(old, node)
         this.#forgetIfIdle(old)
       }
-      // It may have been the last dependent that blocked its owner.
+      // The node may have been the last dependent that blocked this owner.
       if (wereBlocked[at] === true && (old.bits & WAITING) !== 0 && !isBlocking(node, old))
         this.#suspect(old)
     }
@@ -306,7 +306,8 @@ export class Graph {
       return known ?? this.#learnUid(new Node(undefined, undefined), uid)
     }
     const there = this.#byKey.get(seen)
-    // An object with another uid is about to be replaced by its own event.
+    // The node at this key is an older object with another uid. The event of the new object will
+    // replace it.
     if (there !== undefined && there.uid !== undefined)
       return known ?? this.#learnUid(new Node(undefined, undefined), uid)
     if (there === undefined) {

@@ -13,15 +13,16 @@ import type { Key } from './graph.ts'
 /** An object as it was read. */
 export type SourceObject = {
   /**
-   * The key. If memory already has an equal string, it is that one, which costs nothing to keep.
+   * The key. If the cache has the object, this is the cache's own string, so that keeping it costs
+   * no memory.
    */
   readonly key: Key
   readonly resourceVersion: string
   /** Throws if the stored object cannot be decoded. */
   readonly head: () => ObjectHead
   /**
-   * Returns the head of an object that a reference names as an owner. Undefined if it cannot be
-   * decoded: then it may be the right owner, so nothing is deleted because of it.
+   * Returns the head of an object that a reference names as an owner. Undefined if the object
+   * cannot be decoded. It may then be the right owner, so its dependents must not be deleted.
    */
   readonly ownerHead: () => ObjectHead | undefined
 }
@@ -49,10 +50,14 @@ export type SourceListener = {
 export type ObjectsInformer = {
   /** Resolves when all objects have been reported, or when the informer is stopped. */
   readonly listed: Promise<void>
-  /** Resolves when there is no point in waiting any longer for the objects. */
+  /**
+   * Resolves when all objects have been reported, or when the first attempt to list those of a
+   * remote server has failed.
+   */
   readonly tried: Promise<void>
   /**
    * Resolves when everything that was acknowledged to any client before the call has been reported.
+   * For a remote resource it resolves at once, although recent writes may not be known yet.
    */
   readonly latest: (signal: AbortSignal) => Promise<void>
   readonly [Symbol.asyncDispose]: () => Promise<void>
@@ -62,15 +67,18 @@ export type Source = {
   /** The resource, in the version that is used for writes. */
   readonly resource: Pick<Resource, 'group' | 'version' | 'plural' | 'kind'>
   readonly keys: Keys
-  /** Identifies what is followed. A change means that it has to be followed again. */
+  /** Identity of the followed objects. If it changes, they must be followed again. */
   readonly identity: object
   /** The remote objects, or undefined for a resource of this server. */
   readonly remote: RemoteObjects | undefined
-  /** Returns an object from memory. 'unknown' means that memory does not have the resource. */
+  /**
+   * Returns an object from memory. 'unknown' means that the objects of the resource are not in
+   * memory.
+   */
   readonly known: (key: Key) => SourceObject | 'unknown' | undefined
   /**
-   * Returns an object as it is stored now or, with 'any', as it is in memory. Rejects if it is
-   * unknown whether the object exists.
+   * Returns an object as it is stored now or, with 'any', as it is in the cache. A remote object is
+   * always requested. Rejects if it is unknown whether the object exists.
    */
   readonly get: (key: Key, at: 'any' | 'latest') => Promise<SourceObject | undefined>
   /** Whether an object with the name and the uid of the reference exists in any namespace. */

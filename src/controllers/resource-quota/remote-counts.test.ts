@@ -66,7 +66,7 @@ test('objects of remote servers are counted when they are created and deleted', 
   await until(async () => (await usedOf(plane)) === '1', 'deleted objects are not counted')
 })
 
-test('the count does not change while a server is away', async () => {
+test('the count does not change while a remote server is unavailable', async () => {
   await using plane = await MemoryControlPlane.start([quotas])
   const remote = new RemoteApiServer()
   remote.create('a')
@@ -89,7 +89,7 @@ test('the count does not change while a server is away', async () => {
   await until(async () => (await usedOf(plane)) === '1', 'the server is back')
 })
 
-test('only resources that a quota limits are requested', async () => {
+test('a resource of a remote server that no quota limits is not requested', async () => {
   await using plane = await MemoryControlPlane.start([quotas])
   const remote = new RemoteApiServer()
   await using parts = new AsyncDisposableStack()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RandomPool } from './random-pool.ts'
 
-test('no bytes are returned twice, whatever the lengths', () => {
+test('next and take never return the same bytes twice', () => {
   let filled = 0
   const pool = new RandomPool((bytes) => {
     // Consecutive numbers, so that bytes that are returned twice are detected.

@@ -12,7 +12,7 @@ test('work that does not wait completes synchronously', () => {
   assert.equal(runMaybeAsync(sum(1, 2, 3)), 6)
 })
 
-test('work waits for promises in order', async () => {
+test('work that waits for promises results in a promise', async () => {
   const done = runMaybeAsync(sum(1, Promise.resolve(2), 3, Promise.resolve(4)))
   assert.ok(done instanceof Promise)
   assert.equal(await done, 10)

@@ -62,7 +62,7 @@ function handshake(socket: TLSSocket, raw: Duplex): Promise<TLSSocket> {
       socket.off('error', fail).off('close', onClose)
       // An error must not end the process before the next owner of the socket listens.
       socket.on('error', () => undefined)
-      // TLS does not close the stream below it, unless that is a socket of the system.
+      // A TLSSocket does not close the stream below it, unless that stream is a net.Socket.
       socket.once('close', () => raw.destroy())
       resolve(socket)
     })
@@ -86,7 +86,7 @@ const inGoWords = (error: Error): Error =>
  */
 export type OnConnectionCreated = (error: Error | null, stream: Duplex) => void
 
-/** Passes a connection on to the callback of a `createConnection`. */
+/** Calls the callback of `createConnection` with the opened connection or the error. */
 export function hand(opening: Promise<Duplex>, created: OnConnectionCreated | undefined): void {
   opening.then(
     (stream) => created?.(null, stream),

@@ -13,7 +13,7 @@ export function throttle(bytesPerSecond: number): Transform {
   let freeMs = 0
   let timer: NodeJS.Timeout | undefined
   return new Transform({
-    // Takes no more from the source than will pass soon.
+    // Requests more from the source only while less than one piece waits.
     highWaterMark: pieceBytes,
     transform(chunk: Buffer, _encoding, done) {
       const next = (at: number): void => {

@@ -7,8 +7,8 @@ import { promisify } from 'node:util'
 const module = join(import.meta.dirname, 'collect-when-idle.ts')
 
 /**
- * Runs in a separate process that does nothing else. Prints types when garbage was collected, or
- * fails after a while.
+ * Runs in a separate process that does nothing else. Prints the types of the registry and of `gc`
+ * when garbage was collected, or fails after a while.
  */
 const program = `
 import { collectWhenIdle } from ${JSON.stringify(module)}

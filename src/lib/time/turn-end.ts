@@ -40,7 +40,7 @@ export class TurnEnd {
     this.#immediately = immediately
   }
 
-  /** Calls at the end of this tick, or of the next one if the stage is over. */
+  /** Calls a function at the end of this tick, or of the next one if the stage is over. */
   readonly defer: Defer = (call, stage = 'begin') => {
     const at = stages.indexOf(stage)
     this.#calls[at]?.push(call)

@@ -154,7 +154,7 @@ function alternativeNamesAmong(extensions: DerReader): Buffer | undefined {
   return values.get(alternativeNamesId)
 }
 
-/** The tags of the types of names: context-specific, by number. */
+/** The context-specific tags of the types of names. */
 const nameTags = { email: 0x81, dns: 0x82, uri: 0x86, address: 0x87 } as const
 /** The names of the types in Go. */
 const nameTypes = {
@@ -163,7 +163,7 @@ const nameTypes = {
   0x86: 'uniformResourceIdentifier',
 } as const
 
-/** Reads the alternative names. Undefined means that the request has none. */
+/** Reads the alternative names. `value` is undefined if the request has none. */
 function readNames(value: Buffer | undefined): AlternativeNames {
   const names = {
     dns: [] as string[],
@@ -306,7 +306,7 @@ function readPss(algorithm: DerReader): Algorithm | undefined {
 const explicit = (parameters: DerReader, number: number): DerReader =>
   new DerReader(parameters.expect(0xa0 | number, 'RawValue').content)
 
-/** Returns the object id of a digest that has no parameters, or NULL; otherwise an empty string. */
+/** Returns the object id of a digest; an empty string if it has parameters other than NULL. */
 function digestIn(reader: DerReader): string {
   const digest = reader.sequence('AlgorithmIdentifier')
   const id = digest.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex')
@@ -315,7 +315,7 @@ function digestIn(reader: DerReader): string {
 
 const nullBytes = Buffer.from([0x05, 0x00])
 
-/** Whether this is the only trailer that is defined. */
+/** Whether the parameters end with trailer field 1, the only one that RFC 4055 defines. */
 const isTrailer = (parameters: DerReader): boolean => {
   const { content } = explicit(parameters, 3).expect(INTEGER, 'int')
   return content.length === 1 && content[0] === 1 && parameters.isAtEnd

@@ -4,7 +4,7 @@
  * SSL_CERT_FILE and SSL_CERT_DIR, or their defaults. The certificates of NODE_EXTRA_CA_CERTS are
  * added.
  *
- * They are loaded on first use and kept, as in Go, because this takes some 60 ms of CPU.
+ * They are loaded on first use and kept, as in Go, because loading takes about 60 ms of CPU.
  */
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
 import { hasKnownKey, type ServerTrustAnchors } from './trust-anchors.ts'
@@ -23,8 +23,8 @@ class SystemRoots {
   readonly #contexts = new Map<string, SecureContext>()
 
   /**
-   * Returns a context for this client certificate. Building a context with all roots takes some 10
-   * ms, so the last ones are kept.
+   * Returns a context for this client certificate. Building a context with all roots takes about 10
+   * ms, so the latest ones are kept.
    */
   contextFor(own: ClientPair): SecureContext {
     const key = `${own.cert?.toString() ?? ''}${own.key?.toString() ?? ''}`

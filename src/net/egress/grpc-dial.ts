@@ -33,8 +33,8 @@ export async function openTunnel(
 }
 
 /**
- * Connects to the proxy. Waits for a missing one until the time is over, as kube-apiserver does,
- * because it may come back.
+ * Connects to the proxy. If the proxy is not running, retries until the signal is aborted, as
+ * kube-apiserver does.
  */
 async function connectPatiently(
   path: string,

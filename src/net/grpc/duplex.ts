@@ -1,6 +1,6 @@
 /**
  * A bidirectional streaming call on an open connection. Messages are delivered synchronously and in
- * order; `onEnd` is called exactly once.
+ * order. `onEnd` is called exactly once, unless the caller abandons the call.
  */
 import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
 import type { HeaderField } from '../http2/field.ts'
@@ -22,8 +22,8 @@ export type DuplexOptions = {
 }
 
 /**
- * Maximum number of bytes that wait for the stream. Beyond it the peer is evidently not reading,
- * and the call is abandoned.
+ * Maximum number of bytes that wait for the stream. If there are more, the peer is evidently not
+ * reading, and the call fails.
  */
 const UNSENT_BYTES_MAX = 16 * 1024 * 1024
 
@@ -70,7 +70,7 @@ export class Duplex implements AnswerListener {
     } else this.#sendOn()
   }
 
-  /** Sends nothing more. Responses may still arrive. */
+  /** Ends the request after the frames that still wait. Responses may still arrive. */
   finish(): void {
     this.#isFinishing = true
     this.#sendOn()

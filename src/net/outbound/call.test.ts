@@ -54,7 +54,7 @@ async function start(
 
 const signal = AbortSignal.timeout(20_000)
 
-test('a connection that the webhook closed while it was idle fails no call', async () => {
+test('a call is sent again if the webhook closes the kept-alive connection that it reuses', async () => {
   const used = new WeakMap<Socket, number>()
   let connections = 0
   await using hook = await start((request, response) => {
@@ -81,7 +81,7 @@ for (const [written, asked] of Object.entries({
   })
 }
 
-test('a webhook that ends every connection is not called forever', async () => {
+test('a call that fails on a new connection is not sent again', async () => {
   let calls = 0
   await using hook = await start((request) => {
     calls++
@@ -91,7 +91,7 @@ test('a webhook that ends every connection is not called forever', async () => {
   assert.equal(calls, 1)
 })
 
-test('a Service that cannot be looked up fails the call like any other reason', async () => {
+test('a Service that cannot be looked up fails the call with a WebhookError', async () => {
   const service = { name: 'hook', namespace: 'default' }
   const webhook = new Webhook(
     { service },

@@ -36,8 +36,9 @@ export type Call = {
 }
 
 /**
- * Thrown if the response is shorter or longer than the length that it announced (RFC 9113, 8.1.1;
- * RFC 9112, 8). The message is kube-apiserver's.
+ * Thrown if the connection closes before the response is complete, or if the length of the response
+ * is not the one that it announced (RFC 9112, section 8; RFC 9113, section 8.1.1). The message is
+ * kube-apiserver's.
  */
 export class BrokenAnswer extends Error {
   override readonly name = 'BrokenAnswer'
@@ -59,7 +60,7 @@ export type FailedCall = Error &
     readonly hostname?: string
   }
 
-/** Thrown if a limit of this server ended the call. It says nothing about the webhook. */
+/** Thrown if a limit of this server ended the call. The called server may be healthy. */
 export class TooLargeError extends Error {
   override readonly name = 'TooLargeError'
   readonly why: TooLarge
@@ -143,8 +144,8 @@ function sendOnce({
       socket.on('error', () => undefined).destroy()
       fail(new Error('unexpected response: 101 Switching Protocols'))
     })
-    // The abort listener holds the body, and a signal with a timeout would keep it until then. The
-    // call is over, however the request was closed.
+    // The abort listener holds the body, which a signal with a timeout would keep until the
+    // timeout. Once the request is closed, no response can arrive.
     sent.once('close', () => {
       signal.removeEventListener('abort', onAbort)
       if (!isAnswered) fail(signal.aborted ? callAborted() : new BrokenAnswer())

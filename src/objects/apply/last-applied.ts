@@ -31,8 +31,8 @@ export function allowedConflicts(live: Fields, type: StructMerge): FieldSet {
 }
 
 /**
- * Returns the annotations after an apply, with this one updated, or removed if it would exceed the
- * limit. Undefined if the live object does not have the annotation.
+ * Returns the annotations after an apply. The last-applied-configuration is updated, or removed if
+ * it would exceed the limit. Undefined if the live object does not have this annotation.
  */
 export function annotationsAfter(annotations: Fields, applied: Fields): Fields | undefined {
   if (textOf(annotations[annotation]) === '') return undefined

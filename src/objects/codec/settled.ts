@@ -1,7 +1,7 @@
 /**
- * Recognizes stored objects that need no decoding: JSON that a server such as Keelson wrote, in the
- * served version and with all defaults. Such JSON is the wire form except for its resourceVersion.
- * After a start, nearly all objects are of this kind, and the first list reads them all.
+ * Recognizes stored objects that need no decoding: JSON that Keelson wrote, in the expected version
+ * and with all defaults. Such JSON is the wire form except for its resourceVersion. After a start,
+ * nearly all objects are in this form, and the first list reads them all.
  */
 import { hasEscapedKey } from '../../api/json-value.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../../api/object.ts'
@@ -35,7 +35,7 @@ export function settledWire(
   const object = readShown(stored)
   if (object === undefined) return undefined
   const { resourceVersion, uid, creationTimestamp } = object.metadata
-  // resourceVersion is inserted between uid and creationTimestamp.
+  // resourceVersion is inserted directly after the uid, so another field must follow the uid.
   if (resourceVersion !== undefined || creationTimestamp === undefined) return undefined
   // The end of the uid is found by its closing quote, so the uid must not have an escape.
   if (typeof uid !== 'string' || /["\\]/.test(uid)) return undefined
@@ -47,8 +47,8 @@ export function settledWire(
 }
 
 /**
- * Parses an object from JSON that we printed, without managedFields. It is for callers that read
- * the object once, and need no numbers of more than 15 digits.
+ * Parses an object from JSON that Keelson printed, without managedFields. Use it only for an object
+ * that is read once. Numbers of more than 15 digits may lose precision.
  */
 export function readShown(json: Buffer): KubeObject | undefined {
   const read = withoutManagedFields(json)
@@ -60,8 +60,9 @@ export function readShown(json: Buffer): KubeObject | undefined {
 }
 
 /**
- * Parses JSON without managedFields, which are a third of an object and are not needed here. They
- * are the last field of the metadata. Quotes inside strings are escaped, so this finds a key.
+ * Parses JSON without managedFields, which are about a third of an object and are not needed here.
+ * They are the last field of the metadata. Quotes inside strings are escaped, so the search finds
+ * the key and not a part of a string.
  */
 function withoutManagedFields(json: Buffer): Json | undefined {
   const start = json.indexOf(',"managedFields":[')

@@ -116,7 +116,7 @@ test('nothing is allocated from a record that is missing or has another range un
   await assert.rejects(large.ips.take('10.0.0.5', parent, wet), isOther)
   await assert.rejects(large.ips.takeAny('IPv4', parent, wet), isOther)
   await large.repair.prepare()
-  // The Service with the first address is just being written.
+  // The repair keeps 10.0.0.5, because its Service may not be stored yet.
   for (const ip of ['10.0.0.5', '10.0.7.7'])
     await assert.rejects(large.ips.take(ip, parent, wet), isTaken)
   await large.ips.take('10.0.0.6', parent, wet)

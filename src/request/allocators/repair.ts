@@ -33,7 +33,7 @@ export type RepairOptions = {
   readonly records: Pick<IpRecords, 'add'> & {
     readonly entries: readonly { readonly cidr: Cidr; readonly record: IpRecord }[]
   }
-  /** Whether addresses are also objects, or only kept in records. */
+  /** Whether each cluster IP also has an IPAddress object, or is only kept in a record. */
   readonly hasAddressObjects: boolean
   /** Increases when the database is replaced by another one. */
   readonly life: () => number
@@ -91,7 +91,7 @@ export class Repair {
     return ip === undefined || (await this.#options.hasAddress(formatIp(ip)))
   }
 
-  /** Takes those addresses of one Service that are free. */
+  /** Allocates the addresses of a Service that are still free. */
   async takeAddresses(service: Fields): Promise<void> {
     const { namespace, name } = fieldsOf(service['metadata'])
     const owner = { namespace: textOf(namespace), name: textOf(name) }
@@ -115,8 +115,8 @@ export class Repair {
   }
 
   /**
-   * Repairs a record. Compares it with Services and not with IPAddress objects, because a replica
-   * without the objects may be writing a Service.
+   * Repairs a record. Compares it with the Services and not with the IPAddress objects, because
+   * another replica that does not use IPAddress objects may be writing a Service.
    */
   async #repairRecord(cidr: Cidr, repair: RecordRepair): Promise<void> {
     const { listServices, log } = this.#options
@@ -161,8 +161,8 @@ export class Repair {
   }
 
   /**
-   * Takes addresses of Services that were free. Lists Services again, because one that was deleted
-   * since the first list needs no address.
+   * Allocates addresses of Services for which no IPAddress object was found. Lists the Services
+   * again, because one that was deleted since the first list needs no address.
    */
   async #takeMissing(names: readonly string[]): Promise<void> {
     const owners = ownersOf(await this.#options.listServices())
@@ -173,7 +173,7 @@ export class Repair {
     }
   }
 
-  /** Takes an address. Returns false if it is already taken. */
+  /** Allocates an address. Returns false if it is already allocated. */
   async #take(ip: Ip, owner: Owner): Promise<boolean> {
     const address = formatIp(ip)
     if ((await this.#options.readAddress(address, 'latest')) !== undefined) return false
@@ -191,8 +191,8 @@ export class Repair {
   }
 
   /**
-   * Releases an address if it has the allocator's label. Clients may create others for their own
-   * use.
+   * Releases an address if it has the allocator's label and is not too new. Clients may create
+   * other IPAddress objects for their own use.
    */
   async #freeAddress({ metadata }: KubeObject): Promise<void> {
     const { name = '', uid = '', creationTimestamp, labels } = metadata

@@ -1,11 +1,12 @@
 /**
- * Decides when the clients of a level should retry after a refusal. The delay doubles while
- * refusals continue, and shrinks by a second at a time. The algorithm is kube-apiserver's, so that
- * clients of both kinds of replicas back off alike.
+ * Decides when the clients of a priority level should retry after a refusal. The delay doubles
+ * while there are many refusals, and shrinks by a second at a time when there are few. The
+ * algorithm is kube-apiserver's, so clients wait equally long whether Keelson or kube-apiserver
+ * refuses them.
  */
 
 const SECONDS_MAX = 32
-/** Number of refusals, for each second of the delay, that are more than a spike. */
+/** The delay doubles if there were at least this many refusals for each of its seconds. */
 const OVERLOAD_PER_SECOND = 3
 
 type Second = { readonly at: number; readonly refused: number }

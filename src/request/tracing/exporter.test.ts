@@ -92,7 +92,7 @@ test('a refusal by the collector is logged with its message, and not as an error
   assert.deepEqual(errors, ['no room for spans'])
 })
 
-test('a limited size of spans waits for a collector that does not respond, and later spans are sent once there is room', async () => {
+test('the queue for a collector that does not respond is limited, and accepts spans again once there is room', async () => {
   const held = Promise.withResolvers<void>()
   const collector = createGrpcService(async () => {
     await held.promise

@@ -34,7 +34,7 @@ for (const text of [
   test(`"${text}" is not a valid traceparent`, () =>
     assert.equal(readTraceContext(text, undefined), undefined))
 
-test('endpoints have the syntax of gRPC', () => {
+test('the endpoint of a collector is a gRPC target', () => {
   assert.equal(collectorUrl('localhost:4317'), 'http://localhost:4317')
   assert.equal(collectorUrl('dns://8.8.8.8/collector:4317'), 'http://collector:4317')
   assert.equal(collectorUrl('dns:///collector:4317'), 'http://collector:4317')

@@ -1,7 +1,7 @@
 /**
  * Creates spans for traced requests, by kube-apiserver's rules. If a privileged client sends a
- * trace with its request, its decision is followed. All other requests begin traces of their own,
- * which are sampled at random.
+ * trace context with its request, the sampling decision in the context is followed. All other
+ * requests begin traces of their own, which are sampled at random.
  */
 import type { Span, SpanAttributes, SpanOptions } from '../../api/span.ts'
 import type { Clock } from '../../lib/time/clock.ts'
@@ -46,7 +46,7 @@ export type RequestSpan = Pick<EndedSpan, 'name' | 'attributes'> & { readonly st
 const TRACE_ID_BYTES = 16
 const SPAN_ID_BYTES = 8
 const RATE_MAX = 1_000_000n
-/** The number that decides has 63 bits. Its first 31 bits nearly always suffice. */
+/** The number that decides about sampling has 63 bits. Its first 31 bits nearly always suffice. */
 const LOWER_BITS = 32n
 /**
  * Maximum length of texts. A client may have chosen them, or be named in them. Spans wait in a
@@ -93,7 +93,7 @@ export class Tracer {
     })
   }
 
-  /** Starts a span below the span of this context. */
+  /** Starts a child of the span in this context. */
   child({ traceId, state, spanId }: TraceContext, name: string, options: SpanOptions): Span {
     return this.start({
       context: this.#contextOf(traceId, state),
@@ -190,8 +190,8 @@ class TracedSpan implements Span {
     this.#hasEnded = true
     const tracer = this.#tracer
     const { context, parentId, name, kind, startMs, link } = this.#begun
-    // Each property is named. Copying an object, which is hardly shorter to write, takes several
-    // times as long, and a request may have dozens of spans.
+    // Each property is named, because spreading an object takes several times as long, and a
+    // request may have dozens of spans.
     tracer.ended({
       context,
       parentId,

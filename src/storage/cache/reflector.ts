@@ -3,7 +3,7 @@
  * lists them when they are first read, and then follows the feed.
  *
  * Phases:
- * - `idle`: there are no objects.
+ * - `idle`: no objects are loaded.
  * - `filling`: the first list is in progress.
  * - `live`: the reflector follows the feed.
  * - `behind`: events were lost, the watchers were closed, and a new list is in progress. Until it
@@ -44,7 +44,7 @@ export type ReflectedObjects = {
   readonly counts: ResourceCounts
   readonly watcherCount: number
   readonly newItem: (found: VersionedValue) => Item
-  /** Replaces all objects by those of a list. `isFirst` is true if there were none. */
+  /** Replaces all objects by those of a list. `isFirst` is true if none were loaded. */
   readonly replace: (loaded: LoadedObjects, isFirst: boolean) => void
   readonly apply: (event: ItemEvent) => void
   /** Called after a batch of events was applied. */
@@ -76,7 +76,10 @@ export class Reflector {
   #failedFill: FailedFill | undefined
   #phase: Phase = { phase: 'idle' }
   #subscription: Subscription | undefined
-  /** The revision of the last list. The feed's revision is used once it is higher. */
+  /**
+   * The revision of the last list, or the one that was reached when events were lost. The feed's
+   * revision is used once it is higher.
+   */
   #listed: Revision = 0
 
   constructor(objects: ReflectedObjects, options: CachedResourceOptions) {
@@ -197,8 +200,8 @@ export class Reflector {
   }
 
   /**
-   * Closes the reflector permanently. With `keepsBytes` the whole cache is being closed, so the
-   * slabs need not be tidied.
+   * Closes the reflector permanently. With `keepsBytes`, the whole cache is being closed, so the
+   * bytes of the objects need not be released to the slabs.
    */
   close({ keepsBytes }: { readonly keepsBytes: boolean }): void {
     this.#unsubscribe()

@@ -44,8 +44,9 @@ export class ResourceWatchers {
   }
 
   /**
-   * Returns what a new watcher reads from. With `by`, the watcher selects only objects that have
-   * all these values, and events about the first value wake it.
+   * Returns the source of a new watcher. If indexed values are given, the watcher selects only
+   * objects that have all of them. If the first value has an index, only its events wake the
+   * watcher.
    */
   sourceOf(contents: ResourceContents, [by]: readonly IndexedValue[] = []): WatchSource {
     const { ring, groups } = contents

@@ -40,7 +40,7 @@ export type Selection = {
   readonly name?: Key | undefined
   /**
    * Reserves memory before an object is kept for this list alone. Returns false if there is no
-   * room; the list then fails with 'busy'. Absent: there is always room.
+   * room; the list then fails with 'busy'. If absent, memory is not limited.
    */
   readonly hold?: (bytes: number) => boolean
   /**
@@ -56,8 +56,8 @@ export type IndexedValue =
   | { readonly label: string; readonly value: string }
 
 /**
- * Number of keys between two keys of a tree that does not change. Each page of a list needs the
- * same count.
+ * Number of keys between two keys of a tree that does not change, by these keys. Clients that read
+ * the same pages of a list need the same counts.
  */
 export type Counts = Map<string, number>
 
@@ -260,8 +260,9 @@ async function all(tree: Tree, { from, to }: KeyRange, time: SlicesTime): Promis
       start = keyAfter(key)
       return { break: true }
     })
-    // Lists that waited for the same revision continue together. A long list first waits for a
-    // slice. Otherwise each of them would take a slice in the same tick of the event loop.
+    // Lists that waited for the same revision continue in the same tick of the event loop. A long
+    // list waits for a slice after its first items. Otherwise each of these lists would use a whole
+    // slice in that tick.
     const isFirst = items.length <= ITEMS_AT_ONCE
     if (isMore && (isFirst || slices.isOver)) await slices.turn()
   }

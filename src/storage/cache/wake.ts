@@ -1,15 +1,15 @@
 /**
  * Wakes the watchers of a resource when there are events. If the resource was quiet, they are woken
- * at once. Otherwise they are woken at a minimum interval, so that several events reach a watcher
- * in one write. They are woken in slices, so that ten thousand watchers do not block the event
- * loop.
+ * at the end of the tick. Otherwise they are woken at a minimum interval, so that several events
+ * reach a watcher in one write. They are woken in slices, so that ten thousand watchers do not
+ * block the event loop.
  */
 import { Slices } from '../../lib/scheduling/slices.ts'
 import { systemTime, type Time } from '../../lib/time/timers.ts'
 
 /**
- * Minimum interval between two runs. From 2,000 events per second on, a watcher gets several events
- * at once. A delay of two milliseconds is not noticeable.
+ * Minimum interval between two runs. Above 500 events per second, a watcher gets several events at
+ * once. A delay of two milliseconds is not noticeable.
  */
 const PACE_MS = 2
 

@@ -48,7 +48,7 @@ export class AesGcm implements Cipher {
     const cipher = createCipheriv(this.#algorithm, this.#secret, nonce)
     target.set(nonce, at)
     cipher.setAAD(toBytes(key))
-    // GCM is a stream cipher: `update` returns all of the ciphertext, as long as the plaintext.
+    // GCM needs no padding: `update` returns all of the ciphertext, as long as the plaintext.
     target.set(cipher.update(plain), at + NONCE_BYTES)
     cipher.final()
     const tagAt = at + NONCE_BYTES + plain.length

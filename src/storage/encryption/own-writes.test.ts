@@ -79,7 +79,7 @@ test('the same bytes under another key, and other bytes under the same key, are 
   assert.equal(encryption.takeOwn(keyOf('a'), own)?.toString(), 'own')
 })
 
-test('large values, and values from before a new configuration, are decrypted', async () => {
+test('large values, and values from before a new configuration, are not remembered', async () => {
   const { rules } = await countingProviders()
   const encryption = encryptionOf(rules)
   const large = await encryption.toStorage(keyOf('a'), Buffer.alloc(100_000))
@@ -104,7 +104,7 @@ test('a write in progress during a reload is not remembered, because its key may
   assert.equal(encryption.takeOwn(keyOf('a'), await writing), undefined)
 })
 
-test('a remembered write does not keep the request in memory that its name comes from', async () => {
+test('a remembered write does not keep the text of its request in memory', async () => {
   const writes = new OwnWrites()
   const held = await heldBytes(() => {
     for (let at = 0; at < 20; at++) {

@@ -140,7 +140,7 @@ function countOf(value: unknown, field: string): number {
   return value
 }
 
-/** Reads a time to live in seconds. No store can hold the end of a longer one. */
+/** Reads a time to live in seconds. etcd grants no longer leases. */
 function ttlOf(value: unknown, field: string): number {
   const seconds = countOf(value, field)
   if (seconds > TTL_SECONDS_MAX) throw new Error(`${field} is longer than any lease of etcd`)

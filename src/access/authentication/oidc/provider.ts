@@ -30,7 +30,7 @@ export type OidcProviderOptions = RemoteKeysOptions & {
 export class Provider implements Disposable {
   /** The keys of the issuer, or undefined if it is not discovered yet. */
   keys: RemoteKeys | undefined
-  /** The reason for which the last attempt failed. */
+  /** Why the last attempt failed, or that none has ended yet. Outdated once `keys` is set. */
   fault: string
   readonly discovered: Promise<void>
   /** Resolves after the first attempt. */
@@ -95,7 +95,7 @@ function read(body: Buffer): Fields {
     const document = parseJson(body)
     if (isFields(document)) return document
   } catch {
-    // Drop the parser's error, because it would quote the response.
+    // The error below shows the beginning of the response, so the parser's error is not needed.
   }
   throw new Error(
     `oidc: failed to decode provider discovery object: expected JSON, got ${quote(shown(body))}`,

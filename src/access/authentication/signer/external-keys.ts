@@ -66,8 +66,8 @@ export class ExternalKeys implements ServiceAccountKeys, Disposable {
   }
 
   /**
-   * Whether this key must not sign new tokens, because other parties could not verify them. The
-   * signer itself names the key, so an unknown key is fetched at once.
+   * Whether this key must not sign new tokens, because other parties could not verify them. Only
+   * the signer names keys here, so an unknown key is fetched at once, without ASK_EVERY_MS.
    */
   async isExcluded(keyId: string): Promise<boolean> {
     if (this.#known(keyId).length === 0) {
@@ -155,7 +155,8 @@ function checked(
       throw new Error(`found invalid public key id ${JSON.stringify(id)}`)
     }
     if (der.length === 0) throw new Error('found empty public key')
-    // Reuses the object of a known key, which remembers the signatures that it has verified.
+    // Reuses the object of a known key, because the cache of verified signatures identifies keys by
+    // their object.
     // limit: an external signer has a few keys
     const same = before.find((one) => one.id === id && one.der.equals(der))
     if (same?.isExcludedFromDiscovery === isExcludedFromDiscovery) return same

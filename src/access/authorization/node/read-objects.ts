@@ -15,7 +15,7 @@ import { type PodContent, referenceTo, type VolumeContent } from './graph.ts'
 
 const none: readonly string[] = []
 
-/** The location of an object, and strings that many objects share. */
+/** The location of an object, and a pool of strings that many objects share. */
 export type ReadContext = {
   readonly namespace: string
   readonly name: string
@@ -79,8 +79,8 @@ export function readNodeName(
 }
 
 /**
- * Returns the fields of an object. Objects written through this server are still available in
- * decoded form.
+ * Returns the fields of an object. An object that was written through this server may still be
+ * available in decoded form.
  */
 const fieldsOfItem = (item: Item): Fields => item.decoded ?? contentOf(item)
 

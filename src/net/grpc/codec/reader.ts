@@ -1,7 +1,7 @@
 /**
- * Reads protobuf from one received message. Keys and values are returned as views of that message,
- * so nothing is copied. Every step checks its bounds: malformed input throws MalformedMessage and
- * never causes a crash or a wrong view.
+ * Reads protobuf from one received message. Byte fields are returned as views of that message, and
+ * are not copied. Every step checks its bounds: malformed input throws MalformedMessage and never
+ * causes a crash or a wrong view.
  */
 
 /** Thrown for bytes that are not the expected protobuf. */

@@ -149,7 +149,10 @@ function withoutVersion(object: KubeObject): KubeObject {
 const notAnObject =
   'couldn\'t get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
-/** Parses a response. kube-apiserver parses it as YAML, so a text that is not JSON is a string. */
+/**
+ * Parses a response. kube-apiserver parses it as YAML and takes a text that is not JSON for a
+ * string, which its error message shows.
+ */
 function parse(text: string): Fields {
   const fields = fieldsIn(text)
   if (fields === undefined) throw new WebhookError(notAnObject)

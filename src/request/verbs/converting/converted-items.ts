@@ -10,7 +10,7 @@
 import { Item } from '../../../storage/cache/item.ts'
 import type { Key } from '../../../storage/engine.ts'
 
-/** Enough for some hundred thousand objects of usual size. */
+/** Enough for about 100,000 objects of 1 KB. */
 const BYTES_MAX = 128 << 20
 /** Memory of an entry besides the bytes of its object. */
 const ENTRY_BYTES = 250
@@ -27,7 +27,7 @@ export class ConvertedItem extends Item {
   isUsed = true
 }
 
-/** The items by key of a resource in one version, for one state of its definition. */
+/** The items of a resource in one version, for one state of its definition. */
 export class Owner {
   readonly items = new Map<Key, ConvertedItem>()
   isGone = false

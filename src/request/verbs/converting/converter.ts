@@ -14,9 +14,9 @@ import type { ConversionWebhook, Originals } from './conversion.ts'
 import { ConvertedItem, type ConvertedItems, Owner } from './converted-items.ts'
 
 /**
- * Limits of one ConversionReview, with which it is printed and parsed in a few milliseconds, and
- * accepted by any webhook. A larger object is sent alone. A batch of a watcher (256 KB, and the
- * rest of its last object) usually fits in one review.
+ * Limits of one ConversionReview. Within them, a review is printed and parsed in a few
+ * milliseconds, and any webhook accepts it. A larger object is sent alone. A batch of a watcher
+ * (256 KB, and the rest of its last object) usually fits in one review.
  */
 const REVIEW_BYTES_MAX = 288 << 10
 const REVIEW_OBJECTS_MAX = 500
@@ -31,7 +31,7 @@ export type ConverterOptions = {
   readonly kept: ConvertedItems
   /** Stores the bytes of converted objects. */
   readonly home: ItemHome
-  /** Keeps the frames of their events for a while. */
+  /** Keeps the frames of events of converted objects for a while. */
   readonly frames: EvictionQueue
   readonly database: Database
 }
@@ -49,7 +49,7 @@ export type Database = {
 
 export class Converter {
   readonly resource: Resource
-  /** Shared by all watchers. */
+  /** The frames of converted events, shared by all watchers. */
   readonly frames: LateFrames
   readonly #webhook: ConverterOptions['webhook']
   readonly #kept: ConvertedItems
@@ -63,7 +63,7 @@ export class Converter {
   readonly #database: Database
   /** The `life` of the database from which the cached objects come. */
   #life: number
-  /** Items that are stored in the wanted version. */
+  /** Items that are stored in the version of the resource, and need no conversion. */
   readonly #fitting = new WeakSet<Item>()
 
   constructor(resource: Resource, { webhook, kept, home, frames, database }: ConverterOptions) {

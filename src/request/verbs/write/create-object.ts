@@ -13,7 +13,7 @@ import type { Write } from './write.ts'
 /** Maximum number of attempts with a generated name, as in kube-apiserver. */
 const NAME_TRIES = 8
 
-/** Stores a new object, and returns it in the shape of the path. */
+/** Admits and stores a new object, and returns it for the response. */
 export async function createObject(
   request: ResourceRequest,
   decoded: KubeObject,
