@@ -19,8 +19,8 @@ The value of a flag of type \`list\` is a comma-separated list, \`map\` is a com
 \`name=value\` pairs, and \`duration\` is a value such as \`1h30m\` or \`500ms\`.`,
     ...[...sections].map(([section, entries]) => `## ${section}\n\n${flagTable(entries)}`),
     '## Every flag of kube-apiserver',
-    `Each flag of kube-apiserver is supported, has no effect, or accepts only its default. The server
-does not start if such a flag has another value.`,
+    `Each flag of kube-apiserver is supported, has no effect, or accepts only its default. With another
+value for a flag of the last group, the server does not start.`,
     table(['Flag', 'Status'], upstreamRows()),
   )
 }

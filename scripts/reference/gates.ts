@@ -17,18 +17,25 @@ export function gatesPage(): Page {
       ]),
     )
     .toSorted(([one = ''], [other = '']) => (one < other ? -1 : 1))
+  const count = (effect: string): number => rows.filter((row) => row.at(-1) === effect).length
   return page(
     'feature-gates.md',
     'Feature gates',
     `Feature gates are set with \`--feature-gates=Name=true,Other=false\`. Keelson knows the ${rows.length} gates of
-kube-apiserver v1.33, and supports ${gatesActedOn.length} of them. [Gates](../gates.md) explains why others have no
-effect. A locked gate cannot be changed from its default.`,
+kube-apiserver v1.33. ${count('supported')} of them have an effect, and ${count('locked')} are locked, which means that they
+cannot be changed from their default. [Gates](../gates.md) explains why the others have no effect.`,
     table(['Gate', 'Stage', 'Default', 'In Keelson'], rows),
   )
 }
 
+/** Gates of features that Keelson always has, or that only the kubelet uses (docs/gates.md). */
+const gatesWithoutEffect: ReadonlySet<string> = new Set([
+  'InPlacePodVerticalScalingAllocatedStatus',
+  'ListFromCacheSnapshot',
+])
+
 function effect(name: string, { isLocked }: GateRow): string {
   if (isLocked) return 'locked'
   if (unsupportedGates.has(name)) return 'cannot be enabled'
-  return gatesActedOn.includes(name) ? 'supported' : 'no effect'
+  return gatesActedOn.includes(name) && !gatesWithoutEffect.has(name) ? 'supported' : 'no effect'
 }

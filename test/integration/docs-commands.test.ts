@@ -1,6 +1,6 @@
 /**
  * Runs the commands of README.md and of chapters in docs/, so that what a new user types works.
- * docs/README.md names the chapters that are not run.
+ * Chapters that are not in the list have no commands that a reader types in order.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

@@ -11,8 +11,9 @@ import { abacScheme } from './schemes.ts'
 const LINE_BYTES_MAX = 64 * 1024 - 1
 
 /**
- * A rule. `*` matches everything, and any other value matches only itself. An empty apiGroup is the
- * core group. An empty namespace matches requests without a namespace: those for cluster-scoped
+ * A rule. `*` matches everything, and any other value matches only itself. Only a nonResourcePath
+ * may also end in `*`, and then matches all paths with that prefix. An empty apiGroup is the core
+ * group. An empty namespace matches requests without a namespace: those for cluster-scoped
  * resources and for all namespaces. An empty resource or nonResourcePath matches no request. An
  * empty user or group is not checked, but a rule without both matches no user.
  */
@@ -34,7 +35,7 @@ export type AbacPolicy = {
 /** Blank lines and comments, which are skipped. Leading spaces are those of Go. */
 const skipped = new RegExp(`^[${goBlanks}]*(?:#|$)`)
 
-/** Reads a file. Only the first error is reported. A byte order mark at its start is skipped. */
+/** Reads the text of a file. Only the first error is reported. A byte order mark is skipped. */
 export function readAbacPolicy(
   text: string,
   path: string,
@@ -68,8 +69,8 @@ export function readAbacPolicy(
 }
 
 /**
- * Reads a line. A line without kind or apiVersion is unversioned, so that it is an error if it has
- * the apiVersion v1beta1 but no kind.
+ * Reads a line. A line that lacks the kind or the apiVersion is unversioned. Such a line must not
+ * have the apiVersion v1beta1.
  */
 function readRule(line: string): Line | FileFault {
   const decoded = decodeFile(Buffer.from(line), abacScheme, {

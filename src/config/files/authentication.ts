@@ -36,7 +36,7 @@ const AUTHENTICATORS_MAX = 64
 
 export type AuthenticationConfiguration = {
   readonly jwt: readonly JwtAuthenticator[]
-  /** Null: --anonymous-auth decides. */
+  /** Null if the file does not configure anonymous requests: --anonymous-auth then decides. */
   readonly anonymous: AnonymousConfiguration | null
 }
 
@@ -109,7 +109,7 @@ function fileType(
   }
 }
 
-/** The typo is kube-apiserver's. */
+/** The error message of kube-apiserver, including its typo. */
 const anonymousTwice =
   'anonymous: Forbidden: --anonynous-auth flag cannot be set when anonymous field is configured in authentication configuration file'
 

@@ -30,7 +30,7 @@ user that come closest. The caller needs the verb get on the path /debug/authori
   --as-group=group, --as-uid=uid, --as-extra=key=value
         More about the user. Groups and extras may be repeated.
   -n, --namespace=namespace
-        The namespace of the request. Default: all namespaces.
+        The namespace of the request. Default: all namespaces, whatever the kubeconfig says.
   --subresource=name
         The subresource of the request, such as log of pods.
   --kubeconfig=file
@@ -39,6 +39,8 @@ user that come closest. The caller needs the verb get on the path /debug/authori
         How to reach the server without a kubeconfig.
   -o, --output=json
         Print the whole response as JSON.
+  --help
+        Show this text.
 `
 
 export class WhyUsageError extends Error {}

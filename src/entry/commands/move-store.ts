@@ -31,7 +31,8 @@ etcd or folder that no server uses, and then reads them back to compare them. Bo
 values. The file contains all Secrets as they are stored.
 
 rewrite writes every value again that is not encrypted with the first key of its resource in the configuration, like an update without
-a change. Servers with the same configuration may run meanwhile. It can be interrupted and started again.
+a change. With etcd, servers with the same configuration may run meanwhile; with a data folder, none may. It can be interrupted and
+started again.
 
   --etcd-servers=list, --etcd-cafile=file, --etcd-certfile=file, --etcd-keyfile=file,
   --etcd-user=name, --etcd-password-file=file, --etcd-prefix=path (default /registry)
@@ -49,6 +50,8 @@ a change. Servers with the same configuration may run meanwhile. It can be inter
         For rewrite: the same as for keelson serve.
   --event-ttl=seconds (default ${EVENT_TTL_SECONDS})
         For rewrite: the time to live of Events that are written again.
+  --help
+        Show this text.
 `
 
 export class StoreUsageError extends Error {}

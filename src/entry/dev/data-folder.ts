@@ -1,7 +1,8 @@
 /**
  * The folder of `keelson dev`. It has a CA, the server's certificate, an administrator's
  * certificate and kubeconfig, the signing key of ServiceAccount tokens, and the data of the store
- * or of etcd. All of it is created once and reused, so that a kubeconfig stays valid over restarts.
+ * or of etcd. Keys and certificates are reused while they are valid, so that a kubeconfig still
+ * works after a restart.
  */
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -22,7 +23,7 @@ export type DataFolder = {
   readonly store: string
   readonly etcdData: string
   readonly etcdLog: string
-  /** The folder of the Unix sockets of an etcd that runs. */
+  /** The folder of the Unix sockets of a running etcd. */
   readonly etcdSockets: string
   readonly caCertificate: string
   readonly caKey: string
@@ -104,7 +105,7 @@ export function orExplain<T>(folder: DataFolder, use: () => T): T {
   }
 }
 
-/** Files that keep an empty folder in a repository, or that a system creates in any folder. */
+/** Files that keep an empty folder in a repository, or that macOS creates in any folder. */
 const placeholders: ReadonlySet<string> = new Set(['.gitignore', '.gitkeep', '.keep', '.DS_Store'])
 
 /** Whether keelson dev has used the folder before. A first start creates the lock first. */
@@ -117,7 +118,8 @@ const isOurs = (folder: DataFolder): boolean =>
 const hasStoreData = (folder: DataFolder): boolean => existsSync(fileIn(folder.store))
 
 /**
- * Whether an etcd has run in the folder. Its name alone is not enough, since it may be any folder.
+ * Whether etcd has run in the folder. That a folder has the name `etcd` is not enough, since it may
+ * contain anything.
  */
 export const hasEtcdData = (folder: DataFolder): boolean =>
   existsSync(join(folder.etcdData, 'member'))
@@ -137,7 +139,7 @@ export function forgetObjects(folder: DataFolder): void {
       )
     }
   }
-  // A `keelson serve` may have been started on the store itself.
+  // Lock the store as well, because a `keelson serve` may run on it directly.
   using _ = hasStoreData(folder) ? lockFolder(folder.store) : undefined
   for (const path of [folder.store, folder.etcdData]) rmSync(path, { recursive: true, force: true })
   rmSync(folder.etcdLog, { force: true })
@@ -210,8 +212,8 @@ function layout(path: string): DataFolder {
 }
 
 /**
- * Returns the hosts of the certificate: all addresses of this machine at that time, and the names
- * that pods would use.
+ * Returns the hosts of a new server certificate: all current addresses of this machine, and the
+ * names that pods would use.
  */
 function serverHosts(bindAddress: string): string[] {
   const names = [
@@ -230,8 +232,8 @@ const ownAddresses = (): string[] =>
   )
 
 /**
- * Returns the addresses at which clients find a server that listens there. The machine may have got
- * other addresses since its certificate was created.
+ * Returns the addresses at which clients find a server that listens on `bindAddress`. The machine
+ * may have other addresses than when the certificate was created.
  */
 const addressesOf = (bindAddress: string): readonly string[] =>
   isWildcard(bindAddress) ? ownAddresses() : [bindAddress.replace(/%.*$/, '')]
@@ -246,7 +248,7 @@ type CertificateRequest = { readonly authority: Certificate; readonly addresses:
 
 /**
  * Whether the certificate was issued by this authority, names all of these addresses, and belongs
- * to the key: one of the two files may be older than the other.
+ * to the key. A start that was interrupted may have replaced only one of the two files.
  */
 function isValid(
   { certificatePem, keyPem }: Certificate,

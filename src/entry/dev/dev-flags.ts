@@ -14,19 +14,20 @@ the same data. Several servers can run at once, each in its own folder.
   --ephemeral
         Keep objects in memory, and everything else in a temporary folder that is removed at the end. With --data-dir, certificates are kept there.
   --reset
-        Delete all objects of the folder before the start. Its certificates and the kubeconfig stay.
+        Delete all objects of the folder before the start. Its certificates and the kubeconfig stay. Not with --etcd-servers.
   --secure-port=port
         The port to serve on; 0 means any free port. Default: the port of the last start in the folder, else 6443, else any free port.
   --kubeconfig-merge
         Add a context to the kubeconfig that kubectl reads (the first file of KUBECONFIG, or ~/.kube/config), and make it the current one. Everything else in
-        that file stays. An entry of the same name that belongs to another server is not replaced: the start fails. With --ephemeral, the context is removed
-        when the server stops, and the previous context becomes the current one again.
+        that file stays. An entry of the same name that belongs to another server is not replaced: the start fails. With --ephemeral and
+        without --data-dir, the context is removed when the server stops, and the previous context becomes the current one again.
   --context=name (default ${CONTEXT})
         The name of that context, and of the context in the kubeconfig of the folder.
   --etcd=program
         Start this etcd and keep objects there; --etcd=etcd means the one on the PATH. A folder that has data of etcd is served from etcd without this flag.
+        Not with --ephemeral.
   --etcd-servers=list
-        Use an etcd that already runs, instead of starting one.
+        Keep objects in an etcd that already runs. Not with --ephemeral.
   --help
         Show this text.
 

@@ -1,6 +1,6 @@
 /**
- * `keelson dev`: a control plane in one command. Opens its own store or starts etcd, creates
- * certificates and a kubeconfig, and serves.
+ * `keelson dev` runs a control plane. It opens its own store, starts etcd or uses a running one. It
+ * creates certificates and a kubeconfig, and serves.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -137,7 +137,10 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
   return { stop: () => all.disposeAsync(), failed }
 }
 
-/** Opens and locks a folder. */
+/**
+ * Opens and locks the data folder. Without --data-dir, creates a folder that is removed when the
+ * server stops. With --reset, deletes all objects.
+ */
 async function openFolder(
   own: DevFlags,
   options: DevOptions,
@@ -166,7 +169,10 @@ function openStore(
   return opening
 }
 
-/** Closes the store. If a server was started on it, the server has already closed it. */
+/**
+ * Closes the store. If a server was started on it, the server has already closed it, and closing it
+ * again has no effect.
+ */
 async function endStore(opening: Promise<OpenedEngine>): Promise<void> {
   const opened = await opening.catch(() => undefined)
   await opened?.engine[Symbol.asyncDispose]()
@@ -185,7 +191,7 @@ async function merge({ folder, own, kubeconfig, options, stack }: MergeOptions):
   const path = options.defaultKubeconfig
   await addContext(path, kubeconfig, folder.path)
   options.progress(`added the context ${own.context} to ${path}`)
-  // Other folders keep their certificates, so that their context works again after the next start.
+  // A folder of --data-dir keeps its certificates, so its context works again after the next start.
   if (own.dataDir === undefined) stack.defer(() => removeContext(path, kubeconfig))
 }
 
@@ -240,8 +246,9 @@ async function startOnFreePort({
 }
 
 /**
- * Returns the hooks for a server in memory, which begins with the objects in the file of the
- * package. With additional flags, a server may need other objects.
+ * Returns hooks with which an in-memory server starts from the initial objects that the package
+ * contains, instead of creating them. Returns none if the user gave other flags, because the server
+ * may then need different objects.
  */
 function prepared(
   config: Config,
@@ -268,13 +275,15 @@ function serveDefaults({ rest }: DevFlags): string[] {
   const defaults = [
     '--bind-address=127.0.0.1',
     '--allow-privileged=true',
-    // There is no kube-controller-manager.
+    // No kube-controller-manager runs beside this server, so it runs all controllers, including
+    // the two that `*` omits.
     ...(controllers === undefined
       ? ['--controllers=*,bootstrap-signer-controller,token-cleaner-controller']
       : []),
   ]
-  // Without the controller that creates ServiceAccounts, no pod could have one. A user that runs
-  // the controller elsewhere enables the plugin.
+  // The ServiceAccount plugin rejects pods whose account does not exist. Without the controller
+  // that creates the default accounts, it would reject every pod. Users that run this controller
+  // elsewhere enable the plugin with a flag.
   const hasAccounts =
     /--enable-admission-plugins[= ]\S*\bServiceAccount\b/.test(rest.join(' ')) ||
     controllers === undefined ||
@@ -331,7 +340,10 @@ const certificateArgs = (folder: DataFolder): string[] => [
   `--root-ca-file=${folder.caCertificate}`,
 ]
 
-/** Returns the flags for ServiceAccount tokens. A user that configures an issuer has its keys. */
+/**
+ * Returns the flags for ServiceAccount tokens. Returns none if the user sets such a flag, because
+ * the key of this folder does not belong to another issuer.
+ */
 const accountArgs = (folder: DataFolder, { rest }: DevFlags): string[] =>
   rest.some((argument) => argument.startsWith('--service-account-'))
     ? []
@@ -340,7 +352,10 @@ const accountArgs = (folder: DataFolder, { rest }: DevFlags): string[] =>
         `--service-account-signing-key-file=${folder.accountKey}`,
       ]
 
-/** Returns the flags for the signing of certificates. A user that configures it has the files. */
+/**
+ * Returns the flags for signing certificates. Returns none if the user sets one of the files,
+ * because the CA and the key of this folder do not match it.
+ */
 const signingArgs = (folder: DataFolder, { rest }: DevFlags): string[] =>
   rest.some((argument) => argument.startsWith('--cluster-signing-') && argument.includes('-file'))
     ? []

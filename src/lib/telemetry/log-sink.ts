@@ -6,7 +6,7 @@ import { DETAILS, type Verbosity } from './verbosity.ts'
 
 export type LogOptions = {
   readonly format: 'text' | 'json'
-  /** Decides whether debug lines are logged: they count as details. */
+  /** Debug lines are logged only at the verbosity DETAILS or higher. */
   readonly verbosity: Verbosity
   readonly clock: Clock
   readonly write: (line: string) => void
@@ -18,7 +18,7 @@ const UNREAD_BYTES_MAX = 8 << 20
 
 /**
  * Maximum length of a text in an entry. A client may send paths, ids and names of a megabyte; a
- * stack trace has some thousand characters.
+ * stack trace has a few thousand characters.
  */
 const TEXT_CHARACTERS_MAX = 8_192
 
@@ -84,7 +84,8 @@ function bounded<T>(_key: string, value: T): T | string {
 }
 
 /**
- * Formats a value. It is quoted if it has whitespace or quotes, so that an entry stays on one line.
+ * Formats a value. It is quoted if it is empty or contains whitespace, quotes or control
+ * characters, so that an entry stays on one line.
  */
 function showValue(value: unknown): string {
   const text =
