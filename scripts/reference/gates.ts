@@ -17,7 +17,7 @@ export function gatesPage(): Page {
       ]),
     )
     .toSorted(([one = ''], [other = '']) => (one < other ? -1 : 1))
-  const count = (effect: string): number => rows.filter((row) => row.at(-1) === effect).length
+  const count = (wanted: string): number => rows.filter((row) => row.at(-1) === wanted).length
   return page(
     'feature-gates.md',
     'Feature gates',
