@@ -9,8 +9,8 @@ import type { HeaderField } from './field.ts'
 import { type Frame, FrameReader } from './frame-reader.ts'
 import { type HeaderMemory, LARGE_HEADER_BYTES } from './header-memory.ts'
 import { type HeaderLimits, HpackDecoder } from './hpack-decoder.ts'
+import { byte, readUint32 } from '../../lib/bytes/big-endian.ts'
 import {
-  byte,
   CODE,
   type Code,
   ConnectionError,
@@ -18,7 +18,6 @@ import {
   FLAG,
   FRAME,
   FRAME_BYTES_MAX,
-  readUint32,
   SETTING,
   STREAM_ID_MAX,
   WINDOW_MAX,
