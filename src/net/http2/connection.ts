@@ -24,7 +24,7 @@ import {
 } from './protocol.ts'
 import { Sender, type SenderOptions } from './sender.ts'
 import type { SendingStream } from './sending-stream.ts'
-import { StreamTable } from './stream-table.ts'
+import { IdTable } from '../../lib/collections/id-table.ts'
 
 /**
  * Maximum number of CONTINUATION frames in a block. Headers of one megabyte need 64 frames; more
@@ -102,7 +102,7 @@ export interface ReceivingStream extends SendingStream {
 
 export abstract class Http2Connection<Stream extends ReceivingStream> {
   protected readonly sender: Sender
-  protected readonly streams = new StreamTable<Stream>()
+  protected readonly streams = new IdTable<Stream>()
   protected readonly limits: HeaderLimits
   protected readonly headerMemory: HeaderMemory
   /** Send window of new streams: the peer's SETTINGS_INITIAL_WINDOW_SIZE. */
