@@ -89,7 +89,7 @@ test('the forms for issues have titles, descriptions and unique ids', () => {
 test('the dev container and CI have the same version of Go, and the setup script can run', () => {
   const container = JSON.parse(read('.devcontainer/devcontainer.json'))
   const { version } = container.features['ghcr.io/devcontainers/features/go:1']
-  assert.ok(read('.github/workflows/ci.yml').includes(`go-version: '${version}'\n`))
+  assert.ok(read('.github/workflows/ci.yml').includes(`go-version: "${version}"\n`))
   accessSync(join(root, container.postCreateCommand), constants.X_OK)
 })
 
