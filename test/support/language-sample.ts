@@ -12,7 +12,7 @@
  * and the files, so record the verdicts on the commit from which the sample was drawn.
  */
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Random } from '../chaos/simulation/random.ts'
@@ -145,6 +145,14 @@ function verdictsOn(
   }
 }
 
+/** Returns the file of the day. The second sample of a day has its seed in the name. */
+function verdictsFile({ date, seed }: LanguageVerdicts): string {
+  const path = join('bench', 'results', `language-${date}.json`)
+  if (!existsSync(join(root, path))) return path
+  const { seed: other }: LanguageVerdicts = JSON.parse(readFileSync(join(root, path), 'utf8'))
+  return other === seed ? path : join('bench', 'results', `language-${date}-${seed}.json`)
+}
+
 function main(): void {
   const { values } = parseArgs({
     options: {
@@ -158,8 +166,8 @@ function main(): void {
   const sample = drawSample(seed)
   if (values.remarks !== undefined) {
     const verdicts = verdictsOn(sample, seed, JSON.parse(readFileSync(values.remarks, 'utf8')))
-    const path = join('bench', 'results', `language-${verdicts.date}.json`)
-    writeFileSync(join(root, path), `${JSON.stringify(verdicts, null, 1)}\n`)
+    const path = verdictsFile(verdicts)
+    writeFileSync(join(root, path), `${JSON.stringify(verdicts, null, 2)}\n`)
     console.log(`${verdicts.failed.length} of ${sample.length} failed: ${path}`)
   } else if (values.json) console.log(JSON.stringify(sample, null, 1))
   else
