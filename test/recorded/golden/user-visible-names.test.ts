@@ -8,7 +8,8 @@
  * Metrics, gates and flags of small commands are read from docs/reference, which
  * `scripts/reference.ts --check` compares with the program.
  *
- *   UPDATE=1 node --test test/recorded/golden/user-visible-names.test.ts    writes the file
+ *   UPDATE=1 node --test test/recorded/golden/user-visible-names.test.ts    writes the file;
+ *   `npm run format` formats it
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
