@@ -21,6 +21,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { descriptionsName } from '../src/request/discovery/openapi/descriptions.ts'
 import { firstObjectsName } from '../src/storage/first-objects.ts'
 import { buildPackage, executableEntry, workers } from './build.ts'
 
@@ -116,6 +117,7 @@ async function blobOf(dist: string, dir: string): Promise<string> {
   const files = [
     'program.cjs',
     firstObjectsName,
+    descriptionsName,
     'licenses.txt',
     ...Object.keys(workers).map((name) => `${name}.cjs`),
   ]

@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os'
 import { createRequire } from 'node:module'
 import { dirname, join, parse } from 'node:path'
 import { build, type BuildOptions, type BuildResult, type Plugin } from 'esbuild'
+import { descriptionsName, readSources } from '../src/request/discovery/openapi/descriptions.ts'
 import { firstObjectsName } from '../src/storage/first-objects.ts'
 import { createFirstObjects } from './first-objects.ts'
 
@@ -173,6 +174,7 @@ export async function buildPackage(
   for (const [name, text] of types) files.set(join(outdir, 'types', name), text)
   files.set(join(outdir, 'licenses.txt'), licensesOf([program, ...library, others]))
   files.set(join(outdir, firstObjectsName), await createFirstObjects())
+  files.set(join(outdir, descriptionsName), readSources())
   rmSync(outdir, { recursive: true, force: true })
   mkdirSync(outdir, { recursive: true })
   for (const [path, text] of files) {

@@ -91,10 +91,11 @@ function installPackages(worktree: string): string {
   )
   if (!existsSync(folder)) {
     moveInto(folder, (into) => {
-      for (const file of ['package.json', 'package-lock.json'])
-        cpSync(join(worktree, file), join(into, file))
-      // `npm ci` refuses a lock file without the packages of other platforms, which not every
-      // registry has.
+      const workspace = join('scripts', 'node', 'package.json')
+      for (const file of ['package.json', 'package-lock.json', workspace]) {
+        if (existsSync(join(worktree, file))) cpSync(join(worktree, file), join(into, file))
+      }
+      // `npm ci` rejects the lock files of older commits, which lack packages of other platforms.
       run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--ignore-scripts'], into)
     })
   }

@@ -27,6 +27,8 @@ export const manifest: {
 } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 type Row = {
+  /** Whether it is a link to a workspace of this repository. */
+  readonly link?: boolean
   readonly version?: string
   readonly license?: string
   readonly integrity?: string
@@ -36,14 +38,14 @@ type Row = {
 
 const folder = 'node_modules/'
 
-/** Returns all packages, sorted by name, then version. */
+/** Returns all packages of other projects, sorted by name, then version. */
 export function readPackages(): LockedPackage[] {
   const { packages }: { packages: { [path: string]: Row } } = JSON.parse(
     readFileSync(join(root, 'package-lock.json'), 'utf8'),
   )
   const bundled = bundledPaths(packages)
   return Object.entries(packages)
-    .filter(([path]) => path !== '')
+    .filter(([path, { link = false }]) => path.includes(folder) && !link)
     .map(([path, row]) => ({
       name: path.slice(path.lastIndexOf(folder) + folder.length),
       version: row.version ?? '',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AccessDecision } from '../api/access.ts'
+import { AuthorizationMetrics } from '../access/authorization/metrics.ts'
 import { request } from '../api/own-request.ts'
 import type { ApiRequest, ApiResponse, Handler } from '../api/request.ts'
 import type { User } from '../api/user.ts'
@@ -8,6 +9,7 @@ import { systemClock } from '../lib/time/clock.ts'
 import { silent } from '../lib/telemetry/log.ts'
 import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 import { Metrics } from '../lib/telemetry/metrics.ts'
+import { Verbosity } from '../lib/telemetry/verbosity.ts'
 import { builtInResources } from '../registry/built-in.ts'
 import { Registry } from '../registry/registry.ts'
 import { InFlight } from './filters/in-flight.ts'
@@ -42,7 +44,7 @@ function world(options: Options = {}): PipelineFixture {
     clock: systemClock,
     log: silent,
     newAuditId: () => 'id',
-    isLeaving: () => isLeaving,
+    server: { isLeaving },
     cors: undefined,
     constantHeaders: {},
     context: { requestTimeoutMs: 1000, onContext: () => seen.push('context') },
@@ -54,9 +56,12 @@ function world(options: Options = {}): PipelineFixture {
       seen.push(`authorize ${name}`)
       return answer({ verdict, reason: '' })
     },
-    onDecided: () => seen.push('decided'),
+    authorizationMetrics: new AuthorizationMetrics(new Metrics()),
     limits: { flowControl: undefined, inFlight: new InFlight({ readOnlyMax: 1, mutatingMax: 1 }) },
-    routing: { registry: new Registry(builtInResources()), isRemote: () => false },
+    routing: {
+      registry: new Registry(builtInResources()),
+      apiServices: { remoteAt: () => undefined },
+    },
     serving: {
       dispatch: async ({ verb, name }) => {
         seen.push(`${verb} ${name}`)
@@ -70,7 +75,7 @@ function world(options: Options = {}): PipelineFixture {
       isServed: () => true,
       audit: undefined,
       traces: undefined,
-      logsRequests: () => false,
+      verbosity: new Verbosity(0),
       slow: new SlowRequests(silent),
     },
   })
@@ -87,29 +92,29 @@ test('a request passes the stages in order', async () => {
   const { status, headers } = await get(one)
   assert.equal(status, 200)
   assert.equal(headers['audit-id'], 'id')
-  assert.deepEqual(one.seen, ['context', 'authenticate', 'authorize alice', 'decided', 'get b'])
+  assert.deepEqual(one.seen, ['context', 'authenticate', 'authorize alice', 'get b'])
 })
 
 test("the server's own requests are authorized but not authenticated", async () => {
   const one = world()
   await get(one, { ...alice, name: 'system' })
-  assert.deepEqual(one.seen, ['context', 'authorize system', 'decided', 'get b'])
+  assert.deepEqual(one.seen, ['context', 'authorize system', 'get b'])
 })
 
 test('a request that is not allowed is refused and not served', async () => {
   const one = world({ verdict: 'deny' })
   const { status } = await get(one)
   assert.equal(status, 403)
-  assert.deepEqual(one.seen, ['context', 'authenticate', 'authorize alice', 'decided'])
+  assert.deepEqual(one.seen, ['context', 'authenticate', 'authorize alice'])
 })
 
 test('a request waits for its authenticator and its authorizer', async () => {
   const one = world({ isSlow: true })
   assert.equal((await get(one)).status, 200)
-  assert.deepEqual(one.seen, ['context', 'authenticate', 'authorize alice', 'decided', 'get b'])
+  assert.deepEqual(one.seen, ['context', 'authenticate', 'authorize alice', 'get b'])
   const other = world({ isSlow: true, verdict: 'deny' })
   assert.equal((await get(other)).status, 403)
-  assert.deepEqual(other.seen, ['context', 'authenticate', 'authorize alice', 'decided'])
+  assert.deepEqual(other.seen, ['context', 'authenticate', 'authorize alice'])
 })
 
 test('a server that is shutting down refuses requests before any other stage runs', async () => {

@@ -4,6 +4,7 @@
  */
 import type { Authenticate } from '../access/authentication/authenticate.ts'
 import type { Authorize } from '../access/authorization/authorizer.ts'
+import type { AuthorizationMetrics } from '../access/authorization/metrics.ts'
 import {
   type ApiRequest,
   type ApiResponse,
@@ -24,14 +25,10 @@ import {
   receive,
   type ReceiveOptions,
   refuseWhileLeaving,
+  type ServerPhase,
 } from './filters/receive.ts'
 import { ResponseHeaders } from './filters/response-headers.ts'
-import {
-  type AuthorizeOptions,
-  authorizeRequest,
-  route,
-  type RouteOptions,
-} from './filters/route.ts'
+import { authorizeRequest, route, type RouteOptions } from './filters/route.ts'
 import { RequestLifecycle, type Stage } from './lifecycle.ts'
 import { createRespond, type RespondOptions } from './respond.ts'
 import { serve, type ServeOptions } from './serve.ts'
@@ -40,8 +37,7 @@ export type PipelineOptions = {
   readonly clock: Clock
   readonly log: Log
   readonly newAuditId: () => string
-  /** Whether the server is shutting down and refuses new requests. */
-  readonly isLeaving: () => boolean
+  readonly server: ServerPhase
   /** Undefined if no other origins are allowed. */
   readonly cors: Cors | undefined
   /** Headers of every response, except for refusals during shutdown. */
@@ -49,14 +45,14 @@ export type PipelineOptions = {
   readonly context: Omit<ReceiveOptions, 'monotonicMs'>
   readonly authenticate: Authenticate
   readonly authorize: Authorize
-  readonly onDecided: AuthorizeOptions['onDecided']
+  readonly authorizationMetrics: AuthorizationMetrics
   readonly limits: Omit<LimitOptions, 'monotonicMs'>
   readonly routing: RouteOptions
   readonly serving: Pick<ServeOptions, 'dispatch' | 'documents' | 'proxy'>
   /** Metrics, logs, traces and the audit log. */
   readonly observers: Pick<
     RespondOptions,
-    'audit' | 'isServed' | 'logsRequests' | 'metrics' | 'slow' | 'traces'
+    'audit' | 'isServed' | 'metrics' | 'slow' | 'traces' | 'verbosity'
   >
 }
 
@@ -67,7 +63,7 @@ export function createPipeline(options: PipelineOptions): Handler {
   // A stage that refuses requests of known users belongs after `beginAudit`, because refusals
   // before it are not audited.
   const stages: readonly Stage[] = [
-    refuseWhileLeaving(options.isLeaving),
+    refuseWhileLeaving(options.server),
     allowOrigins(options.cors, headers.withoutFlow),
     receive({ ...options.context, monotonicMs }),
     authenticateRequest(options.authenticate, monotonicMs),
@@ -75,7 +71,12 @@ export function createPipeline(options: PipelineOptions): Handler {
     beginAudit(observers.audit, monotonicMs),
     impersonateUser(authorize, monotonicMs),
     limitRequests({ ...limits, monotonicMs }),
-    authorizeRequest({ authorize, onDecided: options.onDecided, monotonicMs }),
+    authorizeRequest({
+      authorize,
+      metrics: observers.metrics,
+      authorizationMetrics: options.authorizationMetrics,
+      monotonicMs,
+    }),
     route(options.routing),
     serve({
       ...options.serving,

@@ -9,6 +9,7 @@ import { type ApiResponse, type InFlightSlot, SHORT_BODY_BYTES_MAX } from '../ap
 import { anonymousUser } from '../api/user.ts'
 import type { Clock } from '../lib/time/clock.ts'
 import type { Log } from '../lib/telemetry/log.ts'
+import { DETAILS, type Verbosity } from '../lib/telemetry/verbosity.ts'
 import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 import type { Audit } from './audit/audit.ts'
 import type { Outcome } from './audit/audited-request.ts'
@@ -32,8 +33,7 @@ export type RespondOptions = {
   readonly slow: SlowRequests
   readonly clock: Clock
   readonly log: Log
-  /** Whether each request is logged. */
-  readonly logsRequests: () => boolean
+  readonly verbosity: Verbosity
 }
 
 /** Completes a response. `error` is why the request failed, if it failed. */
@@ -69,11 +69,11 @@ function log(
   life: RequestLifecycle,
   { status }: ApiResponse,
   nowMs: number,
-  { slow, log: write, logsRequests }: RespondOptions,
+  { slow, log: write, verbosity }: RespondOptions,
 ): void {
   const { request, startMs, info, isLongRunning, contextIfAny: context } = life
   const ms = nowMs - startMs
-  if (logsRequests()) logRequest(life, status, ms, write)
+  if (verbosity.isOn(DETAILS, 'handle')) logRequest(life, status, ms, write)
   if (info !== undefined && !isLongRunning) slow.record({ request, context, status, ms }, nowMs)
 }
 

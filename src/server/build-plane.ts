@@ -65,7 +65,7 @@ function hooksOf(core: ServerCore, options: PlaneOptions): ServerHooks {
   return {
     traces: tracing,
     audit,
-    isLeaving: () => state.isLeaving,
+    server: state,
     readComponents: () =>
       checkComponents([
         { servers: etcdServers(config), fault: etcdFault(storage.cache) },

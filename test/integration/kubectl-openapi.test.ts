@@ -66,14 +66,10 @@ test('every field of the most common kinds has a description', async () => {
     'namespace',
     'node.spec',
   ]
-  const last = ['node.status', 'pvc.spec', 'serviceaccount', 'hpa.spec', 'pod.metadata']
+  const last = ['node.status', 'pvc.spec', 'serviceaccount', 'hpa.spec', 'pod.metadata', 'crd.spec']
   for (const path of [...paths, ...others, ...last]) {
     const missing = /.*\n *<no description>/.exec(await kubectl.out('explain', path))?.[0]
-    assert.equal(
-      missing?.replace('config\t<NodeConfigStatus>\n    <no description>', '').trim() ?? '',
-      '',
-      path,
-    )
+    assert.equal(missing, undefined, path)
   }
 })
 

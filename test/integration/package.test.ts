@@ -52,6 +52,11 @@ test('compiled code is kept for the next start', async () => {
   assert.equal((await client.call({ path: '/readyz' })).status, 200)
 })
 
+test('descriptions of kinds are read from the package', async () => {
+  const { text } = await client.call({ path: '/openapi/v3/api/v1' })
+  assert.match(text, /"description":"A group of containers that run on the same node /)
+})
+
 test('a large YAML body is converted in a thread', async () => {
   const yaml = `metadata:\n  name: large\ndata:\n  key: ${'v'.repeat(300_000)}\n`
   const body = Buffer.from(yaml)

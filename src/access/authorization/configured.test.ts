@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { defaultGates } from '../../api/gates.ts'
 import type { WebhookConfig } from '../../config/authorization.ts'
 import { Metrics } from '../../lib/telemetry/metrics.ts'
+import { Verbosity } from '../../lib/telemetry/verbosity.ts'
 import { RoleIndex } from '../rbac/role-index.ts'
 import { KubeconfigClient } from '../../net/outbound/kubeconfig-client.ts'
 import { ConfiguredAuthorizers } from './configured.ts'
@@ -40,7 +41,7 @@ test('if a new chain cannot be built, the old one stays in use with its clients'
     metrics: new AuthorizationMetrics(new Metrics()),
     gates: defaultGates,
     log: () => undefined,
-    logsDecisions: () => false,
+    verbosity: new Verbosity(0),
     random: () => 0,
     answerPattern: () => assert.fail('no pattern is matched'),
   })

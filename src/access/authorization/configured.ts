@@ -7,6 +7,7 @@ import type { AnswerPattern } from '../../objects/cel/pattern-thread.ts'
 import type { AuthorizerConfig, WebhookConfig } from '../../config/authorization.ts'
 import type { Dial } from '../../lib/net/dial.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
+import { DECISIONS, type Verbosity } from '../../lib/telemetry/verbosity.ts'
 import type { RoleIndex } from '../rbac/role-index.ts'
 import { KubeconfigClient } from '../../net/outbound/kubeconfig-client.ts'
 import type { Authorizer } from './authorizer.ts'
@@ -28,8 +29,7 @@ export type ConfiguredAuthorizerOptions = {
   readonly metrics: AuthorizationMetrics
   readonly gates: Gates
   readonly log: Log
-  /** Whether each decision is logged. */
-  readonly logsDecisions: () => boolean
+  readonly verbosity: Verbosity
   readonly random: () => number
   readonly answerPattern: AnswerPattern
   /** Opens connections to webhooks. If it is undefined, they are direct. */
@@ -44,7 +44,7 @@ export class ConfiguredAuthorizers implements Disposable {
   constructor(authorizers: readonly AuthorizerConfig[], options: ConfiguredAuthorizerOptions) {
     this.#options = options
     this.chain = new AuthorizerChain(this.#build(authorizers), options.metrics, () =>
-      options.logsDecisions() ? options.log : undefined,
+      options.verbosity.isOn(DECISIONS, 'access') ? options.log : undefined,
     )
   }
 

@@ -9,8 +9,8 @@ import type { HeaderField } from './field.ts'
 import { type Frame, FrameReader } from './frame-reader.ts'
 import { type HeaderMemory, LARGE_HEADER_BYTES } from './header-memory.ts'
 import { type HeaderLimits, HpackDecoder } from './hpack-decoder.ts'
+import { byte, readUint32 } from '../../lib/bytes/big-endian.ts'
 import {
-  byte,
   CODE,
   type Code,
   ConnectionError,
@@ -18,14 +18,13 @@ import {
   FLAG,
   FRAME,
   FRAME_BYTES_MAX,
-  readUint32,
   SETTING,
   STREAM_ID_MAX,
   WINDOW_MAX,
 } from './protocol.ts'
 import { Sender, type SenderOptions } from './sender.ts'
 import type { SendingStream } from './sending-stream.ts'
-import { StreamTable } from './stream-table.ts'
+import { IdTable } from '../../lib/collections/id-table.ts'
 
 /**
  * Maximum number of CONTINUATION frames in a block. Headers of one megabyte need 64 frames; more
@@ -103,7 +102,7 @@ export interface ReceivingStream extends SendingStream {
 
 export abstract class Http2Connection<Stream extends ReceivingStream> {
   protected readonly sender: Sender
-  protected readonly streams = new StreamTable<Stream>()
+  protected readonly streams = new IdTable<Stream>()
   protected readonly limits: HeaderLimits
   protected readonly headerMemory: HeaderMemory
   /** Send window of new streams: the peer's SETTINGS_INITIAL_WINDOW_SIZE. */

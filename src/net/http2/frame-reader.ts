@@ -4,8 +4,8 @@
  * TLS record of that size, so assembling would copy every frame of a long body.
  */
 import { assert } from '../../lib/errors.ts'
+import { byte, readUint32 } from '../../lib/bytes/big-endian.ts'
 import {
-  byte,
   CODE,
   ConnectionError,
   FLAG,
@@ -13,7 +13,6 @@ import {
   FRAME_BYTES_MAX,
   FRAME_HEAD_BYTES,
   preface,
-  readUint32,
 } from './protocol.ts'
 
 /**

@@ -5,7 +5,8 @@
 import { createField, type HeaderField } from './field.ts'
 import type { HeaderMemory } from './header-memory.ts'
 import { decodeHuffman } from './huffman.ts'
-import { byte, CODE, ConnectionError } from './protocol.ts'
+import { byte } from '../../lib/bytes/big-endian.ts'
+import { CODE, ConnectionError } from './protocol.ts'
 import { staticTable } from './static-table.ts'
 
 const staticFields: readonly HeaderField[] = staticTable.map(([name, value]) =>

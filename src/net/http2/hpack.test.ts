@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { FieldTable } from './field-table.ts'
+import { FieldTable } from './hpack-encoder.ts'
 import { createField, type HeaderField } from './field.ts'
 import { HeaderMemory } from './header-memory.ts'
 import { HpackDecoder } from './hpack-decoder.ts'

@@ -5,7 +5,7 @@
  */
 import type { Duplex } from 'node:stream'
 import { BLOCK_BYTES, type Blocks } from '../../lib/bytes/blocks.ts'
-import { FRAME_HEAD_BYTES, type FrameHead, writeFrameHead } from './protocol.ts'
+import { FRAME_HEAD_BYTES, type FrameHead } from './protocol.ts'
 import type { Turn } from './turn.ts'
 
 /**
@@ -209,3 +209,20 @@ export class Output {
 
 /** Used by idle connections, which hold no memory. */
 const noBlock: Block = { bytes: Buffer.alloc(0), filled: 0, handed: 0 }
+
+/** Writes the nine-byte header of a frame. */
+function writeFrameHead(
+  into: Buffer,
+  at: number,
+  { length, type, flags, stream }: FrameHead,
+): void {
+  into[at] = length >>> 16
+  into[at + 1] = length >>> 8
+  into[at + 2] = length
+  into[at + 3] = type
+  into[at + 4] = flags
+  into[at + 5] = stream >>> 24
+  into[at + 6] = stream >>> 16
+  into[at + 7] = stream >>> 8
+  into[at + 8] = stream
+}

@@ -82,39 +82,3 @@ export type FrameHead = {
   /** Stream ID, or 0 for frames about the connection. */
   readonly stream: number
 }
-
-/** Writes the nine-byte header of a frame. */
-export function writeFrameHead(
-  into: Buffer,
-  at: number,
-  { length, type, flags, stream }: FrameHead,
-): void {
-  into[at] = length >>> 16
-  into[at + 1] = length >>> 8
-  into[at + 2] = length
-  into[at + 3] = type
-  into[at + 4] = flags
-  into[at + 5] = stream >>> 24
-  into[at + 6] = stream >>> 16
-  into[at + 7] = stream >>> 8
-  into[at + 8] = stream
-}
-
-export function writeUint32(into: Buffer, at: number, value: number): void {
-  into[at] = value >>> 24
-  into[at + 1] = value >>> 16
-  into[at + 2] = value >>> 8
-  into[at + 3] = value
-}
-
-export function readUint32(from: Buffer, at: number): number {
-  return (
-    (byte(from, at) * 0x1000000 +
-      (byte(from, at + 1) << 16) +
-      (byte(from, at + 2) << 8) +
-      byte(from, at + 3)) >>>
-    0
-  )
-}
-
-export const byte = (from: Buffer, at: number): number => from[at] ?? 0

@@ -4,9 +4,10 @@
  */
 import type { Duplex } from 'node:stream'
 import type { Blocks } from '../../lib/bytes/blocks.ts'
-import { FieldTable, TABLE_BYTES } from './field-table.ts'
+import { FieldTable, TABLE_BYTES } from './hpack-encoder.ts'
 import type { HpackEncoder } from './hpack-encoder.ts'
 import { Output } from './output.ts'
+import { writeUint32 } from '../../lib/bytes/big-endian.ts'
 import {
   CODE,
   type Code,
@@ -17,7 +18,6 @@ import {
   FRAME_BYTES_MAX,
   preface,
   WINDOW_MAX,
-  writeUint32,
 } from './protocol.ts'
 import type { SendingStream } from './sending-stream.ts'
 import type { Turn } from './turn.ts'

@@ -13,11 +13,16 @@ import { isLongRunning } from './in-flight.ts'
 import { refusalOf } from './leaving.ts'
 import { requestInfo } from './request-info.ts'
 
+export type ServerPhase = {
+  /** Whether the server is shutting down and refuses new requests. */
+  readonly isLeaving: boolean
+}
+
 /** Refuses new requests while the server shuts down. */
 export const refuseWhileLeaving =
-  (isLeaving: () => boolean): Stage =>
+  (server: ServerPhase): Stage =>
   (life) => {
-    const refusal = life.isOwn || !isLeaving() ? undefined : refusalOf(life.request)
+    const refusal = life.isOwn || !server.isLeaving ? undefined : refusalOf(life.request)
     if (refusal === undefined) return
     const response = textResponse(refusal)
     const headers = { 'audit-id': life.auditId, ...response.headers }

@@ -1,33 +1,38 @@
 /** Two stages: authorization, and the lookup of the resource that serves the request. */
 import type { Authorize } from '../../access/authorization/authorizer.ts'
+import type { AuthorizationMetrics } from '../../access/authorization/metrics.ts'
 import { refusal } from '../../access/authorization/refusal.ts'
 import type { AccessDecision } from '../../api/access.ts'
 import { pageNotFound, requestTimedOut, undecided } from '../../api/errors.ts'
-import type { RequestTimings } from '../../api/spent.ts'
 import { assert } from '../../lib/errors.ts'
 import { thenMaybe } from '../../lib/concurrency/maybe-promise.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { RequestLifecycle, Stage } from '../lifecycle.ts'
 import type { RoutedRequest } from '../routed-request.ts'
+import type { RequestMetrics } from './request-metrics.ts'
 import { resolve } from './resolve.ts'
 
 export type AuthorizeOptions = {
   readonly authorize: Authorize
   readonly monotonicMs: () => number
-  /**
-   * Called after each authorization decision. `spent` has the time that the stages took until then.
-   */
-  readonly onDecided: (decision: AccessDecision, spent: RequestTimings) => void
+  readonly metrics: RequestMetrics
+  readonly authorizationMetrics: AuthorizationMetrics
 }
 
-export function authorizeRequest({ authorize, monotonicMs, onDecided }: AuthorizeOptions): Stage {
+export function authorizeRequest({
+  authorize,
+  monotonicMs,
+  metrics,
+  authorizationMetrics,
+}: AuthorizeOptions): Stage {
   const check = (life: RequestLifecycle, decision: AccessDecision, sinceMs: number): void => {
     const { context, request } = life
     const { verdict, reason, error } = decision
     context.decision = decision
     life.nowMs = monotonicMs()
     context.spent.authorizationMs = life.nowMs - sinceMs
-    onDecided(decision, context.spent)
+    authorizationMetrics.decided(decision, context.spent.authorizationMs)
+    metrics.filtered(context.spent)
     // The timer may be due but not fired yet: a response from memory would otherwise overtake it.
     if (context.hasEndedAt(life.nowMs)) throw requestTimedOut()
     if (verdict === 'allow') return
@@ -46,8 +51,8 @@ export function authorizeRequest({ authorize, monotonicMs, onDecided }: Authoriz
 
 export type RouteOptions = {
   readonly registry: Registry
-  /** Whether an aggregated API server serves this path. */
-  readonly isRemote: (path: string) => boolean
+  /** Finds the aggregated API server that serves a path, if there is one. */
+  readonly apiServices: { readonly remoteAt: (path: string) => unknown }
 }
 
 /** Finds what serves the request. Fails if the resource does not exist. */
@@ -59,11 +64,12 @@ export const route =
 
 function routedRequest(
   { request, context }: RequestLifecycle,
-  { registry, isRemote }: RouteOptions,
+  { registry, apiServices }: RouteOptions,
 ): RoutedRequest {
   const { info, user } = context
   assert(context.decision?.verdict === 'allow', 'only authorized requests are routed')
-  if (isRemote(request.path)) return { kind: 'remote', http: request, context }
+  if (apiServices.remoteAt(request.path) !== undefined)
+    return { kind: 'remote', http: request, context }
   if (info.kind === 'path') return { kind: 'path', http: request, context }
   // Such a path is authorized like any other. But kube-apiserver's router serves neither paths that
   // begin with `//` nor a group without a name.

@@ -5,7 +5,7 @@
 import type { Count, Metrics } from '../../lib/telemetry/metrics.ts'
 import { FlowSchemaMetrics } from './flow-schema-metrics.ts'
 import { PriorityLevelMetrics } from './priority-level-metrics.ts'
-import { TimeRatio } from './time-ratio.ts'
+import { TimeRatio } from '../../lib/telemetry/time-ratio.ts'
 
 const kindBounds = [0, 0.001, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1]
 

@@ -1,6 +1,6 @@
 /** Metrics of flow control for each priority level. */
 import type { Count, Gauge, Histogram, Metrics, Stability } from '../../lib/telemetry/metrics.ts'
-import { TimeRatio } from './time-ratio.ts'
+import { TimeRatio } from '../../lib/telemetry/time-ratio.ts'
 
 const labels = ['priority_level']
 

@@ -7,7 +7,6 @@ import type { ExternalSigner } from '../../access/authentication/signer/external
 import type { ConfiguredAuthorizers } from '../../access/authorization/configured.ts'
 import type { NodeGraphInformer } from '../../access/authorization/node/node-graph-informer.ts'
 import { named } from '../../lib/telemetry/log.ts'
-import { DECISIONS } from '../../lib/telemetry/verbosity.ts'
 import type { PlaneCore } from '../plane-core.ts'
 import { type ServiceAccountTokens, createServiceAccountTokens } from './service-accounts.ts'
 import { type Authenticators, createAuthenticators } from './authenticators.ts'
@@ -58,7 +57,7 @@ export function buildAccess(core: PlaneCore, tokens: TokenOptions): AccessContro
     random,
     answerPattern: (question) => patterns.answer(question),
     dial: egress.controlplane,
-    logsDecisions: () => verbosity.isOn(DECISIONS, 'access'),
+    verbosity,
   })
   const serviceAccounts = createServiceAccountTokens(config, {
     parse: tokens.parseToken,

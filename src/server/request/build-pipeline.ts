@@ -6,7 +6,6 @@ import { explainAccess } from '../../access/authorization/why.ts'
 import { readWhyQuery } from '../../access/authorization/why-query.ts'
 import { assert } from '../../lib/errors.ts'
 import { named } from '../../lib/telemetry/log.ts'
-import { DETAILS } from '../../lib/telemetry/verbosity.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { Audit } from '../../request/audit/audit.ts'
@@ -32,8 +31,7 @@ export type ServerHooks = {
   readonly traces: Traces | undefined
   /** Undefined if nothing is audited. */
   readonly audit: Audit | undefined
-  /** Whether the server is stopping and refuses new requests. */
-  readonly isLeaving: () => boolean
+  readonly server: PipelineOptions['server']
   /** Checks the components of the cluster, and returns ComponentStatuses. */
   readonly readComponents: () => Promise<readonly KubeObject[]>
   /** Creates the documents about the server, which depend on the resources that it serves. */
@@ -59,7 +57,7 @@ export function buildPipeline(core: PlaneCore, systems: Subsystems, hooks: Serve
     clock,
     log: named(log, 'handle'),
     newAuditId: ids.uid,
-    isLeaving: hooks.isLeaving,
+    server: hooks.server,
     cors: corsOrigins.length === 0 ? undefined : new Cors(corsOrigins),
     constantHeaders:
       config.serving.strictTransportSecurity === null
@@ -71,12 +69,9 @@ export function buildPipeline(core: PlaneCore, systems: Subsystems, hooks: Serve
     },
     authenticate: accessControl.authenticators.authenticate,
     authorize: accessControl.authorize,
-    onDecided: (decision, spent) => {
-      metrics.authorization.decided(decision, spent.authorizationMs)
-      metrics.requests.filtered(spent)
-    },
+    authorizationMetrics: metrics.authorization,
     limits: { flowControl, inFlight: new InFlight(config.requests.inFlight) },
-    routing: { registry, isRemote: (path) => aggregation.apiServices.remoteAt(path) !== undefined },
+    routing: { registry, apiServices: aggregation.apiServices },
     observers: observersOf(core, hooks),
     serving: {
       proxy: aggregation.proxy,
@@ -95,7 +90,7 @@ const observersOf = (
   isServed: (info) => hasSubresource(registry.find(info), info.subresource),
   audit,
   traces,
-  logsRequests: () => verbosity.isOn(DETAILS, 'handle'),
+  verbosity,
   slow: new SlowRequests(named(log, 'handle')),
 })
 

@@ -24,7 +24,7 @@ export class OwnWrites {
   /**
    * Oldest first, in the order in which the feed delivers them. In a `Map`, objects that were taken
    * would stay in tables that V8 has replaced, and would move to the old generation (see
-   * net/http2/stream-table.ts).
+   * lib/collections/id-table.ts).
    */
   readonly #writes: OwnWrite[] = []
   #bytes = 0

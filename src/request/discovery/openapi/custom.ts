@@ -53,9 +53,9 @@ function customKind(resource: Resource, builtIn: OpenApiDefinitions): OpenApiDef
     return { schema: { type: 'object', ...gvk, ...selectable(resource) }, uses: new Set() }
   const objectMeta = builtIn.ofType(typeOf('meta/v1', 'ObjectMeta'))
   const ofEveryObject = {
-    apiVersion: { description: builtIn.describe(kind, 'apiVersion'), type: 'string' },
-    kind: { description: builtIn.describe(kind, 'kind'), type: 'string' },
-    metadata: { allOf: [refTo(objectMeta)], description: builtIn.describe(kind, 'metadata') },
+    apiVersion: { description: builtIn.describe('Kind', 'apiVersion'), type: 'string' },
+    kind: { description: builtIn.describe('Kind', 'kind'), type: 'string' },
+    metadata: { allOf: [refTo(objectMeta)], description: builtIn.describe('Kind', 'metadata') },
   }
   const whole = new Publisher(ofEveryObject).publish({
     ...schema,

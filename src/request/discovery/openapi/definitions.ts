@@ -8,7 +8,7 @@ import { assert } from '../../../lib/errors.ts'
 import { listMetaStruct } from '../../../registry/meta-types.ts'
 import { typeOf } from '../../../registry/types.ts'
 import type { Field, Schema, Struct } from '../../../objects/schema/schema.ts'
-import { Descriptions } from './descriptions.ts'
+import { type DescribedType, Descriptions } from './descriptions.ts'
 import { everyGroupVersion, fixedNames, fixedSchemas, unknownToCustom } from './fixed-schemas.ts'
 import { definitionName, groupVersionOf, type GroupVersionKind } from './names.ts'
 
@@ -60,7 +60,7 @@ export class OpenApiDefinitions {
   }
 
   /** Returns the description of a type or of one of its fields. */
-  describe(type: string, field?: string): string | undefined {
+  describe(type: DescribedType, field?: string): string | undefined {
     return this.#descriptions.of(type, field)
   }
 
@@ -144,7 +144,7 @@ export class OpenApiDefinitions {
     const fields = struct.fields.toSorted((a, b) => (a.name < b.name ? -1 : 1))
     const required = struct.fields.filter(({ isRequired }) => isRequired).map(({ name }) => name)
     return {
-      description: this.describe(struct.name),
+      description: this.describe(struct),
       ...(fields.length === 0
         ? {}
         : {
@@ -167,15 +167,15 @@ export class OpenApiDefinitions {
     const hasZero =
       (!isPointer && (isStruct || field.omit === 'never')) ||
       zeroDefaults.has(`${struct.name}.${field.name}`)
-    const isAlone = isUndescribed(struct.name, field.name)
+    const isAlone = isUnwrapped(struct.name, field.name)
     const isMapType = schema.type === 'map' || topology?.type === 'granular'
     const { $ref, ...inline } = type
     return sorted({
       ...inline,
-      // In OpenAPI 3.0 a reference stands alone, so a reference with a description is wrapped.
+      // In OpenAPI 3.0, clients may ignore the fields beside a reference, so it is wrapped.
       ...($ref === undefined ? {} : isAlone ? { $ref } : { allOf: [{ $ref }] }),
       default: field.default ?? (hasZero ? zero : undefined),
-      description: isAlone ? undefined : this.describe(struct.name, field.name),
+      description: this.describe(struct, field.name),
       ...(topology?.type === 'map' ? { 'x-kubernetes-list-map-keys': topology.keys } : {}),
       [isMapType ? 'x-kubernetes-map-type' : 'x-kubernetes-list-type']: topology?.type,
       'x-kubernetes-patch-merge-key': patch?.key,
@@ -226,8 +226,11 @@ export class OpenApiDefinitions {
   }
 }
 
-/** Whether a field has no published description. */
-const isUndescribed = (type: string, field: string): boolean =>
+/**
+ * Whether kube-apiserver publishes a field without a description, and therefore does not wrap its
+ * reference. Keelson describes it beside the reference, where kubectl finds it.
+ */
+const isUnwrapped = (type: string, field: string): boolean =>
   type === 'JSONSchemaProps' ? field !== 'default' : type === 'IngressRule' && field === 'http'
 
 /** Optional fields whose zero value is published as the default. */

@@ -113,7 +113,7 @@ export function fixedSchemas(descriptions: Descriptions): ReadonlyMap<string, Fi
         description: describe('WatchEvent'),
         properties: {
           object: { allOf: [{ $ref: rawRef }], description: describe('WatchEvent', 'object') },
-          type: { default: '', type: 'string' },
+          type: { default: '', description: describe('WatchEvent', 'type'), type: 'string' },
         },
         required: ['type', 'object'],
         type: 'object',
@@ -124,7 +124,7 @@ export function fixedSchemas(descriptions: Descriptions): ReadonlyMap<string, Fi
         })),
       },
     ],
-    [definition.version, versionSchema(describe('Info'))],
+    [definition.version, versionSchema(describe)],
     [`${extensions}.JSON`, { description: describe('JSON') }],
     [`${extensions}.JSONSchemaPropsOrArray`, { description: describe('JSONSchemaPropsOrArray') }],
     [`${extensions}.JSONSchemaPropsOrBool`, { description: describe('JSONSchemaPropsOrBool') }],
@@ -135,13 +135,15 @@ export function fixedSchemas(descriptions: Descriptions): ReadonlyMap<string, Fi
   ])
 }
 
-function versionSchema(description: string | undefined): Fields {
+function versionSchema(describe: Descriptions['of']): Fields {
   const required =
     'major minor gitVersion gitCommit gitTreeState buildDate goVersion compiler platform'.split(' ')
   const optional =
     'emulationMajor emulationMinor minCompatibilityMajor minCompatibilityMinor'.split(' ')
   const properties = [...required, ...optional].toSorted().map((name): [string, Fields] => {
-    return [name, { ...(required.includes(name) ? { default: '' } : {}), type: 'string' }]
+    const zero = required.includes(name) ? { default: '' } : {}
+    return [name, { ...zero, description: describe('Info', name), type: 'string' }]
   })
+  const description = describe('Info')
   return { description, properties: Object.fromEntries(properties), required, type: 'object' }
 }

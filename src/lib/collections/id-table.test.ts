@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { StreamTable } from './stream-table.ts'
+import { IdTable } from './id-table.ts'
 
-test('a table has the streams that were added and not deleted', () => {
-  const table = new StreamTable<{ readonly id: number }>()
+test('a table has the items that were added and not deleted', () => {
+  const table = new IdTable<{ readonly id: number }>()
   const model = new Map<number, { readonly id: number }>()
   for (let id = 1; id < 400; id += 2) {
     const stream = { id }

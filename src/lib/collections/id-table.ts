@@ -1,0 +1,50 @@
+/**
+ * Objects by a number that grows, such as the open streams of a connection by their ID. A `Map` is
+ * not used because of V8's garbage collector: when a Map replaces its table, the old table refers
+ * to the new one. Once one table has moved to the old generation, all later ones follow, together
+ * with the requests that were in them.
+ */
+export class IdTable<Item extends { readonly id: number }> {
+  /** Sorted by ID. */
+  readonly #items: Item[] = []
+
+  get size(): number {
+    return this.#items.length
+  }
+
+  /** Adds an item, whose ID must be higher than all others. */
+  add(item: Item): void {
+    this.#items.push(item)
+  }
+
+  get(id: number): Item | undefined {
+    return this.#items[this.#indexOf(id)]
+  }
+
+  delete(id: number): void {
+    const at = this.#indexOf(id)
+    if (at !== -1) this.#items.splice(at, 1)
+  }
+
+  clear(): void {
+    this.#items.length = 0
+  }
+
+  /** Returns a copy, so that items may be deleted during iteration. */
+  all(): Item[] {
+    return [...this.#items]
+  }
+
+  /** Returns the position of an item, or -1 if it is not in the table. */
+  #indexOf(id: number): number {
+    let [low, high] = [0, this.#items.length - 1]
+    while (low <= high) {
+      const middle = (low + high) >> 1
+      const found = this.#items[middle]?.id ?? id
+      if (found === id) return middle
+      if (found < id) low = middle + 1
+      else high = middle - 1
+    }
+    return -1
+  }
+}
