@@ -28,9 +28,7 @@
  *
  * To load any API servers and compare them, use bench/server/main.ts.
  */
-import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { benchChain } from './parts/admission/chain.ts'
@@ -58,7 +56,8 @@ import { benchProxied } from './server/proxied.ts'
 import { benchStart } from './server/start.ts'
 import { benchStores } from './server/stores.ts'
 import { benchTesting } from './parts/testing/clusters.ts'
-import { describeFigure, type Figure, isMet, type KeptRun } from './report/figure.ts'
+import { describeFigure, type Figure, isMet } from './report/figure.ts'
+import { writeRun } from './report/kept-run.ts'
 import { plot } from './report/plot.ts'
 
 type Bench = (options: { readonly seconds: number }) => Promise<readonly Figure[]>
@@ -138,8 +137,7 @@ async function measure(): Promise<void> {
     figures.push(...measured)
     for (const figure of measured) console.log(describeFigure(figure))
   }
-  if (values.json !== undefined)
-    writeFileSync(values.json, `${JSON.stringify(keptRun(figures), null, 1)}\n`)
+  if (values.json !== undefined) writeRun(values.json, figures, { program: 'npm run bench --' })
   const missed = figures.filter((figure) => !isMet(figure))
   console.log(`${figures.length - missed.length} passed, ${missed.length} failed`)
   if (values.check && missed.length > 0) process.exitCode = 1
@@ -152,22 +150,6 @@ function chosen(): AsyncGenerator<readonly Figure[]> {
 
 async function* against(commit: string): AsyncGenerator<readonly Figure[]> {
   yield await benchAgainst({ commit, only, runs: Number(values.runs) })
-}
-
-function keptRun(figures: readonly Figure[]): KeptRun {
-  const args = process.argv
-    .slice(2)
-    .filter((argument, at, all) => argument !== '--json' && all[at - 1] !== '--json')
-  return {
-    date: new Date().toISOString().slice(0, 10),
-    command: ['npm run bench --', ...args].join(' '),
-    commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
-      cwd: root,
-      encoding: 'utf8',
-    }).trim(),
-    machine: `${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}`,
-    figures,
-  }
 }
 
 async function* parts(): AsyncGenerator<readonly Figure[]> {

@@ -4,9 +4,9 @@
  * Prints every fault and exits with 1 if there is one. Arguments limit the check to files whose
  * path begins with one of them.
  */
-import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Prose, proseFiles, proseOf, root } from './prose.ts'
 
 const COLUMNS_MAX = 100
 /** The style guide wants about 25. This limit finds the sentences that need to be cut. */
@@ -45,78 +45,6 @@ const docPattern: Pattern = {
   advice: 'a doc comment stands on its own: begin with what the thing is or does',
 }
 
-/** Recorded or generated text. */
-const skipped =
-  /\/gen\/|recorded\/\w+\/(?:scenarios|recordings|fixtures|data)\/|^src\/registry\/catalogue\/|package-lock/
-
-type Prose = { readonly line: number; readonly text: string; readonly isDoc: boolean }
-
-function* proseOfTypeScript(lines: readonly string[]): Generator<Prose> {
-  let block: { line: number; text: string; isDoc: boolean } | undefined
-  for (const [index, raw] of [...lines, ''].entries()) {
-    const comment = /^\s*(\/\*\*?|\/\/|\*(?!\/))\s?(.*?)\s*(?:\*\/)?$/.exec(raw)
-    const [, mark = '', text = ''] = comment ?? []
-    const continues = comment !== null && mark !== '/**' && text !== '' && block !== undefined
-    if (!continues && block !== undefined) {
-      yield block
-      block = undefined
-    }
-    if (comment === null) yield* namesAndHelp(raw, index + 1)
-    else if (block === undefined) block = { line: index + 1, text, isDoc: mark === '/**' }
-    else block = { ...block, text: `${block.text} ${text}`.trim() }
-  }
-}
-
-/** The name of a test, or a text that a user reads. */
-function* namesAndHelp(raw: string, line: number): Generator<Prose> {
-  const match =
-    /\b(?:test|it|describe|suite)(?:\.\w+)?\((['"`])(.*?)\1[,)]/.exec(raw) ??
-    /\b(?:help|usage|summary): (['"`])(.*)\1/.exec(raw) ??
-    /\b(?:info|warn|error)\((['"`])(.*?)\1[,)]/.exec(raw)
-  if (match?.[2] !== undefined) yield { line, text: match[2], isDoc: false }
-}
-
-function* proseOfScript(lines: readonly string[], mark: RegExp): Generator<Prose> {
-  let block: Prose | undefined
-  for (const [index, raw] of [...lines, ''].entries()) {
-    const text = mark.exec(raw)?.[1]
-    if (text !== undefined && text !== '') {
-      block = {
-        line: block?.line ?? index + 1,
-        text: `${block?.text ?? ''} ${text}`.trim(),
-        isDoc: false,
-      }
-    } else if (block !== undefined) {
-      yield block
-      block = undefined
-    }
-  }
-}
-
-function* proseOfMarkdown(lines: readonly string[]): Generator<Prose> {
-  let isCode = false
-  let block: Prose | undefined
-  for (const [index, raw] of [...lines, ''].entries()) {
-    if (raw.trimStart().startsWith('```')) isCode = !isCode
-    const begins = /^\s*(?:[-*] |\d+\. |\||#|>|```|<)/.test(raw)
-    if (block !== undefined && (isCode || begins || raw.trim() === '')) {
-      yield block
-      block = undefined
-    }
-    if (isCode || raw.trim() === '' || raw.trimStart().startsWith('```')) continue
-    const text = raw.trim().replace(/^(?:[-*] |\d+\. |#+ )/, '')
-    if (raw.trimStart().startsWith('|')) {
-      for (const cell of raw.split('|')) yield { line: index + 1, text: cell.trim(), isDoc: false }
-    } else {
-      block = {
-        line: block?.line ?? index + 1,
-        text: `${block?.text ?? ''} ${text}`.trim(),
-        isDoc: false,
-      }
-    }
-  }
-}
-
 /** Quoted text and code are examples, and do not follow the rules. */
 const withoutQuotes = (text: string): string =>
   text.replaceAll(/`[^`]*`/g, 'code').replaceAll(/"[^"]*"/g, 'quote')
@@ -149,20 +77,10 @@ function* widthFaults(lines: readonly string[], path: string): Generator<[number
   }
 }
 
-function proseOf(path: string, lines: readonly string[]): Iterable<Prose> {
-  if (path.endsWith('.md')) return proseOfMarkdown(lines)
-  if (/\.(?:ts|mjs|go|rs|java)$/.test(path)) return proseOfTypeScript(lines)
-  return proseOfScript(lines, /^\s*# ?(.*)$/)
-}
-
-const root = join(import.meta.dirname, '..', '..')
 const only = process.argv.slice(2)
-const listing = ['ls-files', '--cached', '--others', '--exclude-standard']
-const files = execFileSync('git', listing, { cwd: root, encoding: 'utf8' })
-  .split('\n')
-  .filter((path) => /\.(?:ts|mjs|go|rs|java|py|md|sh|ya?ml|service)$|^\.ci\/run$/.test(path))
-  .filter((path) => !skipped.test(path) && existsSync(join(root, path)))
-  .filter((path) => only.length === 0 || only.some((prefix) => path.startsWith(prefix)))
+const files = proseFiles().filter(
+  (path) => only.length === 0 || only.some((prefix) => path.startsWith(prefix)),
+)
 
 let faults = 0
 for (const path of files) {

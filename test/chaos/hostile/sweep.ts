@@ -13,14 +13,16 @@
  *                  --seed.
  *   --memory MIB   limits the server's memory.
  *   --json FILE    writes all results.
+ *   --figures FILE writes the counts, as bench/results/ has them.
  */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { writeRun } from '../../../bench/report/kept-run.ts'
 import { onlyCases, plan, type PlannedItem, variedFirst } from './sweep/cases.ts'
 import { fieldsOf, loadTargets, type SweptField } from './sweep/fields.ts'
 import { learn, type LearnedField } from './sweep/learn.ts'
 import { FieldRun, type Result } from './sweep/run-field.ts'
-import { fails, lineOf, verdictOf } from './sweep/report.ts'
+import { fails, figuresOf, lineOf, verdictOf } from './sweep/report.ts'
 import { SweptServer } from './sweep/server.ts'
 
 // End the server with this process.
@@ -38,6 +40,7 @@ const { values } = parseArgs({
     again: { type: 'string' },
     memory: { type: 'string' },
     json: { type: 'string' },
+    figures: { type: 'string' },
   },
 })
 
@@ -81,6 +84,11 @@ for (const [at, item] of items.entries()) {
   }
 }
 await server[Symbol.asyncDispose]()
+if (values.figures !== undefined)
+  writeRun(values.figures, figuresOf(results), {
+    program: 'node test/chaos/hostile/sweep.ts',
+    option: '--figures',
+  })
 // In a cgroup, the kernel kills a server that exceeds the limit.
 const verdict = verdictOf(results, fields, server.isConfined ? Infinity : memoryMiB)
 console.log(verdict.text)

@@ -9,6 +9,7 @@
  *   --first        stops at the first failure.
  *   --trace        prints the whole trace of a seed.
  *   --world W      storage (the default), garbage or restore.
+ *   --json F       writes the counts to F, as bench/results/ has them. Not for a single seed.
  *
  * A failure prints its seed and the command that repeats it. A seed that failed always fails again.
  * See docs/simulation.md.
@@ -17,6 +18,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
+import type { Figure } from '../../../bench/report/figure.ts'
+import { writeRun } from '../../../bench/report/kept-run.ts'
 import {
   type SeedVerdict,
   simulateSeed,
@@ -39,6 +42,7 @@ type Options = {
   readonly seeds: number
   readonly untilMs: number
   readonly stopsAtFirst: boolean
+  readonly jsonFile: string | undefined
 }
 
 async function main(): Promise<void> {
@@ -50,6 +54,7 @@ async function main(): Promise<void> {
       first: { type: 'boolean', default: false },
       trace: { type: 'boolean', default: false },
       world: { type: 'string', default: 'storage' },
+      json: { type: 'string' },
     },
   })
   const world = worldOf(values.world)
@@ -69,6 +74,7 @@ async function main(): Promise<void> {
     seeds: values.seeds === undefined ? all : whole('seeds', values.seeds),
     untilMs: performance.now() + (minutes ?? Number.POSITIVE_INFINITY) * 60_000,
     stopsAtFirst: values.first,
+    jsonFile: values.json,
   })
 }
 
@@ -112,7 +118,27 @@ async function runMany(options: Options): Promise<void> {
   }
   await Promise.all(Array.from({ length: availableParallelism() }, work))
   summarize([...verdicts.values()], performance.now() - startMs)
+  if (options.jsonFile !== undefined)
+    writeRun(options.jsonFile, figuresOf([...verdicts.values()]), {
+      program: 'npm run simulate --',
+    })
   finish(verdicts.size - failed, failed)
+}
+
+function figuresOf(verdicts: readonly SeedVerdict[]): readonly Figure[] {
+  const writes = verdicts.reduce((sum, verdict) => sum + verdict.writes, 0)
+  const failed = verdicts.filter(({ faults }) => faults.length > 0).length
+  return [
+    { name: 'simulated clusters', value: verdicts.length, unit: 'clusters', digits: 0 },
+    { name: 'writes', value: writes, unit: 'writes', digits: 0 },
+    {
+      name: 'clusters with a fault',
+      value: failed,
+      unit: 'clusters',
+      digits: 0,
+      target: { below: 1 },
+    },
+  ]
 }
 
 function startWorker(world: WorldName): ChildProcess {

@@ -7,9 +7,12 @@
  *   --all-on      also an audit log of all requests, traces of one request in a hundred, and
  *                 clients with RBAC and flow control.
  *   --seed S      repeats the random choices of an earlier run.
+ *   --json F      writes the counts to F, as bench/results/ has them.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import type { Figure } from '../../../bench/report/figure.ts'
+import { writeRun } from '../../../bench/report/kept-run.ts'
 import type { ApiServerProcess } from '../../support/harness/api-server.ts'
 import { freePorts, startEtcd } from '../../support/harness/etcd.ts'
 import { startKeelson } from '../../support/harness/keelson.ts'
@@ -42,6 +45,7 @@ async function main(): Promise<void> {
       seconds: { type: 'string' },
       seed: { type: 'string' },
       'all-on': { type: 'boolean', default: false },
+      json: { type: 'string' },
     },
   })
   const seconds = Number(values.seconds ?? SECONDS)
@@ -50,7 +54,8 @@ async function main(): Promise<void> {
   console.log(
     `${WRITERS} writers and ${WATCHERS} watchers for ${seconds} s, seed ${seed}${isAllOn ? ', all on' : ''}`,
   )
-  const faults = await run(seconds, new Random(seed), isAllOn)
+  const { faults, figures } = await run(seconds, new Random(seed), isAllOn)
+  if (values.json !== undefined) writeRun(values.json, figures, { program: 'npm run soak --' })
   for (const fault of faults.slice(0, 20)) console.log(`FAULT ${fault}`)
   if (faults.length === 0) return
   console.log(
@@ -59,7 +64,9 @@ async function main(): Promise<void> {
   process.exitCode = 1
 }
 
-async function run(seconds: number, random: Random, isAllOn: boolean): Promise<readonly string[]> {
+type Outcome = { readonly faults: readonly string[]; readonly figures: readonly Figure[] }
+
+async function run(seconds: number, random: Random, isAllOn: boolean): Promise<Outcome> {
   await using etcd = await startEtcd()
   await using allOn = isAllOn ? await AllOn.start() : undefined
   const [port = 0] = await freePorts(1)
@@ -100,9 +107,11 @@ async function run(seconds: number, random: Random, isAllOn: boolean): Promise<r
   const { resourceVersion, items } = await freshList(admin)
   await caughtUp(watchers, items)
   watching.abort()
+  const acknowledged = total(writers.map((writer) => writer.acknowledged))
+  const events = total(watchers.map((watcher) => watcher.events))
   console.log(
-    `${total(writers.map((writer) => writer.acknowledged))} writes acknowledged, ${total(writers.map((writer) => writer.doubtful))} in doubt; ` +
-      `${total(watchers.map((watcher) => watcher.events))} events, ${total(watchers.map((watcher) => watcher.resumes))} resumes; ` +
+    `${acknowledged} writes acknowledged, ${total(writers.map((writer) => writer.doubtful))} in doubt; ` +
+      `${events} events, ${total(watchers.map((watcher) => watcher.resumes))} resumes; ` +
       `not serving for ${outages.map((ms) => `${Math.round(ms)} ms`).join(' and ')}; ${items.length} objects at ${resourceVersion}`,
   )
   const faults = [
@@ -112,12 +121,27 @@ async function run(seconds: number, random: Random, isAllOn: boolean): Promise<r
   ]
   clients.dispose()
   await Promise.all(watched)
-  if (allOn === undefined) return faults
-  // The server writes the rest of the batch when it stops.
-  await running.server.stop()
+  if (allOn !== undefined) {
+    // The server writes the rest of the batch when it stops.
+    await running.server.stop()
+    faults.push(...judgeRecords(allOn.recorded(), acknowledged))
+  }
+  return { faults, figures: figuresOf({ acknowledged, events, outages, faults: faults.length }) }
+}
+
+type Counts = {
+  readonly acknowledged: number
+  readonly events: number
+  readonly outages: readonly number[]
+  readonly faults: number
+}
+
+function figuresOf({ acknowledged, events, outages, faults }: Counts): readonly Figure[] {
   return [
-    ...faults,
-    ...judgeRecords(allOn.recorded(), total(writers.map((writer) => writer.acknowledged))),
+    { name: 'acknowledged writes', value: acknowledged, unit: 'writes', digits: 0 },
+    { name: 'events of all watchers', value: events, unit: 'events', digits: 0 },
+    { name: 'longest outage', value: Math.max(0, ...outages), unit: 'ms', digits: 0 },
+    { name: 'faults', value: faults, unit: 'faults', digits: 0, target: { below: 1 } },
   ]
 }
 

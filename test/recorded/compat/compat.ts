@@ -2,6 +2,7 @@
 /** Command of the compat suite. `npm run compat -- --help` describes its options. */
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { writeRun } from '../../../bench/report/kept-run.ts'
 import { createClient } from './client.ts'
 import { Companions } from './companions.ts'
 import { compareScenario, type Outcome } from './compare.ts'
@@ -9,7 +10,7 @@ import { type Options, parseOptions, usage, UsageError } from './options.ts'
 import { addIds, passingFile, readIds } from './passing.ts'
 import type { RecordedStep } from './recorded.ts'
 import { Recordings } from './recordings.ts'
-import { formatOutcome, formatSummary, Progress } from './report.ts'
+import { figuresOf, formatOutcome, formatSummary, Progress } from './report.ts'
 import { runScenario } from './run.ts'
 import { chooseScenarios, type FiledScenario, loadScenarios } from './scenarios.ts'
 import { loadSetUps, type SetUp, setUpOf } from './set-ups.ts'
@@ -77,6 +78,11 @@ async function replay(chosen: readonly FiledScenario[], options: Options): Promi
       console.log(`DIFFERED ONCE, but not when it was run again: ${file}/${id}`)
   if (options.jsonFile !== undefined)
     writeFileSync(options.jsonFile, JSON.stringify(outcomes, null, 1))
+  if (options.figuresFile !== undefined)
+    writeRun(options.figuresFile, figuresOf(outcomes), {
+      program: 'npm run compat --',
+      option: '--figures',
+    })
   // .ci/run reads these lines. Differences of the first run are also printed above.
   for (const { id, file, outcome } of outcomes)
     if (outcome !== 'same') console.log(`FAILED ${file}/${id}`)

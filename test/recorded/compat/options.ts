@@ -30,6 +30,7 @@ how
   --verbose       prints all differences, not only the first 8 of a step
   --bail          stops at the first scenario that differs
   --json F        writes every scenario's outcome to F
+  --figures F     writes the counts to F, as bench/results/ has them
   --update-passing  adds scenarios that pass to test/recorded/compat/passing.txt, and fails if a listed one does not pass`
 
 export type ServerChoice =
@@ -54,6 +55,7 @@ export type Options = {
   readonly verbose: boolean
   readonly bail: boolean
   readonly jsonFile: string | undefined
+  readonly figuresFile: string | undefined
   readonly updatePassing: boolean
 }
 
@@ -99,6 +101,7 @@ export function parseOptions(argv: readonly string[]): Options {
     verbose: values.verbose,
     bail: values.bail,
     jsonFile: values.json,
+    figuresFile: values.figures,
     updatePassing: values['update-passing'],
   }
 }
@@ -126,6 +129,7 @@ function parse(argv: readonly string[]) {
         verbose: { type: 'boolean', default: false },
         bail: { type: 'boolean', default: false },
         json: { type: 'string' },
+        figures: { type: 'string' },
         'update-passing': { type: 'boolean', default: false },
       },
     })

@@ -2,6 +2,7 @@
  * Formats the output of the runner: differences as they occur, progress on a terminal, and totals
  * at the end.
  */
+import type { Figure } from '../../../bench/report/figure.ts'
 import type { Outcome } from './compare.ts'
 
 /** Maximum number of differences of one step that are shown without --verbose. */
@@ -66,6 +67,17 @@ export function formatSummary(outcomes: readonly Outcome[]): string {
     `${passed} passed, ${outcomes.length - passed} failed`,
   ].join('\n')
 }
+
+export function figuresOf(outcomes: readonly Outcome[]): readonly Figure[] {
+  return [scenarios('all', outcomes.length), scenarios('as recorded', countPassed(outcomes))]
+}
+
+const scenarios = (name: string, value: number): Figure => ({
+  name,
+  value,
+  unit: 'scenarios',
+  digits: 0,
+})
 
 const countPassed = (outcomes: readonly Outcome[]): number =>
   outcomes.filter(({ outcome }) => outcome === 'same').length

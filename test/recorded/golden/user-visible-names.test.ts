@@ -1,41 +1,67 @@
 /**
- * Checks that names on which users depend do not change: flags, metrics with their labels, keys of
- * log lines, files of a data folder, and exports of `keelson/testing`. user-visible-names.json
- * lists them. A new name is added to that file; a name that disappears is a breaking change.
+ * Checks that what users depend on does not change: flags with their types and defaults, metrics
+ * with their types and labels, keys of log lines, API groups, labels and annotations, files of a
+ * data folder, and exports of `keelson/testing`. user-visible-names.json lists them. A new name is
+ * added to that file; one that disappears or changes is a breaking change.
+ * test/integration/exit-codes.test.ts has the exit codes of the commands.
  *
- * Flags and metrics are read from docs/reference, which `scripts/reference.ts --check` compares
- * with the program.
+ * Metrics, gates and flags of small commands are read from docs/reference, which
+ * `scripts/reference.ts --check` compares with the program.
  *
- *   UPDATE=1 node --test test/recorded/golden/user-visible-names.test.ts    writes the file
+ *   UPDATE=1 node --test test/recorded/golden/user-visible-names.test.ts    writes the file;
+ *   `npm run format` formats it
  */
 import assert from 'node:assert/strict'
-import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { test } from 'node:test'
+import type { Flag } from '../../../src/config/flag.ts'
+import { flags } from '../../../src/config/flags.ts'
 import { fillDataFolder, openDataFolder } from '../../../src/entry/dev/data-folder.ts'
+import { LogSink } from '../../../src/lib/telemetry/log-sink.ts'
+import { Verbosity } from '../../../src/lib/telemetry/verbosity.ts'
+import { systemClock } from '../../../src/lib/time/clock.ts'
 import { fileIn, lockFolder } from '../../../src/storage/sqlite/folder-lock.ts'
 import { exportedNames } from './exported-names.ts'
+import {
+  apiStrings,
+  environmentVariables,
+  logKeys,
+  ownStrings,
+  presetFlags,
+  unique,
+} from './names-in-sources.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 const recordedPath = join(import.meta.dirname, 'user-visible-names.json')
 
 const names = {
-  flags: flags(),
+  serveFlags: serveFlags(),
+  commandFlags: commandFlags(),
+  flagsOfDev: presetFlags(root, 'dev'),
+  flagsOfTesting: presetFlags(root, 'testing'),
+  featureGates: featureGates(),
+  environmentVariables: environmentVariables(root),
   metrics: metrics(),
-  logKeys: logKeys(),
+  logLineKeys: logLineKeys(),
+  logKeys: logKeys(root),
+  apiStrings: apiStrings(root),
+  ownStrings: ownStrings(root),
   dataFolder: dataFolder(),
+  package: packageNames(),
   testingExports: exportedNames(root, 'src/entry/testing/index.ts'),
 }
 
 if (process.env['UPDATE'] === '1')
   writeFileSync(recordedPath, `${JSON.stringify(names, undefined, 2)}\n`)
 
-const recorded: typeof names = JSON.parse(readFileSync(recordedPath, 'utf8'))
+const recorded: Record<string, readonly string[]> = JSON.parse(readFileSync(recordedPath, 'utf8'))
 
-for (const what of ['flags', 'metrics', 'logKeys', 'dataFolder', 'testingExports'] as const) {
+for (const [what, list] of Object.entries(names)) {
   test(`${what}: every recorded name exists, and every name is recorded`, () => {
-    assert.deepEqual(names[what], recorded[what])
+    assert.ok(list.length > 0)
+    assert.deepEqual(list, recorded[what])
   })
 }
 
@@ -43,69 +69,72 @@ function read(path: string): string {
   return readFileSync(join(root, path), 'utf8')
 }
 
-function flags(): string[] {
-  const pages = read('docs/reference/flags.md') + read('docs/reference/commands.md')
-  return unique([...pages.matchAll(/`(--[a-z0-9-]+)/g)].map(([, name = '']) => name))
+/** Returns the flags of `keelson serve` in the form `--name type (default value)`. */
+function serveFlags(): string[] {
+  return unique(
+    Object.entries<Flag>(flags).map(
+      ([name, { type, default: value = '' }]) =>
+        `--${name} ${type}${value === '' ? '' : ` (default ${value})`}`,
+    ),
+  )
 }
 
-/** Returns the metrics in the form `name{label,label}`. */
+/** Returns the flags in the help of the other commands: `dev --context=name (default keelson)`. */
+function commandFlags(): string[] {
+  const sections = read('docs/reference/commands.md')
+    .split(/^## keelson /m)
+    .slice(1)
+  return sections.flatMap((section) => {
+    const [command = ''] = section.split('\n', 1)
+    const lines = [...section.matchAll(/^ {2}(-.*?),?$/gm)]
+    return lines
+      .flatMap(([, line = '']) => line.split(/,\s*(?=-)/))
+      .map((flag) => `${command} ${flag}`)
+      .toSorted()
+  })
+}
+
+/** Returns the metrics in the form `name type STABILITY {label,label}`. */
 function metrics(): string[] {
   const rows = read('docs/reference/metrics.md').matchAll(
-    /^\| `(\w+)` \| (?:counter|gauge|histogram|summary) \| \w+ \| (.*?) \|/gm,
+    /^\| `(\w+)` \| (counter|gauge|histogram|summary) \| (\w+) \| (.*?) \|/gm,
   )
   return unique(
-    [...rows].map(([, name = '', labels = '']) => {
+    [...rows].map(([, name = '', type = '', stability = '', labels = '']) => {
       const list = [...labels.matchAll(/`(\w+)`/g)].map(([, label = '']) => label)
-      return list.length === 0 ? name : `${name}{${list.join(',')}}`
+      return `${name} ${type} ${stability} {${list.join(',')}}`
     }),
   )
 }
 
-/** Returns the keys of the fields in calls such as `log('warn', 'message', { key: value })`. */
-function logKeys(): string[] {
-  const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
-  return unique(files.flatMap((file) => [...keysOfCalls(read(file))]))
+/** Returns the feature gates with their stages and defaults. */
+function featureGates(): string[] {
+  const rows = read('docs/reference/feature-gates.md').matchAll(
+    /^\| `(\w+)` \| (.*?) \| (.*?) \|/gm,
+  )
+  return unique([...rows].map(([, ...cells]) => cells.join(' ')))
 }
 
-function* keysOfCalls(text: string): Generator<string> {
-  const calls = /\blog\(|\b\w+\((?=\s*'(?:debug|info|warn|error)',)/g
-  for (const { 0: call, index } of text.matchAll(calls)) {
-    const [, , fields = ''] = argumentsAt(text, index + call.length)
-    if (!fields.startsWith('{')) continue
-    for (const member of argumentsAt(fields, 1)) {
-      const [, key] = /^(\w+)\s*(?:$|:)/.exec(member) ?? /^'([^']+)':/.exec(member) ?? []
-      if (key !== undefined) yield key
-    }
-  }
+/** Returns the keys that every line of a JSON log has. */
+function logLineKeys(): string[] {
+  const lines: string[] = []
+  const sink = new LogSink({
+    format: 'json',
+    verbosity: new Verbosity(0),
+    clock: systemClock,
+    write: (line) => void lines.push(line),
+    hasColours: false,
+  })
+  sink.log('info', 'a message')
+  return Object.keys(JSON.parse(lines.join('')))
 }
 
-/** Returns the arguments from a position up to the closing bracket, split at commas. */
-function argumentsAt(text: string, start: number): string[] {
-  const found: string[] = []
-  let depth = 0
-  let from = start
-  for (let at = start; at < text.length; at++) {
-    const character = text.charAt(at)
-    if (`'"\``.includes(character)) at = endOfString(text, at)
-    else if ('([{'.includes(character)) depth++
-    else if (')]}'.includes(character) && depth-- === 0) {
-      found.push(text.slice(from, at))
-      break
-    } else if (character === ',' && depth === 0) {
-      found.push(text.slice(from, at))
-      from = at + 1
-    }
-  }
-  return found.map((one) => one.trim()).filter((one) => one !== '')
-}
-
-function endOfString(text: string, start: number): number {
-  const quote = text.charAt(start)
-  for (let at = start + 1; at < text.length; at++) {
-    if (text.charAt(at) === '\\') at++
-    else if (text.charAt(at) === quote) return at
-  }
-  return text.length
+/** Returns what the package offers: its programs and the modules that users may import. */
+function packageNames(): string[] {
+  const { name, bin, exports }: { name: string; bin: object; exports: object } = JSON.parse(
+    read('package.json'),
+  )
+  return [...Object.keys(bin), ...Object.keys(exports).map((path) => path.replace(/^\./, name))]
 }
 
 /** Returns the files of `keelson dev` and of `--data-dir`. */
@@ -127,8 +156,4 @@ function dataFolder(): string[] {
   } finally {
     rmSync(path, { recursive: true, force: true })
   }
-}
-
-function unique(list: readonly string[]): string[] {
-  return [...new Set(list)].filter((one) => one !== '').toSorted()
 }

@@ -1,4 +1,5 @@
 /** Reports the coverage of a sweep, the failed cases, and the slowest ones. */
+import type { Figure } from '../../../../bench/report/figure.ts'
 import { shapes } from './bodies.ts'
 import { allRepresentations, bodyForms, largeVerbs } from './cases.ts'
 import type { SweptField } from './fields.ts'
@@ -53,6 +54,43 @@ export function lineOf(result: Result): string {
       : `\n           ${[...profile.path.slice(-3), profile.own.join(', ')].join(' > ')}`
   return `${times}, ${peakMiB.toFixed(0)} MiB, ${others}: ${what}${hint}`
 }
+
+/** Returns the counts of a sweep, with their targets. */
+export function figuresOf(results: readonly Result[]): readonly Figure[] {
+  const count = (matches: (measured: NonNullable<Result['measured']>) => boolean): number =>
+    results.filter(({ measured }) => measured !== undefined && matches(measured)).length
+  return [
+    countOfCases('all', results.length),
+    countOfCases(
+      `a tick above ${TICK_MS_MAX} ms`,
+      count(({ tickMs }) => tickMs > TICK_MS_MAX),
+      rareMax(results.length) + 1,
+    ),
+    countOfCases(
+      `a tick above ${RARE_TICK_MS_MAX} ms`,
+      count(({ tickMs }) => tickMs > RARE_TICK_MS_MAX),
+      1,
+    ),
+    countOfCases(
+      `another user's p99 above ${LATENCY_MS_MAX} ms`,
+      count(({ bystander }) => bystander.p99Ms > LATENCY_MS_MAX),
+      1,
+    ),
+    countOfCases(
+      'the server died',
+      results.filter(({ measured }) => measured === undefined).length,
+      1,
+    ),
+  ]
+}
+
+const countOfCases = (name: string, value: number, below?: number): Figure => ({
+  name,
+  value,
+  unit: 'cases',
+  digits: 0,
+  ...(below === undefined ? {} : { target: { below } }),
+})
 
 export type Verdict = { readonly isPassed: boolean; readonly text: string }
 
