@@ -38,8 +38,10 @@ function removeChange(path: string): void {
   console.log(`removed the change of ${path} from ${contents.size} files`)
 }
 
-const readExisting = (file: string): string | undefined =>
-  existsSync(join(root, file)) ? readFileSync(join(root, file), 'utf8') : undefined
+function readExisting(file: string): string | undefined {
+  const path = join(root, file)
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined
+}
 
 function report(fault: string): void {
   console.error(`${page} does not fit to the files. Nothing was changed.\n${fault}`)
