@@ -43,6 +43,17 @@ suite('walkthroughs', { concurrency: walkthroughs.length }, () => {
   }
 })
 
+test('the text before a block names its file, because readers do not see its mark', () => {
+  for (const page of walkthroughs) {
+    const parts = readFileSync(join(folder, page), 'utf8').split(/^```(\S[^\n]*)\n.*?^```$/gms)
+    const unnamed = parts.flatMap((mark, at) => {
+      const [, file] = at % 2 === 1 ? (/ file=(\S+)/.exec(mark) ?? []) : []
+      return file === undefined || parts[at - 1]?.includes(`\`${file}\``) ? [] : [file]
+    })
+    assert.deepEqual(unnamed, [], page)
+  }
+})
+
 test('there are three walkthroughs', () => {
   assert.deepEqual(walkthroughs.toSorted(), [
     'add-a-field.md',
