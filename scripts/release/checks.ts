@@ -65,7 +65,9 @@ function workTreeFaults(root: string): string[] {
 function changelogFaults(root: string, version: string): string[] {
   const section = changelogSection(root, version)
   if (section === undefined)
-    return [`CHANGELOG.md has no section for ${version}: add "## ${version} (YYYY-MM-DD)"`]
+    return [
+      `CHANGELOG.md has no section for ${version}: run node scripts/changelog.ts --release ${version} --date YYYY-MM-DD`,
+    ]
   if (!/^\d{4}-\d{2}-\d{2}$/.test(section.date))
     return [
       `CHANGELOG.md has ${version} as "${section.date}": write "## ${version} (YYYY-MM-DD)" with the date of the release`,

@@ -14,7 +14,6 @@ import { alwaysAdmit } from './always-admit.ts'
 import { alwaysDeny } from './always-deny.ts'
 import { createDefaultIngressClass } from './default-ingress-class.ts'
 import { createDefaultTolerationSeconds } from './default-toleration-seconds.ts'
-import { denyServiceExternalIps } from './deny-service-external-ips.ts'
 import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology.ts'
 import { createDefaultStorageClass, createPersistentVolumeClaimResize } from './storage-class.ts'
 import { createStorageObjectInUseProtection } from './storage-object-in-use-protection.ts'
@@ -200,29 +199,5 @@ test('LimitPodHardAntiAffinityTopology allows required anti-affinity only by nod
   assert.equal(
     await place('kubernetes.io/hostname', 'rack', 'zone'),
     '403 pods "p" is forbidden: affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey rack but only key kubernetes.io/hostname is allowed',
-  )
-})
-
-const service = (...externalIPs: string[]) => anObject('Service', 's', { spec: { externalIPs } })
-
-test('DenyServiceExternalIPs rejects new external IPs, and existing ones may stay', async () => {
-  const write = (before: string[], after: string[]) =>
-    admit(
-      denyServiceExternalIps,
-      attributes({
-        plural: 'services',
-        operation: 'UPDATE',
-        object: service(...after),
-        oldObject: service(...before),
-      }),
-    )
-  assert.equal(typeof (await write(['a', 'b'], ['b'])), 'object')
-  assert.equal(typeof (await write([], [])), 'object')
-  const refused =
-    '403 services "s" is forbidden: Use of external IPs is denied by admission control'
-  assert.equal(await write(['a'], ['a', 'b']), refused)
-  assert.equal(
-    await admit(denyServiceExternalIps, attributes({ plural: 'services', object: service('a') })),
-    refused,
   )
 })

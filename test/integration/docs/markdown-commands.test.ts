@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { applyChange, undoChange } from '../../support/harness/apply-change.ts'
 import { readBlocks, runBlocks } from '../../support/harness/markdown-commands.ts'
 
 const fence = (info: string, ...lines: readonly string[]): string =>
@@ -18,9 +19,15 @@ test('commands, files and expected output are read, and other blocks are only sh
     fence('text', 'kind: Tea'),
   ].join('\ntext\n\n')
   assert.deepEqual(readBlocks(page), [
-    { kind: 'commands', text: 'go test\n', needs: 'go', expected: '' },
+    { kind: 'commands', text: 'go test\n', needs: 'go', expected: '', mustFail: false },
     { kind: 'file', name: 'a/b.yaml', text: 'kind: Tea\n', needs: undefined },
-    { kind: 'commands', text: 'cat a/b.yaml\n', needs: undefined, expected: 'kind: Tea\n' },
+    {
+      kind: 'commands',
+      text: 'cat a/b.yaml\n',
+      needs: undefined,
+      expected: 'kind: Tea\n',
+      mustFail: false,
+    },
   ])
 })
 
@@ -41,6 +48,30 @@ test('a command that fails or prints something else fails the page', async () =>
     run([fence('sh', 'echo 1.5'), fence('text', '1x5')].join('\n')),
     /printed\n1\.5/,
   )
+})
+
+test('a block that must fail fails the page if it succeeds', async () => {
+  await run([fence('sh fails', 'echo seen', 'false'), fence('text', 'seen')].join('\n'))
+  await assert.rejects(run(fence('sh fails', 'true')))
+})
+
+test('a diff changes a file that has its lines once', async () => {
+  const page = [
+    fence('text file=a', 'one', 'two', '', 'three', 'two', 'four'),
+    fence('diff file=a', ' one', '-two', '+2', '', ' three', '@@', ' two', '+3'),
+    fence('sh', 'paste -sd, a'),
+    fence('text', 'one,2,,three,two,3,four'),
+  ]
+  await run(page.join('\n'))
+  const [file = ''] = page
+  await assert.rejects(run([file, fence('diff file=a', ' two', '+3')].join('\n')), /more than once/)
+  await assert.rejects(run([file, fence('diff file=a', '-thre')].join('\n')), /not in the file/)
+})
+
+test('a change can be undone', () => {
+  const [text, change] = ['a\nb\nc\n', ' a\n-b\n+x\n+y\n']
+  assert.equal(applyChange(text, change), 'a\nx\ny\nc\n')
+  assert.equal(undoChange(applyChange(text, change), change), text)
 })
 
 /** Runs a page and returns what was skipped. */

@@ -1,16 +1,18 @@
 /**
  * Runs the commands of a Markdown page, as a reader would type them. Fenced blocks marked `sh` are
- * commands, which run in order in one folder. `sh needs=go` names a requirement. A block with
- * `file=NAME` is written to that file. A block marked `text` is output that the commands before it
- * must print, among other lines; `…` in it matches anything.
+ * commands, which run in order in one folder. `sh needs=go` names a requirement, and the commands
+ * of `sh fails` must fail. A block with `file=NAME` is written to that file, and a block marked
+ * `diff file=NAME` changes it. A block marked `text` is output that the commands before it must
+ * print, among other lines; `…` in it matches anything.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { applyChange } from './apply-change.ts'
 import { until } from './until.ts'
 
 export type Block =
@@ -19,9 +21,11 @@ export type Block =
       readonly text: string
       readonly needs: string | undefined
       readonly expected: string
+      readonly mustFail: boolean
     }
   | {
-      readonly kind: 'file'
+      /** `change`: the text is a diff for applyChange. */
+      readonly kind: 'file' | 'change'
       readonly name: string
       readonly text: string
       readonly needs: string | undefined
@@ -39,9 +43,12 @@ export function readBlocks(markdown: string): readonly Block[] {
       attributes.find((one) => one.startsWith(`${name}=`))?.slice(name.length + 1)
     const [file, needs] = [attribute('file'), attribute('needs')]
     const last = blocks.at(-1)
-    if (file !== undefined) blocks.push({ kind: 'file', name: file, text, needs })
-    else if (language === 'sh') blocks.push({ kind: 'commands', text, needs, expected: '' })
-    else if (language === 'text' && last?.kind === 'commands')
+    if (file !== undefined) {
+      blocks.push({ kind: language === 'diff' ? 'change' : 'file', name: file, text, needs })
+    } else if (language === 'sh') {
+      const mustFail = attributes.includes('fails')
+      blocks.push({ kind: 'commands', text, needs, expected: '', mustFail })
+    } else if (language === 'text' && last?.kind === 'commands')
       blocks.splice(-1, 1, { ...last, expected: text })
   }
   return blocks
@@ -66,9 +73,18 @@ export async function runBlocks(blocks: readonly Block[], session: Session): Pro
   for (const block of blocks) {
     const why = block.needs === undefined ? undefined : session.lacks(block.needs)
     if (block.needs !== undefined && why !== undefined) session.onSkipped(block.needs, why)
-    else if (block.kind === 'file') await writeNested(join(session.folder, block.name), block.text)
-    else await page.run(block.text, block.expected)
+    else if (block.kind === 'commands') await page.run(block)
+    else await writeBlock(session.folder, block)
   }
+}
+
+async function writeBlock(
+  folder: string,
+  { kind, name, text }: Exclude<Block, { kind: 'commands' }>,
+): Promise<void> {
+  const path = join(folder, name)
+  if (kind === 'file') return writeNested(path, text)
+  await writeFile(path, applyChange(await readFile(path, 'utf8'), text))
 }
 
 async function writeNested(path: string, text: string): Promise<void> {
@@ -103,11 +119,11 @@ class RunningPage implements AsyncDisposable {
     this.#session = session
   }
 
-  async run(text: string, expected: string): Promise<void> {
+  async run({ text, expected, mustFail }: Extract<Block, { kind: 'commands' }>): Promise<void> {
     let printed = ''
     let pending: string[] = []
     const flush = async (): Promise<void> => {
-      if (pending.length > 0) printed += await this.#shell(pending.join('\n'))
+      if (pending.length > 0) printed += await this.#shell(pending.join('\n'), mustFail)
       pending = []
     }
     for (const line of text.replaceAll(/\\\n\s*/g, '').split('\n')) {
@@ -139,13 +155,13 @@ class RunningPage implements AsyncDisposable {
     assert.deepEqual(missing, [], `${text} printed\n${printed}`)
   }
 
-  async #shell(script: string): Promise<string> {
+  async #shell(script: string, mustFail = false): Promise<string> {
     const child = this.#spawn(script, ['ignore', 'pipe', 'pipe'])
     let [stdout, stderr] = ['', '']
     child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text))
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text))
     const [status] = await once(child, 'close')
-    assert.equal(status, 0, `${script}\n${stdout}${stderr}`)
+    assert.equal(status !== 0, mustFail, `${script}\n${stdout}${stderr}`)
     return stdout
   }
 

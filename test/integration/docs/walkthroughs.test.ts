@@ -1,0 +1,105 @@
+/**
+ * Follows each walkthrough for contributors in a copy of the repository: removes the change as the
+ * page says, runs its commands, writes its code, and compares the result with the repository.
+ */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { suite, test, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { etcdTool, toolPath } from '../../support/harness/etcd.ts'
+import { type Block, readBlocks, runBlocks } from '../../support/harness/markdown-commands.ts'
+
+const root = join(import.meta.dirname, '..', '..', '..')
+const folder = join(root, 'docs', 'contribute')
+/** Limit for the list of files, which has 200 KB. */
+const FILES_BYTES_MAX = 16 << 20
+const run = promisify(execFile)
+const walkthroughs = readdirSync(folder).filter((page) => page.startsWith('add-'))
+
+suite('walkthroughs', { concurrency: walkthroughs.length }, () => {
+  for (const page of walkthroughs) {
+    test(`docs/contribute/${page} leads to what the repository has`, async (t) => {
+      const blocks = readBlocks(readFileSync(join(folder, page), 'utf8'))
+      const files = new Set(blocks.flatMap((one) => (one.kind === 'commands' ? [] : one.name)))
+      assert.ok(files.size > 0)
+      const copy = await realpath(await mkdtemp(join(tmpdir(), 'keelson-walkthrough-')))
+      try {
+        await copyRepository(copy)
+        await follow(blocks, copy, t)
+        for (const file of files)
+          assert.equal(
+            readFileSync(join(copy, file), 'utf8'),
+            readFileSync(join(root, file), 'utf8'),
+            file,
+          )
+      } finally {
+        await rm(copy, { recursive: true, force: true })
+      }
+    })
+  }
+})
+
+test('the text before a block names its file, because readers do not see its mark', () => {
+  for (const page of walkthroughs) {
+    const parts = readFileSync(join(folder, page), 'utf8').split(/^```(\S[^\n]*)\n.*?^```$/gms)
+    const unnamed = parts.flatMap((mark, at) => {
+      const [, file] = at % 2 === 1 ? (/ file=(\S+)/.exec(mark) ?? []) : []
+      return file === undefined || parts[at - 1]?.includes(`\`${file}\``) ? [] : [file]
+    })
+    assert.deepEqual(unnamed, [], page)
+  }
+})
+
+test('there are three walkthroughs', () => {
+  assert.deepEqual(walkthroughs.toSorted(), [
+    'add-a-field.md',
+    'add-a-kind.md',
+    'add-an-admission-plugin.md',
+  ])
+})
+
+function follow(blocks: readonly Block[], copy: string, t: TestContext): Promise<void> {
+  // The program that CI has built does not contain the change.
+  const { NODE_TEST_CONTEXT: _, KEELSON_PROGRAM: __, ...env } = process.env
+  const path = [join(root, 'node_modules', '.bin'), dirname(process.execPath), env['PATH']]
+  return runBlocks(blocks, {
+    folder: copy,
+    // Compiled code of a copy is of no use to other runs.
+    env: { ...env, PATH: path.join(':'), NODE_COMPILE_CACHE: join(copy, '.cache', 'compiled') },
+    port: 0,
+    lacks,
+    onSkipped: (need, why) => t.diagnostic(`skipped, needs ${need}: ${why}`),
+  })
+}
+
+function lacks(need: string): string | undefined {
+  if (need === 'git') return 'the copy has no history'
+  // These commands write what the next block has.
+  if (need === 'go') return 'the step `catalogue` of .ci/run compares the files with the script'
+  assert.equal(need, 'etcd')
+  try {
+    toolPath(etcdTool())
+  } catch (error) {
+    return String(error)
+  }
+  return undefined
+}
+
+/** Copies the files that git tracks or would add. The copy uses our packages and tools. */
+async function copyRepository(copy: string): Promise<void> {
+  const listing = ['ls-files', '--cached', '--others', '--exclude-standard']
+  const { stdout } = await run('git', listing, { cwd: root, maxBuffer: FILES_BYTES_MAX })
+  const files = stdout
+    .split('\n')
+    .filter((file) => /^(?:bin|src|scripts|test|docs)\/|\.json$/.test(file))
+    .filter((file) => existsSync(join(root, file)))
+  await run('cp', ['--parents', `--target-directory=${copy}`, ...files], { cwd: root })
+  await mkdir(join(copy, '.cache'))
+  await symlink(join(root, 'node_modules'), join(copy, 'node_modules'))
+  const tools = join(root, '.cache', 'tools')
+  if (existsSync(tools)) await symlink(tools, join(copy, '.cache', 'tools'))
+}

@@ -1,0 +1,35 @@
+/**
+ * Applies a change that a page shows as a diff without line numbers. Lines begin with a space, `-`
+ * or `+`, as in a unified diff; a line that begins with `@@` separates parts. The lines without `+`
+ * must occur exactly once in the file.
+ */
+
+/** Returns the text of a file with the change. Throws if it does not fit. */
+export function applyChange(text: string, change: string): string {
+  // Lines are found with their line breaks around them, so that no part of a line is replaced.
+  let changed = `\n${text}`
+  for (const part of change.split(/^@@.*\n/m).filter((one) => one.trim() !== '')) {
+    const lines = part.replace(/\n$/, '').split('\n')
+    const [before, after] = [linesOf(lines, '-'), linesOf(lines, '+')]
+    const at = changed.indexOf(before)
+    if (at === -1) throw new Error(`these lines are not in the file:${before}`)
+    if (changed.includes(before, at + 1))
+      throw new Error(`these lines are in the file more than once:${before}`)
+    changed = changed.slice(0, at) + after + changed.slice(at + before.length)
+  }
+  return changed.slice(1)
+}
+
+/** Returns the text of a file without the change, which it has. */
+export const undoChange = (text: string, change: string): string =>
+  applyChange(
+    text,
+    change.replaceAll(/^[-+]/gm, (sign) => (sign === '+' ? '-' : '+')),
+  )
+
+/** Returns the lines that have a sign, and those that have none. */
+const linesOf = (lines: readonly string[], sign: '-' | '+'): string =>
+  `\n${lines
+    .filter((line) => line === '' || line.startsWith(' ') || line.startsWith(sign))
+    .map((line) => line.slice(1))
+    .join('\n')}\n`

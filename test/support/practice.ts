@@ -1,0 +1,49 @@
+/**
+ * Removes the change that a walkthrough in docs/contribute describes, so that a reader can make it:
+ * `node test/support/practice.ts add-a-field`. The page has all of the change, so nothing is lost.
+ */
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { undoChange } from './harness/apply-change.ts'
+import { readBlocks } from './harness/markdown-commands.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+
+const [name = ''] = process.argv.slice(2)
+const page = `docs/contribute/${name}.md`
+if (!existsSync(join(root, page))) {
+  console.error('usage: node test/support/practice.ts add-a-field')
+  process.exitCode = 1
+} else removeChange(page)
+
+function removeChange(path: string): void {
+  const blocks = readBlocks(readFileSync(join(root, path), 'utf8'))
+  /** New contents by file. Files without content are removed. */
+  const contents = new Map<string, string | undefined>()
+  for (const block of blocks.toReversed()) {
+    if (block.kind === 'commands') continue
+    const { name: file, text } = block
+    const content = contents.get(file) ?? readExisting(file)
+    if (content === undefined) return report(`${file} does not exist`)
+    try {
+      contents.set(file, block.kind === 'file' ? undefined : undoChange(content, text))
+    } catch (error) {
+      return report(`${file}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  for (const [file, content] of contents) {
+    if (content === undefined) rmSync(join(root, file))
+    else writeFileSync(join(root, file), content)
+  }
+  console.log(`removed the change of ${path} from ${contents.size} files`)
+}
+
+function readExisting(file: string): string | undefined {
+  const path = join(root, file)
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined
+}
+
+function report(fault: string): void {
+  console.error(`${page} does not fit to the files. Nothing was changed.\n${fault}`)
+  process.exitCode = 1
+}
