@@ -10,7 +10,7 @@
  * enter belong to background work (the feed, timers) and do not count.
  *
  *   --route create      prints the route of one request
- *   --only get,create   counts only these requests; all of them take ten minutes
+ *   --only get,create   counts only these requests
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Session } from 'node:inspector/promises'
@@ -93,13 +93,13 @@ session.connect()
 const marked = new Set<string>()
 
 /**
- * Sets a breakpoint in each function that has run. Its condition records the file and evaluates to
- * false.
+ * Sets a breakpoint in each function that has run since the last coverage was taken, and that
+ * counts. Its condition records the file and evaluates to false.
  */
 async function markFunctions(): Promise<void> {
   const { result } = await session.post('Profiler.takePreciseCoverage')
   for (const { scriptId, url, functions } of result) {
-    if (!url.startsWith(src)) continue
+    if (!url.startsWith(src) || !isFolderFollowed(url.slice(src.length))) continue
     const { scriptSource } = await session.post('Debugger.getScriptSource', { scriptId })
     const place = (offset: number) => {
       const before = scriptSource.slice(0, offset)
@@ -140,8 +140,10 @@ async function markFunctions(): Promise<void> {
 /** Returns the top-level folder, or the file itself if it is not in a folder. */
 const folderOf = ({ file }: Entry): string => file.split('/')[0] ?? file
 
+const isFolderFollowed = (file: string): boolean => !/^(?:api|lib)\//.test(file)
+
 const isFollowed = (entry: Entry): boolean =>
-  !['api', 'lib'].includes(folderOf(entry)) && !/^(get |[A-Z]|<)/.test(entry.name)
+  isFolderFollowed(entry.file) && !/^(get |[A-Z]|<)/.test(entry.name)
 
 /** Merges consecutive entries into the same file into one step. */
 function routeOf(entries: readonly Entry[]): Entry[] {
@@ -186,9 +188,15 @@ const reconnect = async (): Promise<void> => {
   client = connect(server.url)
   await send(client, { path: `${configMaps}/a` })
 }
+for (const request of Object.values(requests)) await runOnce(request)
+// Functions that ran only before, while the server started, get no breakpoint.
+await session.post('Profiler.takePreciseCoverage')
+await reconnect()
 for (const request of Object.values(requests))
   for (let run = 0; run < WARM_UPS; run++) await runOnce(request)
 await markFunctions()
+// A connection is noted as a client's when it is accepted.
+await reconnect()
 for (const request of Object.values(requests)) await runOnce(request)
 
 const idOf = ({ file, name }: Entry): string => `${file} ${name}`
