@@ -17,9 +17,9 @@
  *   --reference     instead: compare Keelson with the reference kube-apiserver. Takes --only
  *                   get,create,… and --runs N (needs test/support/tools/install kube-apiserver, and
  *                   h2load: Debian nghttp2-client)
- *   --against C     instead: compare this checkout with commit C, in alternating turns. Only the
- *                   server comes from C; the load does not. Prints the CPU time of a request as a
- *                   ratio. Takes --only get,create,… and --runs N (new processes in each run).
+ *   --against C     instead: compare this checkout with commit C, in alternating turns. The server
+ *                   of C gets the load of this checkout. Prints the ratio of the CPU times per
+ *                   request. Takes --only get,create,… and --runs N (new processes in each run).
  *                   --check fails if a load is more than 3 % worse and the difference exceeds the
  *                   spread (needs h2load)
  *   --json F        write the figures to F, with the date, the command, the commit and the machine

@@ -1,7 +1,7 @@
 /**
  * Simulates another server that writes encrypted values at a fixed rate, in a separate process. It
- * encrypts the values in advance and puts many into each transaction, so that most of the machine's
- * CPU time is left for the reader. Started by `startEncryptedWriter`.
+ * encrypts the values in advance and writes many of them per transaction, so that most of the
+ * machine's CPU time is left for the reader. `startEncryptedWriter` starts it.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { EtcdClient } from '../../src/storage/etcd/client.ts'
@@ -9,10 +9,10 @@ import { toBytes } from '../../src/storage/keys.ts'
 import { encode, root } from '../../test/support/harness/plain-cache.ts'
 import { kmsConfig, transformerOf } from './transformers.ts'
 
-/** Number of puts in a transaction. Stays below etcd's limit of 128 operations. */
+/** Number of puts per transaction, below etcd's limit of 128 operations. */
 const PUTS_PER_TXN = 50
 const KEYS = 20_000
-/** Number of transactions in flight. A transaction is delayed while this many are unanswered. */
+/** Maximum number of unacknowledged transactions. At this number, the writer waits. */
 const TXNS_AT_ONCE = 8
 
 export type EncryptedWriterOptions = {

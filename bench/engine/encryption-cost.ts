@@ -15,8 +15,8 @@ import { kmsConfig, transformerOf } from './transformers.ts'
 export const VALUE_BYTES = 1_000
 const VALUES = 20_000
 /**
- * Number of rounds, the fastest of which counts, because other load on the machine only adds time.
- * The first rounds include compilation.
+ * Number of rounds. The fastest round counts, because other load on the machine only adds time. The
+ * first rounds include compilation.
  */
 const ROUNDS = 12
 
@@ -24,8 +24,8 @@ const costly = ['none', 'cipher', 'aesgcm', 'aescbc', 'secretbox', 'kms'] as con
 export type Costly = (typeof costly)[number]
 
 /**
- * CPU time per value in µs, over all threads. 'cipher' is AES-GCM in node:crypto alone, without
- * Keelson's code.
+ * CPU time per value in µs, summed over all threads. 'cipher' is AES-GCM in node:crypto alone,
+ * without Keelson's code.
  */
 export type Cost = { readonly create: number; readonly read: number }
 

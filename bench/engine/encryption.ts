@@ -1,6 +1,7 @@
 /**
- * Measures the cost of encryption at rest: CPU time per value, a feed of encrypted events that
- * another server writes, and the list of all Secrets when a server starts.
+ * Measures the cost of encryption at rest. The figures are the CPU time per value, the lag of a
+ * feed of encrypted events that another server writes, and the time to list all Secrets when a
+ * server starts.
  */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -71,7 +72,7 @@ async function onEtcd(config: ProviderConfig, plugin: string): Promise<Figure[]>
     await using writer = new PlainCache([etcd.clientUrl], { transformer: written.transformer })
     await inParallel(SECRETS, (at) => writer.store.create(keyOf(at), encode(`s-${at}`, value)))
   }
-  // The reader has its own seed, as another server would.
+  // The reader uses its own seed, as a second server would.
   using read = await transformerOf(config)
   await using reader = new PlainCache([etcd.clientUrl], { transformer: read.transformer })
   await reader.cache.start()
@@ -92,7 +93,7 @@ async function onEtcd(config: ProviderConfig, plugin: string): Promise<Figure[]>
 
 /**
  * Measures how far the cache lags behind a server that writes at a fixed rate: from the
- * acknowledgement of a write until the cache has its event.
+ * acknowledgement of a write until the cache has received its event.
  */
 async function feedOf(secrets: Reader, endpoint: string, plugin: string): Promise<Figure[]> {
   const options = {

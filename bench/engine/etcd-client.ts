@@ -1,7 +1,7 @@
 /**
  * Compares our etcd client with grpc-js on one real etcd: put, txn and range of 1 KB values, 32 at
- * a time. The two clients alternate within one run, so that variations of the machine affect both.
- * The result is the ratio. Run: npm run bench -- --only client
+ * a time. The two clients alternate within one run, so that variations in the speed of the machine
+ * affect both. The result is the ratio. Run: npm run bench -- --only client
  */
 import { EtcdClient } from '../../src/storage/etcd/client.ts'
 import { startEtcd } from '../../test/support/harness/etcd.ts'
@@ -25,14 +25,14 @@ const VALUE_BYTES = 1024
  * rarely use the same key.
  */
 const KEYS = 1000
-/** Number of turns of each client per operation. */
+/** Number of turns per client and operation. */
 const TURNS = 8
 /** Share of each turn that warms up and is not counted. */
 const WARM_UP_SHARE = 0.15
 
 type Operation = () => Promise<unknown>
 
-/** `seconds` is how long each client runs each operation, summed over all turns. */
+/** Time in seconds that each client spends on each operation, summed over all turns. */
 export async function benchClient(options: { readonly seconds: number }): Promise<Figure[]> {
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
@@ -49,7 +49,8 @@ export async function benchClient(options: { readonly seconds: number }): Promis
       ours: () => kv.put({ key: nextKey(), value }),
       grpc: () => oracle.call('Put', { key: nextKey(), value }),
     })
-    // A successful optimistic update: compare, then put, or read on failure.
+    // An optimistic update that usually succeeds: compares, then writes, or reads the key if the
+    // comparison fails.
     const txn = await compare(options.seconds, {
       ours: () => {
         const key = nextKey()
@@ -96,7 +97,8 @@ async function compare(
   const grpc: Tally = { operations: 0, seconds: 0, cpuUs: 0 }
   const turnSeconds = seconds / TURNS
   for (let turn = 0; turn < TURNS; turn++) {
-    // The first client alternates, so that neither always runs after the other's garbage.
+    // The clients take turns in running first, so that neither always runs after the other's
+    // garbage.
     const order = turn % 2 === 0 ? (['ours', 'grpc'] as const) : (['grpc', 'ours'] as const)
     for (const side of order) {
       await load(sides[side], turnSeconds * WARM_UP_SHARE, undefined)

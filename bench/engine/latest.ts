@@ -1,7 +1,7 @@
 /**
- * Compares 256 concurrent latest reads of a cached object with one linearizable etcd range for
- * each. Also checks that the reads are linearizable: every read must see all writes that were
- * acknowledged before it began.
+ * Compares 256 concurrent linearizable reads of a cached object with one linearizable etcd range
+ * per read. Also checks linearizability: every read must return all writes that were acknowledged
+ * before the read began.
  */
 import { startEtcd } from '../../test/support/harness/etcd.ts'
 import { encode, PlainCache, root } from '../../test/support/harness/plain-cache.ts'
@@ -63,8 +63,8 @@ async function rate(seconds: number, operation: (n: number) => Promise<unknown>)
 }
 
 /**
- * Checks the reads against a model that holds the revision of the last acknowledged write for each
- * key. A read must not return an older revision than the model held when the read began.
+ * Checks the reads against a model that records the revision of the last acknowledged write of each
+ * key. A read must not return a revision older than the model's revision at the start of the read.
  */
 async function checkLinearizable(
   plain: PlainCache,

@@ -1,7 +1,7 @@
 /**
- * Measures the cache with 100,000 Pods of 2 KB after 1,000,000 random updates, all of which a
- * watcher sees. The figures are resident memory beyond that of the empty process, and the longest
- * time that the event loop was blocked. The cache runs in a separate process.
+ * Measures the cache with 100,000 Pods of 2 KB after 1,000,000 random updates, while a watcher
+ * receives all of them. The figures are the resident memory beyond that of an empty process, and
+ * the longest time that the event loop was blocked. The cache runs in a separate process.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ const OBJECT_BYTES = 2_048
 const nodeFlags = ['--max-semi-space-size=16']
 const environment = { MALLOC_MMAP_THRESHOLD_: '524288', MALLOC_ARENA_MAX: '2' }
 /**
- * Interval at which unneeded history is compacted, as the server does. Without it etcd would hold
+ * Interval at which unneeded history is compacted, as a server does. Otherwise etcd would retain
  * gigabytes.
  */
 const COMPACT_EVERY_MS = 10_000
@@ -113,8 +113,8 @@ async function compact(client: EtcdClient): Promise<void> {
 }
 
 /**
- * Records the most CPU time that this thread used between two ticks of its event loop. The rest of
- * a pause was spent waiting for the machine.
+ * Records the maximum CPU time that this thread used between two ticks of its event loop.
+ * Wall-clock time would include time in which the machine ran other processes.
  */
 class HeldTime {
   longestMs = 0

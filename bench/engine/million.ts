@@ -1,8 +1,8 @@
 /**
- * Measures a large store in a folder: `node bench/engine/million.ts [--objects N] [--etcd]`. The
- * figures are how long a server takes to start on it, how much memory it uses, and how long writers
- * wait while everything is listed. With --etcd, the same server also runs on etcd with the same
- * objects.
+ * Measures a large store in a folder: `node bench/engine/million.ts [--objects N] [--etcd]`.
+ * Reports how long a server takes to start on this store, how much memory the server uses, and how
+ * long writes take while everything is listed. With --etcd, the same server also runs on etcd with
+ * the same objects.
  */
 import { execFileSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
@@ -20,7 +20,7 @@ import { residentMiB } from '../server/process-usage.ts'
 const VALUE_BYTES = 1_024
 const COMMIT_OBJECTS = 2_000
 const QUOTA_BYTES = 8 * 2 ** 30
-/** Wait after a start for work that follows it. */
+/** Wait after a start, until the work that follows it is done. */
 const SETTLED_MS = 5_000
 const PAGE_ROWS = 500
 
@@ -59,7 +59,7 @@ function fill(file: string): void {
 }
 
 /**
- * Lists everything in one call and in pages, while one writer measures how long its writes wait.
+ * Lists everything in one call, then in pages, while one writer measures how long its writes take.
  */
 async function listWhileWriting(folder: string): Promise<void> {
   await using engine = await SqliteEngine.open({ folder })

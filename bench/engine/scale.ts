@@ -1,6 +1,6 @@
 /**
- * Measures how far one process scales: a large resource, many resources, many watchers. The figures
- * are for docs/scale.md and have no targets.
+ * Measures how far one process scales: one large resource, many resources, or many watchers. The
+ * figures appear in docs/scale.md and have no targets.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Watcher } from '../../src/storage/cache/watch.ts'

@@ -35,8 +35,8 @@ async function fill(plain: PlainCache): Promise<void> {
 }
 
 /**
- * Measures a list from the call until all bytes are available, in the pieces that a socket takes,
- * and its total length.
+ * Measures a list from the call until all bytes are ready to be written, in chunks of the size that
+ * a socket accepts. Also measures the length of the list.
  */
 async function benchList(plain: PlainCache): Promise<Figure> {
   const reader = plain.reader('list')
@@ -99,7 +99,7 @@ async function benchWatch(plain: PlainCache, endpoint: string, seconds: number):
   }
 }
 
-/** Returns the CPU time that the process uses while another process writes to the resource. */
+/** Returns the CPU time that this process uses while another process writes to the resource. */
 async function load(
   endpoint: string,
   seconds: number,
@@ -116,7 +116,7 @@ async function load(
   return { cpuUs: cpu.user + cpu.system, writes: (writes / all) * took, seconds: took }
 }
 
-/** Does everything that a connection does, except for the write to the socket. */
+/** Does everything that a connection does, except for writing to the socket. */
 function drain(watcher: Watcher, tally: { deliveries: number; bytes: number }): void {
   const pull = (): void => {
     for (let events = watcher.take(); events.length > 0; events = watcher.take()) {

@@ -1,7 +1,7 @@
 /**
- * A writer in a separate process, so that its CPU time is counted separately. It puts 1 KB values
- * into several resources, 32 at a time, until it is stopped. Started by `startWriter`; it sends its
- * parent the number of acknowledged writes.
+ * A writer in a separate process, so that its CPU time is counted separately. It writes 1 KB values
+ * to several resources, 32 at a time, until it is stopped. `startWriter` starts it, and receives
+ * the number of acknowledged writes.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -28,7 +28,10 @@ export class Writer {
     return this.done()
   }
 
-  /** Waits until the writer has finished. The revision is that of the last acknowledged write. */
+  /**
+   * Waits until the writer has finished. The returned revision is that of the last acknowledged
+   * write.
+   */
   async done(): Promise<WriteSummary> {
     const ended = once(this.#child, 'exit')
     const [written] = await once(this.#child, 'message')
@@ -42,7 +45,7 @@ export type WriterOptions = {
   readonly resources: number
   /** Writes per second. 0 means as fast as possible. */
   readonly pace?: number
-  /** The writer stops after this many writes. */
+  /** Number of writes after which the writer stops. */
   readonly count?: number
   readonly keysPerResource?: number
   readonly valueBytes?: number

@@ -1,7 +1,6 @@
 /**
- * Measures the cost of request metrics: `node bench/parts/request-metrics.ts`. Covers everything
- * that a get pays for being counted, in isolation: the filters, its series, its duration and its
- * end.
+ * Measures the cost of request metrics: `node bench/parts/request-metrics.ts`. Runs only the code
+ * that counts a get: the filters, the metric series, the duration and the end of the request.
  */
 import { RequestContext } from '../../src/api/context.ts'
 import type { ApiRequest, ApiResponse } from '../../src/api/request.ts'

@@ -5,16 +5,16 @@ export type Figure = {
   readonly unit: string
   /** Number of decimal places to print. If absent, it depends on the size of the value. */
   readonly digits?: number
-  /** The target. If absent, the figure is only shown. */
+  /** The target value. Without a target, the figure is only shown. */
   readonly target?: { readonly atLeast: number } | { readonly below: number }
   readonly note?: string
-  /** The two values that a comparison with the reference compared. */
+  /** The two values whose ratio a comparison with the reference shows. */
   readonly pair?: { readonly keelson: number; readonly reference: number; readonly unit: string }
 }
 
 /** A stored run: `--json` writes it, `--plot` draws it. */
 export type KeptRun = {
-  /** The day, in UTC. */
+  /** The date in UTC. */
   readonly date: string
   readonly command: string
   readonly commit: string

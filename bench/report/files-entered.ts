@@ -1,12 +1,12 @@
 /**
- * Lists the files of src/ that one request passes through. It counts what a reader who follows the
- * request has to do: files to open, top-level folders, changes of folder, and returns. A return is
- * an entry into a file that the request had left before. `api/` and `lib/`, which every part uses,
- * do not count; nor do getters and constructors, which a reader does not follow.
+ * Lists the files of src/ that one request passes through. It counts what a reader meets who
+ * follows the request: files, top-level folders, changes between folders, and returns. A return is
+ * an entry into a file that the request had left before. `api/` and `lib/` do not count, because
+ * all code uses them. Getters and constructors do not count, because a reader does not follow them.
  *
  * One GET, LIST, WATCH, CREATE and APPLY of a ConfigMap are sent to a server in this process. A few
  * requests of the same kind come first, so that caches are filled. A breakpoint at the first
- * statement of each function records the file and never stops. Files that only some of the runs
+ * statement of each function records the file without pausing. Files that only some of the runs
  * enter belong to background work (the feed, timers) and do not count.
  *
  *   --route create      prints the route of one request
@@ -21,11 +21,11 @@ import { type Call, type Client, clients, startTestServer } from '../../test/int
 
 /** Number of runs of each request that are compared. The last one is counted. */
 const RUNS = 3
-/** Number of requests of each kind before functions get their breakpoints. */
+/** Number of requests of each kind that are sent before functions get their breakpoints. */
 const WARM_UPS = 3
-/** Number of attempts of a request. */
+/** Maximum number of attempts for a request. */
 const ATTEMPTS = 5
-/** Time for the events of a write to arrive, which are not part of the request. */
+/** Wait for the events of a write, which are not part of the request. */
 const QUIET_MS = 100
 
 const src = `file://${join(import.meta.dirname, '..', '..', 'src')}/`
@@ -73,8 +73,8 @@ type Entry = { readonly file: string; readonly name: string }
 /** Functions in the order in which they were entered. */
 const entered: Entry[] = []
 /**
- * Set for work that started with data from a socket. Excludes writes of the server's own
- * controllers.
+ * Marks work that was triggered by data from a client's socket. Writes of the server's own
+ * controllers are not marked.
  */
 const isOfClient = new AsyncLocalStorage<true>()
 
@@ -93,8 +93,9 @@ session.connect()
 const marked = new Set<string>()
 
 /**
- * Sets a breakpoint in each function that has run since the last coverage was taken, and that
- * counts. Its condition records the file and evaluates to false.
+ * Sets a breakpoint in each function that has run since coverage was last taken, except for
+ * functions that do not count. The condition of the breakpoint records the file and evaluates to
+ * false.
  */
 async function markFunctions(): Promise<void> {
   const { result } = await session.post('Profiler.takePreciseCoverage')
@@ -111,7 +112,7 @@ async function markFunctions(): Promise<void> {
     }
     for (const { functionName, ranges } of functions) {
       const [range] = ranges
-      // The module itself appears as a function without a name.
+      // A module itself appears as a function without a name.
       if (
         range === undefined ||
         range.count === 0 ||
@@ -171,8 +172,8 @@ await send(client, { method: 'POST', path: configMaps, body: configMap('a') })
 const runOnce = async (request: Send): Promise<Entry[]> => {
   for (let attempt = 1; ; attempt++) {
     try {
-      // Breakpoints block the server for seconds. It may then consider the connection dead, and
-      // refuses its streams.
+      // Breakpoints block the server for seconds. The client may then consider the connection dead,
+      // so connect again.
       if (attempt > 1) await reconnect()
       await sleep(QUIET_MS)
       entered.length = 0
@@ -189,13 +190,13 @@ const reconnect = async (): Promise<void> => {
   await send(client, { path: `${configMaps}/a` })
 }
 for (const request of Object.values(requests)) await runOnce(request)
-// Functions that ran only before, while the server started, get no breakpoint.
+// Functions that only ran during the start of the server get no breakpoint.
 await session.post('Profiler.takePreciseCoverage')
 await reconnect()
 for (const request of Object.values(requests))
   for (let run = 0; run < WARM_UPS; run++) await runOnce(request)
 await markFunctions()
-// A connection is noted as a client's when it is accepted.
+// A connection is only recognized as a client's if it was accepted after the breakpoints were set.
 await reconnect()
 for (const request of Object.values(requests)) await runOnce(request)
 

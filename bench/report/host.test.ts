@@ -2,20 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { disturbanceOf, parseTicks } from './host.ts'
 
-test('the first line of /proc/stat has the ticks of all processors', () => {
+test('parseTicks sums the ticks of all processors in the first line of /proc/stat', () => {
   const stat = 'cpu  100 20 30 800 5 1 2 42 0 0\ncpu0 50 10 15 400 2 0 1 21 0 0\n'
   assert.deepEqual(parseTicks(stat), { all: 1000, busy: 150, stolen: 42 })
 })
 
-test('time that our own processes used is not the time of others', () => {
+test('disturbanceOf subtracts the CPU time of our own processes from that of all processes', () => {
   const before = { all: 1000, busy: 100, stolen: 0 }
   const after = { all: 1200, busy: 250, stolen: 4 }
   assert.deepEqual(disturbanceOf(before, after, 1.3), { stolen: 0.02, others: 0.1 })
-  // Ticks are coarser than the CPU time of a process.
+  // Ticks are coarser than the measured CPU time, so the difference can be negative.
   assert.deepEqual(disturbanceOf(before, after, 1.6), { stolen: 0.02, others: 0 })
 })
 
-test('a system without /proc/stat reports no disturbance', () => {
+test('on a system without /proc/stat, no disturbance is reported', () => {
   const none = parseTicks('')
   assert.deepEqual(disturbanceOf(none, none, 1), { stolen: 0, others: 0 })
 })

@@ -1,8 +1,8 @@
 /**
  * Measures how much CPU time the host of a virtual machine withheld from it (steal time), which
- * delays every process. The host can take a fifth of a minute in pieces of up to 200 ms, while the
- * server's 99th percentile is 15 ms. Without this correction, a benchmark of latency would measure
- * the host.
+ * delays every process. The host can take 20 % of a minute in slices of up to 200 ms, while the
+ * server's 99th percentile is 15 ms. Without this correction, latency benchmarks would measure the
+ * host.
  */
 import { readFileSync } from 'node:fs'
 
@@ -12,21 +12,24 @@ import { readFileSync } from 'node:fs'
  */
 const BUSY_FIELDS = 3
 const STEAL_AT = 7
-/** USER_HZ, which Linux fixes at 100 for /proc on all common machines. */
+/** USER_HZ. Linux fixes it at 100 for /proc on all common machines. */
 const TICKS_PER_SECOND = 100
 
-/** Time of all processors since the machine started, in ticks. `busy` is the time of processes. */
+/**
+ * Total time of all processors since the machine started, in ticks. `busy` is the time in which
+ * processes ran.
+ */
 export type HostTicks = { readonly all: number; readonly busy: number; readonly stolen: number }
 
 /**
- * Shares of the CPU time of all processors, from 0 to 1: what the host took, and what processes
- * other than ours used.
+ * Shares of the CPU time of all processors, from 0 to 1: the share that the host took, and the
+ * share that processes other than ours used.
  */
 export type Disturbance = { readonly stolen: number; readonly others: number }
 
 /**
  * Returns a function that reports the share of CPU time that the host took since this call, from 0
- * to 1. The share is 0 on systems that do not report it.
+ * to 1. Returns 0 on systems that do not report this time.
  */
 export function watchHost(): () => number {
   const began = ticks()
@@ -37,8 +40,8 @@ export function watchHost(): () => number {
 }
 
 /**
- * Returns a function that reports how much others used the processors since this call. `ourSeconds`
- * is the CPU time of our own processes so far.
+ * Returns a function that reports the share of CPU time that other processes and the host have used
+ * since this call. `ourSeconds` is the CPU time that our own processes have used so far.
  */
 export function watchOthers(ourSeconds: () => number): () => Disturbance {
   const [began, oursBefore] = [ticks(), ourSeconds()]
@@ -51,15 +54,15 @@ export function disturbanceOf(
   ourSeconds: number,
 ): Disturbance {
   const all = after.all - before.all
-  // A system that reports nothing counts as undisturbed.
+  // Without ticks, the system counts as undisturbed.
   if (!(all > 0)) return { stolen: 0, others: 0 }
   const busy = after.busy - before.busy - ourSeconds * TICKS_PER_SECOND
   return { stolen: (after.stolen - before.stolen) / all, others: Math.max(0, busy / all) }
 }
 
 /**
- * Repeats the measurement while the host takes more than `stolenMax`, at most `tries` times. The
- * calmest run counts, regardless of its result.
+ * Repeats the measurement while the host takes more than `stolenMax`, up to `tries` times. Returns
+ * the least disturbed run, regardless of its result.
  */
 export async function calmest<Result extends { readonly stolen: number }>(
   measure: () => Promise<Result>,

@@ -3,16 +3,16 @@
 export type Interval = {
   readonly value: number
   /**
-   * Lower bound of the 95 % confidence interval. It comes from the ranks of the values, so that it
-   * holds for any distribution.
+   * Lower bound of the 95 % confidence interval. It is derived from the ranks of the values, and is
+   * therefore valid for any distribution.
    */
   readonly low: number
   readonly high: number
 }
 
 /**
- * Factor for the ranks: two-sided 95 % of the normal distribution, times one half, the standard
- * deviation of a fair coin.
+ * Factor for the ranks: the two-sided 95 % quantile of the normal distribution, times the standard
+ * deviation of a fair coin, which is one half.
  */
 const HALF_NORMAL = 1.96 / 2
 

@@ -8,8 +8,8 @@ import type { Figure, KeptRun } from './figure.ts'
 const root = join(import.meta.dirname, '..', '..')
 
 /**
- * Writes a run to a file. `program` is the command without its arguments, which are those of this
- * process. The arguments are written without `option` and its value, the name of the file.
+ * Writes a run to a file. `program` is the command without its arguments, which are taken from this
+ * process. `option` and its value, the name of the file, are left out of them.
  */
 export function writeRun(
   file: string,

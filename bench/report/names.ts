@@ -22,9 +22,12 @@ const importingAll = /^import \* as \w+ from '(\.[^']*)'|\bimport\('(\.[^']*)'\)
 type Export = { readonly file: string; readonly sort: string; readonly name: string }
 
 const exported: Export[] = []
-/** Maps `file name` to whether a file other than a test imports it. */
+/** Maps `file name` to whether a file other than a test imports this name. */
 const imported = new Map<string, boolean>()
-/** Files that are imported as a namespace or dynamically. */
+/**
+ * Files that are imported dynamically or as a namespace, so that each of their exports counts as
+ * used.
+ */
 const whole = new Set<string>()
 for (const file of files) {
   const text = readFileSync(join(src, file), 'utf8')

@@ -1,7 +1,7 @@
 /**
  * Draws a stored comparison with the reference as one SVG. For each load it shows the rate as a
- * multiple of the reference's rate, and the CPU time as a share of the reference's. Colors follow
- * the reader's light or dark setting, and every bar has its figures as text.
+ * multiple of the reference's rate, and the CPU time as a share of the reference's. The colors
+ * follow the light or dark mode of the browser, and every bar also shows its figures as text.
  */
 import type { Figure, KeptRun } from './figure.ts'
 

@@ -1,8 +1,8 @@
 /**
- * `npm run bench -- --only access`: measures what RBAC adds to a get and a create. One server gets
- * the same load alternately from two users. The first is a member of system:masters and bypasses
- * authorization. A binding allows the group of the second one; the matching rule comes after the
- * rules of a role as long as `admin`.
+ * `npm run bench -- --only access`: measures what RBAC adds to a get and a create. Two users send
+ * the same load alternately to one server. The first user is a member of system:masters and
+ * bypasses authorization. The second user is allowed by a binding of its group, whose matching rule
+ * follows the rules of a role as long as `admin`.
  */
 import { createClient } from '../../test/recorded/compat/client.ts'
 import { startEtcd } from '../../test/support/harness/etcd.ts'
@@ -12,10 +12,10 @@ import { PackagedKeelson } from './packaged.ts'
 import { type Target, targetOf } from './targets.ts'
 
 const loads = ['get', 'create'] as const
-/** Target: at most 3 % more. */
+/** Target: a request costs at most 3 % more. */
 const TIMES_MAX = 1.03
 const RULES_BEFORE = 20
-/** Token of a user of the group `dev`, as in all servers of the test harness. */
+/** Token of a user in the group `dev`, which all servers of the test harness accept. */
 const USER_TOKEN = 'alice-token'
 
 const rbac = '/apis/rbac.authorization.k8s.io/v1'

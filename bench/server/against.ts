@@ -1,9 +1,9 @@
 /**
  * `npm run bench -- --against COMMIT`: compares the server of this checkout with that of another
  * commit. Both run on one machine and one etcd, each with its own key prefix, and alternate under
- * the same load. The result is the ratio of CPU time per request. A ratio within a round hardly
- * depends on the current speed of the machine. Every run starts new processes, because V8 compiles
- * each of them differently.
+ * the same load. The result is the ratio of CPU time per request. The current speed of the machine
+ * hardly affects a ratio within one round. Every run starts new processes, because V8 compiles each
+ * of them differently.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -29,9 +29,9 @@ import { prepare, type Workload } from './workloads.ts'
  * Number of warm-up runs of every load on each process, because V8 compiles code that runs often.
  */
 const WARM_UPS = 3
-/** Number of rounds of every load in each run. A run starts new processes. */
+/** Number of rounds of every load per run. Each run starts new processes. */
 const ROUNDS_PER_RUN = 6
-/** Number of additional rounds of a load in each run, to replace disturbed ones. */
+/** Maximum number of rounds per load and run that replace disturbed rounds. */
 const REPEATS_PER_RUN = 6
 /** Pause between two turns, in which connections can close. */
 const PAUSE_MS = 200
@@ -127,7 +127,7 @@ async function measureLoad(load: Workload, pair: Pair): Promise<Round[]> {
 
 /**
  * Runs one turn on each server. The order alternates, so that effects that grow over time apply to
- * both.
+ * both servers.
  */
 async function measureRound(load: Workload, pair: Pair, isReversed: boolean): Promise<Round> {
   const turn = async (target: Target): Promise<Turn> => {
@@ -145,7 +145,7 @@ async function measureRound(load: Workload, pair: Pair, isReversed: boolean): Pr
   )
 }
 
-/** Starts a server of any commit, without the flags that an older commit does not know. */
+/** Starts a server of any commit. Leaves out flags that an older commit does not support. */
 async function startAnyVersion(
   program: string,
   options: ApiServerOptions,

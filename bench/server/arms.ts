@@ -4,8 +4,8 @@
  * of its heap therefore affect all of them alike. The result is the median of the differences
  * within a round, with its confidence interval.
  *
- * Two processes are not compared, because each compiles its code and grows its heap in its own way.
- * That can make more of a difference than the one that is measured.
+ * Two processes are not compared, because each compiles its code and grows its heap differently.
+ * This can cause a larger difference than the one that is measured.
  */
 import { type Interval, median, medianInterval } from '../report/interval.ts'
 import { cpuSeconds } from './process-usage.ts'
@@ -38,7 +38,7 @@ export async function runArms(
 ): Promise<ReadonlyMap<string, readonly Slice[]>> {
   const measured = new Map<string, Slice[]>(arms.map(({ name }) => [name, []]))
   for (let round = -warmUp; round < rounds; round++) {
-    // In turn, each arm runs equally often after each of the others.
+    // The order rotates, so that each arm runs equally often after each of the others.
     const turned = arms.map((_, at) => arms[(at + Math.abs(round)) % arms.length])
     for (const arm of round % 2 === 0 ? turned : turned.toReversed()) {
       if (arm === undefined) continue
@@ -51,7 +51,8 @@ export async function runArms(
 
 export type KeptConnections = {
   /**
-   * Number of requests in one slice, enough that each slice has its share of garbage collections.
+   * Number of requests per slice, large enough that each slice includes its share of garbage
+   * collections.
    */
   readonly requests: number
   readonly connections: number
@@ -60,8 +61,8 @@ export type KeptConnections = {
 }
 
 /**
- * Runs slices over persistent connections, with a client in Node that takes as much CPU time as the
- * server. The server therefore waits for the client.
+ * Runs slices over persistent connections. The client runs in Node and takes as much CPU time as
+ * the server, so the server often waits for it.
  */
 export function overKept(
   target: Target,
@@ -90,8 +91,8 @@ export function overKept(
 export type Full = { readonly requests: number; readonly clients: number; readonly streams: number }
 
 /**
- * Runs slices with h2load, as fast as the server responds. Each slice opens new connections, the
- * same number in all arms.
+ * Runs slices with h2load, as fast as the server responds. Each slice opens the same number of new
+ * connections in all arms.
  */
 export function atFullLoad(
   target: Target,
@@ -114,12 +115,15 @@ export function atFullLoad(
 }
 
 export type Difference = Interval & {
-  /** Median of the heavier load. The median of the lighter one follows. */
+  /** Median of the heavier load. `lighter` is the median of the lighter load. */
   readonly heavier: number
   readonly lighter: number
 }
 
-/** Returns the median difference between two loads within a round, with its confidence interval. */
+/**
+ * Returns the median of the differences between two loads in each round, with its confidence
+ * interval.
+ */
 export function difference(heavier: readonly number[], lighter: readonly number[]): Difference {
   const differences = heavier.map((one, round) => one - (lighter[round] ?? Number.NaN))
   return { ...medianInterval(differences), heavier: median(heavier), lighter: median(lighter) }

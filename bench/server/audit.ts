@@ -1,10 +1,11 @@
 /**
- * Measures the cost of auditing: gets and creates on servers that record nothing, and on servers
- * that record everything at Metadata, alternating on one etcd. Run it directly:
+ * Measures the cost of auditing: gets and creates on servers without auditing, and on servers that
+ * record everything at level Metadata. The servers share one etcd and alternate. Run it directly:
  *
  *   node bench/server/audit.ts [--rounds N] [--only LOAD] [--before TREE]
  *
- * TREE is another source tree of Keelson. Its server records nothing and is part of the comparison.
+ * TREE is another source tree of Keelson. A server without auditing from this tree joins the
+ * comparison.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

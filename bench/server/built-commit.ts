@@ -1,7 +1,7 @@
 /**
  * Builds the server of a commit for a comparison. The build runs in a temporary git worktree, which
- * is removed afterwards. Only the package is stored, in `.cache/against/COMMIT`. A commit never
- * changes, so later runs reuse it.
+ * is removed afterwards. Only the package is kept, in `.cache/against/COMMIT`, and later runs reuse
+ * it.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -21,17 +21,17 @@ import { isRecord } from '../../test/recorded/compat/json.ts'
 const root = join(import.meta.dirname, '..', '..')
 const cache = join(root, '.cache', 'against')
 
-/** Resolves any name of a commit, such as a branch or a short hash. */
+/** Resolves a revision of git, such as a branch or a short hash, to the full hash of its commit. */
 export const commitOf = (name: string): string => git(['rev-parse', '--verify', `${name}^{commit}`])
 
 /**
- * Returns the commit of this checkout. Uncommitted changes and new files are stored in a commit
- * that no branch refers to.
+ * Returns the commit of this checkout. If there are uncommitted changes or new files, creates a
+ * commit with them that no branch refers to.
  */
 export function commitOfCheckout(): string {
   mkdirSync(cache, { recursive: true })
   const folder = mkdtempSync(join(cache, 'index-'))
-  // A fixed author and date give equal content an equal hash, so that it is built only once.
+  // With a fixed author and date, equal content has an equal hash, so that it is built only once.
   const env = {
     GIT_INDEX_FILE: join(folder, 'index'),
     ...Object.fromEntries(
@@ -64,7 +64,7 @@ export function buildCommit(commit: string): string {
     git(['worktree', 'add', '--quiet', '--detach', worktree, commit])
     const modules = installPackages(worktree)
     symlinkSync(modules, join(worktree, 'node_modules'))
-    // The first commits have no build step and run from their sources.
+    // The earliest commits have no build step and run from their sources.
     if (hasBuild(worktree)) run('npm', ['run', 'build'], worktree)
     moveInto(folder, (into) => {
       for (const part of ['package.json', 'bin', hasBuild(worktree) ? 'dist' : 'src'])
@@ -79,8 +79,8 @@ export function buildCommit(commit: string): string {
 }
 
 /**
- * Returns the packages that the lock file of the worktree names. Commits with equal lock files
- * share them.
+ * Returns the folder with the packages that the worktree's lock file names. Commits with equal lock
+ * files share one folder.
  */
 function installPackages(worktree: string): string {
   const lock = readFileSync(join(worktree, 'package-lock.json'))
@@ -107,7 +107,10 @@ function hasBuild(worktree: string): boolean {
   return isRecord(manifest) && isRecord(manifest['scripts']) && 'build' in manifest['scripts']
 }
 
-/** Fills a temporary folder and renames it, so that a folder is complete as soon as it exists. */
+/**
+ * Fills a temporary folder, then renames it, so that a folder with the final name is always
+ * complete.
+ */
 function moveInto(folder: string, fill: (into: string) => void): void {
   const into = mkdtempSync(join(cache, 'new-'))
   try {

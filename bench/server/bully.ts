@@ -1,9 +1,9 @@
 /**
- * `npm run bench -- --reference --only bully`: measures whether one client can starve another. On a
- * thousand connections, a user lists 10,000 objects without pause. On two hundred more it creates
- * objects, and it reads 300 MB slowly. Next to it, a well-behaved user gets and creates, and a
- * kubelet renews its lease. Each is measured first without the bully, then with it, on Keelson and
- * then on the reference.
+ * `npm run bench -- --reference --only bully`: measures whether one client can starve another. The
+ * bully lists 10,000 objects without pause on a thousand connections, creates objects on two
+ * hundred more, and slowly reads 300 MB on another one. Meanwhile, a well-behaved user sends gets
+ * and creates, and a kubelet renews its lease. Both are measured first without and then with the
+ * bully, on Keelson and then on the reference.
  */
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -29,16 +29,16 @@ type Size = {
   readonly objects: number
   readonly listers: number
   readonly creators: number
-  /** Number of objects of a megabyte each that the slow reader is sent. */
+  /** Number of objects of 1 MB in the list that the slow reader reads. */
   readonly largeObjects: number
   /**
-   * Duration of each of the two measurements: long enough for a 99th percentile of hundreds of
-   * requests.
+   * Duration of each of the two measurements, long enough to compute a 99th percentile from
+   * hundreds of requests.
    */
   readonly seconds: number
   /**
-   * Time before the measurement for connections to open, and for a period of lending and borrowing
-   * of seats.
+   * Time before the measurement. In this time, connections open, and priority levels borrow and
+   * lend seats for one period.
    */
   readonly settleSeconds: number
   readonly restSeconds: number
@@ -54,7 +54,7 @@ const full: Size = {
   restSeconds: 40,
 }
 /**
- * Smaller load that shows the effect of a change within a minute: `node bench/server/bully.ts
+ * A smaller load for development, with a result within a minute: `node bench/server/bully.ts
  * [--scale X]`. It measures only Keelson, from its sources.
  */
 const quick: Size = { ...full, largeObjects: 30, seconds: 10, settleSeconds: 5, restSeconds: 1 }
@@ -62,11 +62,10 @@ const quick: Size = { ...full, largeObjects: 30, seconds: 10, settleSeconds: 5, 
 const LARGE_BYTES = 1_000_000
 const SLOW_BYTES_PER_SECOND = 200_000
 const BETWEEN_MS = 25
-/** Share of CPU time that the host may take in a valid measurement. */
+/** Maximum share of CPU time that the host may take in a valid measurement. */
 const STOLEN_MAX = 0.03
 const TRIES = 4
 
-/** Targets. */
 const TIMES_IDLE_MAX = 5
 const TIMES_REFERENCE_MAX = 0.5
 const MEMORY_TIMES_MAX = 1.2
@@ -93,19 +92,19 @@ type Times = {
 type Report = {
   readonly idle: Times
   readonly bullied: Times
-  /** Number of requests of the well-behaved clients that failed during the bully's load. */
+  /** Number of requests of the well-behaved clients that failed while the bully ran. */
   readonly failed: number
   readonly idleMiB: number
   readonly afterMiB: number
   readonly peakMiB: number
   readonly isAlive: boolean
   /**
-   * Share of time, during the bully's load, for which the server's main thread ran. `kept` is the
-   * share for which it waited for a processor that other threads used.
+   * Share of time for which the server's main thread ran while the bully was active. `kept` is the
+   * share of time for which the thread waited for a CPU that other threads used.
    */
   readonly busy: number
   readonly kept: number
-  /** Share of CPU time that the host took, with or without the bully, whichever is more. */
+  /** Share of CPU time that the host took: the larger of the shares with and without the bully. */
   readonly stolen: number
   readonly note: string
 }
@@ -195,8 +194,9 @@ async function measure(name: string, start: Start, size: Size): Promise<Omit<Rep
     await readAll(target, listed)
     await readAll(target, large)
     await sleep(5_000)
-    // These clients connect before the bully starts and stay connected. Otherwise they might wait
-    // to connect until the bully has stopped, and the measurement would miss it.
+    // The well-behaved clients connect before the bully starts and stay connected. Otherwise they
+    // might not get a connection until the bully has stopped, and the measurement would miss its
+    // effect.
     using user = new Http2Client({ ...target, token: goodToken })
     using node = new Http2Client(target)
     const clients: GoodClients = { user, node }
@@ -266,7 +266,10 @@ async function readAll(target: Target, path: string): Promise<void> {
   await client.ask({ path })
 }
 
-/** Sends one request of each type at a time, on open connections. */
+/**
+ * Clients that each send one request at a time on an open connection: a user, and the kubelet of a
+ * node.
+ */
 type GoodClients = { readonly user: Http2Client; readonly node: Http2Client }
 
 async function goodFaith(
@@ -309,7 +312,7 @@ async function goodFaith(
   return { times: { get, create, lease }, failed }
 }
 
-/** Starts immediately and runs until it is stopped. */
+/** Starts the bully at once. It runs until `end` is called. */
 function bully(
   target: Target,
   directory: string,
@@ -336,7 +339,7 @@ function bully(
   return { end: () => slow(), ended: floods }
 }
 
-/** Returns a function that stops the reader. */
+/** Starts to read slowly, and returns a function that stops the reader. */
 function readSlowly({ server, token = '' }: Target): () => void {
   const session = connect(server, { rejectUnauthorized: false })
   session.on('error', () => undefined)
@@ -366,8 +369,8 @@ async function answers(target: Target): Promise<boolean> {
 }
 
 /**
- * Returns how long the main thread, which runs the event loop, has run and has waited for a
- * processor.
+ * Returns how long the main thread, which runs the event loop, has run and how long it has waited
+ * for a CPU.
  */
 function mainThread(pid: number | undefined): {
   readonly ranMs: number

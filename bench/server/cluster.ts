@@ -1,8 +1,8 @@
 /**
- * `npm run bench -- --only cluster [--reference] [--nodes N] [--pods M]`: measures a cluster as its
- * API server sees it. The real kube-controller-manager and kube-scheduler, and kwok, which
- * simulates the kubelets of N nodes, bring M Pods of Deployments to Running. Then the cluster is
- * idle. Servers are measured one after the other, each alone with its own etcd.
+ * `npm run bench -- --only cluster [--reference] [--nodes N] [--pods M]`: measures the API server
+ * of a whole cluster. kube-controller-manager, kube-scheduler and kwok, which simulates the
+ * kubelets of N nodes, bring M Pods of Deployments to the phase Running. Then the cluster is idle.
+ * The servers are measured one after the other, each with its own etcd.
  */
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -28,19 +28,21 @@ const LANES = 16
 /** Time for the components to acquire their leases and to list the resources that they watch. */
 const SETTLE_MS = 8_000
 const POLL_MS = 500
-/** Limit for the wait. A cluster that takes longer is stuck. */
+/** Maximum wait until all Pods are Running. A cluster that takes longer is stuck. */
 const RUNNING_MAX_MS = 15 * 60_000
 /**
  * Wait before the idle measurement, because controllers still write statuses and events after all
  * Pods are Running.
  */
 const CALM_MS = 10_000
-/** Duration of a node lease, as a kubelet sets it. Leases are renewed at a quarter of this. */
+/**
+ * Duration of a node lease, as a kubelet sets it. Leases are renewed after a quarter of this time.
+ */
 const LEASE_SECONDS = 40
 /**
- * Duration of the idle measurement. kwok renews the leases of all nodes in a burst, so it spans
- * several whole rounds of renewals. CPU time is also reported per write, because a burst at either
- * end may fall outside of the measurement.
+ * Duration of the idle measurement. kwok renews the leases of all nodes in a burst, so the duration
+ * is several whole rounds of renewals. CPU time is also reported per write, because a burst at the
+ * beginning or end can fall outside of the measurement.
  */
 const REST_MS = 6 * (LEASE_SECONDS / 4) * 1000
 
@@ -65,13 +67,13 @@ type Run = {
 
 type Rest = {
   readonly corePercent: number
-  /** Number of writes, from etcd's revision. */
+  /** Number of writes, computed from etcd's revision. */
   readonly writes: number
   readonly cpuMillisPerWrite: number
-  /** Number of requests, from the server's own metrics. A watch counts when it ends. */
+  /** Number of requests, from the server's own metrics. A watch is counted when it ends. */
   readonly requests: number
   readonly cpuMillisPerRequest: number
-  /** The most frequent requests. */
+  /** The most frequent requests, with their numbers. */
   readonly most: string
 }
 
@@ -86,7 +88,8 @@ async function runCluster(
   { nodes, pods }: ClusterOptions,
 ): Promise<Run> {
   await using etcd = await startEtcd()
-  // Limits high enough not to affect the result. Those of the clients are raised below.
+  // Limits that are high enough not to affect the result. The limits of the clients are raised
+  // below.
   const limits = ['--max-requests-inflight=4000', '--max-mutating-requests-inflight=2000']
   const args = ['--disable-admission-plugins=', '--authorization-mode=AlwaysAllow', ...limits]
   using keelson = new PackagedKeelson()
@@ -123,8 +126,8 @@ async function startComponents(
     ]),
   )
   const [port = 0] = await freePorts(1)
-  // Without a configuration kwok uses its built-in fast stages: a node is Ready and a Pod Running
-  // as soon as kwok sees it.
+  // Without a configuration, kwok uses its built-in stages without delays: a node becomes Ready and
+  // a Pod Running as soon as kwok receives it.
   const flags = [
     `--kubeconfig=${kubeconfig}`,
     '--manage-all-nodes=true',
@@ -358,7 +361,7 @@ function figuresOf(run: Run): Figure[] {
   ]
 }
 
-/** Limit for each figure, as a fraction of the reference's value. */
+/** Maximum for each figure, as a fraction of the reference's value. */
 const targets: readonly number[] = [1, 1 / 2, 1 / 2, 1 / 2, 1 / 2, 1 / 2, 1 / 2, 1]
 
 function compare(ours: Run, theirs: Run): Figure[] {

@@ -11,7 +11,7 @@ import { PackagedKeelson } from './packaged.ts'
 import { targetOf } from './targets.ts'
 import { usualLoads, wanted } from './wanted.ts'
 
-/** Enables streaming lists, which are beta in v1.33 and disabled by default. */
+/** Enables streaming lists, which are beta in v1.33 but disabled by default. */
 const args = ['--feature-gates=WatchList=true']
 
 export async function benchAgainstReference(options: {

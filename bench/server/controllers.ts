@@ -1,6 +1,6 @@
 /**
- * The typical load of controllers: lists and watches in protobuf, events, and statuses as strategic
- * merge patches.
+ * A load that is typical of controllers: lists and watches in protobuf, events, and status updates
+ * as strategic merge patches.
  */
 import { filteredPods } from './filtered-lists.ts'
 import type { Figures } from './h2load.ts'

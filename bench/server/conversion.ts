@@ -1,7 +1,7 @@
 /**
  * Measures a large kind whose objects only a webhook can convert, while many clients watch it in a
- * version that is not the stored one. Each object is converted once, in reviews of limited size,
- * and the cached conversions take about as much memory as the objects. Run it directly: node
+ * version other than the stored one. Each object is converted once, in ConversionReviews of limited
+ * size. The cached conversions take about as much memory as the objects. Run it directly: node
  * bench/server/conversion.ts [objects] [watchers]
  */
 import { isRecord } from '../../test/recorded/compat/json.ts'
@@ -21,9 +21,12 @@ const WATCHERS = 100
 const WATCHERS_PER_CONNECTION = 10
 const VALUE_BYTES = 800
 const WRITERS = 32
-/** Number of changes after all watchers have seen all objects. */
+/** Number of changes that are made after all watchers have received all objects. */
 const CHANGES = 200
-/** Wait for V8 and glibc to return unused memory to the system, which they do with a delay. */
+/**
+ * Wait before memory is measured, because V8 and glibc return unused memory to the system with a
+ * delay.
+ */
 const IDLE_MS = 20_000
 const MIB = 1 << 20
 const REVIEW_BYTES_MAX = 512 << 10
@@ -97,7 +100,7 @@ export async function benchConversion(objects = OBJECTS, watchers = WATCHERS): P
   ]
 }
 
-/** Resolves when the kind is served in both versions. */
+/** Waits until the kind is served in both versions. */
 async function define(client: SoakClient, hook: ConversionHook): Promise<void> {
   await client.call('POST', definitions, definitionOf('k0', hook.clientConfig))
   for (const version of ['v1', 'v2'] as const)
@@ -150,7 +153,7 @@ async function countBytes(url: string, path: string): Promise<number> {
   }
 }
 
-/** Opens watches and counts their lines. */
+/** Opens watches and counts the lines that they receive. */
 class WatcherCrowd implements Disposable {
   readonly #counts: number[]
   readonly #sessions: ClientHttp2Session[]

@@ -31,7 +31,7 @@ const nameOf = (at: number): string => `${pluralOf(at)}.${groupOf(at)}`
 const collectionOf = (at: number): string =>
   `/apis/${groupOf(at)}/v1/namespaces/default/${pluralOf(at)}`
 
-/** Returns a CustomResourceDefinition of a kind with 60 described fields. */
+/** Returns a CustomResourceDefinition of a kind whose schema has 60 fields with descriptions. */
 export function definition(at: number): object {
   const properties = Object.fromEntries(
     Array.from({ length: FIELDS }, (_, field) => [
@@ -91,8 +91,8 @@ export class DefinitionsClient implements Disposable {
   }
 
   /**
-   * Checks all definitions in one request. A check of each would be the first request to it, which
-   * is measured elsewhere.
+   * Checks all definitions with one discovery request. Requesting each resource would be the first
+   * request to it, which is measured elsewhere.
    */
   async waitUntilServed(count: number): Promise<void> {
     for (;;) {
@@ -127,14 +127,14 @@ export class DefinitionsClient implements Disposable {
     if (status !== CREATED) throw new Error(`an object of definition ${at}: ${status}`)
   }
 
-  /** Repeats the request until the objects of a definition are served. */
+  /** Repeats a request until the server serves the objects of a definition. */
   async waitForCollection(at: number): Promise<void> {
     while ((await this.ask({ path: collectionOf(at) })).status !== OK) continue
   }
 
   /**
-   * Waits until the definition is gone, then until its objects are no longer served. Returns how
-   * long the second wait took.
+   * Waits until the definition is deleted, then until its objects are no longer served. Returns the
+   * duration of the second wait.
    */
   async waitUntilWithdrawn(at: number): Promise<number> {
     while ((await this.ask({ path: `${definitionsPath}/${nameOf(at)}` })).status !== NOT_FOUND)

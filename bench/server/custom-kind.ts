@@ -1,6 +1,6 @@
 /**
- * A custom kind as operators define it, and an object of it. The kind has 200 fields of all types,
- * including six parts with the same schema, and ten validation rules. The object is valid.
+ * A custom kind of realistic size, and a valid object of it. The kind has 200 fields of all types
+ * and ten validation rules. Six of its fields have the same schema.
  */
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
@@ -48,7 +48,7 @@ const amount: Schema = {
   pattern: quantity,
 }
 
-/** A part of the object, with 27 fields. */
+/** Schema of 27 fields that several fields of the object share. */
 const part: Schema = fields(
   {
     image: text({ pattern: '^[a-z0-9./-]+(:[A-Za-z0-9_.-]+)?$' }),
@@ -111,7 +111,7 @@ const specRules = [
   rule('quantity(self.storage.size).isGreaterThan(quantity("1Gi"))'),
 ]
 
-/** The last two rules are those of a field that never changes, and of the whole object. */
+/** The last two rules apply to a field that never changes and to the whole object. */
 const schema: Schema = fields(
   {
     spec: fields(

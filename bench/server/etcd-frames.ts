@@ -1,4 +1,4 @@
-/** The part of etcd's protocol that is needed to load bare etcd: two requests as gRPC frames. */
+/** The subset of etcd's protocol that is needed to load bare etcd: two requests as gRPC frames. */
 
 export const putRequest = (key: string, value: string): Buffer =>
   Buffer.concat([field(1, key), field(2, value)])

@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --only etcds`: compares Events in a separate etcd with all resources in one.
- * Each setup gets the same load: Events as fast as some clients can create them, and an occasional
- * ConfigMap. Its latency shows what the Events cost other clients.
+ * `npm run bench -- --only etcds`: compares a separate etcd for Events with one etcd for all
+ * resources. Both setups get the same load: Events as fast as some clients can create them, and an
+ * occasional ConfigMap. The latency of the ConfigMaps shows how Events slow down other clients.
  */
 import { startEtcd } from '../../test/support/harness/etcd.ts'
 import { startKeelson } from '../../test/support/harness/keelson.ts'
@@ -10,7 +10,7 @@ import type { Figure } from '../report/figure.ts'
 
 const SECONDS = 15
 const EVENT_LANES = 16
-/** Number of ConfigMaps per second, low enough to measure without adding load. */
+/** Number of ConfigMaps per second, low enough that they hardly add to the load. */
 const MAPS_PER_SECOND = 50
 
 type Measurement = {

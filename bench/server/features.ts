@@ -1,17 +1,18 @@
 /**
  * `npm run bench -- --only features`: measures the cost of each component that observes or limits
- * requests, in µs of CPU time of a get and of a create. Two servers with everything disabled show
- * how much two equal servers differ. The others have one component enabled each, or all of them.
- * All alternate in short turns on one etcd.
+ * requests, in µs of CPU time per get and per create. Two servers have everything disabled and show
+ * how much equal servers differ. Each of the others has one component enabled, or all of them. All
+ * servers alternate in short turns on one etcd.
  *
- * The comparison is of code that V8 has compiled, of servers under load. This needs many requests,
- * because V8 still optimizes the path of a get after 100,000 of them. While a server waits for its
- * turn, V8 collects the hidden classes of finished requests and discards the code that was compiled
- * for them (`--trace-deopt-verbose`: "embedded weak objects cleared" after a "Mark-Compact
- * (reduce)"). The first 4,000 gets after a pause therefore take more than twice as long.
+ * The servers are compared under load, after V8 has compiled their code. This takes many requests:
+ * V8 still optimizes the path of a get after 100,000 requests. While a server waits for its turn,
+ * V8 collects the hidden classes of finished requests and discards the code that was compiled for
+ * them (`--trace-deopt-verbose`: "embedded weak objects cleared" after a "Mark-Compact (reduce)").
+ * The first 4,000 gets after a pause therefore take more than twice as long.
  *
  * For this reason each server is warmed up several times with new connections, and again before
- * each of its turns. There are enough turns that the median is one in which no code was compiled.
+ * each of its turns. The number of turns is large enough that no code is compiled in the median
+ * turn.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,27 +29,29 @@ import { type Target, targetOf } from './targets.ts'
 const GETS = 12_000
 const CREATES = 500
 /**
- * Warm-up runs of h2load. There are several, because code for the end of a connection also has to
- * be compiled.
+ * Number of warm-up runs of h2load. There are several, because code for closing connections also
+ * has to be compiled.
  */
 const WARM_UP_RUNS = 40
 const WARM_UP_GETS = 25_000
 /**
- * Warm-up gets before each turn, to compile the code that V8 discarded since the last turn. A few
- * thousand are not enough.
+ * Number of warm-up gets before each turn. They compile the code that V8 has discarded since the
+ * last turn, which takes more than a few thousand gets.
  */
 const TURN_WARM_UP_GETS = 30_000
 const ROUNDS_PER_RUN = 9
-/** Target: with everything enabled, a get costs less than a fifth more. */
+/** Target: with everything enabled, a get takes at most 20 % more CPU time. */
 const TIMES_MAX = 1.2
-/** Token of a user who is not an administrator. RBAC and flow control exempt administrators. */
+/**
+ * Token of a user who is not an administrator, because RBAC and flow control exempt administrators.
+ */
 const USER_TOKEN = 'alice-token'
 
 const json = { 'content-type': 'application/json' }
 const maps = '/api/v1/namespaces/default/configmaps'
 /**
- * Concurrency that stays below the 49 seats of the priority level for users whom no other flow
- * schema names.
+ * Concurrency below the 49 seats of the priority level for users without a more specific flow
+ * schema.
  */
 const withinSeats = { clients: 4, streams: 8 } as const
 const get: Load = { uri: `${maps}/bench`, amount: { requests: GETS }, ...withinSeats }
@@ -136,7 +139,7 @@ function featuresIn(dir: string, endpoint: string): readonly Feature[] {
 }
 
 async function prepare(targets: readonly Target[]): Promise<void> {
-  // The last server has RBAC enabled, and its administrator may bind roles.
+  // The last server has RBAC enabled, and its administrator is allowed to create bindings.
   const last = targets.at(-1)
   if (last === undefined) return
   using admin = new Http2Client({ ...last, token: 'admin-token' })

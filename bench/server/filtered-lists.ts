@@ -1,4 +1,4 @@
-/** Loads that list a part of many Pods, as kubelets, controllers and `kubectl get -l` do. */
+/** Loads that list a subset of many Pods, as kubelets, controllers and `kubectl get -l` do. */
 import { type Figures, h2load } from './h2load.ts'
 import { Http2Client } from './http2-client.ts'
 import { measureLanes } from './lanes.ts'
@@ -7,21 +7,27 @@ import type { Target } from './targets.ts'
 import type { Workload, WorkloadOptions } from './workloads.ts'
 
 export const filteredPods = { namespace: 'bench-filtered', count: 10_000, nodes: 500 }
-/** Pods in addition to filteredPods: together 150,000, without the Pods of other loads. */
+/**
+ * Pods in addition to `filteredPods`. Together they are 150,000, not counting the Pods of other
+ * loads.
+ */
 const largePods = { namespace: 'bench-large', count: 140_000, nodes: 5000 }
-/** A namespace with few Pods, one hundredth of filteredPods. */
+/** A namespace with few Pods: one hundredth of the number in `filteredPods`. */
 const fewPods = { namespace: 'bench-few', count: 100, nodes: 100 }
 /**
- * Number of lists: enough that connection handshakes, a few milliseconds of each run, are
- * negligible.
+ * Number of lists, large enough that connection handshakes, which take a few milliseconds of each
+ * run, are negligible.
  */
 const LISTS = 1000
 const LARGE_LISTS = 300
-/** Divisor of the number of lists for which a server without an index scans all 150,000 Pods. */
+/**
+ * Factor by which the number of lists is reduced if a server without an index would scan all
+ * 150,000 Pods.
+ */
 const LARGE_FEWER = 6
-/** Number of clients, each of which waits for its responses. */
+/** Number of concurrent clients. Each waits for a response before it sends the next request. */
 const LANES = 2
-/** Page size of lists by label, as a client that displays them uses. */
+/** Page size of lists by label, typical of a client that displays them. */
 const PAGE = 25
 
 /** The Accept header that kubectl sends. */
@@ -37,7 +43,10 @@ type List = {
   readonly accept?: string
   /** Sends one request for each page. */
   readonly isPaged?: boolean
-  /** Divisor of the number of lists, because a server may scan everything for each page. */
+  /**
+   * Factor by which the number of lists is reduced, because a server may scan all Pods for each
+   * page.
+   */
   readonly fewer?: number
   /** Whether the reference scans all Pods because it has no index for this list. */
   readonly isScanned?: boolean
@@ -107,8 +116,8 @@ export function filteredLists({ scale, directory }: WorkloadOptions): Workload[]
 }
 
 /**
- * Returns the lists over many Pods. They run last, because the additional Pods slow down the lists
- * above.
+ * Returns the lists over many Pods. They run last, because the additional Pods slow down the other
+ * lists.
  */
 export function largeLists({ scale, directory }: WorkloadOptions): Workload[] {
   const countOf = ({ isPaged = false, isScanned = false }: List): number =>
@@ -139,7 +148,8 @@ type Runs = { readonly count: number; readonly directory: string }
 
 /**
  * Measures with h2load, because for a short list a client in Node uses as much CPU time as the
- * server, on the same two cores. h2load cannot follow pages.
+ * server, on the same two cores. h2load cannot request the next page, so paged lists use a client
+ * in Node.
  */
 function measure(target: Target, list: List, { count, directory }: Runs): Promise<Figures> {
   const { path, accept = 'application/json', isPaged = false } = list
@@ -167,5 +177,8 @@ async function measurePages(target: Target, { path }: List, count: number): Prom
   })
 }
 
-/** Number of bytes that include the list's own metadata, which precedes its items. */
+/**
+ * Length of the beginning of a response that includes the list's own metadata, which precedes the
+ * items.
+ */
 const HEAD_BYTES = 4096

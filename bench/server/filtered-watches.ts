@@ -1,7 +1,7 @@
 /**
  * Loads with thousands of watches that each match few changes, while Pods change 2,000 times per
- * second. The cost of an event should grow with the number of watches that match it, not with the
- * number of all watches. For comparison, the same changes are also made before any watch starts.
+ * second. The cost of an event should grow with the number of matching watches, not with the total
+ * number of watches. For comparison, the same changes are also made without any watch.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Figures, h2load } from './h2load.ts'
@@ -14,12 +14,12 @@ import type { Workload, WorkloadOptions } from './workloads.ts'
 
 const pods = { namespace: 'bench-watched', count: 8000, nodes: 5000 }
 const CHANGES_PER_SECOND = 2000
-/** Share of the Pods that change while watches are open. Each Pod changes once in a run. */
+/** Share of the Pods that change while watches are open. Each Pod changes once per run. */
 const WATCHED_SHARE = 3 / 4
-/** Number of streams per connection, which is what servers allow by default. */
+/** Number of streams per connection, which is the default limit of servers. */
 const WATCHES_PER_CONNECTION = 100
 const LANES = 16
-/** Time for the last events to arrive. */
+/** Wait for the last events to arrive. */
 const SETTLE_MS = 1000
 
 type Watches = {
@@ -91,7 +91,7 @@ async function measure(
   return { ...figures, cpuMicros, note }
 }
 
-/** Changes Pods with one client, because several would all begin with the first Pod. */
+/** Changes Pods with one client, because all clients would begin with the first Pod. */
 function changePods(target: Target, uri: readonly string[], directory: string): Promise<Figures> {
   const status = {
     message: `changed at ${Date.now()}`,
@@ -150,7 +150,10 @@ class WatchCounter implements Disposable {
     for (const client of this.#clients) client[Symbol.dispose]()
   }
 
-  /** Counts newlines. Events end with one, and JSON that a server sends has no others. */
+  /**
+   * Counts newlines. Each event ends with a newline, and the JSON that a server sends contains no
+   * others.
+   */
   #count(piece: Buffer): void {
     for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, at + 1)) this.#events++
   }

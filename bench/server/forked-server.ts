@@ -9,12 +9,12 @@ import { Authority } from '../../test/support/harness/issued-certificate.ts'
 import { portOf } from '../../test/support/harness/port-of.ts'
 
 /**
- * Memory limit of a session. With Node's default of 10, the server would refuse streams while long
- * responses are sent on others.
+ * Maximum memory of an HTTP/2 session, in megabytes. With Node's default of 10, the server would
+ * refuse new streams while it sends long responses.
  */
 const SESSION_MEGABYTES_MAX = 1000
 
-/** `caBundle` is encoded in base64. */
+/** `caBundle` is Base64-encoded. */
 export type ServerAddress = { readonly port: number; readonly caBundle: string }
 
 export type Answer = (request: Http2ServerRequest, reply: Http2ServerResponse) => void
@@ -32,7 +32,7 @@ export class ForkedServer implements AsyncDisposable {
     return this.#child.pid
   }
 
-  /** Runs `file` with --serve, which must make it call `serveForked`. */
+  /** Runs `file` with the argument `--serve`. The file must then call `serveForked`. */
   static async start(file: string): Promise<ForkedServer> {
     const child = fork(file, ['--serve'])
     const [told]: ServerAddress[] = await once(child, 'message')
@@ -47,7 +47,7 @@ export class ForkedServer implements AsyncDisposable {
   }
 }
 
-/** `hosts` are the names that its certificate is issued for. */
+/** `hosts` are the names for which the server's certificate is issued. */
 export async function serveForked(hosts: readonly string[], answer: Answer): Promise<void> {
   const authority = new Authority('bench')
   const { certificatePem: cert, keyPem: key } = authority.issue({ usage: ['server'], hosts })

@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { cpuSeconds } from './process-usage.ts'
 import type { Target } from './targets.ts'
 
-/** Limit for the output. h2load prints a line per client and a summary, which is far less. */
+/** Maximum size of h2load's output, far more than its summary and one line per client. */
 const OUTPUT_BYTES_MAX = 64 << 20
 /**
- * Time after which h2load is killed, because a client of h2load that connects after the end of the
- * load never stops.
+ * Time after which h2load is killed. A client of h2load that connects after the end of the load
+ * would never stop.
  */
 const LATE_MS_MAX = 30_000
 
@@ -21,7 +21,7 @@ export type Load = {
   readonly amount: { readonly requests: number } | { readonly seconds: number }
   readonly clients?: number
   readonly streams?: number
-  /** Requests per second of each client. If absent, as many as possible. */
+  /** Requests per second of each client. If absent, the rate is not limited. */
   readonly perSecond?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly method?: string
@@ -31,18 +31,18 @@ export type Load = {
 export type Figures = {
   readonly failed: number
   readonly perSecond: number
-  /** Median latency in ms. Undefined if there were no responses. */
+  /** Median latency in ms. Undefined if there was no response. */
   readonly p50: number | undefined
   readonly p99: number | undefined
   readonly megabytes: number
   /** CPU time that the server spent per request, in µs. */
   readonly cpuMicros: number
-  /** Unit of `perSecond` if it does not count requests. */
+  /** Unit of `perSecond` if it is not requests. */
   readonly unit?: string
   readonly note?: string
 }
 
-/** `directory` holds the lists, bodies and logs that h2load reads and writes. */
+/** `directory` is the folder for the lists, bodies and logs that h2load reads and writes. */
 export async function h2load(target: Target, load: Load, directory: string): Promise<Figures> {
   const log = join(directory, `log-${randomUUID()}`)
   const cpuBefore = cpuSeconds(target.pid)
@@ -98,7 +98,10 @@ function argumentsOf(
   ]
 }
 
-/** Resolves to the output even if h2load fails, because failed requests make it fail. */
+/**
+ * Resolves to the output even if h2load exits with an error, because a single failed request causes
+ * one.
+ */
 function run(args: readonly string[], timeout: number): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile('h2load', args, { maxBuffer: OUTPUT_BYTES_MAX, timeout }, (error, output) => {
@@ -111,7 +114,7 @@ function run(args: readonly string[], timeout: number): Promise<string> {
   })
 }
 
-/** Parses a line of the log: start of the request, its status and its duration in µs. */
+/** Parses a line of the log: start time, status and duration of a request in µs. */
 function parseRow(line: string): { status: number; micros: number } {
   const [, status, micros] = line.split('\t').map(Number)
   return { status: status ?? 0, micros: micros ?? Number.NaN }

@@ -5,7 +5,7 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2'
 import type { Target } from './targets.ts'
 
-/** Window large enough that the client never delays a list. */
+/** Window size that is large enough never to delay a list. */
 const WINDOW_BYTES = 16 << 20
 
 export type SentRequest = {
@@ -28,7 +28,7 @@ export class Http2Client implements Disposable {
       settings: { initialWindowSize: WINDOW_BYTES },
     })
     this.#session.on('connect', () => this.#session.setLocalWindowSize(WINDOW_BYTES))
-    // Ignored here, because each stream reports the error to its own caller.
+    // Ignored here, because each stream reports the error to the caller of its request.
     this.#session.on('error', () => this.#session.destroy())
     this.#session.setMaxListeners(0)
   }
@@ -63,8 +63,8 @@ export class Http2Client implements Disposable {
   }
 
   /**
-   * Resolves when the response starts, and then passes on each piece of the body. The watch ends
-   * with the connection.
+   * Resolves when the response starts, and passes each chunk of the body to `onData`. The watch
+   * ends when the connection is closed.
    */
   watch(sent: SentRequest, onData: (piece: Buffer) => void): Promise<void> {
     return new Promise((resolve, reject) => {

@@ -1,8 +1,9 @@
 /**
- * Loads that start informers with all Pods at any resourceVersion, either with one list or with a
- * streaming list (KEP-3157), in JSON and in protobuf. The server was used before (warm), or has
- * just become ready (cold). A restart also includes the start of the server: the reference reads
- * all objects before it reports that it is ready, Keelson when it gets the first request.
+ * Loads that start informers for all Pods at any resourceVersion, either with one list or with a
+ * streaming list (KEP-3157), in JSON and in protobuf. The server has been used before (warm), or
+ * has just become ready (cold). The load of a restart also includes the start of the server. The
+ * reference reads all objects before it reports that it is ready; Keelson reads them for the first
+ * request.
  */
 import { filteredPods } from './filtered-lists.ts'
 import { type Figures, h2load } from './h2load.ts'
@@ -20,7 +21,7 @@ const path = podsPath(filteredPods.namespace)
 const listPath = `${path}?resourceVersion=0`
 const streaming =
   'watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan'
-/** Annotation of the bookmark that follows the last of the initial objects. */
+/** Annotation of the bookmark that ends the initial objects. */
 const END = 'k8s.io/initial-events-end'
 
 type Start = {
@@ -94,7 +95,7 @@ export function informers({ scale, directory }: WorkloadOptions): Workload[] {
 
 const prepare = (target: Target): Promise<void> => createManyPods(target, filteredPods)
 
-/** Starts informers one after the other, each on a new connection, as real informers do. */
+/** Starts informers one after the other. Each uses a new connection, as real informers do. */
 function measure(
   target: Target,
   start: (client: Http2Client) => Promise<number>,
@@ -155,7 +156,7 @@ function stream(client: Http2Client, accept: string): Promise<number> {
 }
 
 /**
- * Number of bytes that are searched for the bookmark. It is smaller than this, so it lies at the
- * end of the last piece or of the last two.
+ * Number of bytes that are searched for the bookmark. The bookmark is smaller than this, so that it
+ * lies within the last one or two chunks.
  */
 const TAIL_BYTES = 2000

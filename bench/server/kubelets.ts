@@ -1,6 +1,6 @@
 /**
- * The typical load of kubelets: each watches the Pods of its node, renews a lease and reports the
- * status of its Pods.
+ * A load that is typical of kubelets: each watches the Pods of its node, renews a lease and updates
+ * the status of its Pods.
  */
 import { filteredPods } from './filtered-lists.ts'
 import type { Figures } from './h2load.ts'
@@ -62,7 +62,7 @@ class Kubelet {
   bytesSeen = 0
   readonly #client: Http2Client
   readonly #at: number
-  /** resourceVersion of its lease, because only the latest may be replaced. */
+  /** resourceVersion of the node's lease, which each update must contain. */
   #version: string | undefined
 
   constructor(client: Http2Client, at: number) {

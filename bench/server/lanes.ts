@@ -1,4 +1,7 @@
-/** Runs an operation many times with limited concurrency, and measures its cost to the server. */
+/**
+ * Runs an operation many times with limited concurrency, and measures how much CPU time it takes in
+ * the server.
+ */
 import type { Figures } from './h2load.ts'
 import { cpuSeconds } from './process-usage.ts'
 import type { Target } from './targets.ts'
@@ -16,7 +19,10 @@ export async function inLanes(
   await Promise.all(Array.from({ length: lanes }, lane))
 }
 
-/** Runs each lane sequentially. `run` returns the number of bytes received. */
+/**
+ * Runs concurrent lanes, each of which repeats the operation sequentially. `run` returns the number
+ * of bytes that it has received.
+ */
 export async function measureLanes(
   target: Target,
   options: Lanes,

@@ -1,7 +1,6 @@
 /**
- * Measures ten concurrent lists of a 300 MB collection: how much memory they take beyond what the
- * server already uses, and how long other requests wait. Run it directly: node
- * bench/server/large-lists.ts
+ * Measures ten concurrent lists of a 300 MB collection: how much additional memory the server uses,
+ * and how long other requests take. Run it directly: node bench/server/large-lists.ts
  */
 import { execFile } from 'node:child_process'
 import { connect, constants, type ClientHttp2Session } from 'node:http2'
@@ -60,7 +59,7 @@ export async function benchLargeLists(): Promise<Figure[]> {
 }
 
 /**
- * Lists with h2load in another process, because a process that reads three gigabytes cannot also
+ * Lists with h2load in a separate process, because a process that reads three gigabytes cannot also
  * measure latency.
  */
 async function listAtOnce(url: string): Promise<void> {
@@ -74,7 +73,7 @@ async function listAtOnce(url: string): Promise<void> {
   if (!stdout.includes(`${LISTS} succeeded`)) throw new Error(`not every list succeeded: ${stdout}`)
 }
 
-/** Writes the objects directly to etcd, in the form in which a server would have stored them. */
+/** Writes the objects directly to etcd, in the format in which a server stores them. */
 async function fill(endpoint: string): Promise<void> {
   await using client = new EtcdClient({ endpoints: [endpoint] })
   let n = 0

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * Runs the same load on several API servers and compares them. Absolute figures on a small shared
- * machine mean little; ratios within one run, and CPU time per request, are reliable. Targets
+ * machine mean little; ratios within one run, and CPU time per request, are reliable. Servers
  * alternate, so that a slow minute affects all of them.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -31,15 +31,15 @@ const usage = `node bench/server/main.ts --target NAME=URL[,pid=N][,token=T][,et
 Requires h2load (Debian: nghttp2-client).`
 
 /**
- * Warm-up runs of each load, because code is slow the first time it runs, while real servers run
- * for weeks.
+ * Number of warm-up runs of each load. They are needed because code is slow at first, while real
+ * servers run for weeks.
  */
 const WARM_UPS = 2
-/** Pause between two loads, in which connections can close and garbage can be collected. */
+/** Pause between two loads, so that connections can close and garbage can be collected. */
 const PAUSE_MS = 300
 
 export type BenchOptions = {
-  /** The servers. The others are compared with the first one. */
+  /** The servers. All others are compared with the first one. */
   readonly targets: readonly Target[]
   readonly etcd?: Target | undefined
   /** Names of loads. If empty, all loads run. */
@@ -59,12 +59,12 @@ export type LoadReport = {
 }
 
 export type BenchReport = {
-  /** Reports by load, then by target. */
+  /** Reports by the name of the load, then by the name of the server. */
   readonly loads: Readonly<Record<string, Readonly<Record<string, LoadReport>>>>
   readonly memory: Readonly<Record<string, { readonly nowMiB: number; readonly peakMiB: number }>>
 }
 
-/** Runs every selected load on every target and prints the figures as they are measured. */
+/** Runs the selected loads on every target, and prints each figure as soon as it is measured. */
 export async function benchServers({
   targets,
   etcd,

@@ -1,8 +1,8 @@
 /**
- * Measures thousands of CustomResourceDefinitions: the time until all are served, the memory of
- * each, and the requests that become slow because of them. Also measures how long another server
- * takes to start with them, and whether the memory is returned after they are deleted. Run it
- * directly: node bench/server/many-crds.ts [count]
+ * Measures a server with thousands of CustomResourceDefinitions: the time until all are served, the
+ * memory per definition, and the requests that they slow down. Also measures how long another
+ * server takes to start with them, and whether the memory is returned after they are deleted. Run
+ * it directly: node bench/server/many-crds.ts [count]
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startEtcd } from '../../test/support/harness/etcd.ts'
@@ -12,7 +12,7 @@ import { definition, DefinitionsClient, groupOf } from './crds.ts'
 import { cpuSeconds, residentMiB } from './process-usage.ts'
 
 const COUNT = 2_000
-/** Limit for COUNT definitions. */
+/** Maximum time until COUNT definitions are served, in seconds. */
 const SERVED_S_MAX = 60
 const FIRST_REQUESTS = 100
 /**
@@ -23,14 +23,14 @@ const SINGLES = 50
 const PING_EVERY_MS = 5
 const IDLE_MS = 5_000
 /**
- * Limit for the wait until memory is returned. Recently used data is cached for a minute and
+ * Maximum wait until memory is returned. Recently used data is cached for one minute, and OpenAPI
  * documents for two. V8 returns unused memory some hundred seconds after its last collection.
  */
 const BACK_MS_MAX = 300_000
 const BACK_LOOK_MS = 1_000
 /**
- * Limit for the memory that remains. After any load of writes, V8 leaves about 60 MB of buffers for
- * its next collection, and glibc retains their memory.
+ * Maximum memory that may remain, in MiB. After many writes, V8 retains buffers of about 60 MB
+ * until its next collection, and glibc does not return their memory.
  */
 const LEFT_MIB_MAX = 64
 
@@ -95,8 +95,8 @@ export async function benchManyDefinitions(count = COUNT): Promise<Figure[]> {
 }
 
 /**
- * Measures how soon single definitions are served after their creation and withdrawn after their
- * deletion, in milliseconds.
+ * Measures how soon a definition is served after its creation, and how soon it is no longer served
+ * after its deletion, in milliseconds.
  */
 async function comingAndGoing(
   client: DefinitionsClient,
@@ -181,7 +181,7 @@ async function median(ask: () => Promise<{ readonly body: Buffer }>): Promise<Ti
   return all.toSorted((a, b) => a.ms - b.ms)[10] ?? { ms: Number.NaN, note: '' }
 }
 
-/** Returns sorted times in milliseconds. */
+/** Returns the durations of first requests in milliseconds, in ascending order. */
 async function firstRequests(client: DefinitionsClient, count: number): Promise<number[]> {
   const times: number[] = []
   const step = Math.max(Math.floor(count / FIRST_REQUESTS), 1)
@@ -210,7 +210,7 @@ async function startAnother(etcdUrl: string): Promise<Figure[]> {
   ]
 }
 
-/** Polls until the remaining memory is below the limit or the time is over. */
+/** Polls until the remaining memory is below the limit or the time has expired. */
 async function memoryLeft(pid: number, before: number): Promise<Figure> {
   const began = performance.now()
   let left = residentMiB(pid) - before
@@ -231,7 +231,8 @@ async function memoryLeft(pid: number, before: number): Promise<Figure> {
 }
 
 /**
- * Sends small requests next to the load, to measure how long the server is busy with other work.
+ * Sends small requests in parallel to the load. Their duration shows how long the server is busy
+ * with other work.
  */
 class Pinger {
   readonly #client: DefinitionsClient
@@ -243,7 +244,7 @@ class Pinger {
     this.#waits = this.#ping()
   }
 
-  /** Stops and returns the sorted times in milliseconds. */
+  /** Stops the requests and returns their durations in milliseconds, in ascending order. */
   async stop(): Promise<number[]> {
     this.#stopping.abort()
     const waits = await this.#waits

@@ -1,8 +1,8 @@
 /**
- * Creates hundreds of thousands of Pods. One is created through the server. The others are copies
- * of what it stored, written directly to its etcd. In the copies, names, labels, nodes and uids are
- * replaced by others of the same length. This takes seconds where creating them would take minutes,
- * and the server learns about them as it learns about writes of another replica.
+ * Creates hundreds of thousands of Pods. One Pod is created through the server. The others are
+ * copies of the stored Pod, written directly to etcd with different names, labels, nodes and uids
+ * of the same length. This takes seconds instead of minutes. The server receives the copies like
+ * the writes of another replica.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EtcdClient } from '../../src/storage/etcd/client.ts'
@@ -14,7 +14,7 @@ import type { Target } from './targets.ts'
 const LANES = 64
 const SEEN_WITHIN_MS = 60_000
 const SEEN_POLL_MS = 100
-/** Number of app labels. Each label matches one in a hundred Pods. */
+/** Number of values of the label `app`. Each value matches one percent of the Pods. */
 export const APPS = 100
 
 export type ManyPods = {
@@ -32,7 +32,7 @@ const digits = (value: number, length: number): string => `${value}`.padStart(le
 
 const json = { 'content-type': 'application/json' }
 
-/** Creates the Pods. Does nothing if they exist. */
+/** Creates the Pods, unless they already exist. */
 export async function createManyPods(
   target: Target,
   { namespace, count, nodes }: ManyPods,
@@ -92,7 +92,7 @@ function replaceAll(bytes: Buffer, from: string, to: string): void {
     bytes.write(to, at)
 }
 
-/** Returns a Pod of about 2.4 KB, including what the server adds. */
+/** Returns a Pod of about 2.4 KB, including the fields that the server sets. */
 const pod = ({ name, node, app }: { name: string; node: string; app: string }): unknown => ({
   apiVersion: 'v1',
   kind: 'Pod',

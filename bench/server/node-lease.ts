@@ -1,4 +1,4 @@
-/** The Lease that a node renews, as a kubelet writes it. */
+/** The Lease of a node, as a kubelet writes it on each renewal. */
 import { nodeName } from './many-pods.ts'
 
 export const versionOf = (object: Buffer): string | undefined =>

@@ -1,6 +1,6 @@
 /**
- * Keelson as it is shipped, for comparisons with the reference. Run from its sources, it would also
- * hold Node's type stripper in memory, a WebAssembly program that takes 38 MiB.
+ * Starts Keelson as it is shipped, for comparisons with the reference. If it ran from its sources,
+ * Node's type stripper, a WebAssembly program, would take another 38 MiB.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

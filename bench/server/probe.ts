@@ -1,5 +1,5 @@
 /**
- * A client that makes one small request at a time next to a load. Its latency shows how the load
+ * A client that sends one small request at a time while a load runs. Its latency shows how the load
  * affects other clients.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,8 +7,8 @@ import { createClient } from '../../test/recorded/compat/client.ts'
 import type { Target } from './targets.ts'
 
 /**
- * Pause between two requests. Allows a few hundred requests per minute, which are negligible for a
- * server.
+ * Pause between two requests. It allows a few hundred requests per minute, which is a negligible
+ * load for a server.
  */
 const PAUSE_MS = 50
 const PATH = '/api/v1/namespaces/default/configmaps/probe'
@@ -20,7 +20,7 @@ export type Waits = {
   readonly count: number
 }
 
-/** Reads and changes a ConfigMap in turn until it is stopped. */
+/** Alternately reads and changes a ConfigMap until it is stopped. */
 export class Probe implements Disposable {
   readonly #client
   readonly #times: number[] = []

@@ -1,13 +1,17 @@
-/** Resource usage of a process, as Linux reports it. Without a process id, every figure is NaN. */
+/**
+ * Resource usage of a process, as Linux reports it. If the process ID is undefined, every figure is
+ * NaN.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
-/** USER_HZ, which Linux fixes at 100 for /proc on all common machines. */
+/** USER_HZ. Linux fixes it at 100 for /proc on all common machines. */
 const TICKS_PER_SECOND = 100
 const KIB_PER_MIB = 1024
 
 /**
- * Returns the user and system time of all current threads, in nanosecond resolution if Linux
- * reports that. Otherwise it returns the time since the process started, including ended threads.
+ * Returns the user and system time of all current threads in nanosecond resolution, if Linux
+ * reports it. Otherwise returns the user and system time since the process started, including ended
+ * threads.
  */
 export function cpuSeconds(pid: number | undefined): number {
   if (pid === undefined) return Number.NaN
@@ -22,7 +26,7 @@ export function endedChildrenSeconds(pid: number): number {
   return (Number(fields[13]) + Number(fields[14])) / TICKS_PER_SECOND
 }
 
-/** Returns resident memory now, or its peak. */
+/** Returns the current resident memory, or its peak. */
 export function residentMiB(pid: number | undefined, which: 'now' | 'peak' = 'now'): number {
   if (pid === undefined) return Number.NaN
   const pattern = which === 'now' ? /VmRSS:\s+(\d+)/ : /VmHWM:\s+(\d+)/
@@ -30,8 +34,8 @@ export function residentMiB(pid: number | undefined, which: 'now' | 'peak' = 'no
 }
 
 /**
- * Returns the fields after the command, which is in brackets and may contain spaces. utime, stime,
- * cutime and cstime are the fields 11 to 14, counted from 0.
+ * Returns the fields after the command, which is in parentheses and can contain spaces. utime,
+ * stime, cutime and cstime are fields 11 to 14, counted from 0.
  */
 const statOf = (pid: number): string[] =>
   (readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1] ?? '').split(' ')
@@ -39,7 +43,7 @@ const statOf = (pid: number): string[] =>
 function threadSeconds(pid: number): number {
   let nanoseconds = 0
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    // The first figure of a thread is the time that it ran on a CPU.
+    // The first value of a thread is the time for which it ran on a CPU.
     nanoseconds += Number(
       readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0],
     )

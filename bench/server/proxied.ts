@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --only proxied [--reference]`: measures requests to an aggregated API server
- * through a whole server. With --reference, it alternates with kube-apiserver in front of the same
- * remote server. The remote server runs in a separate process.
+ * `npm run bench -- --only proxied [--reference]`: measures requests that Keelson forwards to an
+ * aggregated API server. With --reference, Keelson alternates with kube-apiserver in front of the
+ * same aggregated server, which runs in a separate process.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ const REFERENCE_TIMES = 2
 const group = 'bench.example.com'
 const discovery = `/apis/${group}/v1`
 const things = `${discovery}/namespaces/default/things`
-/** Sizes of a typical object, and of a list that is forwarded while it is being received. */
+/** Sizes of a typical object, and of a list that is forwarded while it is still being received. */
 const SHORT_BYTES = 1024
 const LONG_BYTES = 4 << 20
 const ROUNDS_PER_RUN = 3

@@ -1,4 +1,4 @@
-/** The requests that a server has served, from its own metrics. */
+/** Counts the requests that a server has served, from its own metrics. */
 import type { Client } from '../../test/recorded/compat/client.ts'
 
 /** Number of requests by verb and resource, such as `PATCH pods/status`. */
@@ -19,7 +19,7 @@ export async function requestCounts(client: Client): Promise<RequestCounts> {
   return counts
 }
 
-/** Describes which requests were added between two counts, the most frequent first. */
+/** Describes the requests that were served between two counts, the most frequent first. */
 export function describeMore(before: RequestCounts, after: RequestCounts, shown = 6): string {
   const more = [...after].map(([key, count]) => ({ key, count: count - (before.get(key) ?? 0) }))
   return more

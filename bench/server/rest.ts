@@ -1,8 +1,8 @@
 /**
- * The writes of an idle cluster: nodes renew their leases, and every third write is a node that
- * reports its status. They are sent one at a time, about eighty per second. The figure therefore
- * shows a server that wakes up for each write, instead of one that is always busy. The controllers
- * are represented by their watches, each on a separate connection.
+ * The writes of an idle cluster: nodes renew their leases, and every third write is a node status.
+ * They are sent one at a time, about eighty per second. The server therefore wakes up for each
+ * write instead of always being busy. The watches of controllers are open as well, each on a
+ * separate connection.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Figures } from './h2load.ts'
@@ -17,10 +17,10 @@ import type { Workload, WorkloadOptions } from './workloads.ts'
 const NAMESPACE = 'bench-rest'
 const NODES = 200
 const LANES = 8
-/** Rate of 500 kubelets that renew leases every 10 s and send half as many statuses. */
+/** Rate of 500 kubelets that each renew a lease every 10 s and send half as many status updates. */
 const WRITES_PER_SECOND = 80
 const SECONDS = 10
-/** One in this many writes is a node status. The others renew leases. */
+/** One in this many writes is a node status. All others renew leases. */
 const STATUS_EVERY = 3
 
 const json = { 'content-type': 'application/json', accept: 'application/json' }
@@ -100,7 +100,7 @@ async function measure(target: Target, seconds: number): Promise<Figures> {
 
 class Writer implements Disposable {
   readonly #client: Http2Client
-  /** resourceVersion of each lease, because only the latest may be replaced. */
+  /** resourceVersion of each lease, which the next update must contain. */
   readonly #versions: Promise<string | undefined>[] = []
 
   constructor(target: Target) {
@@ -159,8 +159,8 @@ const conditions = (): unknown[] =>
   }))
 
 /**
- * Returns a status that is always new, because the times of two heartbeats within a second are
- * equal.
+ * Returns a status that differs from all earlier ones. The times of heartbeats are not enough,
+ * because two heartbeats within a second are equal.
  */
 const status = (): string =>
   JSON.stringify({

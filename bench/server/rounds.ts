@@ -1,19 +1,19 @@
 /**
- * Evaluates the rounds of a comparison: which of them count, the ratio, its confidence interval,
- * and whether it is a regression.
+ * Evaluates the rounds of a comparison: selects the rounds that count, and computes the ratio, its
+ * confidence interval, and whether it is a regression.
  */
 import type { Disturbance } from '../report/host.ts'
 import { type Interval, medianInterval } from '../report/interval.ts'
 
 /**
- * One run of a load on one server: CPU time per request in µs, and the CPU time that the host and
- * other processes took.
+ * A run of a load on one server: CPU time per request in µs, and the share of CPU time that the
+ * host and other processes took.
  */
 export type Turn = Disturbance & { readonly cpuMicros: number }
 
 /**
- * One turn of each server: CPU time per request in µs, and the shares of CPU time that the host and
- * other processes took.
+ * One turn of each of the two servers: CPU time per request in µs, and the shares of CPU time that
+ * the host and other processes took.
  */
 export type Round = {
   readonly before: number
@@ -23,20 +23,17 @@ export type Round = {
   readonly isDisturbed: boolean
 }
 
-/**
- * Increase that a load may show without being a regression. A smaller one cannot be distinguished
- * from noise.
- */
+/** Largest increase that does not count as a regression. It cannot be distinguished from noise. */
 const WORSE_MAX = 0.03
 
 /**
- * Share of stolen time above which a round counts as disturbed. A quiet machine has less than a
- * percent. Above 2 % its caches serve other guests, and CPU time becomes noise.
+ * Share of stolen time above which a round counts as disturbed. On a quiet machine it is below one
+ * percent. Above 2 %, other guests evict data from the CPU caches, and CPU time becomes noise.
  */
 const STOLEN_MAX = 0.02
 /**
- * Share of other processes above which a round counts as disturbed. Linux counts ticks of 10 ms, so
- * a short turn looks a few percent busier than it is.
+ * Share of CPU time of other processes above which a round counts as disturbed. Linux counts ticks
+ * of 10 ms, so a short turn appears a few percent busier than it is.
  */
 const OTHERS_MAX = 0.1
 
@@ -48,8 +45,8 @@ export function roundOf({ before, after }: Readonly<Record<'before' | 'after', T
 }
 
 /**
- * Returns the given number of rounds: the undisturbed ones and, if there are too few, the least
- * disturbed of the others.
+ * Returns the given number of rounds: the undisturbed rounds and, if there are too few, the least
+ * disturbed ones.
  */
 export function roundsThatCount(rounds: readonly Round[], count: number): readonly Round[] {
   return rounds.toSorted((one, other) => disturbanceOf(one) - disturbanceOf(other)).slice(0, count)
@@ -60,8 +57,8 @@ const disturbanceOf = ({ stolen, others, isDisturbed }: Round): number =>
 
 export type Judgement = Interval & {
   /**
-   * Lowest ratio that is a regression: more than 3 % worse, and by more than the spread of the
-   * rounds.
+   * Ratio above which the result is a regression: more than 3 % worse, and by more than the spread
+   * of the rounds.
    */
   readonly below: number
 }
@@ -72,7 +69,7 @@ export function judge(rounds: readonly Round[]): Judgement {
   return { ...interval, below: 1 + Math.max(WORSE_MAX, interval.value - interval.low) }
 }
 
-/** Describes the rounds of a load in one run, in one line. */
+/** Describes the rounds of a load within one run, as one line. */
 export function describeRounds(rounds: readonly Round[], count: number): string {
   const counted = roundsThatCount(rounds, count)
   const ratio = medianInterval(counted.map(({ before, after }) => after / before)).value.toFixed(3)

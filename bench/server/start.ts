@@ -1,8 +1,8 @@
 /**
  * `npm run bench -- --only start`: measures the packed package, installed as a user would install
- * it: the time from the start of its process to the first response, and its memory after that. It
- * covers `keelson dev` on the memory store and on SQLite in a used folder, and `keelson serve` on
- * an empty etcd that is already running. Finally it measures the single executable.
+ * it: the time from the start of the process to the first response, and the memory after that.
+ * Measures `keelson dev` on the memory store and on SQLite in an existing folder, `keelson serve`
+ * on an empty etcd that is already running, and the single executable.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,14 +17,14 @@ import { installPacked, npmEnvironment, packPackage } from '../../test/support/h
 import type { Figure } from '../report/figure.ts'
 import { calmest, watchHost } from '../report/host.ts'
 
-/** Wait that is long enough to collect the garbage of the start. */
+/** Wait after the start, long enough for its garbage to be collected. */
 const IDLE_MS = 3_000
 const POLL_MS = 2
 const MEBIBYTE_KIB = 1024
 
 /**
- * A start is measured again if the host took more than this share of the CPU time until the server
- * was ready.
+ * A start is repeated if the host took more than this share of the CPU time until the server was
+ * ready.
  */
 const CALM = { stolenMax: 0.02, tries: 4 }
 
@@ -59,7 +59,7 @@ export async function benchStart({ runs }: { readonly runs: number }): Promise<r
     const executable = join(dir, 'executable')
     await buildBinary(executable)
     figures.push({ name: 'executable', value: statSync(executable).size / 1e6, unit: 'MB' })
-    // The executable contains its compiled code, so it runs with an empty cache folder.
+    // The executable contains a code cache, so it runs with an empty cache folder.
     figures.push(...(await measureCase(executable, join(dir, 'empty'), executableCase, runs)))
     return figures
   } finally {
@@ -101,7 +101,7 @@ async function measureCase(
   runs: number,
 ): Promise<Figure[]> {
   const { name, args, answeredMsMax, readyMsMax, idleMegabytesMax } = one
-  // The first start does not have a compile cache from an earlier one.
+  // The first start has no compile cache from an earlier one.
   const first = await measureStart(program, args, dir)
   const all: Run[] = []
   for (let run = 0; run < runs; run++)
@@ -138,8 +138,8 @@ async function measureStart(program: string, args: readonly string[], dir: strin
   const stolenNow = watchHost()
   const startMs = performance.now()
   const child = spawn(program, [...args, `--secure-port=${port}`], { stdio: 'ignore', env })
-  // One persistent connection: a TLS handshake for each poll would cost the server more than the
-  // poll.
+  // Polls over one persistent connection, because a TLS handshake would cost the server more than
+  // the request.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   let answeredMs = 0
   try {

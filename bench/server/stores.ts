@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- --only stores`: compares the whole server on SQLite with the same server on
- * etcd in one run. It measures creates and reads over HTTP/2; both stores are durable. It also
- * measures how long the event loop was blocked, which the store avoids with a separate thread.
+ * etcd in one run. Measures creates and reads over HTTP/2; both stores are durable. Also measures
+ * how long the event loop was blocked, because SQLite runs in a separate thread to avoid that.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,9 +14,9 @@ import type { Figure } from '../report/figure.ts'
 import { benchServers } from './main.ts'
 import { targetOf } from './targets.ts'
 
-/** Minimum ratio of creates. */
+/** Minimum ratio of the create rates. */
 const RATE_MIN = 1.2
-/** Minimum ratio of reads. They should be equal, within the noise between two runs. */
+/** Minimum ratio of the read rates. They should be equal, except for noise. */
 const SAME_MIN = 0.95
 const HELD_MS_MAX = 10
 
@@ -76,7 +76,7 @@ async function measureRates(
   return { figures, beganMs }
 }
 
-/** Sets the environment of this process, because the server inherits it. */
+/** Sets environment variables of this process, which the server inherits. */
 async function startProbed(
   program: string,
   store: Store,
@@ -99,7 +99,7 @@ async function startProbed(
   }
 }
 
-/** Counts only records from after the server was ready. */
+/** Counts only ticks after the server was ready. */
 function heldFigure(store: Store, file: string, beganMs: number): Figure {
   const notes: readonly { atMs: number; ms: number }[] = JSON.parse(readFileSync(file, 'utf8'))
   const held = notes.filter(({ atMs }) => atMs > beganMs).map(({ ms }) => ms)

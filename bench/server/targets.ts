@@ -4,16 +4,16 @@ import type { ApiServerProcess } from '../../test/support/harness/api-server.ts'
 export type Target = {
   readonly name: string
   readonly server: string
-  /** Process id of the server. Without it there are no figures for CPU and memory. */
+  /** Process ID of the server. Without it, CPU time and memory are not measured. */
   readonly pid?: number
   readonly token?: string
   /** URL of the server's etcd, for loads that write objects directly to it. */
   readonly etcd?: string
-  /** Ends the server and starts it again, for loads that measure a new server. */
+  /** Stops the server and starts it again, for loads that measure a new server. */
   readonly restart?: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>
 }
 
-/** Returns a target for a server that this process has started. */
+/** Returns a target for a server that this process started. */
 export const targetOf = (name: string, server: ApiServerProcess, etcd: string): Target => ({
   name,
   server: server.url,
@@ -25,7 +25,7 @@ export const targetOf = (name: string, server: ApiServerProcess, etcd: string): 
   },
 })
 
-/** Reads NAME=URL[,pid=N][,token=T][,etcd=URL]. */
+/** Parses NAME=URL[,pid=N][,token=T][,etcd=URL]. */
 export function parseTarget(text: string): Target {
   const [first = '', ...rest] = text.split(',')
   const [name = '', server = ''] = cut(first)
@@ -34,7 +34,7 @@ export function parseTarget(text: string): Target {
   return { name, server, ...parseDetails(rest, text) }
 }
 
-/** Reads URL[,pid=N]. */
+/** Parses URL[,pid=N]. */
 export function parseEtcd(text: string): Target {
   const [server = '', ...rest] = text.split(',')
   if (!URL.canParse(server)) throw new Error(`${text}: etcd is given as URL[,pid=N]`)
@@ -55,5 +55,5 @@ function parseDetails(details: readonly string[], text: string): Details {
   return found
 }
 
-/** Splits at the first equals sign, because a token may contain more of them. */
+/** Splits at the first equals sign, because a token can contain further ones. */
 const cut = (text: string): string[] => text.split(/=(.*)/s, 2)

@@ -1,4 +1,4 @@
-/** The loads: the requests of each, and the objects that it needs. */
+/** The loads: the requests of each load, and the objects that they need. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, createClient } from '../../test/recorded/compat/client.ts'
 import { isRecord } from '../../test/recorded/compat/json.ts'
@@ -12,19 +12,19 @@ export type Workload = {
   readonly name: string
   readonly about: string
   /**
-   * Creates what only this load needs, in addition to what `prepare` below creates for all loads. A
-   * second call adds only what is missing.
+   * Creates the objects that only this load needs, in addition to those that `prepare` below
+   * creates for all loads. A second call creates only missing objects.
    */
   readonly prepare?: (target: Target) => Promise<void>
   readonly run: (target: Target) => Promise<Figures>
-  /** Number of runs before those that count. Zero if every run starts the server again. */
+  /** Number of runs before the runs that count. Zero if every run restarts the server. */
   readonly warmUps?: number
-  /** Runs the same amount of work on bare etcd, for loads that have an equivalent. */
+  /** Runs the same load on bare etcd, if etcd has an equivalent. */
   readonly bare?: (etcd: Target) => Promise<Figures>
 }
 
 export type WorkloadOptions = {
-  /** Multiplies the number of requests and objects. */
+  /** Factor for the numbers of requests and objects. */
   readonly scale: number
   /** Directory for the files of h2load. */
   readonly directory: string
@@ -47,7 +47,7 @@ const POD_NAMESPACE = 'bench-pods'
 const podsPath = `/api/v1/namespaces/${POD_NAMESPACE}/pods`
 const POD_OBJECTS = 500
 const custom = customPath(SMALL_NAMESPACE)
-/** Number of objects of a custom kind. Each changes once in a run. */
+/** Number of objects of a custom kind. Each object changes once per run. */
 const CUSTOM_OBJECTS = 500
 const configMapsOf = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`
 
@@ -56,15 +56,15 @@ const READ_OBJECTS = 200
 /** Number of times that a client repeats the same request, as controllers do at each resync. */
 const AGAIN_TIMES = 25
 /**
- * Number of objects that change. Each changes once in a run, because the same patch would change
- * nothing a second time.
+ * Number of objects that change. Each changes once per run, because repeating the same patch would
+ * have no effect.
  */
 const CHANGED_OBJECTS = 5000
 const deploymentsOf = (namespace: string): string =>
   `/apis/apps/v1/namespaces/${namespace}/deployments`
 /**
- * Number of Deployments whose parts several managers own, and all of which one manager applies
- * again.
+ * Number of Deployments with ports that different managers own. One manager applies all of the
+ * Deployments again.
  */
 const LARGE_OBJECTS = 200
 const LARGE_OWNERS = 5
@@ -76,7 +76,7 @@ const LISTED_OBJECTS = 10_000
  */
 const STORED_BYTES = 1300
 
-/** Creates the objects that the loads need. A second call adds only what is missing. */
+/** Creates the objects that the loads need. A second call creates only missing objects. */
 export async function prepare(
   target: Target,
   { scale, directory }: WorkloadOptions,
@@ -115,7 +115,7 @@ export async function prepare(
   await h2load(target, { uri, amount: { requests: missing }, headers: json, body }, directory)
 }
 
-/** Limit for the wait: a definition is accepted first and served a little later. */
+/** Maximum wait. A definition is accepted first and served a little later. */
 const SERVED_WITHIN_MS = 10_000
 const SERVED_POLL_MS = 50
 
@@ -157,11 +157,11 @@ export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
 
 type WorkloadContext = {
   readonly load: (target: Target, what: Load) => Promise<Figures>
-  /** Scales a number of requests with the run. */
+  /** Multiplies a number of requests by the scale of the run. */
   readonly requests: (count: number) => Load['amount']
-  /** Returns a new value in each run, so that each first request to an object changes it. */
+  /** Returns a new value in each run, so that the first request to each object changes it. */
   readonly newValue: () => string
-  /** Paths of the objects that are changed. `some` are those of them that are read in turn. */
+  /** Paths of the objects that are changed. `some` contains those that are also read in turn. */
   readonly each: readonly string[]
   readonly some: readonly string[]
 }
@@ -339,7 +339,7 @@ function applyWorkloads({ load, requests, newValue, each, some }: WorkloadContex
   ]
 }
 
-/** `objects` is the number of objects in the large namespace. */
+/** `objects` is the number of objects in the namespace BIG_NAMESPACE. */
 function listWorkloads({ load, requests }: WorkloadContext, objects: number): Workload[] {
   const big = configMapsOf(BIG_NAMESPACE)
   const few = { clients: 2, streams: 1, headers: json }
@@ -400,12 +400,14 @@ function listWorkloads({ load, requests }: WorkloadContext, objects: number): Wo
 const WATCHERS = 200
 const WATCH_SECONDS = 12
 const WRITE_SECONDS = 10
-/** Time for the watchers to start. The writes end before the watches do. */
+/** Time for the watches to start. The writes end before the watches do. */
 const WATCH_START_MS = 1500
-/** Approximate size of an event on the wire, to convert megabytes to deliveries. */
+/**
+ * Approximate size of an event on the wire, to convert megabytes to numbers of delivered events.
+ */
 const EVENT_BYTES = 1400
 
-/** Counts the megabytes that reach the watchers. CPU time is per delivery. */
+/** Measures the megabytes that the watchers receive. The CPU time is per delivered event. */
 async function watchLoad(target: Target, directory: string): Promise<Figures> {
   const cpuBefore = cpuSeconds(target.pid)
   const uri = configMapsOf(WATCHED_NAMESPACE)
@@ -470,7 +472,7 @@ const pod = (name: string): string =>
 const largePath = (index: number, manager: string): string =>
   `${deploymentsOf(SMALL_NAMESPACE)}/large-${index}?fieldManager=${manager}&force=true`
 
-/** Returns a Deployment with all ports, or with the ports that belong to one owner. */
+/** Returns a Deployment with all ports, or only with the ports that belong to one owner. */
 function largeDeployment(
   metadata: Readonly<Record<string, unknown>>,
   owner: number | 'all',
@@ -502,8 +504,8 @@ type Call = (
 ) => Promise<unknown>
 
 /**
- * Returns a function that sends a request and parses its JSON response. It ignores conflicts with
- * objects that already exist.
+ * Returns a function that sends a request and parses the JSON response. Conflicts with existing
+ * objects are ignored.
  */
 function caller(name: string, client: Client): Call {
   return async (method, path, body, headers = json) => {

@@ -1,4 +1,4 @@
-/** A webhook that allows everything. */
+/** A webhook that allows every request. */
 import { ForkedServer, serveForked } from '../../server/forked-server.ts'
 
 type ClientConfig = { readonly url: string; readonly caBundle: string }
@@ -22,7 +22,10 @@ export class AllowingWebhook implements AsyncDisposable {
   }
 }
 
-/** The first uid in the body is that of the review. It precedes all fields that clients can set. */
+/**
+ * The first uid in the body is the uid of the AdmissionReview, because it precedes all fields that
+ * clients can set.
+ */
 function answerTo(body: string): string {
   const uid = /"uid":"([^"]*)"/.exec(body)?.[1] ?? ''
   return `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"${uid}","allowed":true}}`

@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --only chain`: measures what admission costs a create when nothing is
- * configured. That is the chain itself with its metrics, and webhooks, policies and quotas without
- * any objects. A whole server cannot show differences this small.
+ * `npm run bench -- --only chain`: measures what admission adds to a create when nothing is
+ * configured. Measures the chain itself with its metrics, and webhooks, policies and quotas without
+ * any configuration objects. Differences this small cannot be measured on a whole server.
  */
 import { Admission, type Plugin } from '../../../src/admission/admission.ts'
 import { createMutatingPolicies } from '../../../src/admission/policies/mutating-policies.ts'
@@ -24,10 +24,12 @@ import { anObject, attributes, MemoryObjects } from '../../../test/support/harne
 import type { Figure } from '../../report/figure.ts'
 import { median, medianInterval } from '../../report/interval.ts'
 
-/** Target for a feature that is not configured. */
+/** Maximum cost of a feature that is not configured. */
 const MICROS_MAX = 2
 const ROUNDS = 40
-/** Writes in a round. They take a few milliseconds, so that a round is seldom interrupted. */
+/**
+ * Number of writes per round. They take a few milliseconds, so that a round is seldom interrupted.
+ */
 const WRITES = 20_000
 
 const write = attributes({ plural: 'configmaps', object: anObject('ConfigMap', 'c') })

@@ -1,6 +1,7 @@
 /**
- * The configuration of a benchmark server: webhooks and policies that match no create of the load,
- * one of each that does, and kinds that exist in several groups.
+ * The configuration of a benchmark server: many webhooks and policies that do not match the creates
+ * of the load, one webhook and one policy that match them, and several groups with a kind of the
+ * same name.
  */
 import type { Fields } from '../../../src/api/object.ts'
 import { createClient } from '../../../test/recorded/compat/client.ts'
@@ -22,8 +23,8 @@ export const labelOf = (what: 'webhook' | 'policy'): Readonly<Record<string, str
 })
 
 /**
- * Groups with an identical kind `Thing`. The rules that name ConfigMaps also name the `Thing` of
- * the first group.
+ * Number of groups that each define an identical kind `Thing`. Rules for ConfigMaps also name the
+ * `Thing` of the first group.
  */
 export const twinGroups = ['named.example.com', 'other.example.com', 'again.example.com'] as const
 
@@ -59,8 +60,8 @@ const twinDefinition = (group: string): object => ({
 type Split = { readonly rule: Fields; readonly [selector: string]: Fields }
 
 /**
- * Returns one of three ways not to match, in turn: another resource, another namespace, or other
- * objects.
+ * Returns a rule that does not match the load. Alternates between another resource, another
+ * namespace, and another label of the object.
  */
 function splitOf(at: number): Split {
   if (at % 3 === 0) return { rule: rule('secrets') }
@@ -103,7 +104,7 @@ export const policySpec = ({ rule: one, ...selectors }: Split): Fields => ({
   validations: five.map((expression) => ({ expression })),
 })
 
-/** Resolves when all configuration is stored. `clientConfig` is that of the webhooks. */
+/** Stores all configuration. `clientConfig` is the client configuration of the webhooks. */
 export async function configure(target: Target, clientConfig: object): Promise<void> {
   using client = createClient(target)
   const post = async (resource: string, body: object, group = admission): Promise<void> => {

@@ -1,12 +1,12 @@
 /**
  * `npm run bench -- --only admission [--reference]`: measures what admission adds to a create on a
- * whole server. The server has 500 webhooks and 1,000 policies that match nothing of the load, and
- * one of each that matches objects with its label.
+ * whole server. The server has 500 webhooks and 1,000 policies that do not match the load. One more
+ * webhook and one more policy match objects that have their label.
  *
  * The cost of a policy, and of webhooks and policies that do not match, is measured with
- * alternating slices on one process (bench/server/arms.ts). A kind that their rules name is
- * compared with an identical kind that they do not name. A third identical kind shows how much of a
- * difference is noise.
+ * alternating slices on one process (bench/server/arms.ts). A kind that the rules name is compared
+ * with an identical kind that no rule names. A third identical kind shows how much of a difference
+ * is noise.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,21 +32,24 @@ import { AllowingWebhook } from './allowing-webhook.ts'
 import { configure, labelOf, twinGroups } from './configurations.ts'
 
 /**
- * Target: in µs; for a webhook in ms, with 100 concurrent creates; and as a multiple
- * of the reference's rate.
+ * Targets: the time that is added to a create, in µs; the time that a webhook adds with 100
+ * concurrent creates, in ms; and the rate as a multiple of the reference's rate.
  */
 const UNMATCHED_MICROS_MAX = 20
 const POLICY_MICROS_MAX = 50
 const WEBHOOK_MS_MAX = 1
 const REFERENCE_TIMES = 3
 
-/** The reference type-checks policies for a while after they are created. */
+/**
+ * Wait before the measurement, because the reference type-checks policies for a while after they
+ * are created.
+ */
 const SETTLE_MS = 15_000
-/** Number of rounds for each of `--runs`. Rounds are short. */
+/** Number of rounds per run (`--runs`). Rounds are short. */
 const ROUNDS_PER_RUN = 10
 const SLICES_PER_RUN = 20
 /**
- * Warm-up load of each kind for each server. Without it, code that V8 compiles late would show up
+ * Warm-up load of each kind on each server. Without it, the time to compile code would be measured
  * as a difference.
  */
 const warmUp = { amount: { requests: 4_000 }, clients: 4, streams: 8 } as const
@@ -63,8 +66,8 @@ const creates = (
 ): Load => ({ uri, method: 'POST', headers, body: body(labels), ...how })
 
 /**
- * Loads are short, so that other work on the machine affects all of them alike. One sends creates
- * sequentially, the other 100 at once.
+ * Loads are short, so that other work on the machine affects all of them alike. One load sends
+ * creates sequentially, the other sends 100 at once.
  */
 const single = { amount: { requests: 150 }, clients: 1, streams: 1 } as const
 const hundred = { amount: { requests: 600 }, clients: 4, streams: 25 } as const
@@ -132,7 +135,7 @@ const [namedGroup, otherGroup, againGroup] = twinGroups.map(
   (group) => `/apis/${group}/v1/namespaces/default/things`,
 )
 
-/** The bodies of the plain arms are as long as those with the policy's label. */
+/** The request bodies of all arms have the same length. */
 const arms: readonly Arm[] = [
   { name: 'policy', sent: { method: 'POST', path: uri, headers, body: body(labelOf('policy')) } },
   { name: 'plain', sent: { method: 'POST', path: uri, headers, body: body({ bench: 'plain1' }) } },
@@ -160,7 +163,9 @@ function bodyOfTwin(path: string, text: string): string {
 const full = { requests: 1_000, clients: 4, streams: 25 } as const
 const few = { requests: 200, connections: 4, lanes: 16 } as const
 const alone = { requests: 40, connections: 1, lanes: 1 } as const
-/** Warm-up rounds of the full load, until V8 has compiled all the code that is measured. */
+/**
+ * Number of warm-up rounds under full load, until V8 has compiled all the code that is measured.
+ */
 const WARM_UP_ROUNDS = 20
 
 async function compareArms(
@@ -226,8 +231,8 @@ const figure = (
 })
 
 /**
- * Groups of loads that are compared with each other. Each group alternates separately, because a
- * server that waits longer than the other one collects garbage in that time.
+ * Groups of loads that are compared with each other. Only the loads of one group alternate. If all
+ * alternated, a server would wait longer than the others and collect garbage in that time.
  */
 const plan = (reference: boolean): readonly (readonly Run[])[] => [
   [
@@ -255,7 +260,7 @@ const eachMs = ({ perSecond }: Figures): number => 1000 / perSecond
 function report(measured: ReadonlyMap<string, readonly Figures[]>, reference: boolean): Figure[] {
   const of = (key: string, value: (figures: Figures) => number): number[] =>
     (measured.get(key) ?? []).map(value)
-  /** Returns the median of the differences within a round. */
+  /** Returns the median of the differences within each round. */
   const added = (
     heavier: string,
     lighter: string,
@@ -277,7 +282,7 @@ function report(measured: ReadonlyMap<string, readonly Figures[]>, reference: bo
       ...webhook,
       ...added('ours: hundred webhook', 'ours: hundred', eachMs),
     },
-    // Half of 100 concurrent creates: the last of them waits for the work of all the others.
+    // The median over 100 concurrent creates, because the last of them waits for all the others.
     {
       name: 'a webhook: median time added to 100 creates at once',
       unit: 'ms',

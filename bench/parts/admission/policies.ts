@@ -24,7 +24,10 @@ import { Registry } from '../../../src/registry/registry.ts'
 const registry = new Registry(
   builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
 )
-/** Metadata as stored objects have it, because the cost of a request depends on all of it. */
+/**
+ * Metadata of the same size as that of stored objects, because the cost of a request depends on all
+ * of it.
+ */
 const stored = {
   uid: '0a5c7c5e-6f1c-4f2c-9a55-0c1f0f7f2a11',
   creationTimestamp: '2026-01-01T00:00:00Z',
@@ -150,7 +153,7 @@ const ROUNDS = 11
 const WRITES = 4_000
 
 const isCold = process.argv.includes('--cold')
-/** Memory larger than the second-level cache of a core. */
+/** Size of a buffer that exceeds the second-level cache of a core. */
 const elsewhereInMemory = new Float64Array((4 << 20) / 8)
 const LINE_BYTES = 64
 
@@ -161,7 +164,7 @@ function emptyCaches(): number {
   return sum
 }
 
-/** Reports the median wall-clock time of a create. Work between two creates is not counted. */
+/** Returns the median wall-clock time of a create. Work between two creates is not counted. */
 async function measureCold(
   what: string,
   validate: ReturnType<typeof run>,
@@ -184,7 +187,7 @@ async function measureCold(
 const COLD_WRITES = 5_000
 
 /**
- * Reports the CPU time of this thread and of the garbage collector's threads. On a busy machine,
+ * Returns the CPU time of this thread and of the garbage collector's threads. On a busy machine,
  * wall-clock time would include other processes.
  */
 async function measure(

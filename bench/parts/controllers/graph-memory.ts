@@ -1,6 +1,6 @@
 /**
- * Measures the memory that the graph of the garbage collector needs beyond the caches. Run it
- * directly: node --expose-gc bench/parts/controllers/graph-memory.ts [objects]
+ * Measures how much memory the graph of the garbage collector needs in addition to the caches. Run
+ * it directly: node --expose-gc bench/parts/controllers/graph-memory.ts [objects]
  */
 import { randomUUID } from 'node:crypto'
 import { Graph, type Key } from '../../../src/controllers/garbage-collector/graph.ts'

@@ -1,7 +1,6 @@
 /**
- * Measures what controllers cost when nothing happens: the CPU time of a server with all of them,
- * beyond that of a server without any. Run it directly: node bench/parts/controllers/idle.ts
- * [seconds]
+ * Measures what idle controllers cost: the CPU time of a server with all controllers, minus that of
+ * a server without controllers. Run it directly: node bench/parts/controllers/idle.ts [seconds]
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeFigure } from '../../report/figure.ts'
@@ -9,7 +8,7 @@ import { cpuSeconds } from '../../server/process-usage.ts'
 import { startControlled } from './load.ts'
 
 const seconds = Number(process.argv[2] ?? 60)
-/** Wait until the start, and the work that V8 does after it, are over. */
+/** Wait until the start is complete and V8 has finished the work that follows it. */
 const SETTLE_MS = 20_000
 const PERCENT_MAX = 0.5
 

@@ -39,7 +39,9 @@ export async function startControlled(controllers = '*'): Promise<ControlledServ
   }
 }
 
-/** Built-in kinds, which are used first. Further kinds are custom, from `bench/server/crds.ts`. */
+/**
+ * Built-in kinds. When more kinds are needed, custom ones from `bench/server/crds.ts` are added.
+ */
 const builtIn: readonly { readonly path: string; readonly object: object }[] = [
   { path: '/api/v1/namespaces/$ns/configmaps', object: { data: { text: 'x'.repeat(500) } } },
   { path: '/api/v1/namespaces/$ns/secrets', object: { stringData: { text: 'x'.repeat(100) } } },
@@ -85,7 +87,7 @@ const builtIn: readonly { readonly path: string; readonly object: object }[] = [
   },
 ]
 
-/** Returns the collections of this many kinds, after defining the custom ones. */
+/** Defines custom kinds if needed, and returns the collections of this many kinds. */
 export async function collectionsOf(
   kinds: number,
   { definitions }: ControlledServer,
@@ -131,7 +133,7 @@ export async function post(
   return JSON.parse(answer.toString())
 }
 
-/** Returns the seconds until the condition holds. */
+/** Polls until the condition holds, and returns the elapsed seconds. */
 export async function secondsUntil(isSo: () => Promise<boolean>): Promise<number> {
   const began = performance.now()
   while (!(await isSo())) await sleep(LOOK_MS)

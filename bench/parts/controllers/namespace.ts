@@ -1,7 +1,6 @@
 /**
- * Measures how long a namespace with many objects of many kinds takes to be deleted, and the CPU
- * time of the deletion. Run it directly: node bench/parts/controllers/namespace.ts [objects]
- * [kinds]
+ * Measures how long the deletion of a namespace with many objects of many kinds takes, and its CPU
+ * time. Run it directly: node bench/parts/controllers/namespace.ts [objects] [kinds]
  */
 import { describeFigure } from '../../report/figure.ts'
 import { cpuSeconds } from '../../server/process-usage.ts'

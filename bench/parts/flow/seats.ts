@@ -1,8 +1,7 @@
 /**
  * Measures what flow control costs a request, with the flow schemas and priority levels of a new
- * cluster: classifying it, assigning seats, counting it and releasing the seats. Covers the case
- * that nothing waits, and the case that every seat of the level is taken and hundreds of requests
- * wait.
+ * cluster: classifying it, assigning seats, counting it and releasing the seats. Covers two cases:
+ * no request waits; or all seats of the level are taken and hundreds of requests wait.
  */
 import type { RequestInfo } from '../../../src/api/context.ts'
 import { fieldsOf, type KubeObject, textOf } from '../../../src/api/object.ts'
@@ -55,8 +54,7 @@ const info = (verb: string): RequestInfo => ({
 
 function createFlows(): FlowControl {
   const flows = new FlowControl({
-    // Everything starts in its own tick, so that the duration of a tick does not affect the
-    // figures.
+    // Deferred work runs at once, so that the duration of a tick does not affect the figures.
     time: { ...systemTime, defer: (run) => run() },
     metrics: new FlowMetrics(new Metrics(), 0),
     seats: 600,
@@ -93,7 +91,7 @@ function enter(flows: FlowControl, user: User, asked: RequestInfo): Seat | Promi
   return flows.enter(flow, entering(user, asked))
 }
 
-/** Returns CPU time of this thread, so that other load on the machine does not count. */
+/** Returns CPU time of this thread, which other load on the machine does not affect. */
 function microsOf(round: () => void): number {
   for (let at = 0; at < WARM_UP_ROUNDS; at++) round()
   const before = process.threadCpuUsage()
@@ -129,7 +127,7 @@ export function benchFlow(): Figure[] {
   ]
 }
 
-/** Each request that ends lets a queued one start, and one more joins the queue. */
+/** Whenever a request ends, a queued request starts, and another one joins the queue. */
 function crowded(): number {
   using flows = createFlows()
   const flow = flows.classify(account('a'), info('get'))

@@ -1,5 +1,5 @@
 /**
- * Measures what the rules of a kind cost: defaulting, preparation and validation of a typical
+ * Measures the cost of the rules of a kind: defaulting, preparing and validating a typical
  * Deployment.
  */
 import type { KubeObject } from '../../../src/api/object.ts'

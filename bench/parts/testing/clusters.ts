@@ -1,7 +1,7 @@
 /**
- * Measures clusters in one process: how soon one is ready, the cost of a fork, and the memory of
- * many clusters that all respond. Runs in a separate process, because memory is measured per
- * process. Times are those of this machine at rest.
+ * Measures many clusters in one process: how soon a cluster is ready, the cost of a fork, and the
+ * memory of many clusters that all serve requests. Runs in a separate process, because memory is
+ * measured per process. The times apply to an idle machine of this type.
  */
 import { execFileSync } from 'node:child_process'
 import { setFlagsFromString } from 'node:v8'
@@ -9,7 +9,6 @@ import { runInNewContext } from 'node:vm'
 import type { startCluster as Start } from '../../../src/entry/testing/index.ts'
 import type { Figure } from '../../report/figure.ts'
 
-/** Targets. */
 const START_MS_MAX = 100
 const FORK_MS_MAX = 5
 const FORK_KB_MAX = 200
@@ -69,7 +68,7 @@ async function forks(): Promise<readonly Figure[]> {
   await using cluster = await startCluster()
   await fill(cluster)
   const collect = collector()
-  // The first fork creates what all forks share.
+  // The first fork creates the data that all forks share.
   await (await cluster.fork()).stop()
   collect()
   const before = usedBytes()
