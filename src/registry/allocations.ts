@@ -1,7 +1,7 @@
 /**
- * Allocation from finite pools: the cluster IPs and node ports of Services. A write allocates what
- * the object needs before the object is validated. Afterwards it keeps the allocation or releases
- * it.
+ * Allocation from finite pools, such as the cluster IPs and node ports of Services. Every write
+ * allocates what its object needs before the object is validated. If the write succeeds, the
+ * allocation is kept; otherwise it is released.
  */
 import type { KubeObject } from '../api/object.ts'
 
@@ -11,28 +11,33 @@ export type AllocationRequest = {
   readonly before: KubeObject | undefined
   readonly namespace: string
   readonly isDryRun: boolean
-  /** Divides long work on a large object into parts. Absent for a small object. */
+  /** Runs long work on a large object in time slices. Absent for a small object. */
   readonly inParts?: <T>(work: () => T) => Promise<T>
 }
 
 export type Allocation = {
   /** The object with the allocated values. */
   readonly object: KubeObject
-  /** Called when the write has succeeded: releases what only `before` had. Never fails. */
+  /**
+   * Called after a successful write. Releases what the previous object used and the new one does
+   * not. Never rejects.
+   */
   readonly keep: () => Promise<void>
-  /** Called when the write has failed: releases what was allocated. Never fails. */
+  /**
+   * Called after a failed write. Releases everything that this allocation acquired. Never rejects.
+   */
   readonly undo: () => Promise<void>
 }
 
 export type Allocator = {
   /**
-   * Allocates what the object needs. Throws an ApiError on failure, in which case nothing stays
-   * allocated. A dry run never allocates anything.
+   * Allocates what the object needs. Throws an ApiError on failure; everything is then released
+   * again. A dry run never allocates anything.
    */
   readonly allocate: (wanted: AllocationRequest) => Promise<Allocation>
   /**
-   * Called when the object has been removed. Never fails: a later repair finds anything that could
-   * not be released.
+   * Called after the object was removed. Never rejects: the repair loop later releases anything
+   * that could not be released here.
    */
   readonly release: (object: KubeObject, namespace: string) => Promise<void>
 }

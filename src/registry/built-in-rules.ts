@@ -1,6 +1,6 @@
 /**
- * Rules for writes of built-in kinds: the generic rules of the strategy, combined with the rules in
- * kinds/.
+ * Rules for writes of built-in kinds: the generic rules, adjusted by the kind's strategy, plus the
+ * kind's own rules from kinds/.
  */
 import type { Gates } from '../api/gates.ts'
 import { type KubeObject, type ObjectMeta, present } from '../api/object.ts'
@@ -26,7 +26,7 @@ import { typeOf } from './types.ts'
 type WriteRulesOptions = {
   readonly cluster: ClusterFacts
   readonly gated: GatedFields
-  /** Returns the type of the kind. It is built on first use. */
+  /** Returns the type of the kind, which is created on first use. */
   readonly struct: () => Struct
 }
 
@@ -84,7 +84,7 @@ export function writeRules(
 export const hasSubresource = ({ subresources }: ResourceRow, name: string): boolean =>
   subresources.some((subresource) => subresource.name === name)
 
-/** Returns the name of a kind as errors show it: `Deployment.apps`. */
+/** Returns the name of a kind in the form used in error messages: `Deployment.apps`. */
 export const kindName = ({
   kind,
   group,
@@ -97,10 +97,11 @@ type KindTools = {
   readonly row: ResourceRow
   readonly gates: Gates
   /**
-   * Returns the gates for an update of a stored object, which may keep using what it already uses.
+   * Returns the feature gates for an update. The update may keep using features that the stored
+   * object already uses.
    */
   readonly gatesFor: (current: KubeObject) => Gates
-  /** Drops the fields whose gate is off, unless the stored object has them. */
+  /** Drops the fields whose feature gate is off, unless the stored object has them. */
   readonly dropGated: (object: KubeObject, current: KubeObject | undefined) => KubeObject
 }
 
@@ -162,7 +163,9 @@ const gatedRules = (
     dropGated(rules.prepareUpdate(object, current, writer), current),
 })
 
-/** Makes a change through a subresource increment the generation like any other change. */
+/**
+ * Makes changes through a subresource increment the generation, like changes of the object itself.
+ */
 function countingRules(
   rules: UpdateRules,
   generation: Generation | undefined,
@@ -177,7 +180,8 @@ function countingRules(
 }
 
 /**
- * Rules for updates through /status, which change the status and the metadata that the kind allows.
+ * Rules for updates through /status. They can change the status, and those metadata fields that the
+ * kind allows.
  */
 function statusRules(
   { statusKeeps = [] }: Strategy,
@@ -204,7 +208,10 @@ function statusRules(
   }
 }
 
-/** Keeps the identifying fields as they were sent, so that they can be validated. */
+/**
+ * Replaces the metadata by the stored metadata, except for the identifying fields, which are
+ * validated as they were sent.
+ */
 function metadataOfStatusOnly(given: ObjectMeta, current: ObjectMeta): ObjectMeta {
   const { name, namespace, uid, resourceVersion } = given
   return present({ ...current, name, namespace, uid, resourceVersion })

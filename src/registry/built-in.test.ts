@@ -27,7 +27,7 @@ const object = (kind: string, fields: Partial<KubeObject> = {}): KubeObject => (
   ...fields,
 })
 
-test('an empty object of every built-in kind can be printed', () => {
+test('an empty object of every built-in kind can be printed as a table row', () => {
   for (const { shape, kind } of registry.all()) {
     const empty = { kind, apiVersion: 'v1', metadata: {} }
     assert.ok(printObject(empty, shape).toString().startsWith(`{"kind":"${kind}"`), kind)
@@ -104,7 +104,7 @@ test('the status is dropped on create and kept on update', () => {
 const isFine = (one: Resource, name: string): boolean =>
   one.rules.metadata.checkName(name).length === 0
 
-test('object names are validated by the rule of their kind', () => {
+test('object names are validated by the naming rule of their kind', () => {
   assert.deepEqual(
     ['a.b', 'a', '1', 'A', 'a:b'].map((name) => [
       isFine(configMaps, name),
@@ -125,7 +125,7 @@ test('object names are validated by the rule of their kind', () => {
 const fields = (faults: readonly { readonly path: string }[]): string[] =>
   faults.map(({ path }) => path)
 
-test('a create applies the rules for all objects only if its kind finds no fault, an update always', () => {
+test("a create applies the generic rules only if the kind's own rules find no error, an update always applies both", () => {
   const bad = object('ConfigMap', {
     metadata: { name: 'X', namespace: 'n', labels: { 'a b': 'c' } },
   })
@@ -174,7 +174,7 @@ test('an autoscaler keeps its v2-only fields when it is read and written through
   assert.deepEqual(encodeStored(again, v2), encodeStored(given, v2))
 })
 
-test('an object stored in another current version can be read', () => {
+test('an object stored in a version that is still served but no longer the storage version can be read', () => {
   const all = builtInResources({ isServed: () => true, gates: { isOn: () => true } })
   const stored: readonly (readonly [string, string, string, object])[] = [
     [

@@ -1,4 +1,4 @@
-/** Built-in resources: rows of the catalogue, combined with the rules in kinds/. */
+/** Built-in resources: entries of the catalogue, combined with the rules in kinds/. */
 import { defaultGates, type Gates } from '../api/gates.ts'
 import type { KubeObject } from '../api/object.ts'
 import { zeroTime } from '../api/time.ts'
@@ -38,17 +38,20 @@ type BuiltInOptions = Partial<ClusterFacts> & {
   readonly allowsPrivileged?: boolean
   readonly storedAs?: StorageMedia
   readonly gates?: Gates
-  /** Receives mismatches and internal errors of declarative validation. */
+  /**
+   * Receives mismatches between declarative and handwritten validation, and internal errors of
+   * declarative validation.
+   */
   readonly declarative?: DeclarativeReport
-  /** Whether a resource is served. Defaults to the versions that are served by default. */
+  /** Whether a resource is served. By default, only stable versions are served. */
   readonly isServed?: (resource: Pick<ResourceRow, 'group' | 'version' | 'plural'>) => boolean
 }
 
-/** Versions that are not stable are off by default. */
+/** Alpha and beta versions are not served by default. */
 const isServedByDefault = ({ version }: Pick<ResourceRow, 'version'>): boolean =>
   /^v\d+$/.test(version)
 
-/** Returns the built-in resources in the order in which discovery lists groups and versions. */
+/** Returns the built-in resources, sorted by group and version as in discovery. */
 export function builtInResources({
   allowsPrivileged = true,
   storedAs = 'json',
@@ -229,8 +232,8 @@ function schemaOf(
 }
 
 /**
- * Returns a function that finds the converter for a stored apiVersion. Converters are cached by
- * apiVersion; etcd contains only a few for each kind.
+ * Returns a function that finds the converter for the apiVersion of a stored object. Converters are
+ * cached by apiVersion. This is bounded, because etcd contains only a few apiVersions of each kind.
  */
 function otherForms(
   row: ResourceRow,
@@ -262,8 +265,8 @@ function otherForm(
       fromStored: (object) => stored?.fromStored(renew(object)) ?? renew(object),
     }
   }
-  // Versions with the same fields differ only in their apiVersion. The catalogue declares one as an
-  // alias of the other.
+  // Versions with the same fields differ only in their apiVersion. In this case, the catalogue
+  // declares one version as an alias of the other.
   if (old.fields === struct.fields) {
     const served = apiVersionOf(row)
     return { struct, fromStored: (object) => ({ ...object, apiVersion: served }) }
@@ -275,7 +278,8 @@ function otherForm(
     }
   const { group, version } = splitApiVersion(apiVersion)
   if (group !== row.group) return undefined
-  // The object is in another current version: convert it by way of the storage version.
+  // The object is stored in another version that is still served. Convert it to the storage version
+  // first.
   const toStored = rulesByKind.get(`${kindName(row)} ${version}`)?.convert?.toStored ?? sameFields
   const renew = (object: KubeObject): KubeObject => ({ ...toStored(object), ...current })
   return { struct: old, fromStored: (object) => stored?.fromStored(renew(object)) ?? renew(object) }
@@ -283,7 +287,9 @@ function otherForm(
 
 const sameFields = (object: KubeObject): KubeObject => object
 
-/** Returns the package of the kind's group, or of a group from which the kind was moved. */
+/**
+ * Returns the catalogue package of the kind's group, or of the group from which the kind was moved.
+ */
 function packageOf(apiVersion: string, row: ResourceRow): string {
   const { group, version } = splitApiVersion(apiVersion)
   const own = group === row.group ? row.packageName.replace(/\/[^/]*$/, '') : packageOfGroup(group)
@@ -291,8 +297,8 @@ function packageOf(apiVersion: string, row: ResourceRow): string {
 }
 
 /**
- * Returns how the kind is stored in `apiVersion`. Without a converter, both versions have the same
- * fields and differ only in their apiVersion.
+ * Returns how objects of the kind that are stored as `apiVersion` are converted. Without a
+ * converter, both versions have the same fields and differ only in their apiVersion.
  */
 function storedForm(row: ResourceRow, apiVersion: string, { convert }: KindRules): StoredForm {
   const served = apiVersionOf(row)

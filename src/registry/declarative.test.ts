@@ -25,7 +25,10 @@ const withGates = (...on: readonly string[]): Gates => ({
   isOn: (name) => (name.startsWith('Declarative') ? on.includes(name) : defaultGates.isOn(name)),
 })
 
-/** Runs both validations, and returns the faults, the log and the two counters. */
+/**
+ * Runs both validations. Returns the validation errors, the log, and the values of the two
+ * counters.
+ */
 function runBoth(rules: KindRules, { isTakenOver = false, isUpdate = false } = {}) {
   const logged: string[] = []
   const log: Log = (level, message) => logged.push(`${level} ${message}`)
@@ -54,21 +57,21 @@ const isHarmful =
   'feature gate to keep data persisted in etcd consistent with prior versions of Kubernetes.'
 const minimum = '{Type="FieldValueInvalid", Field="spec.a", Origin="minimum"}'
 
-test('two validations that agree report nothing, and the handwritten one decides', () => {
+test('if both validations agree, nothing is logged, and the errors of the handwritten validation are returned', () => {
   const own: FieldFault[] = [{ ...negative('spec.a'), tag: 'minimum' }, required('spec.other')]
   const declared: FieldFault[] = [{ ...negative('spec.a'), tag: 'minimum' }]
   const result = runBoth({ validate: () => [...own, ...own], declarative: () => declared })
   assert.deepEqual(result, { faults: [...own, ...own], logged: [], mismatches: '0', panics: '0' })
 })
 
-test('a covered fault that declarative validation does not find is logged and counted', () => {
+test('an error that declarative validation should find but does not is logged and counted', () => {
   const own: FieldFault[] = [{ ...negative('spec.a'), tag: 'minimum' }]
   const result = runBoth({ validate: () => own, declarative: () => [] })
   const logged = [`error ${difference}, unmatched error(s) found ${minimum}. ${isHarmless}`]
   assert.deepEqual(result, { faults: own, logged, mismatches: '1', panics: '0' })
 })
 
-test('a fault that only declarative validation finds is logged and counted', () => {
+test('an error that only declarative validation finds is logged and counted', () => {
   const result = runBoth({
     validate: () => [],
     declarative: () => [{ ...negative('spec.a'), tag: 'minimum' }],
@@ -77,7 +80,7 @@ test('a fault that only declarative validation finds is logged and counted', () 
   assert.deepEqual(result, { faults: [], logged, mismatches: '1', panics: '0' })
 })
 
-test('faults of the same field do not match if their reasons differ', () => {
+test('errors of the same field do not match if their reasons differ', () => {
   const result = runBoth({
     validate: () => [{ ...required('spec.a'), tag: 'required' }],
     declarative: () => [{ ...negative('spec.a'), tag: 'minimum' }],
@@ -89,7 +92,7 @@ test('faults of the same field do not match if their reasons differ', () => {
   )
 })
 
-test('with takeover, declarative faults replace the covered ones, and the log recommends disabling the gate', () => {
+test('with takeover, declarative errors replace the covered ones, and the log recommends disabling the gate', () => {
   const declared: FieldFault[] = [{ ...negative('spec.b'), tag: 'minimum' }]
   const rules: KindRules = {
     validate: () => [{ ...negative('spec.a'), tag: 'minimum' }, required('spec.other')],
@@ -103,7 +106,7 @@ test('with takeover, declarative faults replace the covered ones, and the log re
   ])
 })
 
-test('an error in declarative validation is logged and counted, and rejects the object only with takeover', () => {
+test('an internal error of declarative validation is logged and counted, and rejects the object only with takeover', () => {
   const rules: KindRules = {
     validate: () => [],
     declarative: () => {
@@ -149,7 +152,7 @@ test('only ReplicationController has declarative validation, and only while the 
 const sorted = (faults: readonly FieldFault[]): string[] =>
   faults.map((fault) => JSON.stringify(fault)).toSorted()
 
-test('both validations of a ReplicationController find the same faults in its tagged fields', () => {
+test('both validations of a ReplicationController find the same errors in its tagged fields', () => {
   const rules = rulesByKind.get('ReplicationController') ?? assert.fail()
   for (const spec of [
     {},
@@ -165,7 +168,7 @@ test('both validations of a ReplicationController find the same faults in its ta
   }
 })
 
-test('a mismatch is reported once if the object is validated in parts', () => {
+test('a mismatch is reported once if the object is validated in several time slices', () => {
   const items = Array.from({ length: 100 }, (_, at) => at)
   const faults = (): FieldFault[] =>
     mapEach('items of test', items, () => negative('spec.a')).slice(0, 1)

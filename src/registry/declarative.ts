@@ -1,7 +1,7 @@
 /**
  * Declarative validation (KEP-5073). Fields whose types have validation tags in k8s.io/api are
- * validated a second time, by these tags. Differences between the two validations are logged and
- * counted. The handwritten validation decides, unless DeclarativeValidationTakeover is on.
+ * validated twice: by handwritten rules and by their tags. Differences between the results are
+ * logged and counted. The handwritten rules decide, unless DeclarativeValidationTakeover is on.
  */
 import { type FieldFault, internalFault, invalidValue, required } from '../api/field-fault.ts'
 import { fieldsOf, type Json, type KubeObject } from '../api/object.ts'
@@ -15,7 +15,7 @@ import type { KindRules } from './kind-rules.ts'
 /** The validation tags of a field in `spec`. */
 export type SpecTags = {
   /**
-   * Whether the field is `+k8s:optional` with a default, so that it is set before the object is
+   * Whether the field is `+k8s:optional` and has a default. It is then set before the object is
    * validated.
    */
   readonly isDefaulted?: true
@@ -23,7 +23,7 @@ export type SpecTags = {
   readonly minimum: number
 }
 
-/** Returns the validation that the tags of these fields of `spec` describe. */
+/** Returns a function that validates fields of `spec` by their tags. */
 export function validateByTags(tags: {
   readonly [field: string]: SpecTags
 }): (object: KubeObject) => FieldFault[] {
@@ -49,7 +49,9 @@ function tagFaults(
 /** Receives mismatches and internal errors of declarative validation. */
 export type DeclarativeReport = {
   readonly mismatch: (detail: string) => void
-  /** Called after an internal error. `detail` is undefined if the client receives it as a fault. */
+  /**
+   * Called after an internal error. `detail` is undefined if the client already receives the error.
+   */
   readonly panic: (detail: string | undefined) => void
 }
 
@@ -92,7 +94,7 @@ export class DeclarativeReporter implements DeclarativeReport {
 
 type DeclarativeOptions = { readonly isTakenOver: boolean; readonly reporter: DeclarativeReport }
 
-/** Returns rules that also run the declarative validation of `rules`, and compare the results. */
+/** Returns rules that run `rules` and their declarative validation, and compare the results. */
 export function withDeclarative(
   rules: KindRules,
   { isTakenOver, reporter }: DeclarativeOptions,
@@ -139,9 +141,9 @@ const adviceFor = (isTakenOver: boolean): string =>
     : 'This difference should not affect system operation since hand written validation is authoritative.'
 
 /**
- * Returns the differences between the two validations. Handwritten faults match declarative ones by
- * reason, path and tag; values are not compared. An update may report a handwritten fault twice, so
- * equal faults count once.
+ * Returns the differences between the two validations. Errors match if their reason, path and tag
+ * are equal; values are not compared. Equal errors count once, because an update can report a
+ * handwritten error twice.
  */
 function mismatches(handwritten: readonly FieldFault[], declared: readonly FieldFault[]): string[] {
   const covered = new Set(handwritten.filter(({ tag }) => tag !== undefined).map(identify))
@@ -159,6 +161,6 @@ function mismatches(handwritten: readonly FieldFault[], declared: readonly Field
   ]
 }
 
-/** Returns the parts of a fault by which the two validations are compared, as they are logged. */
+/** Returns the reason, path and tag by which errors are compared, in the format of the log. */
 const identify = ({ path, reason, tag }: FieldFault): string =>
   `{Type=${quote(reason)}, Field=${quote(path)}, Origin=${quote(tag === 'minimum' ? tag : '')}}`

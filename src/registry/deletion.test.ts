@@ -222,7 +222,7 @@ const cases: readonly [string, string, () => string][] = [
 ]
 for (const [what, wanted, run] of cases) test(what, () => assert.equal(run(), wanted))
 
-test('a decision on a deletion never changes the object', () => {
+test('decideDeletion never changes the object', () => {
   const given = object({ finalizers: ['a/b'], generation: 1 }, running)
   const copy = structuredClone(given)
   decideDeletion(given, pod, { ...plain, propagation: 'Orphan' }, now)
@@ -230,7 +230,7 @@ test('a decision on a deletion never changes the object', () => {
   assert.deepEqual(given, copy)
 })
 
-test('a marked object is released when its last finalizer is removed', () => {
+test('an object with a deletionTimestamp is removed when its last finalizer is removed', () => {
   const marked = { deletionTimestamp: now, deletionGracePeriodSeconds: 0, finalizers: ['a/b'] }
   assert.equal(isReleased(object({}), object(marked), configMap), true)
   assert.equal(isReleased(object({ finalizers: ['a/b'] }), object(marked), configMap), false)
@@ -246,7 +246,7 @@ test('a marked object is released when its last finalizer is removed', () => {
   assert.equal(isReleased(object({}, { spec: {} }), object(marked), namespace), true)
 })
 
-test('a delete marks a namespace, and adds foregroundDeletion if orphanDependents is false', () => {
+test('a delete of a namespace sets its deletionTimestamp, and adds foregroundDeletion if orphanDependents is false', () => {
   const marked = namespace.ownDeletion?.mark(
     object({ finalizers: ['a/b'] }),
     { ...plain, orphanDependents: false },

@@ -1,86 +1,93 @@
 /**
- * Decides the outcome of a delete: the object is removed, marked as being deleted, or left as it
- * is. The order of the rules is that of kube-apiserver: first the grace period, which only Pods
+ * Decides the outcome of a delete: the object is removed, gets a deletionTimestamp, or stays
+ * unchanged. The rules apply in kube-apiserver's order: first the grace period, which only Pods
  * have, then finalizers.
  */
 import { isNumber, type KubeObject, type ObjectMeta } from '../api/object.ts'
 
 export type Propagation = 'Foreground' | 'Background' | 'Orphan'
 
-/** Seconds as an int64. A bigint if a number cannot represent the value exactly. */
+/** Number of seconds, an int64. A bigint if a number cannot represent it exactly. */
 export type Seconds = number | bigint
 
 export type DeletionOptions = {
-  /** The requested grace period. Undefined if that of the object applies. */
+  /** The requested grace period. If undefined, the grace period of the object applies. */
   readonly gracePeriodSeconds: Seconds | undefined
   /** Deprecated form of propagationPolicy. */
   readonly orphanDependents: boolean | undefined
   /**
-   * The requested propagation policy. Undefined if the default of the object or its kind applies.
+   * The requested propagation policy. If undefined, the default of the object or its kind applies.
    */
   readonly propagation: Propagation | undefined
 }
 
 export type Deletion =
   | { readonly step: 'remove' }
-  /** The object stays until its finalizers are removed, or its grace period is over. */
+  /**
+   * The object gets a deletionTimestamp. It stays until its finalizers are removed or its grace
+   * period ends.
+   */
   | { readonly step: 'mark'; readonly object: KubeObject }
   /**
-   * A Pod without a grace period is first stored as marked, then removed, so that watchers see both
-   * events.
+   * A Pod without a grace period. It is stored with a deletionTimestamp and then removed, so that
+   * watches receive both events.
    */
   | { readonly step: 'mark-and-remove'; readonly object: KubeObject }
   /** The object is already being deleted, and this request changes nothing. */
   | { readonly step: 'keep' }
 
-/**
- * Finalizers of objects whose dependents the garbage collector must orphan first, or delete first.
- */
+/** Finalizers for objects whose dependents the garbage collector must first orphan or delete. */
 export const orphanFinalizer = 'orphan'
 export const foregroundFinalizer = 'foregroundDeletion'
 
 /**
- * Deletion rules of kinds whose objects a controller cleans up before they are removed, such as
- * Namespace.
+ * Deletion rules of kinds such as Namespace, whose objects a controller cleans up before they are
+ * removed.
  */
 export type OwnDeletion = {
   /**
-   * Returns the marked object, which the first delete always stores. A controller removes the
-   * finalizers when it is done.
+   * Returns the object with its deletionTimestamp, as the first delete always stores it. The
+   * controller removes the finalizers after the cleanup.
    */
   readonly mark: (object: KubeObject, options: DeletionOptions, now: string) => KubeObject
-  /** Whether something other than metadata.finalizers keeps a marked object. */
+  /**
+   * Whether something besides metadata.finalizers prevents the removal of an object that is being
+   * deleted.
+   */
   readonly isHeld?: (object: KubeObject) => boolean
 }
 
-/** Returns the grace period of an object if the client requests `wanted`. */
+/** Returns the grace period of an object. `wanted` is the one that the client requests. */
 export type GraceOf = (object: KubeObject, wanted: Seconds | undefined) => Seconds
 
 /** The deletion rules of a resource. */
 export type DeletionRules = {
   /**
-   * Whether objects can have owners and dependents. If not, as for Event, a delete never waits for
-   * anything.
+   * Whether objects can have owners and dependents. If they cannot, as in the case of Event, a
+   * delete never waits for dependents.
    */
   readonly isGarbageCollected: boolean
   /** Propagation policy if a delete does not specify one. */
   readonly defaultPropagation: 'Background' | 'Orphan'
-  /** Returns the grace period. Absent if the kind has no grace periods. */
+  /** Returns the grace period. Absent if objects of the kind have no grace period. */
   readonly graceOf?: GraceOf
   readonly ownDeletion?: OwnDeletion
-  /** Returns why an object of this name must not be deleted, or undefined if it may be deleted. */
-  readonly deleteForbiddenReason: (name: string) => string | undefined
   /**
-   * Whether the response to a delete that removed the object is the object rather than a Status.
+   * Returns the reason why the object of this name cannot be deleted, or undefined if it can be
+   * deleted.
    */
+  readonly deleteForbiddenReason: (name: string) => string | undefined
+  /** Whether the response to a delete that removes the object is the object instead of a Status. */
   readonly returnsDeleted: boolean
-  /** Returns a warning for the client of a delete. */
+  /** Returns a warning for the client that deletes the object. */
   readonly deletionWarning?: (options: DeletionOptions) => string | undefined
 }
 
 type Kind = Omit<DeletionRules, 'deleteForbiddenReason' | 'returnsDeleted' | 'deletionWarning'>
 
-/** Decides the outcome of a delete. `now` is a metadata timestamp. The object is not modified. */
+/**
+ * Decides the outcome of a delete. `now` is a metadata timestamp. The given object is not modified.
+ */
 export function decideDeletion(
   object: KubeObject,
   kind: Kind,
@@ -103,7 +110,10 @@ export function decideDeletion(
   return { step: isLeft ? 'mark' : 'mark-and-remove', object: { ...graced, metadata } }
 }
 
-/** Whether an update has removed the last thing that kept a marked object. */
+/**
+ * Whether an object that is being deleted can be removed after an update, because nothing prevents
+ * its removal any more.
+ */
 export function isReleased(object: KubeObject, before: KubeObject, { ownDeletion }: Kind): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = before.metadata
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds !== 0) return false
@@ -123,7 +133,7 @@ const ungraceful: Grace = { step: 'ungraceful' }
 
 type DeletionRequest = { readonly wanted: Seconds | undefined; readonly now: string }
 
-/** Applies the grace period. A negative one counts as one second. */
+/** Applies the grace period. A negative grace period counts as one second. */
 function decideGrace(object: KubeObject, graceOf: GraceOf, asked: DeletionRequest): Grace {
   const { metadata } = object
   const { now } = asked
@@ -179,11 +189,14 @@ function shorten(
 const later = (timestamp: string, ms: number): string =>
   `${new Date(Date.parse(timestamp) + ms).toISOString().slice(0, 19)}Z`
 
-/** Converts seconds as Go does: 64 bits of nanoseconds, which wrap around after 292 years. */
+/** Converts seconds as Go does: its 64-bit nanoseconds overflow after 292 years. */
 const durationMs = (seconds: Seconds): number =>
   Number(BigInt.asIntN(64, BigInt(seconds) * 1_000_000_000n) / 1_000_000n)
 
-/** Marks an object with finalizers as being deleted now, without a grace period. */
+/**
+ * Sets the deletionTimestamp of an object with finalizers to the current time, without a grace
+ * period.
+ */
 function markNow(metadata: ObjectMeta, now: string): ObjectMeta {
   const { generation = 0, deletionTimestamp, deletionGracePeriodSeconds } = metadata
   const isFirst = deletionGracePeriodSeconds === undefined
@@ -229,7 +242,7 @@ function propagationOf(
   return kind.defaultPropagation
 }
 
-/** Returns the finalizers with those of the garbage collector last. */
+/** Returns the finalizers, with those of the garbage collector at the end. */
 export function withGarbageFinalizers(
   before: readonly string[],
   { isOrphaning, isForeground }: { readonly isOrphaning: boolean; readonly isForeground: boolean },

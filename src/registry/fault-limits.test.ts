@@ -1,6 +1,5 @@
 /**
- * Checks for every kind that a list in which each item is invalid yields a limited number of
- * faults.
+ * Checks for every kind that the number of errors is limited if all items of a list are invalid.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,9 +12,9 @@ import { decodeBody } from '../objects/codec/decode-body.ts'
 import { apiVersionOf, type Resource } from './resource.ts'
 import { validateCreate } from './validate.ts'
 
-/** Length of the tested lists. This is enough for more than 30,000 empty items. */
+/** Length of the tested lists in bytes. There is room for more than 30,000 empty items. */
 const BYTES = 110_000
-/** Maximum number of rules that check the same list. Each of them has the limit. */
+/** Maximum number of rules that validate the same list. Each rule can report up to the limit. */
 const RULES = 3
 
 function decoded(field: SweptField, resource: Resource): KubeObject | undefined {
@@ -30,7 +29,7 @@ function decoded(field: SweptField, resource: Resource): KubeObject | undefined 
   }
 }
 
-test('the number of faults of a long list is limited in every field', async () => {
+test('the number of errors of a long list is limited in every field', async () => {
   const targets = await loadTargets()
   const fields = fieldsOf(targets).filter(
     ({ isShared, target }) => !isShared && target.part === undefined,

@@ -31,7 +31,7 @@ const aPod = (spec: Fields, status: Fields = {}): KubeObject => ({
   status,
 })
 
-/** A Pod with gated fields, as a server with every gate on may have stored it. */
+/** A Pod with gated fields. A server with every gate on can store such a Pod. */
 const gated = aPod(
   {
     resources: { limits: { cpu: '1' } },
@@ -58,7 +58,7 @@ const fields = new GatedFields(defaultGates)
 const drop = (object: KubeObject, current?: KubeObject): KubeObject =>
   fields.drop(object, current, struct)
 
-test('a read keeps the gated fields that a server with the gates on has stored', () => {
+test('a read returns gated fields that were stored while their gates were on', () => {
   const read = decodeStored(Buffer.from(JSON.stringify(gated)), pods.shape, 7)
   const spec = fieldsOf(read['spec'])
   const container = fieldsOf(itemsOf(spec['containers'])[0])
@@ -70,7 +70,7 @@ test('a read keeps the gated fields that a server with the gates on has stored',
   assert.equal(fieldsOf(read['status'])['observedGeneration'], 3)
 })
 
-test('a new object loses its gated fields', () => {
+test('the gated fields of a new object are dropped', () => {
   const spec = fieldsOf(drop(gated)['spec'])
   const [container] = itemsOf(spec['containers'])
   assert.deepEqual(Object.keys(spec).toSorted(), ['containers', 'volumes'])
@@ -78,13 +78,13 @@ test('a new object loses its gated fields', () => {
   assert.deepEqual(spec['volumes'], [{ name: 't', projected: { sources: [{}] } }])
 })
 
-test('an update keeps gated fields that the stored object uses, and may change them', () => {
+test('an update keeps and can change gated fields that the stored object uses', () => {
   assert.equal(drop(gated, gated), gated)
   const more = aPod({ ...fieldsOf(gated['spec']), resources: { limits: { cpu: '2' } } })
   assert.deepEqual(fieldsOf(drop(more, gated)['spec'])['resources'], { limits: { cpu: '2' } })
 })
 
-test('a gate that is in use does not keep the fields of other gates', () => {
+test('a gate that the stored object uses does not preserve the fields of other gates', () => {
   const used = aPod({ resourceClaims: [{ name: 'r' }] })
   const spec = fieldsOf(drop(gated, used)['spec'])
   const [container] = itemsOf(spec['containers'])
@@ -106,7 +106,7 @@ test('each gated field of a Lease is kept only if that field is stored', () => {
   assert.deepEqual(kept['spec'], { strategy: 'OldestEmulationVersion' })
 })
 
-test('fields of a strict gate are dropped from a status even if they are stored', () => {
+test('fields of a strict gate are dropped from the status even if they are stored', () => {
   const health = aPod(
     {},
     { containerStatuses: [{ name: 'c', allocatedResourcesStatus: [{ name: 'x' }] }] },
@@ -159,7 +159,7 @@ test('the topology of an old EndpointSlice is kept until its endpoints change', 
   assert.deepEqual(changed['endpoints'], [{ addresses: ['10.0.0.2'], nodeName: 'h' }])
 })
 
-test('volumeClaimTemplates are not searched, and an error that only had a gated field is kept', () => {
+test('fields in volumeClaimTemplates are not dropped, and an error object stays if its only field is dropped', () => {
   const set = resource('statefulsets', 'apps')
   const claim = { metadata: { name: 'd' }, spec: { volumeAttributesClassName: 'fast' } }
   const object = { kind: 'StatefulSet', apiVersion: 'apps/v1', metadata: { name: 's' } }
@@ -175,7 +175,7 @@ test('volumeClaimTemplates are not searched, and an error that only had a gated 
   assert.deepEqual(kept['status'], { detachError: {} })
 })
 
-test('an update may keep values that a gate which is now off has allowed', () => {
+test('an update may keep values that are valid only with a gate that is now off', () => {
   const off = { isOn: (name: string) => !name.startsWith('Relaxed') && defaultGates.isOn(name) }
   const podsWithout = new Registry(builtInResources({ gates: off })).find({
     group: '',
@@ -202,7 +202,7 @@ test('an update may keep values that a gate which is now off has allowed', () =>
   assert.equal(podsWithout.rules.validate(odd).length, 2)
 })
 
-test('an autoscaler that is stored with zero minReplicas can be updated', () => {
+test('an autoscaler stored with zero minReplicas can be updated', () => {
   const scalers = resource('horizontalpodautoscalers', 'autoscaling', 'v2')
   const metric = {
     type: 'Object',
@@ -224,7 +224,7 @@ test('an autoscaler that is stored with zero minReplicas can be updated', () => 
   assert.equal(scalers.rules.validate(stored).length, 1)
 })
 
-test('only the gated fields of Pods are dropped from the Jobs of a CronJob', () => {
+test('in the Jobs of a CronJob, only the gated fields of Pods are dropped', () => {
   const off = { isOn: (name: string) => !name.startsWith('Job') && defaultGates.isOn(name) }
   const { shape } = resource('cronjobs', 'batch')
   const spec = {
@@ -241,7 +241,7 @@ test('only the gated fields of Pods are dropped from the Jobs of a CronJob', () 
   assert.deepEqual(kept['template'], { spec: {} })
 })
 
-test('stored Pod-level resources without any amount do not count as in use', () => {
+test('stored Pod-level resources without any quantity do not count as in use', () => {
   const wanted = aPod({ resources: { limits: { cpu: '1' } } })
   for (const stored of [{}, { limits: {} }]) {
     assert.equal(
@@ -255,7 +255,7 @@ test('stored Pod-level resources without any amount do not count as in use', () 
 const withoutGates = (...names: string[]): GatedFields =>
   new GatedFields({ isOn: (name) => !names.includes(name) && defaultGates.isOn(name) })
 
-test('gated fields of the status are kept if the spec uses the gate, not if they are stored', () => {
+test('gated fields of the status are kept if the spec uses the gate, but not merely because they are stored', () => {
   const status = {
     containerStatuses: [
       { name: 'c', resources: { limits: { cpu: '1' } }, user: { linux: { uid: 1, gid: 1 } } },
@@ -279,11 +279,11 @@ test('gated fields of the status are kept if the spec uses the gate, not if they
   ])
 })
 
-/** Returns the paths of the faults about deletion costs. */
+/** Returns the paths of the errors about deletion costs. */
 const costs = (faults: readonly FieldFault[]): string[] =>
   faults.flatMap(({ path }) => (path.includes('deletion-cost') ? [path] : []))
 
-test('an invalid deletion cost that is already stored does not prevent updates of a Pod', () => {
+test('a stored deletion cost that is invalid does not prevent updates of the Pod', () => {
   const key = 'controller.kubernetes.io/pod-deletion-cost'
   const costing = (cost: string): KubeObject => {
     const pod = aPod({ restartPolicy: 'Always', dnsPolicy: 'ClusterFirst' })
@@ -298,7 +298,7 @@ test('an invalid deletion cost that is already stored does not prevent updates o
   assert.deepEqual(faultsOf('much', 'more'), [])
 })
 
-test('an invalid deletion cost in a stored template does not prevent updates of its owner', () => {
+test('an invalid deletion cost in a stored template does not prevent updates of the workload', () => {
   const annotations = { 'controller.kubernetes.io/pod-deletion-cost': 'much' }
   const metadata = { labels: { a: 'b' }, annotations }
   const templateOf = (image: string, restartPolicy = 'Always'): Fields => ({

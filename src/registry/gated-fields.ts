@@ -1,7 +1,7 @@
 /**
- * Handles fields whose feature gate is off. Reads keep them, because whatever a server with the
- * gate on has stored must survive a round trip through this one. Writes drop them, unless the
- * stored object already uses the gate. The catalogue declares which fields these are (`gate=`).
+ * Handles fields whose feature gate is off. Reads return these fields, so that data stored while
+ * the gate was on is not lost. Writes drop them, unless the stored object already uses the gate.
+ * The catalogue declares the gates of fields (`gate=`).
  */
 import type { Gates } from '../api/gates.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
@@ -11,8 +11,8 @@ import { foreignSources } from './kinds/core/claim-gated.ts'
 import { type GatedPart, imageVolumes } from './kinds/core/pod/gated.ts'
 
 /**
- * Gates that count as in use as a whole: an object that uses one of their fields may use the
- * others. For all other gates, each field counts by itself.
+ * Gates that are in use as a whole: an object that uses one field of the gate may use all its
+ * fields. For other gates, each field is considered separately.
  */
 const wholeGates: ReadonlySet<string> = new Set([
   'DRAAdminAccess',
@@ -26,10 +26,11 @@ const wholeGates: ReadonlySet<string> = new Set([
 /** Gates whose fields are dropped even if they are in use. */
 const strictGates: ReadonlySet<string> = new Set(['ResourceHealthStatus'])
 
-/** Gates whose fields do not count as in use if they are stored without any content. */
+/** Gates that are not in use if their stored fields are empty. */
 const unusedWhenEmpty: ReadonlySet<string> = new Set(['PodLevelResources'])
 /**
- * Fields of a Pod's status that are kept if its spec uses the gate, whether or not they are stored.
+ * Fields of a Pod's status that are kept if the spec uses the gate, whether or not these fields are
+ * stored.
  */
 const usedBySpec: ReadonlyMap<string, string> = new Map([
   ['ContainerStatus allocatedResources', 'InPlacePodVerticalScaling resizePolicy'],
@@ -37,18 +38,18 @@ const usedBySpec: ReadonlyMap<string, string> = new Map([
   ['ContainerStatus user', 'SupplementalGroupsPolicy supplementalGroupsPolicy'],
   ['PodStatus resourceClaimStatuses', 'DynamicResourceAllocation'],
 ])
-/** Fields that are also dropped if they contained nothing but a gated field. */
+/** Fields that are also dropped if they become empty because a gated field was dropped. */
 const goneWhenEmpty: ReadonlySet<string> = new Set([
   'lifecycle',
   'postStart',
   'preStop',
   'resources',
 ])
-/** Gates whose fields are set to their default instead of being dropped. */
+/** Gates whose fields are reset to their default instead of being dropped. */
 const resetTo: ReadonlyMap<string, Json> = new Map([['ProcMountType', 'Default']])
 /**
- * Fields whose values are not searched. The gate applies when objects are created from these
- * templates.
+ * Fields in which gated fields are not dropped. The gate applies when objects are created from
+ * these templates.
  */
 const unlooked: ReadonlySet<string> = new Set(['volumeClaimTemplates'])
 
@@ -57,7 +58,7 @@ const parts: ReadonlyMap<string, GatedPart> = new Map([
   ['core/v1 PodSpec', imageVolumes],
 ])
 
-/** Drops the fields of the gates that are off. */
+/** Drops the fields of all gates that are off. */
 export class GatedFields {
   readonly #gates: Gates
   readonly #plans = new WeakMap<Struct, { plan: Plan | undefined }>()
@@ -71,7 +72,7 @@ export class GatedFields {
     return this.#planOf(struct) !== undefined
   }
 
-  /** Drops the gated fields. `current` is the stored object, or undefined for a new one. */
+  /** Drops the gated fields. `current` is the stored object, or undefined for a new object. */
   drop(object: KubeObject, current: KubeObject | undefined, struct: Struct): KubeObject {
     const plan = this.#planOf(struct)
     if (plan === undefined) return object
@@ -86,15 +87,15 @@ export class GatedFields {
   }
 
   /**
-   * Returns where values of a type have gated fields. Plans are cached: they depend only on the
-   * types and the gates.
+   * Returns the positions of gated fields in a type. Plans are cached, because they depend only on
+   * the types and the gates.
    */
   #planOf(schema: Schema): Plan | undefined {
     if (schema.type === 'list' || schema.type === 'map') return this.#planOf(schema.of)
     if (schema.type !== 'struct') return undefined
     const known = this.#plans.get(schema)
     if (known !== undefined) return known.plan
-    // This entry ends the recursion of a type that contains itself. No such type has gated fields.
+    // This entry ends the recursion for a type that contains itself. No such type has gated fields.
     const entry: { plan: Plan | undefined } = { plan: undefined }
     this.#plans.set(schema, entry)
     const fields = schema.fields.flatMap((field) => {
@@ -114,7 +115,7 @@ export class GatedFields {
   }
 }
 
-/** Where values of a type have gated fields. */
+/** The positions of gated fields in a type. */
 type Plan = {
   readonly fields: readonly {
     readonly name: string
@@ -125,8 +126,8 @@ type Plan = {
 }
 
 /**
- * A gated field. `use` is its entry in the sets of used gates. If `inner` is set, only that field
- * of the field's value is gated.
+ * A gated field. `use` identifies it in the sets of used gates. If `inner` is set, only the field
+ * `inner` within it is gated.
  */
 type Gated = {
   readonly use: string
@@ -134,7 +135,7 @@ type Gated = {
   readonly isPointer: boolean
   readonly reset: Json | undefined
   readonly isUnusedWhenEmpty: boolean
-  /** Whether another field decides if the gate is in use. */
+  /** Whether another field determines if the gate is in use. */
   readonly isUsedElsewhere: boolean
 }
 
@@ -198,7 +199,7 @@ function findUsesInParts(
   for (const use of found) uses.add(use)
 }
 
-/** Whether a value is set. A value that Go's omitempty would leave out does not count as set. */
+/** Whether a value is set. A value that Go's omitempty would omit does not count as set. */
 const isSet = (value: Json | undefined, isPointer: boolean): boolean =>
   value !== undefined &&
   value !== null &&

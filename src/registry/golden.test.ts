@@ -1,6 +1,6 @@
 /**
- * Reads and writes recorded objects (test/recorded/golden): objects that kube-apiserver stored, and
- * objects with every field set.
+ * Decodes and encodes recorded objects (test/recorded/golden). Some were stored by kube-apiserver,
+ * others have every field set.
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -29,21 +29,23 @@ import { builtInResources } from './built-in.ts'
 import { apiVersionOf, type Resource } from './resource.ts'
 import { findType } from './types.ts'
 
-/** Gates of the recorded server. MaxUnavailableStatefulSet, which sets a default, was off. */
+/**
+ * Gates of the recorded kube-apiserver. MaxUnavailableStatefulSet, which sets a default, was off.
+ */
 const isOn = (gate: string): boolean => gate !== 'MaxUnavailableStatefulSet'
-/** Options that enable every version, also those that are off by default. */
+/** Options that serve every version, including those that are off by default. */
 const all = { isServed: () => true, gates: { isOn } } as const
 const resources = builtInResources(all)
 
 /**
- * Objects that kube-apiserver itself would store differently the next time, because it sets a
- * default only when it reads.
+ * Objects that kube-apiserver itself would store differently on the next write, because one of
+ * their defaults is set only by reads.
  */
 const rewritten = new Set(['/registry/persistentvolumeclaims/golden/shop'])
 
 type StoredRow = GoldenRow & { readonly resource: Resource }
 
-/** Yields the recorded objects whose kind this server has. */
+/** Yields the recorded objects whose kind this server supports. */
 function* storedRows(): Generator<StoredRow> {
   for (const row of readStored()) {
     const { apiVersion, kind } = row.object
@@ -77,7 +79,7 @@ test('a stored object that is read and stored again has the same bytes', () => {
       rowOf(read, resource.table, 'null'),
       `${key} as a row`,
     )
-    // The cache keeps only the bytes that clients see, and decodes those.
+    // The cache retains only the bytes that clients receive, and decodes them again.
     assert.deepEqual(decodeStored(wire, resource.shape, revision), read, key)
   }
   assert.ok(seen >= 64, `${seen} objects`)
@@ -117,7 +119,7 @@ function packagesOf(group: string): readonly string[] {
   return [group === 'internal.apiserver.k8s.io' ? 'apiserverinternal' : (group.split('.')[0] ?? '')]
 }
 
-/** Returns the type of a kind that is given as in `apps/v1 Deployment`. */
+/** Returns the type of a kind named as in `apps/v1 Deployment`. */
 function structOf(id: string): Struct {
   const [apiVersion = '', kind = ''] = id.split(' ')
   const [group = '', version = ''] = apiVersion.includes('/')
@@ -129,7 +131,7 @@ function structOf(id: string): Struct {
 
 const filled = readFilled()
 
-test('an object with every field set is written as it was read', () => {
+test('an object with every field set is encoded as it was decoded', () => {
   for (const { id, json, protobuf } of filled) {
     const [apiVersion = '', kind = ''] = id.split(' ')
     const struct = structOf(id)
@@ -137,7 +139,7 @@ test('an object with every field set is written as it was read', () => {
     const { value, fault, strictFaults } = decodeStruct(text, struct)
     assert.deepEqual([fault, strictFaults], [undefined, []], id)
     assert.equal(printStruct(value, struct), text, id)
-    // A watch event does not have a kind of its own.
+    // A watch event does not have a kind.
     const named = 'kind' in value ? { kind, apiVersion } : { kind: '', apiVersion: '' }
     assert.ok(encodeObject({ ...value, ...named }, struct).equals(protobuf), `${id} as protobuf`)
     assert.equal(
@@ -150,8 +152,8 @@ test('an object with every field set is written as it was read', () => {
 })
 
 /**
- * Kinds that are decoded, because they have values of any type, lists in maps, or a null in a map.
- * Clients do not list thousands of such objects.
+ * Kinds that cannot be converted without decoding, because they contain values of any type, lists
+ * in maps, or nulls in maps. Clients do not list thousands of such objects.
  */
 const decodedKinds =
   /APIResourceList|CustomResourceDefinition|Review|CertificateSigningRequest|PodDisruptionBudget/
@@ -195,12 +197,12 @@ test('an object stored in an old version can be read', () => {
 const unknownVersion = '{"kind":"Role","apiVersion":"rbac.authorization.k8s.io/v9","metadata":{}}'
 
 /**
- * Objects for which kube-apiserver distinguishes empty bytes from absent ones, which JSON cannot
- * do.
+ * Objects for which kube-apiserver distinguishes empty bytes from absent bytes. JSON cannot express
+ * this difference.
  */
 const withEmptyBytes = /webhookconfigurations/
 
-test('an object stored as protobuf has the bytes that kube-apiserver stored', () => {
+test("an object encoded as protobuf has the same bytes as in kube-apiserver's storage", () => {
   const asProtobuf = builtInResources({ ...all, storedAs: 'protobuf' })
   let seen = 0
   for (const { key, protobuf, resource, revision } of storedRows()) {

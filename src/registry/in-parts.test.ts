@@ -28,7 +28,7 @@ import { readCrd } from './custom/crd.ts'
 import type { Resource } from './resource.ts'
 import { validateCreate } from './validate.ts'
 
-/** Runs the work in parts, and pauses as often as possible. */
+/** Runs the work in parts that are as short as possible. */
 const inManyParts = <T>(work: () => T): T =>
   allSteps(parts(work, { isOver: true, begin: () => undefined }))
 
@@ -49,7 +49,7 @@ function decodedOf(bytes: Buffer, resource: Resource): KubeObject | undefined {
   }
 }
 
-/** Repeats the items of each list, so that work on the object has many places to pause. */
+/** Repeats the items of each list, so that work on the object can be interrupted in many places. */
 function enlarged(value: Json): Json {
   if (Array.isArray(value)) return value.length === 0 ? value : repeated(value)
   if (typeof value !== 'object' || value === null) return value
@@ -62,8 +62,8 @@ const repeated = (items: readonly Json[]): Json =>
   Array.from({ length: 40 }, (_, at) => items[at % items.length] ?? null)
 
 /**
- * Maximum length in characters of objects that are enlarged. Copies of larger objects would be too
- * large for a test.
+ * Maximum length in characters of the objects that are enlarged. Enlarging longer objects would
+ * make the test too slow.
  */
 const SMALL = 4000
 
@@ -75,7 +75,7 @@ function withLongLists(object: Fields): Json {
 const crds = builtIn('customresourcedefinitions', 'apiextensions.k8s.io')
 const configMaps = builtIn('configmaps')
 
-/** Slices that end a part after each step. */
+/** Time slices that end after every step. */
 const everyStep = { isOver: true, begin: () => undefined, stepsPerLook: 1 }
 
 function sameInParts(work: () => unknown): unknown {
@@ -91,7 +91,7 @@ const long = 'x'.repeat(1 << 20)
 const texts = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, at) => `"f${at}"`)
 
-test('a value of a wrong type is reported even if the work pauses inside a schema', () => {
+test('a value of the wrong type is reported even if the work is interrupted inside a schema', () => {
   const inner = '{"enum":[1,2,3],"required":["a","b","c"]}'
   const schema = `{"schema":{"openAPIV3Schema":{"items":${inner},"additionalProperties":${inner}}}}`
   const bytes = Buffer.from(`{"spec":{"versions":[{"served":"wrong"},${schema}]}}`)
@@ -99,7 +99,7 @@ test('a value of a wrong type is reported even if the work pauses inside a schem
   assert.match(String(refused), /cannot unmarshal string .* of type bool/)
 })
 
-test('an unknown field counts once, however often the work pauses', () => {
+test('an unknown field counts once, however often the work is interrupted', () => {
   const lists = `"metadata":{"finalizers":[${texts(40).join()}]}`
   const bytes = Buffer.from(`{"${long}":1,${lists},"last":1}`)
   const { warnings } = decodeBody({ bytes }, configMaps, 'Warn')
@@ -112,7 +112,7 @@ test('an unknown field counts once, however often the work pauses', () => {
   sameInParts(() => restoreStruct(tree, builtIn('pods').shape.struct))
 })
 
-test('unknown fields with the same path are reported as they are without pauses', () => {
+test('interruptions do not change how unknown fields with the same path are reported', () => {
   const tree: Json = {
     'spec.a': 1,
     spec: { a: 1, containers: texts(40).map((name) => ({ name })) },
@@ -120,7 +120,7 @@ test('unknown fields with the same path are reported as they are without pauses'
   sameInParts(() => restoreStruct(tree, builtIn('pods').shape.struct))
 })
 
-test('the size of a default counts once, however often the work pauses', () => {
+test('the size of a default counts once, however often the work is interrupted', () => {
   const schema = readStructural({
     type: 'object',
     properties: {
@@ -142,7 +142,7 @@ const limits = (entriesMax: number): ReadLimits => ({
   holdFields: () => Infinity,
 })
 
-test('an entry of a map in protobuf counts once, however often decoding its value pauses', () => {
+test('an entry of a protobuf map counts once, however often the decoding of its value is interrupted', () => {
   const { struct } = crds.shape
   const properties = Object.fromEntries(
     texts(20).map((name) => [name, { required: ['a', 'b', 'c'] }]),
@@ -250,7 +250,7 @@ const openDefinition: KubeObject = {
 const seeds = await loadSeeds()
 const chosen = seeds.filter((_, at) => at % 9 === 0).slice(0, 120)
 
-test('work on objects of every kind has the same result in parts', () => {
+test('work on objects of every kind has the same result if it is divided into parts', () => {
   for (const { resource, object } of chosen) {
     const given: Json = JSON.parse(JSON.stringify(object))
     const isSmall = JSON.stringify(given).length < SMALL

@@ -1,4 +1,4 @@
-/** Rules that a kind may define beyond the catalogue. The files in kinds/ define them. */
+/** Rules that a kind can define in addition to the catalogue. The files in kinds/ define them. */
 import type { FieldFault } from '../api/field-fault.ts'
 import type { Gates } from '../api/gates.ts'
 import type { IpFamily } from '../api/ip.ts'
@@ -36,35 +36,35 @@ export type KindRules = Partial<
   readonly validate?: (object: KubeObject, gates: Gates) => FieldFault[]
   readonly validateUpdate?: (object: KubeObject, current: KubeObject, gates: Gates) => FieldFault[]
   /**
-   * Second validation, by the tags of the types in k8s.io/api. It must find the same faults as
-   * `validate` finds with a tag.
+   * Second validation, by the tags of the types in k8s.io/api. It must find the same errors as the
+   * tagged rules of `validate`.
    */
   readonly declarative?: (object: KubeObject) => FieldFault[]
   /** Rules for writes through /status, in addition to the rules for all kinds. */
   readonly status?: Partial<KindUpdateRules>
   readonly subresourceRules?: { readonly [subresource: string]: KindUpdateRules }
-  /** Fields that a selector may name: either their paths, or functions that read them. */
+  /** Fields that a field selector can name: either their paths, or functions that read them. */
   readonly selectableFields?: readonly string[] | FieldSelection['fields']
   readonly indexedFields?: readonly string[]
   /** Sets defaults in addition to those in the catalogue. */
   readonly setDefaults?: (object: KubeObject, gates: Gates, now: () => string) => KubeObject
-  /** Adds fields that older servers did not store. */
+  /** Adds fields that older servers did not store. Reads call it. */
   readonly completeStored?: (object: KubeObject, cluster: ClusterFacts) => KubeObject
-  /** Whether a stored object may lack defaults, so that reads set them again. */
+  /** Whether stored objects can lack defaults, so that reads must set them. */
   readonly isDefaultedAgain?: boolean
   /**
-   * Returns why a body cannot be decoded as this kind although each of its fields can be. Returns
-   * undefined if it can be decoded.
+   * Returns why a body cannot be decoded as this kind, even if each of its fields can be decoded.
+   * Returns undefined if it can be decoded.
    */
   readonly refuse?: NonNullable<ObjectSchema['refuse']>
   /**
-   * Conversions of a kind that is stored in another version. Without them, only the apiVersion
+   * Conversions for a kind that is stored in another version. If absent, only the apiVersion
    * changes.
    */
   readonly convert?: Pick<StoredForm, 'toStored' | 'fromStored'>
   /**
-   * Version in which gated fields are searched, if it is not the served version. kube-apiserver
-   * searches in its internal version.
+   * Version in which gated fields are looked up, if it differs from the served version.
+   * kube-apiserver uses its internal version.
    */
   readonly gatedForm?: {
     readonly version: string

@@ -26,12 +26,13 @@ export type Crd = {
   /** Versions in which objects may be stored. */
   readonly storedVersions: readonly string[]
   /**
-   * Whether `preserveUnknownFields` is set, as old CRDs allow. Fields that the schema does not
-   * mention are then kept.
+   * Whether `preserveUnknownFields` is set, which only old CRDs can do. Fields that are not in the
+   * schema are then preserved.
    */
   readonly keepsUnknown: boolean
   /**
-   * Configuration of the conversion webhook. Undefined if versions differ only in their apiVersion.
+   * Configuration of the conversion webhook. Undefined if there is no webhook; the versions then
+   * differ only in their apiVersion.
    */
   readonly webhook: Fields | undefined
 }
@@ -49,8 +50,8 @@ export type CrdVersion = {
   readonly name: string
   readonly isServed: boolean
   /**
-   * Text of the deprecation warning. Empty if the server's default text applies. Undefined if the
-   * version is not deprecated.
+   * Text of the deprecation warning. An empty string stands for the server's default text.
+   * Undefined if the version is not deprecated.
    */
   readonly deprecation: string | undefined
   readonly hasStatus: boolean
@@ -58,8 +59,8 @@ export type CrdVersion = {
   readonly selectableFields: readonly string[]
   readonly columns: readonly PrinterColumn[]
   /**
-   * Returns the schema of its objects. The schema is parsed on every call rather than kept, because
-   * most CRDs are never used and schemas are large.
+   * Returns the schema of the version. It is parsed on every call and not retained, because schemas
+   * are large and most CRDs are never used.
    */
   readonly schema: () => Fields
 }
@@ -80,8 +81,8 @@ export type PrinterColumn = {
 }
 
 /**
- * Reads a stored CRD, with its accepted names. `again` returns the object when a schema is needed,
- * so that the object need not be kept in memory.
+ * Reads a stored CRD, with its accepted names. `again` reads the object again when a schema is
+ * needed, so that the object itself is not retained in memory.
  */
 export function readCrd(object: KubeObject, again: () => KubeObject = () => object): Crd {
   const spec = fieldsOf(object['spec'])
@@ -106,13 +107,13 @@ export function readCrd(object: KubeObject, again: () => KubeObject = () => obje
   }
 }
 
-/** Returns a key that changes whenever cached objects must be decoded again. */
+/** Returns a key that changes whenever a change of the CRD invalidates decoded objects. */
 export const formOf = ({ uid, generation, names, storedVersions }: Crd): string =>
   JSON.stringify([uid, generation, names, storedVersions])
 
 /**
- * Maximum number of short names. Further ones are ignored, because each is compared with the names
- * of all other CRDs.
+ * Maximum number of short names. Excess names are ignored, because each name is compared with the
+ * names of all other CRDs.
  */
 const SHORT_NAMES_MAX = 1_000
 

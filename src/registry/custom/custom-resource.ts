@@ -1,7 +1,7 @@
 /**
  * A custom resource in one version. It has the same type as a built-in resource, but is derived
- * from a CustomResourceDefinition instead of the catalogue. Expensive values are created on first
- * use, because a server may have ten thousand CRDs.
+ * from a CustomResourceDefinition instead of the catalogue. Expensive values are computed on first
+ * use, because a server can have ten thousand CRDs.
  */
 import { shownValue } from '../../api/field-fault.ts'
 import { checkDnsSubdomain, isStandardFinalizer } from '../../api/names.ts'
@@ -32,7 +32,7 @@ import type { Crd, CrdVersion } from './crd.ts'
 import { readPath, valueAtPath } from './simple-path.ts'
 import { withField, withGeneration, without } from '../object-parts.ts'
 
-/** Verbs in the order in which discovery lists them. */
+/** Verbs, sorted as in discovery. */
 const verbs: readonly Verb[] = [
   'delete',
   'deletecollection',
@@ -44,15 +44,15 @@ const verbs: readonly Verb[] = [
   'watch',
 ]
 /**
- * Verbs in discovery while the CRD is being deleted. Updates are still served, so that finalizers
- * can be removed.
+ * Verbs that discovery lists while the CRD is being deleted. Updates are still served, so that
+ * finalizers can be removed.
  */
 const lastVerbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch']
 const partVerbs: readonly Verb[] = ['get', 'patch', 'update']
 
 /**
- * Returns one resource for each version, including versions that are not served, because objects
- * may be stored in them.
+ * Returns one resource for each version. This includes versions that are not served, because stored
+ * objects can be in any of them.
  */
 export function customResources(crd: Crd): readonly CustomResource[] {
   const schemas = new Map(
@@ -190,14 +190,15 @@ const metadataRules: MetadataRules = {
 }
 
 /**
- * Returns the schema if it is structural. Old CRDs may have no schema, or one that is not
- * structural.
+ * Returns the schema, or undefined if it is not structural. Old CRDs can have no schema, or one
+ * that is not structural.
  */
 const structuralOf = (schema: Fields): Fields | undefined =>
   Object.keys(schema).length > 0 && isStructural(schema) ? schema : undefined
 
 /**
- * Maximum number of finalizers to warn about. A response shows only a few kilobytes of warnings.
+ * Maximum number of finalizers that cause a warning. A response has room for only a few kilobytes
+ * of warnings.
  */
 const WARNED_FINALIZERS_MAX = 1_000
 
@@ -221,13 +222,13 @@ function finalizerWarnings({ metadata }: KubeObject, current: KubeObject | undef
   })
 }
 
-/** Whether objects may be stored in another version than this one. */
+/** Whether stored objects can be in a version other than this one. */
 const mayDiffer = ({ storageVersion, storedVersions }: Crd, { name }: CrdVersion): boolean =>
   storageVersion !== name || storedVersions.some((stored) => stored !== name)
 
 const noViews: { readonly [subresource: string]: View } = {}
 
-/** Returns the subresources in the order of discovery. */
+/** Returns the subresources, sorted as in discovery. */
 function subresourcesOf({ group, names }: Crd, version: CrdVersion): readonly Subresource[] {
   const { name, hasStatus, scale } = version
   const status: Subresource = {
@@ -249,7 +250,7 @@ const scalePart: Subresource = {
 }
 
 /**
- * Returns the deprecation warning of a version. The server's default text recommends the best
+ * Returns the deprecation warning of a version. The default text recommends the highest-priority
  * version that is not deprecated.
  */
 function deprecationOf({ group, names, versions }: Crd, version: CrdVersion): string | undefined {
@@ -280,8 +281,8 @@ const selectableText = (value: Json | undefined): string =>
   value === undefined || value === null || typeof value === 'object' ? '' : `${value}`
 
 /**
- * Rules for updates through /status, which change only the status and managedFields, whatever else
- * was sent.
+ * Rules for updates through /status. They change only the status and managedFields; everything else
+ * in the body is ignored.
  */
 function statusRules(schema: CustomSchema, scale: CrdVersion['scale']): UpdateRules {
   return {
@@ -308,19 +309,19 @@ function statusRules(schema: CustomSchema, scale: CrdVersion['scale']): UpdateRu
 }
 
 /**
- * Increments the generation after any change, except a change of metadata or of a status that is a
- * subresource.
+ * Increments the generation if a field outside of `ignored` has changed. Changes of metadata do not
+ * count, nor do those of a status that is a subresource.
  */
 function counted(object: KubeObject, current: KubeObject, ignored: readonly string[]): KubeObject {
   const names = [...new Set([...Object.keys(object), ...Object.keys(current)])]
-  // limit: callers ignore a few fields
+  // limit: callers pass at most two ignored fields
   const isChanged = names.some(
     (name) => !ignored.includes(name) && !isSameExactly(object[name], current[name]),
   )
   return isChanged ? withGeneration(object, (current.metadata.generation ?? 0) + 1) : object
 }
 
-/** Whether two values are equal, where an empty list differs from an absent one. */
+/** Whether two values are equal. An empty list is not equal to an absent one. */
 function isSameExactly(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return true
   if (Array.isArray(one) && Array.isArray(other)) {

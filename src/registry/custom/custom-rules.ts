@@ -1,4 +1,6 @@
-/** The CEL validation rules of a custom kind, compiled when an object is first written. */
+/**
+ * The CEL validation rules of a custom kind. They are compiled when the first object is written.
+ */
 import { type FaultReason, type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { Slice } from '../../objects/cel/run.ts'
@@ -9,8 +11,8 @@ import { runRules } from '../../objects/schema/structural/run-rules.ts'
 import type { Structural } from '../../objects/schema/structural/structural.ts'
 
 /**
- * Faults that keep rules from being evaluated, because the object does not have the types that the
- * rules expect.
+ * Reasons of errors that prevent the evaluation of rules, because the object does not have the
+ * types that the rules expect.
  */
 const blocking: ReadonlySet<FaultReason> = new Set([
   'FieldValueNotSupported',
@@ -34,23 +36,25 @@ export type RuleContext = {
   /** The stored object. Undefined for a new object. */
   readonly current?: KubeObject
   /**
-   * Returns the faults of the metadata. They are reported elsewhere, but also keep rules from being
-   * evaluated.
+   * Returns the validation errors of the metadata. They are reported elsewhere, but also prevent
+   * the evaluation of rules.
    */
   readonly metadataFaults: () => readonly FieldFault[]
-  /** Called with a warning for each fault of a value that has not changed. */
+  /** Called with a warning for each error in a value that the update does not change. */
   readonly warn?: ((text: string) => void) | undefined
 }
 
 /**
- * Accepts every long pattern, because the patterns in rules were checked when the CRD was written.
+ * Accepts every long pattern, because the patterns in rules were validated when the CRD was
+ * written.
  */
 const isAccepted = (): Promise<true> => Promise.resolve(true)
 
 export class CustomRules {
   /**
-   * The compiled rules. Compilation has slices of its own rather than those of the first request
-   * that needs it, because that request may be canceled while others still wait.
+   * The compiled rules. Compilation runs in its own time slices rather than in those of the first
+   * request that needs the rules: that request can be canceled while other requests still wait for
+   * them.
    */
   readonly #compiled: LazyValue<Promise<RuleNode | undefined>>
 
@@ -70,7 +74,7 @@ export class CustomRules {
     }
   }
 
-  /** Returns the faults that were found before, followed by those of the rules. */
+  /** Returns the errors that were found before, followed by the errors of the rules. */
   *validate(
     object: KubeObject,
     found: readonly FieldFault[],

@@ -1,4 +1,7 @@
-/** The scale subresource of a custom kind. The CRD defines the paths of its values. */
+/**
+ * The scale subresource of a custom kind. The CRD defines the paths of the replica counts and the
+ * selector.
+ */
 import { unclassified } from '../../api/errors.ts'
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import { goPlain } from '../../api/go-value.ts'
@@ -16,7 +19,7 @@ import { metadataOf, scaleView, withVersionOf } from '../scale.ts'
 import type { ScalePaths } from './crd.ts'
 import { readPath, valueAtPath, withValueAt } from './simple-path.ts'
 
-/** Returns the view of the scale. An object without a replica count has no scale. */
+/** Returns the scale view of a custom kind. An object without a replica count has no scale. */
 export function customScaleView(paths: ScalePaths): View {
   const [spec, status] = [readPath(paths.spec), readPath(paths.status)]
   const selector = paths.selector === '' ? undefined : readPath(paths.selector)
@@ -53,8 +56,8 @@ export function customScaleView(paths: ScalePaths): View {
 }
 
 /**
- * Returns the object with the replica count of the scale. If the schema has no such field, the
- * change still increments the generation, but reads prune the field.
+ * Returns the object with the replica count of the scale. If the schema lacks the field, the write
+ * still increments the generation, but reads prune the field.
  */
 function withReplicas(object: KubeObject, path: readonly string[], scale: KubeObject): KubeObject {
   refuseScalarOnWay(object, path)
@@ -74,7 +77,10 @@ function refuseScalarOnWay(object: KubeObject, path: readonly string[]): void {
   }
 }
 
-/** Returns why an object has no scale. A value of a wrong type is reported before a missing one. */
+/**
+ * Returns why an object has no scale. A value of the wrong type takes precedence over a missing
+ * value.
+ */
 function hiddenScale(object: KubeObject, paths: ScalePaths): HiddenView | undefined {
   const [fault] = scaleFaults(object, paths)
   if (fault !== undefined) return { unclassified: fault }
@@ -82,7 +88,7 @@ function hiddenScale(object: KubeObject, paths: ScalePaths): HiddenView | undefi
   return { internal: `the spec replicas field "${paths.spec}" does not exist` }
 }
 
-/** Returns an error text for each value that does not fit into a scale. */
+/** Returns an error message for each value that a Scale cannot represent. */
 const scaleFaults = (
   object: KubeObject,
   { spec, status, selector }: ScalePaths,
@@ -113,7 +119,7 @@ export function validateScaleStatus(
   return [...validateReplicas(object, paths.status), ...selectorFaults]
 }
 
-/** Maximum replica count. In a Scale it is an int32. */
+/** Maximum replica count, because `replicas` of a Scale is an int32. */
 const REPLICAS_MAX = 2 ** 31 - 1
 
 function validateReplicas(object: KubeObject, path: string): FieldFault[] {

@@ -33,7 +33,7 @@ const wheel = (metadata: KubeObject['metadata']): KubeObject => ({
   spec: { size: 1 },
 })
 
-test('rules are not evaluated while required metadata is missing', async () => {
+test('rules are not evaluated if required metadata is missing', async () => {
   const rule = { rule: 'self.size > 1', message: 'too small' }
   const { rules } = wheels({
     properties: { size: { type: 'integer' } },
@@ -49,7 +49,7 @@ test('rules are not evaluated while required metadata is missing', async () => {
   assert.deepEqual(others, [])
 })
 
-test('a mismatched kind is reported after all other faults of a body', () => {
+test('a mismatched kind is reported after all other errors in a body', () => {
   const { group, version, kind, shape } = wheels({ properties: {} })
   const decode = (body: Fields, validation: FieldValidation = 'Warn') =>
     decodeBody(
@@ -108,7 +108,7 @@ test('an object stored with malformed metadata can be read', () => {
   assert.throws(() => decodeStored(Buffer.from('{"kind":"Wheel","metadata":{'), shape, 7))
 })
 
-test('embedded metadata that is null becomes empty', () => {
+test('null metadata of an embedded object becomes an empty object', () => {
   const { shape } = wheels({ properties: { inner: embedded } })
   const stored = {
     ...wheel({ name: 'w' }),
@@ -132,7 +132,7 @@ test('unknown fields are dropped from the defaults of embedded metadata', () => 
   })
 })
 
-test('a replica count that does not fit into a Scale is rejected, even a 64-bit one', async () => {
+test('a replica count that does not fit into a Scale is rejected, even if it is a 64-bit integer', async () => {
   const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' }
   const [made] = customResources(
     readCrd({
@@ -160,7 +160,7 @@ test('a replica count that does not fit into a Scale is rejected, even a 64-bit 
   }
 })
 
-test('dropping many unknown fields below a long key does not create a long path for each of them', () => {
+test('dropping many unknown fields below a long key does not build a long path for each of them', () => {
   const { group, version, kind, shape } = wheels({ additionalProperties: { type: 'object' } })
   const unknown = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`u${at}`, 1]))
   const body = { ...wheel({ name: 'w' }), spec: { ['k'.repeat(100_000)]: unknown } }

@@ -1,6 +1,6 @@
 /**
- * Decodes and validates objects of a custom kind: metadata by its type, everything else by the
- * schema of the CRD.
+ * Decodes and validates objects of a custom kind. The type of metadata is built in; the schema of
+ * the CRD describes all other fields.
  */
 import type { Slice } from '../../objects/cel/run.ts'
 import { inTurns, type Turns } from '../../objects/cel/turns.ts'
@@ -27,8 +27,8 @@ import type { Crd, CrdVersion } from './crd.ts'
 import { coerceEmbedded, type MalformedHandling } from './embedded-metadata.ts'
 
 /**
- * How long unused values that are derived from a schema are kept. They take several times the
- * memory of the schema. The next write after they expire takes a few milliseconds longer.
+ * Time for which unused values derived from a schema are retained. They take several times the
+ * memory of the schema. The first write after they expire takes a few milliseconds longer.
  */
 const UNUSED_MS = 5 * 60_000
 
@@ -57,7 +57,7 @@ export class CustomSchema {
   }
 
   /**
-   * Parses the schema in slices, for callers that can wait. Returns undefined if it is already
+   * Parses the schema in time slices, for callers that can wait. Returns undefined if it is already
    * parsed.
    */
   load(): Promise<void> | undefined {
@@ -77,7 +77,7 @@ export class CustomSchema {
     return readStructural(schema, { keepsUnknown })
   }
 
-  /** Returns the schema from the CRD. Old CRDs may have no schema at all. */
+  /** Returns the schema of the version. Old CRDs can have no schema. */
   #given(): { readonly schema: Fields; readonly keepsUnknown: boolean } {
     const schema = this.#version.schema()
     return {
@@ -92,7 +92,7 @@ export class CustomSchema {
 
   /**
    * Returns how objects of this version are decoded and stored. `all` contains the schemas of all
-   * versions by name.
+   * versions, keyed by version name.
    */
   shape(all: ReadonlyMap<string, CustomSchema>): ObjectSchema {
     const { storageVersion, webhook } = this.#crd
@@ -124,12 +124,12 @@ export class CustomSchema {
   }
 
   /**
-   * Converts a stored object to this version. The version in which the object is stored sets the
-   * defaults; this version only prunes.
+   * Converts a stored object to this version. Defaults come from the version in which the object is
+   * stored; this version only prunes.
    */
   fromStored(object: KubeObject, all: ReadonlyMap<string, CustomSchema>): KubeObject {
     const whole = this.#whole(object, all)
-    // Conversion to another version is left to the webhook.
+    // The conversion webhook converts objects between versions.
     if (this.#readBy(object, all) === this || this.#crd.webhook !== undefined) return whole
     return this.#converted(whole)
   }
@@ -162,8 +162,8 @@ export class CustomSchema {
   }
 
   /**
-   * Sets defaults. They may contain metadata of embedded objects, which is coerced to the type of
-   * metadata.
+   * Sets defaults. A default can contain metadata of an embedded object, which is coerced to the
+   * type of metadata.
    */
   setDefaults(object: KubeObject, nulls: Nulls = 'removed'): KubeObject {
     const whole = setDefaults(object, this.structural, nulls)
@@ -262,12 +262,12 @@ const withHead = (fields: Fields, { kind, apiVersion, metadata }: KubeObject): K
   metadata,
 })
 
-/** Name of the scheme of custom kinds, as kube-apiserver's errors show it. */
+/** Name of the scheme of custom kinds in kube-apiserver's errors. */
 const schemeName = 'k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:725'
 
 /**
- * Returns the type of a custom kind. All its fields are serialized sorted by name, including those
- * of metadata.
+ * Returns the type of a custom kind. All fields are serialized in order of their names, including
+ * those of metadata.
  */
 export function customStruct(kind: string, open: () => Structural): Struct {
   const fields = headFields()
@@ -291,7 +291,7 @@ const emptyStruct = {
 
 const known = new Map<string, readonly Field[]>()
 
-/** Returns the fields that all custom kinds share. They are created once. */
+/** Returns the fields that all custom kinds have. They are created once and shared. */
 function headFields(): readonly Field[] {
   const made =
     known.get('head') ?? typeOf('meta/v1', 'PartialObjectMetadata').fields.map(sortedField)
@@ -302,7 +302,7 @@ function headFields(): readonly Field[] {
 const sortedField = (field: Field): Field => ({
   ...field,
   schema: sortedSchema(field.schema),
-  // Only the pseudo-object of a bookmark event has no creationTimestamp.
+  // Every object has a creationTimestamp, except for the pseudo-object of a bookmark event.
   ...(field.name === 'creationTimestamp' ? { omit: 'absent' } : {}),
 })
 

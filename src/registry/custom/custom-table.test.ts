@@ -23,7 +23,7 @@ const object = (spec: Json): KubeObject => ({
   spec,
 })
 
-test('a cell shows a list or a map as JSON', () => {
+test('a table cell shows a list or a map as JSON', () => {
   const { cells } = customTable(['.spec', '.spec.b', '.spec.c', '.spec.d'].map(column))
   const spec = { b: [1, { z: '<', a: null }], a: {}, c: null, d: 'x' }
   assert.deepEqual(cells(object(spec)), [
@@ -66,7 +66,7 @@ for (const [name, a] of Object.entries(hostile)) {
   })
 }
 
-test('the path of a column is evaluated once, even if its value is printed in parts', () => {
+test('the path of a column is evaluated once, even if its value is printed in several time slices', () => {
   const keys = Object.fromEntries(
     Array.from({ length: 1000 }, (_, at) => [`k${(at * 7919) % 1000}`, at]),
   )

@@ -28,7 +28,7 @@ const nameColumn: Column = {
 
 /**
  * Returns the table of a custom kind. As in kube-apiserver, a path that cannot be parsed removes
- * its column and all columns after it.
+ * its column and all later columns.
  */
 export function customTable(given: readonly PrinterColumn[]): TableKind {
   const asked = given.length === 0 ? defaultColumns : given
@@ -45,7 +45,7 @@ export function customTable(given: readonly PrinterColumn[]): TableKind {
         room: { left: ROW_CHARACTERS_MAX },
       }))
       const cells = mapEach('custom columns', shown, ({ column, path }) => {
-        // Each path spends the budget once, even if its value is printed in parts.
+        // Each path uses the budget only once, even if its value is printed in several time slices.
         const value = once('value of a column', () => firstOf(path(object, budget)))
         return cellOf(value, column.type, room)
       })
@@ -70,18 +70,18 @@ function columnOf({ name, type, format, description, priority, path }: PrinterCo
   }
 }
 
-/** Number of characters that the cells of a row may still use. */
+/** Number of characters that are left for the cells of a row. */
 type CellBudget = { left: number }
 
 /**
- * Maximum number of characters of all cells of an object. A column that shows a whole list may be a
- * megabyte; the rest is cut off.
+ * Maximum number of characters of all cells of a row. A column can select a list of a megabyte,
+ * which is then truncated.
  */
 const ROW_CHARACTERS_MAX = 64 << 10
 
 const firstOf = ([first]: Iterable<Json>): Json | undefined => first
 
-/** Returns the cell for `value`, the first value that the path of the column finds. */
+/** Returns the cell for `value`, the first value at the path of the column. */
 function cellOf(value: Json | undefined, type: string, room: CellBudget): Cell {
   if (value === undefined) return null
   switch (type) {
@@ -99,7 +99,7 @@ function cellOf(value: Json | undefined, type: string, room: CellBudget): Cell {
 }
 
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
-/** Go's zero time. */
+/** Go's zero time (`time.Time{}`) in milliseconds. */
 const ZERO_MS = Date.parse('0001-01-01T00:00:00Z')
 
 function dateCell(text: string): Cell {

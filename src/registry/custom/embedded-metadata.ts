@@ -1,7 +1,7 @@
 /**
  * Embedded resources of custom objects (x-kubernetes-embedded-resource) have metadata like any
- * object. It is decoded by its type: unknown fields are dropped, and wrong types are refused, even
- * if the schema of the CRD says otherwise.
+ * object. Their metadata is decoded by its built-in type, whatever the schema of the CRD says:
+ * unknown fields are dropped, and fields of a wrong type are refused.
  */
 import { type FieldFault, invalidShown } from '../../api/field-fault.ts'
 import { goShown } from '../../api/go-value.ts'
@@ -17,10 +17,13 @@ import { typeOf } from '../types.ts'
 export type CoercedMetadata = {
   readonly value: Json
   /**
-   * Paths of dropped fields, sorted. Incomplete if the paths exceed a limit on their total length.
+   * Paths of dropped fields, sorted. The list is incomplete if the total length of the paths
+   * exceeds a limit.
    */
   readonly unknown: readonly string[]
-  /** The first reason why metadata cannot be decoded. Undefined if there is none. */
+  /**
+   * The first reason why metadata cannot be decoded, or undefined if all metadata can be decoded.
+   */
   readonly refusal: string | undefined
 }
 
@@ -30,7 +33,7 @@ export type CoercedMetadata = {
  */
 export type MalformedHandling = 'refused' | 'dropped'
 
-/** Coerces the metadata of all embedded resources of a custom object. */
+/** Coerces the metadata of all embedded resources of a custom object to the type of metadata. */
 export function coerceEmbedded(
   object: Fields,
   schema: Structural,
@@ -44,8 +47,8 @@ export function coerceEmbedded(
 }
 
 /**
- * Returns why a default cannot be decoded. With `isObject`, the default is itself an embedded
- * resource.
+ * Returns why the embedded metadata in a default cannot be decoded. With `isObject`, the default is
+ * itself an embedded resource.
  */
 export function embeddedFault(
   value: Json,
@@ -65,8 +68,8 @@ type MetadataCheckResult = {
   readonly malformed: MalformedHandling
 }
 /**
- * Position in the object. `at` is the path for refusals, with keys of maps in brackets. `path` is
- * the path for unknown fields, without these brackets.
+ * Position in the object. `at` is the path used in refusals, where map keys are in brackets. `path`
+ * is the path used for unknown fields, without brackets.
  */
 type MetadataContext = {
   readonly path: string

@@ -38,12 +38,12 @@ for (const [path, values] of cases) {
   })
 }
 
-test('an invalid path is not parsed', () => {
+test('readJsonPath rejects an invalid path', () => {
   for (const path of ['.spec[', '.spec[?(@.a', '.spec]', '.a'.repeat(200)])
     assert.equal(readJsonPath(path), undefined)
 })
 
-test('all paths of an object share one limit on the values that they visit', () => {
+test('all paths of an object share one limit on the number of visited values', () => {
   const list = Array.from({ length: 100_000 }, () => ({ a: [{ a: {} }] }))
   const paths = ['..a'.repeat(50), '.*[*].*'.repeat(30), '[*]'.repeat(90), '[?(@.a)]'.repeat(90)]
   const budget = pathBudget()
@@ -55,7 +55,7 @@ test('all paths of an object share one limit on the values that they visit', () 
   assert.ok(user + system < 200_000, `${(user + system) / 1000} ms of CPU`)
 })
 
-test('finding the first value does not visit the others', () => {
+test('finding the first value does not visit other values', () => {
   const budget = pathBudget()
   const before = budget.left
   const list = Array.from({ length: 1000 }, (_, at) => ({ at }))

@@ -1,28 +1,28 @@
 /**
- * The JSON paths of printer columns: `.spec.ports[0].name`,
- * `.status.conditions[?(@.type=="Ready")].status`, `..name`. A path is parsed once into steps. Each
- * step lazily maps values to values, because a cell shows only the first value. The number of
- * values that all paths may visit in one object is limited.
+ * JSON paths of printer columns: `.spec.ports[0].name`,
+ * `.status.conditions[?(@.type=="Ready")].status`, `..name`. A path is parsed once into steps. The
+ * steps are evaluated lazily, because a cell shows only the first value. The total number of values
+ * that the paths of one object visit is limited.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 
 type Step = (values: Iterable<Json>, budget: PathBudget) => Iterable<Json>
 
 /**
- * Limit that all paths of one object share. `left` is the number of values that they may still
- * visit. `children` caches the values of large maps, which several columns may visit.
+ * Limit that all paths of one object share. `left` is the number of values that can still be
+ * visited. `children` caches the values of large maps, because several columns can visit them.
  */
 export type PathBudget = { left: number; readonly children: Map<Fields, readonly Json[]> }
 
 /** Returns the values that a path finds in an object. */
 export type JsonPath = (object: Fields, budget?: PathBudget) => Iterable<Json>
 
-/** Maximum number of steps in a path, more than any real path has. */
+/** Maximum number of steps in a path. No path in practice has this many. */
 const STEPS_MAX = 100
 /**
- * Maximum number of values that the columns of one object may visit. Visiting them takes some ten
- * milliseconds, and real objects have far fewer. A recursive path visits every depth, and a second
- * one visits inner values once for each outer one. Beyond the limit, nothing is found.
+ * Maximum number of values that the columns of one object visit, which takes about ten
+ * milliseconds. Real objects have far fewer values. The limit is for recursive paths: a second `..`
+ * visits inner values once for each outer value. Paths find nothing beyond the limit.
  */
 const LOOKED_MAX = 50_000
 
@@ -76,7 +76,7 @@ function tokenAt(path: string, at: number): Token | undefined {
   const name = match(namePattern)
   if (name !== null) return make(name, field(unescape(name[1] ?? '')))
   const quoted = match(quotedPattern)
-  // kube-apiserver splits the quoted name at its dots, and finds nothing.
+  // kube-apiserver also splits a quoted name at its dots, so such a path finds nothing.
   if (quoted !== null) return make(quoted, quotedField(quoted[1] ?? quoted[2] ?? ''))
   const slice = match(slicePattern)
   if (slice !== null && slice[0] !== '[]') return make(slice, items(slice))
@@ -101,8 +101,7 @@ const field = (name: string): Step =>
   }
 
 /**
- * Size from which the values of a map are cached, because listing them again for each column is
- * slow.
+ * Size from which the values of a map are cached. Listing them again for each column would be slow.
  */
 const KEPT_CHILDREN_MIN = 1000
 
@@ -117,14 +116,14 @@ function childrenOf(value: Json, { children }: PathBudget): readonly Json[] {
 }
 
 /**
- * Yields the children of all values. A list may occur many times, once below each of the values
- * that contain it.
+ * Yields the children of all values. A list can occur several times, once for each value that
+ * contains it.
  */
 function* childrenOfAll(values: Iterable<Json>, budget: PathBudget): Iterable<Json> {
   for (const value of values) yield* childrenOf(value, budget)
 }
 
-/** Finds a field at any depth. Outer values come before inner ones. */
+/** Returns a step that finds a field at any depth. Outer values come before inner ones. */
 function recurse(name: string): Step {
   const find = field(name)
   return function* (values, budget) {

@@ -33,12 +33,12 @@ const schema = {
   },
 }
 
-test('fields that the schema does not mention are dropped', () => {
+test('fields that are not in the schema are dropped', () => {
   assert.deepEqual({ ...fieldsOf(pruned({}, { schema })['spec']) }, { a: 'x' })
   assert.equal(pruned({}, { schema })['more'], undefined)
 })
 
-test('old CRDs that preserve unknown fields or have no schema keep all fields', () => {
+test('objects of old CRDs that preserve unknown fields or have no schema keep all fields', () => {
   assert.equal(pruned({ preserveUnknownFields: true }, { schema }), given)
   assert.equal(pruned({}, {}), given)
 })

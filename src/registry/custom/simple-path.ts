@@ -1,4 +1,4 @@
-/** Paths of scales and selectable fields, which consist of field names only: `.spec.a.b`. */
+/** Paths of scales and selectable fields. They consist of field names only: `.spec.a.b`. */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 
 export const readPath = (path: string): readonly string[] => path.replace(/^\./, '').split('.')
@@ -10,7 +10,7 @@ export function valueAtPath(object: Fields, names: readonly string[]): Json | un
   return value
 }
 
-/** Returns a copy with the value at the path, and creates missing objects on the way. */
+/** Returns a copy with the value at the path. Missing objects along the path are created. */
 export function withValueAt(object: Fields, names: readonly string[], value: Json): Fields {
   const [name, ...rest] = names
   if (name === undefined) return object

@@ -1,6 +1,6 @@
 /**
- * The rules of all kinds, collected from the groups. The directory of a group has one file for each
- * kind or small family.
+ * The rules of all kinds, collected from the API groups. The directory of a group has one file for
+ * each kind, or for several closely related kinds.
  */
 import type { KindRules } from '../kind-rules.ts'
 import { rules as admissionregistrationRules } from './admissionregistration/rules.ts'

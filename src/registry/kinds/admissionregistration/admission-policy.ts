@@ -1,6 +1,7 @@
 /**
- * ValidatingAdmissionPolicy and ValidatingAdmissionPolicyBinding. Whether the writer may read the
- * parameters is checked by `admission/policies/param-access.ts`.
+ * Rules for ValidatingAdmissionPolicy and ValidatingAdmissionPolicyBinding.
+ * `admission/policies/param-access.ts` checks whether the user who writes them may read the
+ * parameters.
  */
 import {
   checked,
@@ -52,7 +53,7 @@ export const admissionPolicyRules: KindRules = {
     },
   },
   validate: () => [],
-  // Slices are needed because this compiles CEL expressions.
+  // Runs in time slices, because it compiles CEL expressions.
   validateInSlices: (policy, current, tools) =>
     inTurns((slice) => validatePolicy(policy, current, slice), tools),
   status: { validateUpdate: validateStatus },
@@ -146,8 +147,8 @@ function* validateMessageExpression(
 const isBlank = (text: string): boolean => text !== '' && text.trim() === ''
 
 /**
- * Validates audit annotations. A key is validated as it appears in the audit log, prefixed by the
- * name of the policy.
+ * Validates audit annotations. A key is validated in the form that appears in the audit log, with
+ * the name of the policy as its prefix.
  */
 function* validateAuditAnnotations(
   annotations: readonly Fields[],

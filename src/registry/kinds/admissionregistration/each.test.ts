@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { required } from '../../../api/field-fault.ts'
 import { eachOf } from './each.ts'
 
-test('eachOf yields before each item if the slice is over, and whenever an item yields', () => {
+test('eachOf yields before each item if the time slice is over, and whenever the work on an item yields', () => {
   const turns = eachOf(['a', 'b', 'c'], { isOver: () => true }, function* (item, at) {
     yield undefined
     return item === 'b' ? [required(`list[${at}]`)] : []

@@ -1,6 +1,6 @@
 /**
- * Validates long lists (webhooks, match conditions, validations) in slices, because each item may
- * have a CEL expression that takes long to compile.
+ * Validates long lists (webhooks, match conditions, validations) in time slices, because each item
+ * can contain a CEL expression that takes long to compile.
  */
 import { FAULTS_MAX, type FieldFault } from '../../../api/field-fault.ts'
 import type { Slice } from '../../../objects/cel/run.ts'

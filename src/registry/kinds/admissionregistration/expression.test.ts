@@ -9,7 +9,7 @@ import { Expressions } from './expression.ts'
 import { mutatingPolicyRules } from './mutating-policy.ts'
 import { validatingWebhookRules } from './webhook-configuration.ts'
 
-test('the total length of all expressions of an object is limited', () => {
+test('the total length of all CEL expressions of an object is limited', () => {
   const expressions = new Expressions({ isOver: () => false })
   const long = `'${'a'.repeat(90_000)}' == ''`
   const check = (path: string) => atOnce(() => expressions.checkCondition(long, path))
@@ -18,7 +18,7 @@ test('the total length of all expressions of an object is limited', () => {
   assert.match(fault?.message ?? '', /may have at most 262144 characters in total/)
 })
 
-/** Returns how many times the event loop turns while a valid object is validated. */
+/** Returns the number of event loop turns while a valid object is validated. */
 async function turnsOf(rules: KindRules, object: Fields): Promise<number> {
   const whole: KubeObject = {
     apiVersion: 'admissionregistration.k8s.io/v1',
@@ -88,7 +88,7 @@ const apply = (expression: string): Fields => ({
   applyConfiguration: { expression },
 })
 
-test('stored apply configurations of a mutating policy may use CEL functions of 1.33 while their text is unchanged, but variables and JSON patches may not', async () => {
+test('stored apply configurations can use CEL functions of 1.33 while unchanged, but variables and JSON patches cannot', async () => {
   const isNew = "semver('1.0.0').major() == 1"
   const applied = ` Object{metadata: Object.metadata{labels: {'a': string(${isNew})}}} `
   const patched = `[JSONPatch{op: 'test', path: '/a', value: ${isNew}}]`

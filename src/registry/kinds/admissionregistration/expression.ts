@@ -1,6 +1,6 @@
 /**
- * Checks the CEL expressions of webhooks and policies: the variables that they may use, and the
- * type that they must have.
+ * Validates the CEL expressions of webhooks and policies: the variables that they use, and the
+ * types to which they evaluate.
  */
 import { type FieldFault, internalFault, invalidValue } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../../api/object.ts'
@@ -15,28 +15,33 @@ import type { Turns } from '../../../objects/cel/turns.ts'
 import { bool, isSame, outputNameOf, type Type } from '../../../objects/cel/types.ts'
 
 /**
- * Maximum number of characters of all expressions of an object. Compiling 100,000 characters takes
- * tenths of a second.
+ * Maximum total length in characters of all expressions of an object. Compiling 100,000 characters
+ * takes tenths of a second.
  */
 const CHARACTERS_MAX = 256 * 1024
 
 type ExpressionOptions = {
-  /** Types that the expression may evaluate to. Absent if it may have any type. */
+  /** Types to which the expression can evaluate. Absent if all types are allowed. */
   readonly types?: readonly Type[]
-  /** Whether the expression may use `authorizer`, as all but a messageExpression may. */
+  /**
+   * Whether the expression can use `authorizer`. All expressions except a messageExpression can.
+   */
   readonly hasAuthorizer?: boolean
   /** Whether the expression is a mutation, which constructs objects. */
   readonly hasPatchTypes?: boolean
-  /** Text that errors show instead of the expression. */
+  /** Text that error messages show instead of the expression. */
   readonly shown?: string
   /**
-   * Text by which the expression is looked up among the stored ones, if it differs from the checked
+   * Text that identifies the expression among the stored ones, if it differs from the compiled
    * text.
    */
   readonly given?: string
 }
 
-/** Checks the expressions of one object. They may refer to variables that were declared earlier. */
+/**
+ * Validates the expressions of one object. An expression can refer to variables that were declared
+ * before.
+ */
 export class Expressions {
   readonly #hasParams: boolean
   readonly #variables: PolicyVariables | undefined
@@ -45,7 +50,7 @@ export class Expressions {
   #characters = 0
 
   /**
-   * Creates a checker. `stored` contains the expressions of the stored object, which may use the
+   * Creates a validator. `stored` contains the expressions of the stored object, which can use the
    * newest version of the CEL environment.
    */
   constructor(
@@ -71,7 +76,7 @@ export class Expressions {
     return faultsOf(compiled, path, { types, shown })
   }
 
-  /** Declares a variable that later expressions may use. */
+  /** Declares a variable for later expressions. */
   *declare(name: string, text: string, path: string): Turns<FieldFault[]> {
     const compiled = yield* this.#compile(text, {
       hasAuthorizer: true,
@@ -81,7 +86,7 @@ export class Expressions {
     return faultsOf(compiled, path, { types: undefined, shown: text })
   }
 
-  /** Checks a match condition, which is evaluated before there are variables. */
+  /** Validates a match condition, which cannot use the variables of the policy. */
   *checkCondition(text: string, path: string): Turns<FieldFault[]> {
     const compiled = yield* this.#compile(text, { hasAuthorizer: true, variables: undefined })
     return faultsOf(compiled, path, { types: [bool], shown: text })
@@ -132,8 +137,8 @@ function oneOf(types: readonly Type[]): string {
 }
 
 /**
- * Returns the expressions of an object that count as stored. Those of variables and JSON patches do
- * not count.
+ * Returns the expressions of a stored object that can keep using the newest CEL environment.
+ * Variables and JSON patches are not among them.
  */
 export function expressionsIn(spec: Fields): string[] {
   const texts = (list: string, ...names: readonly string[]): string[] =>

@@ -1,5 +1,5 @@
 /**
- * Validates what webhooks and policies match: rules about requests, selectors, and match
+ * Validates which requests and objects webhooks and policies match: rules, selectors, and match
  * conditions.
  */
 import {
@@ -89,7 +89,7 @@ export function validateRule(rule: Fields, path: string): FieldFault[] {
 type Names = {
   /** Go type of the items. */
   readonly type?: string
-  /** Name of the items that must not occur beside `*`, as messages use it. */
+  /** Name of the items that must not occur together with `*`, as used in messages. */
   readonly others: string
   readonly check: (value: string, path: string) => FieldFault[]
 }
@@ -109,8 +109,8 @@ function validateNames(
 }
 
 /**
- * Validates the resources of a rule. A resource that an earlier wildcard covers, of all
- * subresources or of all resources, must not be repeated.
+ * Validates the resources of a rule. A resource must not be listed after a wildcard that covers it,
+ * such as `pods/*`.
  */
 function validateResources(resources: readonly string[], path: string): FieldFault[] {
   if (resources.length === 0) return [required(path)]

@@ -1,6 +1,7 @@
 /**
- * MutatingAdmissionPolicy and MutatingAdmissionPolicyBinding. Whether the writer may read the
- * parameters is checked by `admission/policies/param-access.ts`.
+ * Rules for MutatingAdmissionPolicy and MutatingAdmissionPolicyBinding.
+ * `admission/policies/param-access.ts` checks whether the user who writes them may read the
+ * parameters.
  */
 import { type FieldFault, invalidValue, notSupported, required } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
@@ -15,11 +16,12 @@ import { validateOneOf } from './matching.ts'
 import { validateBindingSpec, validatePolicySpec } from './policy.ts'
 import { reinvocationPolicies } from './webhook-configuration.ts'
 
-/** Operations that a mutating policy may match. A delete cannot be mutated. */
+/** Operations that a mutating policy can match. A delete cannot be mutated. */
 const operations = ['*', 'CONNECT', 'CREATE', 'UPDATE']
 
 /**
- * Patch types. Each has a field that contains the expression, and a type to which it must evaluate.
+ * Patch types, each with the field that contains its expression, and the type to which the
+ * expression must evaluate.
  */
 const patchTypes: ReadonlyMap<string, { readonly field: string; readonly type: Type }> = new Map([
   ['ApplyConfiguration', { field: 'applyConfiguration', type: objectType }],
@@ -36,7 +38,7 @@ const strategy = {
 export const mutatingPolicyRules: KindRules = {
   strategy,
   validate: () => [],
-  // Slices are needed because this compiles CEL expressions.
+  // Runs in time slices, because it compiles CEL expressions.
   validateInSlices: (policy, current, tools) =>
     inTurns((slice) => validatePolicy(policy, current, slice), tools),
 }

@@ -1,4 +1,4 @@
-/** Rules that validating and mutating policies and their bindings have in common. */
+/** Rules that apply to both validating and mutating policies, and to their bindings. */
 import {
   checked,
   faultsOfEach,
@@ -25,12 +25,13 @@ type Policy = {
   /** The stored policy. Undefined for a new policy. */
   readonly before: Fields | undefined
   readonly expressions: Expressions
-  /** Operations that the rules of the policy may name. Undefined if all are allowed. */
+  /** Operations that the policy can match. Undefined if all operations are allowed. */
   readonly operations?: readonly string[]
 }
 
 /**
- * Validates the parts that all policies have. Validations and mutations are validated elsewhere.
+ * Validates the fields that validating and mutating policies have in common. Validations and
+ * mutations are validated elsewhere.
  */
 export function* validatePolicySpec(
   spec: Fields,
@@ -140,7 +141,7 @@ function validateOperations(
   )
 }
 
-/** Validates the fields that the bindings of all policies have. */
+/** Validates the fields that both kinds of bindings have in common. */
 export function validateBindingSpec(
   { matchResources, paramRef, policyName }: Fields,
   operations?: readonly string[],

@@ -1,4 +1,4 @@
-/** MutatingWebhookConfiguration and ValidatingWebhookConfiguration. */
+/** Rules for MutatingWebhookConfiguration and ValidatingWebhookConfiguration. */
 import {
   checked,
   duplicate,
@@ -58,7 +58,7 @@ function rulesWith(validateOwn: ValidateOwn): KindRules {
       generation: { fields: ['webhooks'], equality: 'exact' },
     },
     validate: () => [],
-    // Slices are needed because this compiles the CEL expressions of match conditions.
+    // Runs in time slices, because it compiles the CEL expressions of match conditions.
     validateInSlices: (object, current, tools) =>
       inTurns(
         (slice) => validate(object, { validateOwn, before: itemsOf(current?.['webhooks']), slice }),
@@ -102,7 +102,7 @@ function* validate(
   })
 }
 
-/** Whether all match conditions are unchanged. They are then not validated again. */
+/** Whether all match conditions are unchanged. Unchanged conditions are not validated again. */
 const areSameConditions = (webhooks: readonly Fields[], before: readonly Fields[]): boolean =>
   webhooks.length === before.length &&
   webhooks.every((webhook, at) =>

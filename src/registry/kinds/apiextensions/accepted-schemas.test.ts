@@ -34,7 +34,7 @@ async function faultsOf(spec: Fields, was?: Fields): Promise<string[]> {
   return faults.map(({ message }) => message.slice(0, 40))
 }
 
-test('a schema over the cost limit is refused if it is new or changed', async () => {
+test('a schema over the cost limit is refused if it is new or has changed', async () => {
   const was = specWith({ list })
   assert.match((await faultsOf(was))[0] ?? '', /estimated rule cost exceeds/)
   assert.match(
@@ -43,13 +43,13 @@ test('a schema over the cost limit is refused if it is new or changed', async ()
   )
 })
 
-test('a stored schema over the cost limit is accepted while it is unchanged', async () => {
+test('a stored schema over the cost limit is accepted as long as it is unchanged', async () => {
   const was = specWith({ list })
   assert.deepEqual(await faultsOf(was, was), [])
   assert.deepEqual(await faultsOf(specWith({ list }, { deprecated: true }), was), [])
 })
 
-test('enabling the status subresource validates an unchanged schema again', async () => {
+test('enabling the status subresource makes an unchanged schema be validated again', async () => {
   const [first] = await faultsOf(
     specWith({ list }, { subresources: { status: {} } }),
     specWith({ list }),
@@ -67,12 +67,12 @@ const semver = (more: Fields): Fields =>
     },
   })
 
-test('a stored expression may use functions that new expressions may not use', async () => {
+test('a stored expression can use functions that are not yet available to new expressions', async () => {
   assert.match((await faultsOf(semver({})))[0] ?? '', /^Invalid value: apiextensions/)
   assert.deepEqual(await faultsOf(semver({ minLength: 1 }), semver({})), [])
 })
 
-test('looking up the schemas of many versions takes time linear in their size', async () => {
+test('looking up the schemas of many versions takes time linear in the size of the schemas', async () => {
   const versions = Array.from({ length: 1_000 }, (_, at): Fields => {
     const names = [...Array.from({ length: 100 }, (__, index) => `p${index}`), `q${at}`]
     const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))

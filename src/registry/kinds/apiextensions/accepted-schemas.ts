@@ -1,7 +1,7 @@
 /**
- * Remembers the schemas of the stored CRD. An update does not validate an unchanged schema again,
- * so that a later server with stricter limits does not block updates. In a changed schema, stored
- * expressions may use the newest CEL environment.
+ * Finds out which schemas of a CRD are already stored. An update does not validate an unchanged
+ * schema again, so that a newer server with stricter limits does not block updates. In a changed
+ * schema, unchanged expressions can use the newest CEL environment.
  */
 import { createHash } from 'node:crypto'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../../api/object.ts'
@@ -20,14 +20,15 @@ export class AcceptedSchemas {
   #marks: ReadonlySet<string> | undefined
   #expressions: ReadonlySet<string> | undefined
 
-  /** Creates the lookup. `spec` is that of the stored CRD, or undefined for a new CRD. */
+  /** Creates the lookup. `spec` is the spec of the stored CRD, or undefined for a new CRD. */
   constructor(spec: Fields | undefined) {
     this.#versions = itemsOf(spec?.['versions'])
   }
 
   /**
-   * Whether the stored CRD has this schema. The status subresource forbids more keywords at the
-   * root, so it is part of the key. Digests are compared, because there may be many versions.
+   * Whether the stored CRD has this schema. The key includes `hasStatus`, because the status
+   * subresource forbids more keywords at the root. Digests are compared, because there can be many
+   * versions.
    */
   *has(schema: Fields, withStatus: boolean, slice: Slice): Turns<boolean> {
     if (this.#versions.length === 0) return false
@@ -44,7 +45,10 @@ export class AcceptedSchemas {
     return marks
   }
 
-  /** Whether a stored version has no schema. Old CRDs may have such versions, and may keep them. */
+  /**
+   * Whether a stored version has no schema. Versions of old CRDs can lack a schema, and can remain
+   * without one.
+   */
   get lacksSome(): boolean {
     return this.#versions.some(({ schema }) => !isFields(schemaOf(schema)))
   }
@@ -58,14 +62,14 @@ export class AcceptedSchemas {
 }
 
 /**
- * Number of characters that are collected before they are hashed. Hashing each keyword separately
+ * Number of characters that are buffered before they are hashed. Hashing each keyword separately
  * would be slow.
  */
 const CHUNK_CHARACTERS = 16 << 10
 
 /**
- * Returns a digest of a schema. Two schemas have the same digest only if they are equal, whatever
- * the order of their keywords.
+ * Returns a digest of a schema. Equal schemas have the same digest, even if their keywords are in a
+ * different order.
  */
 function* digestInTurns(schema: Fields, slice: Slice): Turns<string> {
   const hash = createHash('sha256')
@@ -80,10 +84,7 @@ function* digestInTurns(schema: Fields, slice: Slice): Turns<string> {
   return hash.update(text).digest('base64')
 }
 
-/**
- * Length up to which the text of a list is made in one piece. Longer lists are printed item by
- * item.
- */
+/** Maximum length of a list that is hashed in one piece. Longer lists are hashed item by item. */
 const ITEMS_AT_ONCE = 100
 
 const isLongList = (value: Json | undefined): value is readonly Json[] =>
@@ -92,8 +93,8 @@ const isLongList = (value: Json | undefined): value is readonly Json[] =>
 function* textsOfParts(value: Json): Generator<string> {
   if (isLongList(value)) {
     yield '['
-    // Do not call the generator for the items: a value passes through as many generators as it is
-    // deep.
+    // The generator is not used for items: each value would pass through one generator per level of
+    // nesting.
     for (const item of value) yield `${keyOfValue(item)},`
     yield ']'
     return
