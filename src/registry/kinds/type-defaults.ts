@@ -1,6 +1,6 @@
 /**
- * Defaults of all types, collected from the groups. They are separate from the rules of kinds, so
- * that rules can look types up without an import cycle.
+ * Defaults of all types, collected from the API groups. They are not part of the rules of kinds, so
+ * that rules can look up types without an import cycle.
  */
 import type { TypeDefaults } from '../../objects/schema/schema.ts'
 import { typeDefaults as admissionregistrationTypes } from './admissionregistration/type-defaults.ts'
@@ -18,8 +18,9 @@ import { typeDefaults as schedulingTypes } from './scheduling/type-defaults.ts'
 import { typeDefaults as storageTypes } from './storage/type-defaults.ts'
 
 /**
- * Defaults of types wherever they occur, by package and type name. A value is set if the field is
- * absent, or zero if Go does not distinguish that.
+ * Defaults of types, keyed by package and type name. They apply to a type wherever it occurs. A
+ * default is set if the field is absent, or if it is zero and Go cannot distinguish zero from an
+ * absent value.
  */
 export const typeDefaults: ReadonlyMap<string, TypeDefaults> = new Map([
   ...admissionregistrationTypes,

@@ -1,4 +1,7 @@
-/** Validates how objects are converted between versions: not at all, or by a webhook. */
+/**
+ * Validates how objects are converted between versions: either only the apiVersion is changed, or a
+ * webhook converts them.
+ */
 import { X509Certificate } from 'node:crypto'
 import {
   checked,
@@ -16,14 +19,14 @@ import { type Fields, fieldsOf, isFields, type Json, textOf, textsOf } from '../
 import { repeatsIn } from '../../../lib/scheduling/long-lists.ts'
 import { validateClientConfig } from '../../rules/webhook.ts'
 
-/** The stored CRD of an update. */
+/** The stored CRD, before the update. */
 export type StoredCrd = { readonly was: Fields; readonly isEstablished: boolean }
 
 const path = 'spec.conversion'
 const reviewVersions = ['v1', 'v1beta1']
 const onlyWebhooks = 'should not be set when strategy is not set to Webhook'
 
-/** Validates `conversion`, which is in its stored form. */
+/** Validates the stored form of `conversion`. */
 export function validateConversion(
   conversion: Json | undefined,
   before: StoredCrd | undefined,
@@ -75,8 +78,8 @@ function validateReviewVersions(versions: readonly string[]): FieldFault[] {
 }
 
 /**
- * Whether the CA bundle is validated. It is for an established CRD, so that its webhook is not
- * broken by mistake. A bundle that was invalid before may stay.
+ * Whether the CA bundle is validated. It is validated if the CRD is established, because an invalid
+ * bundle would break its webhook. A bundle that was already invalid can remain.
  */
 function isBundleChecked(before: StoredCrd | undefined): boolean {
   if (before?.isEstablished !== true) return false

@@ -1,11 +1,11 @@
 /**
- * Deletion of a CRD. The first delete marks it, because its objects are deleted before it is
- * removed.
+ * Deletion of a CRD. The first delete only sets the deletionTimestamp, because the custom objects
+ * are deleted before the CRD is removed.
  */
 import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../../../api/object.ts'
 import type { OwnDeletion } from '../../deletion.ts'
 
-/** Finalizer that the controller removes when it has deleted the objects. */
+/** Finalizer that the controller removes after it has deleted the custom objects. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
 
 export const crdDeletion: OwnDeletion = {

@@ -1,4 +1,4 @@
-/** Rules for the names of a custom kind, both the requested and the accepted ones. */
+/** Validates the names of a custom kind, both the requested and the accepted names. */
 import {
   checked,
   faultsOfEach,
@@ -9,7 +9,7 @@ import {
 import { checkDns1035Label } from '../../../api/names.ts'
 import { type Fields, textOf, textsOf } from '../../../api/object.ts'
 
-/** Requires the names that a CRD must have. */
+/** Reports missing names that a CRD must have. */
 export const requireNames = (names: Fields, path: string): FieldFault[] =>
   ['plural', 'singular', 'kind', 'listKind'].flatMap((name) =>
     textOf(names[name]) === '' ? [required(`${path}.${name}`)] : [],
@@ -42,7 +42,7 @@ export function validateNames(names: Fields, path: string): FieldFault[] {
 const validateLabels = (list: Fields[string], path: string): FieldFault[] =>
   faultsOfEach(textsOf(list), (name, at) => checked(`${path}[${at}]`, name, checkDns1035Label))
 
-/** Validates a kind, which is a DNS label except for its case. */
+/** Validates a kind. In lower case, it must be a DNS label. */
 export function validateKind(kind: string, path: string): FieldFault[] {
   const faults = kind === '' ? [] : checkDns1035Label(kind.toLowerCase())
   if (faults.length === 0) return []

@@ -1,6 +1,7 @@
 /**
- * Rules for the spec of a CRD. kube-apiserver validates the stored form, where parts that all
- * versions share are in the spec itself, and reports the paths of that form.
+ * Rules for the spec of a CRD. kube-apiserver validates the stored form and reports paths in that
+ * form. In the stored form, parts that are equal in all versions are moved from the versions to the
+ * spec itself.
  */
 import {
   checked,
@@ -141,10 +142,7 @@ type SchemaContext = {
   readonly slice: Slice
 }
 
-/**
- * Validates the parts that may be in a version or, if they are the same in all versions, in the
- * spec.
- */
+/** Validates the parts that are either in a version or, if all versions share them, in the spec. */
 function* validateParts(parts: Fields, place: SchemaContext): Turns<FieldFault[]> {
   const { path, schemaPath, hasStatus: withStatus, accepted, slice } = place
   const schema = schemaOf(parts['validation'])

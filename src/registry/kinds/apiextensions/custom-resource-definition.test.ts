@@ -27,7 +27,7 @@ const turnsOf = (crd: KubeObject): Promise<number> =>
     assert.deepEqual(await customResourceDefinitionRules.validateInSlices?.(crd, undefined), []),
   )
 
-test('compiling a thousand rules does not block the event loop', async () => {
+test('compiling a thousand validation rules does not block the event loop', async () => {
   const rules = Array.from({ length: 1_000 }, (_, at) => ({
     rule: `self > ${at} || self < ${at} || self == ${at}`,
   }))
@@ -37,7 +37,7 @@ test('compiling a thousand rules does not block the event loop', async () => {
   )
 })
 
-test('evaluating the rules of a default does not block the event loop', async () => {
+test('evaluating the validation rules of a default does not block the event loop', async () => {
   const rule = 'self.all(x, self.all(y, x + y >= 0))'
   const list = {
     type: 'array',
@@ -56,7 +56,7 @@ test('reading a large schema with a default does not block the event loop', asyn
   )
   const values = Object.fromEntries(names.map((name) => [name, 'x']))
   const schema = { type: 'object', properties, required: names, default: values }
-  // Reading the structure and checking that it is structural take some fifty milliseconds each.
+  // Parsing the schema and validating that it is structural take about fifty milliseconds each.
   assert.ok((await turnsOf(definitionOf({ o: schema }))) > 30)
 })
 
@@ -68,7 +68,7 @@ test('validating tens of thousands of properties does not block the event loop f
   const check = async (): Promise<void> => {
     assert.deepEqual(await customResourceDefinitionRules.validateInSlices?.(crd, undefined), [])
   }
-  // Take the best of several runs, because one may include garbage collection for another test.
+  // Use the best of several runs, because garbage collection for another test can slow down a run.
   const ms = Math.min(
     await longestTurnMs(check),
     await longestTurnMs(check),

@@ -1,6 +1,6 @@
 /**
- * CustomResourceDefinitions. The files beside this one contain the rules of their parts;
- * controllers/ maintains the conditions.
+ * Rules for CustomResourceDefinitions. Other files in this directory contain the rules for their
+ * parts; a controller maintains their conditions.
  */
 import {
   faultsOfEach,
@@ -45,7 +45,7 @@ export const customResourceDefinitionRules: KindRules = {
   prepareUpdate: (object) => withStorageVersion(object),
   ownDeletion: crdDeletion,
   validate: () => [],
-  // Slices are needed because a schema may have thousands of CEL rules and patterns to compile.
+  // Runs in time slices, because a schema can have thousands of CEL rules and patterns to compile.
   validateInSlices: (object, current, tools) =>
     inTurns(
       (slice) =>
@@ -96,8 +96,7 @@ function withPort(conversion: Fields): Fields {
 }
 
 /**
- * Adds the storage version to storedVersions, which contains every version that ever was the
- * storage version.
+ * Adds the storage version to storedVersions, the list of all current and former storage versions.
  */
 function withStorageVersion(object: KubeObject): KubeObject {
   const status = statusOf(object)
@@ -175,7 +174,7 @@ function validateStatus(object: KubeObject): FieldFault[] {
   const versions = itemsOf(specOf(object)['versions'])
   const storedNames = new Set(stored)
   const names = new Set(versions.map(({ name }) => textOf(name)))
-  // As in kube-apiserver, only the first of several versions with the same name is found.
+  // If several versions have the same name, only the first one is found, as in kube-apiserver.
   const missing = versions
     .filter(({ name, storage }) => !storedNames.delete(textOf(name)) && storage === true)
     .map(({ name }) => invalidShown(path, shown, `must have the storage version ${textOf(name)}`))
@@ -195,8 +194,8 @@ const approval = 'api-approved.kubernetes.io'
 const policy = 'see https://github.com/kubernetes/enhancements/pull/1111'
 
 /**
- * Requires an approval annotation for groups of Kubernetes itself. A CRD that was stored without
- * one may remain without it.
+ * Requires an approval annotation for the API groups of Kubernetes itself. A CRD that was stored
+ * without the annotation can remain without it.
  */
 function validateApproval(object: KubeObject, current?: KubeObject): FieldFault[] {
   const group = textOf(specOf(object)['group'])
@@ -220,8 +219,8 @@ const approvalOf = ({ metadata }: KubeObject): string => metadata.annotations?.[
 const isApproval = (text: string): boolean => text.startsWith('unapproved') || URL.canParse(text)
 
 /**
- * Refuses preserveUnknownFields in a new CRD, which must set it in its schemas. Old CRDs may keep
- * it.
+ * Refuses preserveUnknownFields in new CRDs, which must instead use a keyword in their schemas. Old
+ * CRDs can keep it.
  */
 function validatePreserving(object: KubeObject, current?: KubeObject): FieldFault[] {
   if (!preserves(object) || (current !== undefined && preserves(current))) return []

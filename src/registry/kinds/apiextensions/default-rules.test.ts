@@ -23,7 +23,7 @@ for (const keyword of [
   'not',
   'properties',
 ]) {
-  test(`a default inside ${keyword} is found`, async () => {
+  test(`hasDefaults finds a default inside ${keyword}`, async () => {
     const inner = { type: 'string', default: 'x' }
     const value = keyword.endsWith('Of')
       ? [{}, inner]

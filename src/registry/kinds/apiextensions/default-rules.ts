@@ -1,6 +1,5 @@
 /**
- * Validates the defaults in a schema. They must be valid by that schema, and must not have unknown
- * fields.
+ * Validates the defaults in a schema. They must match the schema and have no unknown fields.
  */
 import { type FieldFault, invalidShown } from '../../../api/field-fault.ts'
 import { goShown } from '../../../api/go-value.ts'
@@ -27,7 +26,8 @@ export function* validateDefaults(schema: Fields, path: string, slice: Slice): T
 }
 
 /**
- * Whether a schema contains a default. Most do not, and parsing a schema as structural takes time.
+ * Whether a schema contains a default. Most schemas do not, so that they need not be parsed as
+ * structural schemas, which is slow.
  */
 export function* hasDefaults(schema: Json | undefined, slice: Slice): Turns<boolean> {
   if (!isFields(schema)) return false
@@ -43,10 +43,11 @@ export function* hasDefaults(schema: Json | undefined, slice: Slice): Turns<bool
 type DefaultContext = {
   readonly path: string
   readonly faults: FieldFault[]
-  /** The original schema, before it was parsed. */
+  /** The schema as it was given, before parsing. */
   readonly schema: Json | undefined
   /**
-   * Returns an object with a value at this position of its metadata. Undefined outside of metadata.
+   * If this position is in the metadata of an object: returns an object whose metadata has a value
+   * at this position. Otherwise undefined.
    */
   readonly metadata: ((value: Json) => Fields) | undefined
   readonly isRoot: boolean
@@ -55,7 +56,7 @@ type DefaultContext = {
 
 function* visit(schema: Structural, place: DefaultContext): Turns<void> {
   const { path, faults, slice } = place
-  // As in kube-apiserver, defaults in additionalProperties are not validated.
+  // As in kube-apiserver, defaults inside additionalProperties are not validated.
   const { default: value, items, properties, isEmbedded } = schema
   const metadata = isEmbedded ? undefined : place.metadata
   if (slice.isOver()) yield undefined
@@ -120,7 +121,7 @@ function* validateDefault(
   ]
 }
 
-/** Validates a default by its schema, then by its CEL rules. */
+/** Validates a default, first by its schema and then by its CEL rules. */
 function* validateOwn(
   value: Json,
   schema: Structural,

@@ -1,6 +1,6 @@
 /**
- * Validates embedded resources. They have kind, apiVersion and metadata, which must be valid
- * whatever their schema says.
+ * Validates embedded resources. Their kind, apiVersion and metadata must be valid whatever their
+ * schema says.
  */
 import { type FieldFault, invalidValue, required } from '../../../api/field-fault.ts'
 import { checkPathSegment } from '../../../api/names.ts'
@@ -83,13 +83,15 @@ function validateObject(object: Fields, prefix: string): FieldFault[] {
   ]
 }
 
-/** Returns the fault of an empty field, which differs from that of an absent one. */
+/** Returns the error for an empty field. It differs from the error for an absent field. */
 const emptyFault = (object: Fields, path: string, name: string): FieldFault =>
   object[name] === undefined
     ? required(path, 'must not be empty')
     : invalidValue(path, '', 'must not be empty')
 
-/** Validates the metadata of an embedded resource, which need not have a name. */
+/**
+ * Validates the metadata of an embedded resource. Unlike other objects, it does not need a name.
+ */
 function validateObjectMetadata(given: Fields): FieldFault[] {
   const metadata: ObjectMeta = { ...given, name: textOf(given['name']) || 'unnamed' }
   return validateMetadata(metadata, {

@@ -1,6 +1,6 @@
 /**
- * CEL rules in schemas: they must compile, and their estimated cost is limited for the largest
- * possible object.
+ * Validates the CEL rules in schemas. They must compile, and their estimated cost for the largest
+ * possible object is limited.
  */
 import {
   faultsOfEach,
@@ -43,7 +43,7 @@ const reasons = [
   'FieldValueRequired',
 ]
 
-/** Validates the fields of rules besides their expressions. */
+/** Validates all fields of CEL rules except the expressions. */
 export function validateRuleFields(schema: Fields, path: string): FieldFault[] {
   return faultsOfEach(itemsOf(schema['x-kubernetes-validations']), (rule, at) => {
     const own = `${path}.x-kubernetes-validations[${at}]`
@@ -89,14 +89,14 @@ function validateRulePath(fieldPath: string, schema: Fields, path: string): Fiel
 }
 
 /**
- * Maximum estimated cost of one rule, for all values that an object can have for it, and of all
- * rules of a schema.
+ * Maximum estimated cost of one rule for all values in an object to which it applies, and maximum
+ * total cost of all rules of a schema.
  */
 const RULE_COST_MAX = 10_000_000
 const SCHEMA_COST_MAX = 100_000_000
 /**
- * Maximum number of rules that are reported if a schema is too expensive. Only rules with a
- * relevant share of the cost are reported.
+ * Maximum number of rules that are reported if a schema is too expensive, and the minimum cost of a
+ * reported rule.
  */
 const WORST_MAX = 4
 const WORST_COST_MIN = SCHEMA_COST_MAX / 100
@@ -106,32 +106,33 @@ const advice =
 
 type Cost = { readonly path: string; readonly cost: number }
 
-/** Position of a schema within the schema of the object. */
+/** Position of a schema within the schema of the whole object. */
 export type RulePosition = {
   readonly path: string
   readonly isRoot: boolean
   /**
-   * Maximum number of values that an object can have for the schema. Undefined if it is unbounded.
+   * Maximum number of values in an object to which the schema applies. Undefined if it is
+   * unbounded.
    */
   readonly count: number | undefined
   /**
-   * Path of the outermost list or map whose elements cannot be correlated with stored ones, so that
-   * there is no oldSelf below it. Empty if there is none.
+   * Path of the outermost list or map whose elements cannot be matched with stored ones. Rules
+   * below it cannot use oldSelf. Empty if there is no such list or map.
    */
   readonly uncorrelated: string
   /**
-   * Whether a schema above this one has a rule. kube-apiserver then derives the type of this schema
-   * from that one.
+   * Whether a schema that contains this one has a rule. kube-apiserver then derives the CEL type of
+   * this schema from the type of the outer schema.
    */
   readonly isBelowRule: boolean
   /**
-   * Whether a schema of unknown type lies between this schema and the one with the rule, so that no
-   * type can be derived.
+   * Whether a schema of unknown type lies between this schema and the outer schema with the rule.
+   * The type can then not be derived.
    */
   readonly isBelowUnknown: boolean
   /**
-   * Set if the derived type differs from the schema's own type: the schema that contains this one
-   * as `items` or `additionalProperties`, although its type has no such elements.
+   * Set if the derived type differs from the type of the schema itself: the outer schema, whose
+   * type cannot have `items` or `additionalProperties` but which contains this schema as such.
    */
   readonly holder: Fields | undefined
 }
@@ -145,7 +146,7 @@ type RuleContext = {
   readonly slice: Slice
 }
 
-/** Checks the rules of a schema and collects their costs. */
+/** Validates the rules of a schema, and collects their estimated costs. */
 export class RuleChecks {
   readonly faults: FieldFault[] = []
   readonly #costs: Cost[] = []
@@ -198,9 +199,11 @@ export class RuleChecks {
     const { program, message, fault, messageFault, usesOldSelf, rule } = compiled
     const { faults } = this
     const once = program === undefined ? 0 : (yield* program.estimateCost(type, slice)).max
-    // Capped, so that the first of several unbounded rules are reported.
+    // The cost is capped. Otherwise, the first of several rules with unbounded cost would not be
+    // reported.
     const cost = Math.min(once * count, UNBOUNDED)
-    // As in kube-apiserver, the cost of a message counts once, whatever the number of values.
+    // As in kube-apiserver, the cost of a message expression counts once, whatever the number of
+    // values.
     const messageCost = message === undefined ? 0 : (yield* message.estimateCost(type, slice)).max
     if (cost > RULE_COST_MAX)
       faults.push(
@@ -226,7 +229,7 @@ export class RuleChecks {
     }
   }
 
-  /** Returns the faults of the total cost of all rules. */
+  /** Returns the errors about the total cost of all rules. */
   total(path: string): FieldFault[] {
     const total = this.#costs.reduce((sum, { cost }) => sum + cost, 0)
     if (total <= SCHEMA_COST_MAX) return []
@@ -266,16 +269,13 @@ function goRule(rule: Fields): string {
   })
 }
 
-/**
- * Returns the schema of the elements of a list or a map, which its type alone determines. Undefined
- * if it has no elements.
- */
+/** Returns the schema of the elements of a list or map, or undefined for other types. */
 export function elementsOf({ type, items, additionalProperties }: Fields): Fields | undefined {
   const elements = type === 'array' ? items : type === 'object' ? additionalProperties : undefined
   return isFields(elements) ? elements : undefined
 }
 
-/** Returns the maximum number of values below a list or a map. Undefined if it is unbounded. */
+/** Returns the maximum number of elements of all values together. Undefined if it is unbounded. */
 export const countBelow = (count: number | undefined, limit: Fields[string]): number | undefined =>
   count === undefined || limit === undefined || limit === null
     ? undefined

@@ -1,4 +1,4 @@
-/** Validates the keywords of a schema and their values, whether it is structural or not. */
+/** Validates the keywords of a schema and their values. The schema need not be structural. */
 import {
   FAULTS_MAX,
   faultsOfEach,
@@ -34,8 +34,8 @@ import {
 } from './expression-rules.ts'
 
 /**
- * Validates the keywords of a schema. With `withRules`, the schema is otherwise valid, so that its
- * CEL rules can be compiled.
+ * Validates the keywords of a schema. `withRules` also compiles its CEL rules; the schema must then
+ * be valid otherwise.
  */
 export function* validateKeywords(
   schema: Fields,
@@ -74,7 +74,7 @@ type KeywordPosition = RulePosition & {
   readonly rules: RuleChecks | undefined
   /** Whether the schema is within the metadata of an object. */
   readonly isInMeta: boolean
-  /** Why defaults are forbidden. Empty if they are allowed. */
+  /** The reason why defaults are forbidden. Empty if they are allowed. */
   readonly noDefaults: string
 }
 
@@ -112,7 +112,7 @@ function* visit(schema: Fields, place: KeywordPosition): Turns<void> {
     }
     yield* visit(fieldsOf(properties[name]), isKnownMap ? own : uncorrelatedIn(own, path))
   }
-  // Rules inside not, allOf, oneOf and anyOf are not compiled.
+  // CEL rules inside not, allOf, oneOf and anyOf are not compiled.
   const unruled = { ...below, rules: undefined }
   if (isFields(not)) yield* visit(not, { ...unruled, path: `${path}.not` })
   for (const name of ['allOf', 'oneOf', 'anyOf']) {
@@ -129,14 +129,14 @@ function* visit(schema: Fields, place: KeywordPosition): Turns<void> {
   }
   addAll(faults, validateOwn(schema, place))
   addAll(faults, yield* validateExtensions(schema, place))
-  // Rules are not compiled if the schema or one below it has a fault, because their errors would be
-  // misleading.
+  // CEL rules are not compiled if the schema or one inside it has an error, because their errors
+  // would be misleading.
   if (faults.length === start && place.rules !== undefined) yield* place.rules.check(schema, place)
 }
 
 /**
- * Validates the extensions of a schema. Most schemas have neither rules nor keys, so there is
- * nothing to divide into parts.
+ * Validates the Kubernetes extensions of a schema. Most schemas have neither CEL rules nor list map
+ * keys, and are validated without time slices.
  */
 function* validateExtensions(
   schema: Fields,
@@ -152,15 +152,15 @@ function* validateExtensions(
 }
 
 /**
- * Marks a position as uncorrelated. The outermost of nested lists and maps that cannot be
- * correlated is reported.
+ * Marks a position whose values cannot be matched with stored ones. Of nested lists and maps, only
+ * the outermost is reported.
  */
 const uncorrelatedIn = (place: KeywordPosition, path: string): KeywordPosition =>
   place.uncorrelated === '' ? { ...place, uncorrelated: path } : place
 
 const mapTypes = ['atomic', 'granular']
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']
-/** Whether a type is absent or supported. */
+/** Whether a type is supported. An absent type is accepted. */
 const isKnownType = (type: Json | undefined): boolean =>
   typeof type !== 'string' || type === '' || types.includes(type)
 const unsupported = [
@@ -172,7 +172,7 @@ const unsupported = [
   '$ref',
 ]
 
-/** Keywords that count as set even if they are empty. */
+/** Keywords that count as set even if their value is empty. */
 const pointers: ReadonlySet<string> = new Set(['additionalItems', 'dependencies', '$ref'])
 
 function validateOwn(
@@ -288,7 +288,7 @@ function validateKeyed(schema: Fields, keys: readonly string[], path: string): F
       required(`${path}.items`, 'must have a schema if x-kubernetes-list-type is map'),
     ]
   }
-  // `items` is false if it was given as neither a schema nor a list.
+  // `items` is false if the value is neither a schema nor a list.
   if (items === false || Array.isArray(items)) {
     const shown = goStruct('apiextensions.JSONSchemaPropsOrArray', {
       Schema: goPointer('apiextensions.JSONSchemaProps', false),
@@ -331,11 +331,11 @@ function validateKeyed(schema: Fields, keys: readonly string[], path: string): F
   return faults
 }
 
-/** Validates the type of a property that x-kubernetes-list-map-keys names. */
+/** Validates the type of a property that is listed in x-kubernetes-list-map-keys. */
 function validateKeyType(key: Fields, path: string): FieldFault[] {
   const type = textOf(key['type'])
   if (type !== 'array' && type !== 'object') return []
-  // As in kube-apiserver, the message shows the type of the items.
+  // As in kube-apiserver, the message shows the type of the list items instead of the property.
   return [
     invalidValue(
       `${path}.type`,

@@ -1,6 +1,6 @@
 /**
- * Finds schemas that are not structural. CRDs that were stored before schemas had to be structural
- * are kept, and get a condition. New ones are refused.
+ * Finds schemas that are not structural. Such schemas are refused in new CRDs. CRDs that were
+ * stored before this rule existed can keep theirs, and get a condition.
  */
 import { faultsOfEach, type FieldFault, invalidValue } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, itemsOf } from '../../../api/object.ts'
@@ -8,7 +8,10 @@ import { atOnce } from '../../../objects/cel/turns.ts'
 import { shortPatternFaults } from './pattern-rules.ts'
 import { validateStructural } from './structural-rules.ts'
 
-/** Returns the message of the condition. Undefined if all schemas are structural. */
+/**
+ * Returns the message of the condition NonStructuralSchema. Undefined if all schemas are
+ * structural.
+ */
 export function nonStructural(spec: Fields): string | undefined {
   const faults = [
     ...(spec['preserveUnknownFields'] === true ? [preserving] : []),

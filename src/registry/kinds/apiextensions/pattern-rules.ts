@@ -1,6 +1,6 @@
 /**
- * Validates the patterns of a schema, which must be valid regular expressions. Compiling one takes
- * time, and a schema may have thousands.
+ * Validates the patterns of a schema, which must be valid regular expressions. Compiling a pattern
+ * takes time, and a schema can have thousands of patterns.
  */
 import { type FieldFault, invalidValue } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, listOf, textOf } from '../../../api/object.ts'
@@ -25,8 +25,8 @@ export function* validatePatterns(schema: Fields, path: string, slice: Slice): T
 }
 
 /**
- * Returns the faults of patterns that compile quickly, without pausing. Long patterns were
- * validated when they were written.
+ * Returns the errors of patterns that compile quickly, in one piece. Long patterns are skipped,
+ * because they were validated when they were written.
  */
 export function shortPatternFaults(schema: Fields, path: string): FieldFault[] {
   return [...patternsIn(schema, path)].flatMap((found) => {
@@ -46,8 +46,8 @@ const describe = (pattern: string, path: string, { message }: CelError): FieldFa
 type PatternField = { readonly pattern: string; readonly at: string }
 
 /**
- * Yields undefined for each schema without a pattern, so that the caller can yield to the event
- * loop.
+ * Yields the patterns of a schema. Yields undefined for each schema without a pattern, so that the
+ * caller can return to the event loop.
  */
 function* patternsIn(schema: Fields, path: string): Generator<PatternField | undefined> {
   const pattern = textOf(schema['pattern'])

@@ -1,4 +1,4 @@
-/** Rules for the schema of a version. Most steps are skipped if an earlier one found faults. */
+/** Validates the schema of a version. Most steps are skipped if an earlier step finds errors. */
 import type { Slice } from '../../../objects/cel/run.ts'
 import type { Turns } from '../../../objects/cel/turns.ts'
 import {
@@ -55,8 +55,8 @@ export function* validateSchema(
 
 /**
  * Go names of the keywords that are allowed at the root of a schema if the status subresource is
- * enabled. The status and the rest are then validated separately, so that other keywords do not
- * apply.
+ * enabled. The status is then validated separately from the other fields, so other keywords at the
+ * root would have no effect.
  */
 const allowedAtRoot = [
   'Description',
@@ -100,8 +100,8 @@ function validateRoot(schema: Fields, path: string): FieldFault[] {
 }
 
 /**
- * Whether a keyword is set, even if it is empty. An empty string or false counts as absent only if
- * the field is not a pointer in Go.
+ * Whether a keyword is set, even to an empty value. An empty string or false counts as set only if
+ * the field is a pointer in Go.
  */
 const isSet = (keyword: string, value: Json | undefined): boolean =>
   value !== undefined &&
@@ -116,7 +116,7 @@ const plain = [
   'x-kubernetes-int-or-string',
 ]
 
-/** Returns the name of a keyword in Go. `x-kubernetes-validations` is XValidations. */
+/** Returns the Go name of a keyword, such as XValidations for `x-kubernetes-validations`. */
 const goName = (keyword: string): string =>
   keyword
     .replace(/^x-kubernetes-/, 'x-')
@@ -137,7 +137,8 @@ const unsupported = [
 const keepsUnknown = 'x-kubernetes-preserve-unknown-fields'
 
 /**
- * Finds a keyword that has no structural form. As in kube-apiserver, its position is not reported.
+ * Finds a keyword that structural schemas do not support. As in kube-apiserver, its position is not
+ * reported.
  */
 function* unreadableKeyword(schema: Fields, slice: Slice): Turns<string | undefined> {
   if (slice.isOver()) yield undefined

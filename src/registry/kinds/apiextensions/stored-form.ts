@@ -1,7 +1,7 @@
 /**
- * CustomResourceDefinitions are stored as v1beta1, which is no longer served. In that form, a
- * schema, subresources, printer columns or selectable fields that all versions share are in the
- * spec itself. Field errors have the paths of that form.
+ * Converts CRDs to and from v1beta1, in which they are stored although it is no longer served. In
+ * v1beta1, a schema, subresources, printer columns or selectable fields that all versions share are
+ * in the spec itself. Field errors use paths of this form.
  */
 import {
   type Fields,
@@ -15,7 +15,7 @@ import { everyItem, mapEach } from '../../../lib/scheduling/parts.ts'
 import { isSame } from '../../../objects/schema/equal.ts'
 import { keyOfValue } from '../../../objects/schema/structural/value.ts'
 
-/** Name of each part in a version, and in the spec. */
+/** Name of each part in a version, and its name in the spec. */
 const shared = [
   ['schema', 'validation'],
   ['subresources', 'subresources'],
@@ -47,7 +47,7 @@ export function toStoredSpec(spec: Fields): Fields {
     ...spec,
     ...above,
     version: versions[0]?.['name'],
-    // Field errors show whether the list was given.
+    // Field errors show whether the list was present.
     versions: spec['versions'] === undefined ? undefined : versions,
     conversion: isFields(conversion)
       ? present({ ...strategy, webhookClientConfig: clientConfig, conversionReviewVersions })
@@ -57,7 +57,7 @@ export function toStoredSpec(spec: Fields): Fields {
 }
 
 /**
- * Fields of a schema that are pointers in Go, so that an empty one differs from an absent one.
+ * Fields of a schema that are pointers in Go, where an empty value differs from an absent one.
  * Defaults and the status subresource are handled separately.
  */
 const pointers: ReadonlySet<string> = new Set([
@@ -66,7 +66,10 @@ const pointers: ReadonlySet<string> = new Set([
   'items',
   'not',
 ])
-/** Fields of a schema that contain schemas by name. Each name counts, whatever its schema. */
+/**
+ * Fields of a schema that are maps from names to schemas. A name is significant even if its schema
+ * is empty.
+ */
 const maps: ReadonlySet<string> = new Set(['definitions', 'patternProperties', 'properties'])
 
 const isSamePart = (one: Json | undefined, other: Json): boolean =>
@@ -97,7 +100,7 @@ export function fromStoredSpec(spec: Fields): Fields {
   const { version, validation, subresources, additionalPrinterColumns, selectableFields, ...rest } =
     spec
   const above: Fields = { validation, subresources, additionalPrinterColumns, selectableFields }
-  // CRDs from before spec.versions have only spec.version.
+  // CRDs from before spec.versions existed have only spec.version.
   const given = itemsOf(rest['versions'])
   const all =
     given.length > 0 || version === undefined
@@ -122,7 +125,7 @@ export function fromStoredSpec(spec: Fields): Fields {
     ...rest,
     versions,
     conversion: isFields(conversion) ? present({ ...strategy, webhook }) : undefined,
-    // The default in v1beta1 is true.
+    // v1beta1 defaults this field to true.
     preserveUnknownFields: preserveUnknownFields === false ? undefined : true,
   })
 }

@@ -1,6 +1,6 @@
 /**
- * A schema is structural if it specifies every field, exactly once. Keywords inside allOf, anyOf,
- * oneOf and not only restrict values.
+ * Validates that a schema is structural: it specifies each field exactly once. Keywords inside
+ * allOf, anyOf, oneOf and not only restrict values.
  */
 import {
   FAULTS_MAX,
@@ -36,11 +36,11 @@ export function* validateStructural(
   return sortFaults(faults)
 }
 
-/** Whether a schema is structural, determined without pausing. */
+/** Whether a schema is structural. Runs in one piece. */
 export const isStructural = (schema: Fields): boolean =>
   atOnce((slice) => validateStructural(schema, '', slice)).length === 0
 
-/** Sorts faults by text, as kube-apiserver does for a schema that is not structural. */
+/** Sorts errors by their text. kube-apiserver does this for a schema that is not structural. */
 export const sortFaults = (faults: readonly FieldFault[]): FieldFault[] =>
   faults
     .map((fault) => ({ fault, text: `${fault.path}: ${fault.message}` }))
@@ -157,8 +157,8 @@ function validateExtensions(schema: Fields, path: string): FieldFault[] {
 }
 
 /**
- * Validates kind, apiVersion and metadata. They need no schema, and only a few keywords are allowed
- * for them.
+ * Validates the schemas of kind, apiVersion and metadata. These fields need no schema, and their
+ * schemas can have only a few keywords.
  */
 function validateMeta(schema: Fields, level: Level, path: string): FieldFault[] {
   const isEmbedded = schema['x-kubernetes-embedded-resource'] === true
@@ -199,8 +199,8 @@ function isPlainMetadata(schema: Fields): boolean {
 type Part = { readonly part: Fields; readonly at: string; readonly isTyped: boolean }
 
 /**
- * Yields the schemas inside allOf, anyOf, oneOf and not. They must not have types, except that an
- * int-or-string may have types inside anyOf in exactly one form.
+ * Yields the schemas inside allOf, anyOf, oneOf and not. They must not have types, with one
+ * exception: an int-or-string can have types inside anyOf in exactly one form.
  */
 function* junctorsOf(schema: Fields, path: string): Generator<Part> {
   for (const name of ['allOf', 'anyOf', 'oneOf']) {
@@ -213,8 +213,8 @@ function* junctorsOf(schema: Fields, path: string): Generator<Part> {
 }
 
 /**
- * Yields the schemas directly inside a schema, except those of its properties. The lists may be
- * long.
+ * Yields the direct subschemas of a schema, except those of its properties. The number of
+ * subschemas can be large.
  */
 export function* subschemasOf(schema: Fields): Generator<Json | undefined> {
   const { items, additionalProperties, not, allOf, anyOf, oneOf } = schema
@@ -292,7 +292,9 @@ function* refuseInside(
   }
 }
 
-/** Requires that fields that are restricted inside are also specified outside. */
+/**
+ * Requires that all fields that are restricted inside a junctor are also specified outside of it.
+ */
 function* requireOutside(
   part: Fields,
   schema: Json | undefined,

@@ -1,6 +1,6 @@
 /**
- * Validates the parts of a version besides its schema: subresources, columns, selectable fields,
- * and the deprecation warning.
+ * Validates all parts of a version except the schema: subresources, columns, selectable fields, and
+ * the deprecation warning.
  */
 import {
   duplicate,
@@ -99,7 +99,10 @@ const oneOf = (allowed: readonly string[]): string => `must be one of ${allowed.
 const validateOneOf = (value: string, allowed: readonly string[], path: string): FieldFault[] =>
   allowed.includes(value) ? [] : [invalidValue(path, value, oneOf(allowed))]
 
-/** Validates selectable fields. `given` contains the schema at the same level. */
+/**
+ * Validates selectable fields. `given` contains the schema of the version, or of the spec if the
+ * fields are listed there.
+ */
 export function validateSelectable(
   fields: readonly Fields[],
   path: string,
@@ -151,7 +154,7 @@ const selectableTypes = ['string', 'boolean', 'integer']
 const notSelectable =
   'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'
 
-/** Returns the schema of a field, or the reason why the path is invalid. */
+/** Returns the schema of the field at a path, or the reason why the path is invalid. */
 function selected(path: string, schema: Fields): Fields | string {
   if (!path.startsWith('.') && !path.startsWith('['))
     return `expected [ or . but got: ${path.split('.')[0]}`
@@ -165,7 +168,7 @@ function selected(path: string, schema: Fields): Fields | string {
   return found
 }
 
-/** Returns the schema of a property, or that of the values of a map, which may have any key. */
+/** Returns the schema of a property. In a map, all properties have the schema of its values. */
 function schemaBelow(
   { properties, additionalProperties }: Fields,
   name: string,

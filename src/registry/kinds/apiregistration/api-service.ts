@@ -37,8 +37,8 @@ export const apiServiceRules: KindRules = {
 }
 
 /**
- * Sets the status. An APIService without a service is served by this server itself, so it is always
- * available.
+ * Sets the status of a new APIService. An APIService without a service is served by this server
+ * itself, so it is always available.
  */
 function prepareCreate(object: KubeObject): KubeObject {
   const { service } = fieldsOf(object['spec'])
@@ -79,8 +79,8 @@ function validateName(name: string, path: string, wanted: string): FieldFault[] 
 }
 
 /**
- * Validates an APIService without a service. It has no connection, and therefore no TLS
- * configuration.
+ * Validates an APIService without a service. It must not have a TLS configuration, because no
+ * connection is made for it.
  */
 function validateLocal({ caBundle, insecureSkipTLSVerify }: Fields): FieldFault[] {
   const bytes = Buffer.byteLength(textOf(caBundle), 'base64')

@@ -1,6 +1,6 @@
 /**
- * StorageVersion: the version in which each API server stores a resource, and the versions that it
- * can decode.
+ * Rules for StorageVersion, which records the version in which each API server stores a resource,
+ * and the versions that it can decode.
  */
 import {
   checked,
@@ -29,12 +29,12 @@ export const storageVersionRules: KindRules = {
   strategy: { needsResourceVersion: true, statusKeeps: 'metadata' },
   checkName,
   validate: validateStatus,
-  // Only the status can change, and it is a subresource.
+  // Only the status can change, and only through /status.
   validateUpdate: () => [],
   status: { validateUpdate: validateStatus },
 }
 
-/** Checks that a name has the form `<group>.<resource>`. */
+/** Validates that a name has the form `<group>.<resource>`. */
 function checkName(name: string): string[] {
   const dot = name.lastIndexOf('.')
   if (dot === -1) return ['name must be in the form of <group>.<resource>']
@@ -80,7 +80,7 @@ function validateServer(server: Fields, path: string): FieldFault[] {
     const why = `decodableVersions must include encodingVersion ${encoding}`
     faults.push(invalidShown(`${path}.decodableVersions`, goStrings(decodable), why))
   }
-  // Print the list once: it may be long, and each fault contains it.
+  // Print the list only once, because it can be long and each error contains it.
   const shown = goPlain(decodable)
   const ofServed = faultsOfEach(served, (version, at) => {
     const place = `${path}.servedVersions[${at}]`
@@ -118,7 +118,9 @@ const checkPart = (
 ): readonly string[] =>
   (text === '' ? ['must be non-empty'] : check(text)).map((why) => `${part} part: ${why}`)
 
-/** Validates commonEncodingVersion, which must be set if and only if all servers agree. */
+/**
+ * Validates commonEncodingVersion. It must be set if and only if all servers use the same version.
+ */
 function validateCommonVersion(
   { commonEncodingVersion: reported }: Fields,
   servers: readonly Fields[],
@@ -139,7 +141,7 @@ function validateCommonVersion(
     : [invalidValue(path, textOf(reported), `the actual common encoding version is ${common}`)]
 }
 
-/** Validates conditions. As in kube-apiserver, the path lacks the name of the list. */
+/** Validates conditions. As in kube-apiserver, the paths do not contain the name of the list. */
 function validateConditions(conditions: readonly Fields[]): FieldFault[] {
   const places = once('places of conditions', () => new Map<string, number>())
   return faultsOfEach(conditions, ({ status, reason, message, ...condition }, at) => {

@@ -22,7 +22,7 @@ const hugeNumber = (number: string): string[] => [
   `data: Invalid value: "<value omitted>": error parsing data: json: cannot unmarshal number ${number} into Go value of type float64`,
 ]
 
-test('the data of a ControllerRevision must be an object whose numbers fit into 64 bits', async () => {
+test('the data of a ControllerRevision must be an object, and its numbers must fit into 64 bits', async () => {
   assert.deepEqual(await faultsOfData('{"a":1e999}'), hugeNumber('1e999'))
   assert.deepEqual(await faultsOfData('{"a":[{"b":-1E+400}],"c":2e999}'), hugeNumber('-1E+400'))
   assert.deepEqual(
@@ -42,7 +42,7 @@ test('the data of a ControllerRevision must be an object whose numbers fit into 
   ])
 })
 
-test('the stored data of a ControllerRevision cannot change, and is not validated again', async () => {
+test('the stored data of a ControllerRevision is immutable, and is not validated again', async () => {
   assert.deepEqual(await faultsOfData('{"a":1e999}', '{"a":1e999}'), [])
   assert.deepEqual(await faultsOfData('{}', '{"a":1}'), [
     'data: Invalid value: runtime.RawExtension{Raw:[]uint8{0x7b, 0x7d}, Object:runtime.Object(nil)}: field is immutable',
@@ -68,7 +68,7 @@ test('validating large data does not block the event loop', async () => {
   }
 })
 
-test('reporting a change of large data does not block the event loop', async () => {
+test('reporting that large data has changed does not block the event loop', async () => {
   const turns = await turnsDuring(async () => {
     assert.equal((await faultsOfData(`{"a":"${'x'.repeat(1_000_000)}"}`, '{}')).length, 1)
   })

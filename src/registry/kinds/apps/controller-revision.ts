@@ -8,15 +8,15 @@ import { faultsOf } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'
 
 /**
- * Number of characters or bytes that are processed between two checks of the clock. They take a
- * fraction of a slice.
+ * Number of characters or bytes that are processed before the clock is checked again. This takes a
+ * fraction of a time slice.
  */
 const STEP = 4096
 
 export const controllerRevisionRules: KindRules = {
   strategy: { updateChecks: ['change', 'rules', 'metadata'] },
   validate: ({ revision }) => faultsOf(nonNegative, revision, 'revision'),
-  // The data may be as large as a request body.
+  // Runs in time slices, because the data can be as large as a request body.
   validateInSlices: (object, current, tools) =>
     inTurns(
       (slice) =>
@@ -35,7 +35,7 @@ function* validateSame(
 }
 
 /**
- * Validates the data. It was decoded from JSON, so its first character shows whether it is an
+ * Validates the data. It was decoded from JSON, so its first character reveals whether it is an
  * object.
  */
 function* validateData(object: KubeObject, slice: Slice): Turns<FieldFault[]> {
@@ -50,13 +50,16 @@ function* validateData(object: KubeObject, slice: Slice): Turns<FieldFault[]> {
 }
 
 const isNumberStart = (code: number): boolean => (code >= ZERO && code <= NINE) || code === MINUS
-/** Whether a character can be within a number, which includes `+`, `.`, `E` and `e`. */
+/** Whether a character can occur in a number. This includes `+`, `.`, `E` and `e`. */
 const isNumberPart = (code: number): boolean =>
   isNumberStart(code) || code === 0x2b || code === 0x2e || code === 0x45 || code === 0x65
-/** Length from which a number may be out of float64's range. */
+/** Minimum length of a number that can exceed the range of a float64. */
 const HUGE_LENGTH_MIN = '1e309'.length
 
-/** Returns the first number out of float64's range. Takes time linear in the length of the text. */
+/**
+ * Returns the first number that exceeds the range of a float64. Takes time linear in the length of
+ * the text.
+ */
 function* hugeNumberIn(json: string, slice: Slice): Turns<string | undefined> {
   let isText = false
   let start: number | undefined

@@ -18,7 +18,7 @@ import {
 } from './selector-and-template.ts'
 import { countersRule } from './status-counts.ts'
 
-/** Annotation that counts the changes of the template. Older API versions had a field for it. */
+/** Annotation with the number of changes of the template. Older API versions had a field for it. */
 const templateGeneration = 'deprecated.daemonset.template.generation'
 
 /** Requires that exactly one of maxUnavailable and maxSurge is greater than zero. */
@@ -49,7 +49,7 @@ const updateStrategy: Rule = (value, path, check) => {
   else rollingUpdate(rolling, `${path}.rollingUpdate`, check)
 }
 
-/** Like `matchingLabels`, but does not compare labels with an invalid selector. */
+/** Like `matchingLabels`, but skips the comparison if the selector is invalid. */
 const understoodLabels: Rule = (value, path, check) => {
   const { selector } = fieldsOf(value)
   if (requirementsOf(fieldsOf(selector)) !== undefined) matchingLabels(value, path, check)
@@ -82,7 +82,7 @@ export const daemonSetRules: KindRules = {
   validate: (object, gates) => faultsOf(newSpec, object['spec'], 'spec', gates),
   validateUpdate: (object, current, gates) => {
     const before = fieldsOf(current['spec'])
-    // As in kube-apiserver, an update is validated twice.
+    // As in kube-apiserver, an update validates the spec twice.
     const spec = specRule(before['template'])
     const rule = all(spec, spec, fields({ selector: fixedSelector(before['selector']) }))
     return faultsOf(rule, object['spec'], 'spec', gates)
@@ -109,7 +109,7 @@ export const daemonSetRules: KindRules = {
 
 const templateOf = (object: KubeObject) => fieldsOf(object['spec'])['template']
 
-/** Returns the template generation. Text that is not a number counts as 0. */
+/** Returns the template generation from the annotation. Text that is not a number counts as 0. */
 const generationOf = ({ metadata: { annotations = {} } }: KubeObject): number =>
   Number(numberForm.exec(annotations[templateGeneration] ?? '')?.[0] ?? 0)
 

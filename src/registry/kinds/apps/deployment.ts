@@ -90,8 +90,8 @@ const rollout = all(
 )
 
 /**
- * Returns the rule for a spec. Some messages name the ReplicaSet to which the Pods of a Deployment
- * belong.
+ * Returns the rule for a spec. As in kube-apiserver, some error messages say ReplicaSet instead of
+ * Deployment.
  */
 const specRule = (currentTemplate?: Json): Rule =>
   all(

@@ -14,7 +14,7 @@ import { countersRule, partOf } from './status-counts.ts'
 
 const specRule = (currentTemplate?: Json): Rule =>
   all(
-    // As in kube-apiserver, the message names a deployment.
+    // As in kube-apiserver, the error message says deployment instead of ReplicaSet.
     fields({
       replicas: nonNegative,
       minReadySeconds: nonNegative,
@@ -33,7 +33,7 @@ export const replicaSetRules: KindRules = {
   validate: (object, gates) => faultsOf(newSpec, object['spec'], 'spec', gates),
   validateUpdate: (object, current, gates) => {
     const before = fieldsOf(current['spec'])
-    // As in kube-apiserver, an update is validated twice.
+    // As in kube-apiserver, an update validates the spec twice.
     const spec = specRule(before['template'])
     const rule = all(spec, spec, fields({ selector: fixedSelector(before['selector']) }))
     return faultsOf(rule, object['spec'], 'spec', gates)

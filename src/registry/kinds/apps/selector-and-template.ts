@@ -1,4 +1,7 @@
-/** Common rules of workloads: a label selector, and a Pod template whose labels it must match. */
+/**
+ * Rules that workloads share: they have a label selector, and a Pod template whose labels must
+ * match the selector.
+ */
 import { invalidShown, required } from '../../../api/field-fault.ts'
 import type { Labels } from '../../../api/label-selector.ts'
 import { type Fields, fieldsOf, type Json, type KubeObject, textOf } from '../../../api/object.ts'
@@ -20,8 +23,8 @@ import { validateAlwaysRestarted, validatePodTemplate } from '../core/pod/templa
 import { isSpecChanged, nameWarnings, podTemplateWarnings } from '../core/pod/warnings.ts'
 
 /**
- * Returns the rule for a selector, which may be absent but not empty. `emptyFor` names the workload
- * in messages.
+ * Returns the rule for a selector, which can be absent but must not be empty. `emptyFor` is the
+ * name of the workload in messages.
  */
 export function usefulSelector(emptyFor: string): Rule {
   return (value, path, { faults }) => {
@@ -43,8 +46,8 @@ export const neededSelector =
   }
 
 /**
- * Returns the rule for a selector and its template in a spec. If the selector is invalid, this is
- * reported and the template is not validated.
+ * Returns the rule for the selector and the template of a spec. If the selector is invalid, only
+ * this error is reported, and the template is not validated.
  */
 export function selectedTemplate({
   why,
@@ -87,7 +90,7 @@ export function podTemplate(current?: Json): Rule {
   }
 }
 
-/** Rule for a template whose PodSpec is not validated. */
+/** Rule for a template in which the PodSpec is not validated. */
 export const templateMetadata: Rule = (value, path, { faults, gates }) => {
   const template = fieldsOf(value)
   const { labels, annotations } = fieldsOf(template['metadata'])
@@ -97,8 +100,8 @@ export const templateMetadata: Rule = (value, path, { faults, gates }) => {
 }
 
 /**
- * Returns the rule for the template of a workload that keeps its Pods running. `owner` names the
- * workload in messages.
+ * Returns the rule for the template of a workload whose containers always restart. `owner` is the
+ * name of the workload in messages.
  */
 export function runningForever(owner: string): Rule {
   return (value, path, { faults }) => {
@@ -106,7 +109,7 @@ export function runningForever(owner: string): Rule {
   }
 }
 
-/** Returns the warnings for a workload whose name becomes part of the names of its Pods. */
+/** Returns the warnings for a workload whose name is part of the names of its Pods. */
 export const namedWorkloadWarnings: NonNullable<KindRules['warnings']> = (
   object,
   current,

@@ -90,7 +90,7 @@ const goRollingUpdate = ({ partition, maxUnavailable }: Fields): string =>
 
 const retention = oneOf('Retain', 'Delete')
 
-/** Rule for a spec. The PodSpec of the template and the claim templates are not validated. */
+/** Rule for a spec. It does not validate the PodSpec of the template, nor the claim templates. */
 const spec = all(
   fields({
     podManagementPolicy,
@@ -121,7 +121,7 @@ export const statefulSetRules: KindRules = {
   setDefaults,
   strategy: { names: 'label', generation: { fields: ['spec'] } },
   validate: (object, gates) => faultsOf(spec, object['spec'], 'spec', gates),
-  // The serviceName is immutable, so an update validates the stored one.
+  // The serviceName is immutable, so an update validates the stored value.
   validateUpdate: (object, current, gates) => {
     const before = fieldsOf(current['spec'])
     const now = fieldsOf(object['spec'])
@@ -193,7 +193,8 @@ function onlyChangeable(before: Fields): Rule {
 }
 
 /**
- * Sets the default of maxUnavailable if the gate is on. All other defaults are those of the type.
+ * Sets the default of maxUnavailable if the gate is on. The other defaults are defined in
+ * type-defaults.ts.
  */
 function setDefaults(object: KubeObject, gates: Gates): KubeObject {
   if (!gates.isOn('MaxUnavailableStatefulSet')) return object

@@ -1,6 +1,6 @@
 /**
- * Counters in the status of workloads. They must not be negative, or exceed the total of which they
- * are a part.
+ * Counters in the status of workloads. A counter must not be negative, nor exceed the total to
+ * which it belongs.
  */
 import { type FieldFault, invalidValue } from '../../../api/field-fault.ts'
 import { fieldsOf, type KubeObject, numberOf } from '../../../api/object.ts'
@@ -10,7 +10,7 @@ import { nonNegative } from '../../rules/scalars.ts'
 type Part = {
   readonly names: readonly string[]
   readonly of: string
-  /** Name of the total in messages. */
+  /** Name of the total in error messages. */
   readonly shown: string
 }
 
@@ -20,7 +20,7 @@ export const partOf = (of: string, names: readonly string[], shown = `status.${o
   shown,
 })
 
-/** Returns the validation of counters. `counters` has the order in which faults are reported. */
+/** Returns the function that validates counters, in the order of `counters`. */
 export function countersRule(
   counters: readonly string[],
   parts: readonly Part[] = [],
@@ -43,7 +43,9 @@ export function countersRule(
   }
 }
 
-/** Validates collisionCount, which must not decrease because it makes names unique. */
+/**
+ * Validates collisionCount. It must not decrease, because it makes the names of new objects unique.
+ */
 function validateCollisions(object: KubeObject, current: KubeObject): FieldFault[] {
   const count = numberOf(fieldsOf(object['status'])['collisionCount'])
   const before = fieldsOf(current['status'])['collisionCount']

@@ -1,12 +1,16 @@
 /**
- * Defaults of this group's types wherever they occur, in addition to those that OpenAPI publishes.
+ * Defaults of the types in this API group, in addition to the defaults in the OpenAPI documents.
+ * They apply to a type wherever it occurs.
  */
 import { type Fields, fieldsOf, itemsOf, type Json } from '../../../api/object.ts'
 import { mapEach } from '../../../lib/scheduling/parts.ts'
 import { isSame } from '../../../objects/schema/equal.ts'
 import type { TypeDefaults } from '../../../objects/schema/schema.ts'
 
-/** Defaults by package and type name. `set` runs after the fixed values are set. */
+/**
+ * Defaults, keyed by package and type name. `set` computes further defaults, after the fixed values
+ * in `fields` are set.
+ */
 export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   [
     'apps/v1 DeploymentSpec',
@@ -44,7 +48,7 @@ function withStrategy(spec: Fields): Fields {
 
 function withDaemonStrategy(spec: Fields): Fields {
   const { type = 'RollingUpdate', rollingUpdate, ...rest } = fieldsOf(spec['updateStrategy'])
-  // A rollingUpdate that the type does not use is kept, and its missing fields are zero.
+  // A rollingUpdate is kept even if the type does not use it. Its missing fields are then zero.
   if (type !== 'RollingUpdate' && rollingUpdate === undefined) return spec
   const maxUnavailable = type === 'RollingUpdate' ? 1 : 0
   const rolling = { maxUnavailable, maxSurge: 0, ...fieldsOf(rollingUpdate) }
@@ -55,7 +59,7 @@ function withStatefulParts(spec: Fields): Fields {
   return withStatefulStrategy(withClaimKinds(spec))
 }
 
-/** Sets kind and apiVersion of the claims in the list. */
+/** Sets kind and apiVersion in each of the volumeClaimTemplates. */
 function withClaimKinds(spec: Fields): Fields {
   const { volumeClaimTemplates: templates } = spec
   if (!Array.isArray(templates)) return spec

@@ -19,7 +19,7 @@ function resourceOf(kind: string): Resource {
   return resource
 }
 
-/** Returns an object as a create stores it. */
+/** Returns an object in the form in which a create stores it. */
 function made(kind: string, spec: Fields = {}, metadata: KubeObject['metadata'] = {}): KubeObject {
   const pod = { containers: [{ name: 'c', image: 'i' }] }
   const template = { metadata: { labels: { app: 'a' } }, spec: pod }
@@ -47,7 +47,7 @@ function faultsOfChange(before: KubeObject, change: Fields): string[] {
 const generation = (object: KubeObject): string | undefined =>
   object.metadata.annotations?.['deprecated.daemonset.template.generation']
 
-test('a created workload is valid, and so is an update without changes', () => {
+test('a created workload is valid, and can be updated without changes', () => {
   for (const kind of ['Deployment', 'ReplicaSet', 'DaemonSet', 'StatefulSet']) {
     const object = made(kind)
     assert.deepEqual(faultsOf(object), [], kind)
@@ -78,7 +78,7 @@ test('a rolling update must be able to make progress', () => {
   ])
 })
 
-test('only some fields of a StatefulSet may change', () => {
+test('an update of a StatefulSet can change only some fields', () => {
   const before = made('StatefulSet', { serviceName: 's' })
   const spec = fieldsOf(before['spec'])
   assert.deepEqual(
@@ -95,7 +95,7 @@ test('only some fields of a StatefulSet may change', () => {
   assert.deepEqual(others, [])
 })
 
-test('a DaemonSet counts the changes of its template, and ignores the count that a client sends', () => {
+test('a DaemonSet counts the changes of its template, and ignores the count in the request', () => {
   const resource = resourceOf('DaemonSet')
   const before = made(
     'DaemonSet',
@@ -109,7 +109,7 @@ test('a DaemonSet counts the changes of its template, and ignores the count that
   assert.equal(generation(resource.rules.prepareUpdate(changed, before, writer)), '2')
 })
 
-test('a Job gets a selector for its own Pods', () => {
+test('a new Job gets a selector that matches only its own Pods', () => {
   const job = made('Job', {
     selector: undefined,
     template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } },

@@ -38,7 +38,7 @@ const autoscaler = (
     status,
   })
 
-/** Returns the object that clients of v2 see after it was written as v1. */
+/** Returns an object written as v1, as clients of v2 receive it. */
 const seenInV2 = (object: KubeObject): KubeObject =>
   decodeStored(encodeStored(object, v1.shape), v2.shape, 1)
 
@@ -65,7 +65,7 @@ const cpu = {
   resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } },
 }
 
-test('the behavior annotation of v1 is decoded by its type', () => {
+test('the behavior annotation of v1 is decoded according to its type', () => {
   const text = JSON.stringify({
     ScaleUp: { StabilizationWindowSeconds: 7, Policies: policies },
     ScaleDown: null,
@@ -78,7 +78,7 @@ test('the behavior annotation of v1 is decoded by its type', () => {
   })
 })
 
-test('an invalid or empty behavior annotation is ignored as a whole', () => {
+test('an invalid or empty behavior annotation is ignored entirely', () => {
   const faulty: Json[] = [
     { Tolerance: 'abc' },
     { Tolerance: {} },
@@ -86,7 +86,7 @@ test('an invalid or empty behavior annotation is ignored as a whole', () => {
     { SelectPolicy: 7 },
     { Policies: {} },
     { Policies: [{ Type: 'Pods', Value: 'x', PeriodSeconds: 5 }] },
-    // The value does not fit into 32 bits.
+    // This value does not fit into 32 bits.
     { Policies: [{ Type: 'Pods', Value: 2 ** 31, PeriodSeconds: 1 }] },
   ]
   for (const rules of faulty) {
@@ -113,7 +113,7 @@ test('an invalid or empty behavior annotation is ignored as a whole', () => {
   }
 })
 
-test('an invalid metrics annotation is ignored as a whole', () => {
+test('an invalid metrics annotation is ignored entirely', () => {
   const good = { type: 'Pods', pods: { metricName: 'x', targetAverageValue: '1' } }
   for (const value of ['abc', {}]) {
     const bad = { type: 'Pods', pods: { metricName: 'x', targetAverageValue: value } }

@@ -1,6 +1,6 @@
 /**
- * HorizontalPodAutoscalers are stored as v2. Version v1 only has a target for CPU. Everything else
- * is kept as JSON in its annotations, and is read back from there.
+ * Rules for HorizontalPodAutoscalers, which are stored as v2. v1 has fields only for the CPU
+ * target. All other settings are JSON in annotations of the v1 object.
  */
 import type { Gates } from '../../../api/gates.ts'
 import {
@@ -21,7 +21,7 @@ import { autoscalerSpec, autoscalerStatus } from './hpa-rules.ts'
 const CPU_TARGET_PERCENT = 80
 const MIN_REPLICAS = 1
 
-/** Rules of v2, the stored version. Those of v1 apply the same rules to the stored form. */
+/** Rules of v2, the storage version. v1 converts objects to v2 and applies the same rules. */
 export const autoscalerV2Rules: KindRules = {
   setDefaults: (object) => withoutAnnotations(setStoredDefaults(object)),
   validate: (object, gates) => faultsOf(autoscalerSpec, object['spec'], 'spec', gates),
@@ -31,12 +31,12 @@ export const autoscalerV2Rules: KindRules = {
 }
 
 export const autoscalerV1Rules: KindRules = {
-  // Defaults can be determined only in the stored form, which has more fields.
+  // Defaults depend on fields that only v2 has.
   setDefaults: (object) => fromStored(setStoredDefaults(toStored(object))),
   convert: { toStored, fromStored },
   gatedForm: { version: 'v2', to: toStored, from: fromStored },
-  // The annotations are metadata, but contain parts of spec and status. Only the stored form
-  // separates them.
+  // Some annotations contain parts of the spec and the status. v2 has separate fields for these
+  // parts.
   prepareCreate: (object) => fromStored({ ...toStored(object), status: {} }),
   prepareUpdate: (object, current) =>
     fromStored({ ...toStored(object), status: statusOf(current) }),
@@ -52,7 +52,10 @@ export const autoscalerV1Rules: KindRules = {
 const specOf = (v1: KubeObject): Fields => fieldsOf(toStored(v1)['spec'])
 const statusOf = (v1: KubeObject): Fields => fieldsOf(toStored(v1)['status'])
 
-/** Returns the gates for an update. An object that is stored with zero minReplicas may keep it. */
+/**
+ * Returns the gates for an update. An object that is stored with zero minReplicas can keep this
+ * value.
+ */
 const gatesFor = (gates: Gates, current: KubeObject): Gates =>
   fieldsOf(current['spec'])['minReplicas'] === 0
     ? { isOn: (name) => name === 'HPAScaleToZero' || gates.isOn(name) }
@@ -113,7 +116,7 @@ export function toStored(object: KubeObject): KubeObject {
     currentCPUUtilizationPercentage === undefined
       ? []
       : [currentCpuMetric(currentCPUUtilizationPercentage)]
-  // The annotation, if present, contains more than the field.
+  // If the annotation is present, it contains more than the field.
   const current = currentMetrics ?? currentCpu
   return {
     ...withoutAnnotations(object),
@@ -150,7 +153,10 @@ function fromStored(object: KubeObject): KubeObject {
   }
 }
 
-/** Returns a condition as in the annotation, where an absent lastTransitionTime is null. */
+/**
+ * Returns a condition in the form used in the annotation, where an absent lastTransitionTime is
+ * null.
+ */
 function withTime({
   type = '',
   status = '',
@@ -170,8 +176,8 @@ const utilizationOf = (metric: Fields | undefined, side: Side): Json | undefined
   fieldsOf(fieldsOf(metric?.['resource'])[side])['averageUtilization']
 
 /**
- * Returns the behavior as in the annotation, which has the names of Go's fields, and null for
- * absent ones.
+ * Returns the behavior in the form used in the annotation: fields have their Go names, and absent
+ * fields are null.
  */
 function capitalized(behavior: Fields): Fields {
   return {

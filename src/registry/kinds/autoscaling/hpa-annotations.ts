@@ -1,7 +1,7 @@
 /**
- * Decodes what autoscaling/v1 keeps as JSON in annotations, into the fields of v2. Each annotation
- * has a type. Text that does not match the type is ignored as a whole, because a client may write
- * anything into an annotation.
+ * Decodes the annotations of autoscaling/v1, which contain JSON, to fields of v2. Each annotation
+ * has a type. An annotation that does not match its type is ignored entirely, because clients can
+ * write any text into annotations.
  */
 import { JsonSyntaxError } from '../../../api/json-scanner.ts'
 import {
@@ -42,7 +42,7 @@ export function readAnnotations(annotations: ObjectMeta['annotations']): HpaAnno
   }
   const behavior = annotations[`${prefix}behavior`]
   return {
-    // Metrics in annotations of v1 have the fields of v2beta1.
+    // The metrics in annotations of v1 have the fields of v2beta1.
     metrics: listOf('metrics', 'autoscaling/v2beta1', 'MetricSpec')?.map((metric) =>
       toNewMetric(metric, 'target'),
     ),
@@ -56,11 +56,11 @@ export function readAnnotations(annotations: ObjectMeta['annotations']): HpaAnno
 
 function readList(text: string, of: Struct): readonly Fields[] | undefined {
   const value = read(text, { type: 'list', goName: `[]${of.goName}`, of })
-  // Go decodes null as an empty list.
+  // Like Go, decode null as an empty list.
   return value === undefined ? undefined : itemsOf(value)
 }
 
-/** Reads the behavior. It is dropped if it has no content. */
+/** Decodes the behavior. Returns undefined if it is empty. */
 function readBehavior(text: string): Fields | undefined {
   const { scaleUp, scaleDown } = fieldsOf(
     read(text, withGoNames(typeOf('autoscaling/v2', 'HorizontalPodAutoscalerBehavior'))),
@@ -69,13 +69,13 @@ function readBehavior(text: string): Fields | undefined {
   return present({ scaleUp: withPolicies(scaleUp), scaleDown: withPolicies(scaleDown) })
 }
 
-/** Adds an empty list of policies if there is none, so that defaults do not add policies. */
+/** Adds an empty list of policies if the list is absent, so that no default policies are added. */
 const withPolicies = (rules: Json | undefined): Fields | undefined =>
   isFields(rules) ? { policies: [], ...rules } : undefined
 
 /**
- * Returns the schema of the annotation, which is the JSON of Kubernetes' internal type. Its fields
- * have the names of v2, capitalized.
+ * Returns the schema of the annotation. It is the JSON of Kubernetes' internal type, whose fields
+ * have the names of v2 with a capital letter.
  */
 function withGoNames(schema: Schema): Schema {
   if (schema.type === 'list') return { ...schema, of: withGoNames(schema.of) }

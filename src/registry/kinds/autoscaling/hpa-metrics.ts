@@ -1,11 +1,11 @@
 /**
- * Metrics of autoscalers in two forms: that of autoscaling/v2, and the older one that
- * autoscaling/v1 keeps as JSON in annotations. Fields have the order in which kube-apiserver
- * serializes them.
+ * Converts metrics of autoscalers between two forms: the form of autoscaling/v2, and the older form
+ * in annotations of autoscaling/v1. Fields are in the order in which kube-apiserver serializes
+ * them.
  */
 import { type Fields, fieldsOf, isFields, isNumber, present } from '../../../api/object.ts'
 
-/** Side of a metric: its target (`target`) or its measured value (`current`). */
+/** Which value of a metric is meant: the target (`target`) or the measured value (`current`). */
 export type Side = 'target' | 'current'
 
 export function toOldMetric(metric: Fields, side: Side): Fields {
@@ -67,7 +67,8 @@ function newSource(name: Source, source: Fields, side: Side): Fields {
   const own = source[`${side}AverageValue`]
   const measured = name === 'object' ? source['averageValue'] : own
   const given = source[`${side}Value`]
-  // The older form has zero for absent amounts. A zero counts as absent if another amount is set.
+  // In the older form, absent quantities are zero. A zero counts as absent if another quantity is
+  // set.
   const isUsed = isNumber(averageUtilization) && averageUtilization > 0
   const averageValue = side === 'current' && measured === '0' && isUsed ? undefined : measured
   const hasBoth =

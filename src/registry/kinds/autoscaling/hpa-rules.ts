@@ -1,5 +1,5 @@
 /**
- * Rules for autoscalers. Faults have the paths of autoscaling/v2, whichever version was written.
+ * Rules for autoscalers. Errors have the paths of autoscaling/v2, whichever version was written.
  */
 import {
   forbiddenField,
@@ -47,7 +47,7 @@ const target = fields({
   averageUtilization: positivePercent,
 })
 
-/** Requires one of two fields of the target. Both are allowed if `why.both` is absent. */
+/** Requires one of two fields of the target. If `why.both` is absent, both fields can be set. */
 function eitherTarget(
   [one, other]: readonly [string, string],
   why: { readonly none: string; readonly both?: string },
@@ -84,7 +84,7 @@ const containerResource: Rule = (value, path, { faults }) => {
 
 const resourceName = 'must specify a resource name'
 
-/** Rules for metric sources by field, in the order in which they are validated. */
+/** Rules for metric sources, keyed by field, in the order of validation. */
 const sources: { readonly [source: string]: Rule } = {
   object: all(
     fields({ describedObject: reference, metric: metricName, target }),
@@ -114,7 +114,7 @@ const sources: { readonly [source: string]: Rule } = {
 const metricTypes = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource']
 
 /**
- * Rule for a metric. Only the first source that is set is validated. Any source other than that of
+ * Rule for a metric. Only the first source that is set is validated. A source that does not match
  * the type is refused.
  */
 const metric: Rule = (value, path, check) => {
@@ -159,7 +159,10 @@ const replicas: Rule = (value, path, { faults, gates }) => {
   }
 }
 
-/** Rule for scaling to zero. Without Pods, there are no metrics of Pods from which to scale up. */
+/**
+ * Rule for scaling to zero. It requires a metric other than those of Pods: without Pods, these
+ * metrics do not exist.
+ */
 const scalesFromZero: Rule = (value, path, { faults }) => {
   const { minReplicas, metrics } = fieldsOf(value)
   const isOutside = itemsOf(metrics).some(({ type }) => type === 'Object' || type === 'External')

@@ -16,16 +16,16 @@ import { jobSpec, jobSpecWarnings } from './job-spec.ts'
 import { isTimeZone } from './time-zone.ts'
 
 /**
- * Maximum length of the name. The names of its Jobs are eleven characters longer, and must be DNS
- * labels.
+ * Maximum length of the name. The names of the Jobs are eleven characters longer and must be valid
+ * DNS labels.
  */
 const NAME_CHARACTERS_MAX = 52
 
 const hasZone = (schedule: string): boolean => schedule.includes('TZ')
 
 /**
- * Returns the rule for the schedule. `before` is the stored schedule: one that contains a time zone
- * stays valid.
+ * Returns the rule for the schedule. `before` is the stored schedule: if it contains a time zone,
+ * the new schedule can also contain one.
  */
 const scheduleRule =
   (before: string): Rule =>
@@ -74,7 +74,10 @@ const timeZone: Rule = (value, path, { faults }) => {
   if (!isTimeZone(zone)) push(`unknown time zone ${zone}`)
 }
 
-/** Rule for the job template: the selector of each Job is generated. */
+/**
+ * Rule for the job template. It must not contain a selector, because the selector of each Job is
+ * generated.
+ */
 const generatedSelector: Rule = (value, path, { faults }) => {
   const { selector, manualSelector } = fieldsOf(value)
   if (selector !== undefined) {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { scheduleFault } from './cron-schedule.ts'
 import { isTimeZone } from './time-zone.ts'
 
-test('a valid schedule has no fault', () => {
+test('valid schedules are accepted', () => {
   const good = [
     '@hourly',
     '@every 1h30m',
@@ -16,7 +16,7 @@ test('a valid schedule has no fault', () => {
   for (const schedule of good) assert.equal(scheduleFault(schedule), undefined, schedule)
 })
 
-test("the fault of an invalid schedule has the text of kube-apiserver's library", () => {
+test("an invalid schedule is refused with the error text of kube-apiserver's library", () => {
   const faults: readonly (readonly [string, string])[] = [
     ['* * * *', 'expected exactly 5 fields, found 4: [* * * *]'],
     ['61 * * * *', 'end of range (61) above maximum (59): 61'],
@@ -34,7 +34,7 @@ test("the fault of an invalid schedule has the text of kube-apiserver's library"
   for (const [schedule, fault] of faults) assert.equal(scheduleFault(schedule), fault)
 })
 
-test('a time zone has exactly one valid spelling', () => {
+test('only one spelling of a time zone is valid', () => {
   const good = [
     'UTC',
     'Etc/GMT+5',

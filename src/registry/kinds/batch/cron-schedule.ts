@@ -1,6 +1,6 @@
 /**
- * Schedules of CronJobs: five fields, or a descriptor such as @daily. Errors have the texts of the
- * library that kube-apiserver uses.
+ * Parses schedules of CronJobs: five fields, or a descriptor such as @daily. Error messages are
+ * those of the cron library that kube-apiserver uses.
  */
 import { quote } from '../../../api/quote.ts'
 import { parseDuration } from '../../../lib/time/duration.ts'
@@ -28,7 +28,7 @@ const descriptors = [
 ]
 const every = '@every '
 
-/** Returns why a schedule is invalid. Undefined if it is valid. */
+/** Returns why a schedule is invalid, or undefined if it is valid. */
 export function scheduleFault(schedule: string): string | undefined {
   const [, zone, rest = schedule] = /^(?:CRON_)?TZ=([^ ]*) *(.*)$/s.exec(schedule) ?? []
   if (zone !== undefined && !isTimeZone(zone))
@@ -64,7 +64,10 @@ const fieldFault = (field: string, bounds: Bounds): string | undefined =>
       .map((range) => () => rangeFault(range, bounds)),
   )
 
-/** Returns the fault of a range: `*`, `3` or `1-5`, each with an optional step, as in `1-5/2`. */
+/**
+ * Returns why a range is invalid. A range is `*`, `3` or `1-5`, with an optional step as in
+ * `1-5/2`.
+ */
 function rangeFault(range: string, { min, max, names = [] }: Bounds): string | undefined {
   const [span = '', stepText, ...slashes] = range.split('/')
   const [low = '', high, ...hyphens] = span.split('-')
@@ -91,7 +94,7 @@ function rangeFault(range: string, { min, max, names = [] }: Bounds): string | u
   return step === 0 ? `step of range should be a positive number: ${range}` : undefined
 }
 
-/** Parses a number or a name. Returns the error as a string if it is invalid. */
+/** Parses a number or a name. Returns an error message if it is invalid. */
 function readNumber(
   text: string,
   { min, names }: { readonly min: number; readonly names: readonly string[] },

@@ -7,7 +7,7 @@ const faultOf = (text: string): string | undefined => {
   return 'fault' in indexes ? indexes.fault : undefined
 }
 
-test('indexes must increase, and be less than the number of completions', () => {
+test('indexes must be in ascending order, and less than the number of completions', () => {
   assert.deepEqual(parseIndexes('0,2-4', 5), {
     ranges: [
       [0, 0],

@@ -1,4 +1,4 @@
-/** Sets of indexes of an indexed Job, written as ascending ranges: `0,2-4`. */
+/** Sets of completion indexes of an indexed Job, written as ascending ranges: `0,2-4`. */
 import { quote } from '../../../api/quote.ts'
 
 export type Indexes = {
@@ -6,7 +6,7 @@ export type Indexes = {
   readonly count: number
 }
 
-/** Parses a set of indexes. All must be less than `completions`. */
+/** Parses a set of indexes. All indexes must be less than `completions`. */
 export function parseIndexes(
   text: string,
   completions: number,
@@ -32,7 +32,7 @@ export function parseIndexes(
   return { ranges, count }
 }
 
-/** Parses an index. Returns the error as a string if it is invalid. */
+/** Parses an index. Returns an error message if it is invalid. */
 function readIndex(
   text: string,
   { above, below }: { readonly above: number; readonly below: number },
@@ -43,12 +43,12 @@ function readIndex(
   return index <= above ? `non-increasing order, previous: ${above}, current: ${index}` : index
 }
 
-/** Returns the first index that is in both sets. */
+/** Returns the first index that is in both sets, or undefined if there is none. */
 export function overlapOf(one: Indexes, other: Indexes): number | undefined {
   let at = 0
   for (const [first, last] of one.ranges) {
-    // Both sets are ascending, so a range that ends before this one also ends before all that
-    // follow.
+    // Both sets are ascending. A range that ends before the current range also ends before all
+    // later ranges.
     while (at < other.ranges.length && (other.ranges[at]?.[1] ?? 0) < first) at++
     const from = other.ranges[at]?.[0]
     if (from !== undefined && from <= last) return Math.max(first, from)

@@ -41,7 +41,10 @@ function atMost(max: number): Rule {
   }
 }
 
-/** Returns the rule for one of the given words. Empty and unknown values have different errors. */
+/**
+ * Returns the rule for a field with one of the given values. Empty and unknown values cause
+ * different errors.
+ */
 function knownWord(...words: readonly string[]): Rule {
   return (value, path, { faults }) => {
     const word = textOf(value)
@@ -93,7 +96,10 @@ const conditions = each(
 )
 const actions = knownWord('Count', 'FailIndex', 'FailJob', 'Ignore')
 
-/** Rule for a whole spec, because the rules of the policy name its containers. */
+/**
+ * Rule for podFailurePolicy. It needs the whole spec, because the policy refers to containers by
+ * name.
+ */
 export const podFailurePolicy: Rule = (value, path, check) => {
   const { podFailurePolicy: policy, backoffLimitPerIndex, template } = fieldsOf(value)
   if (policy === undefined) return
@@ -124,7 +130,7 @@ export const podFailurePolicy: Rule = (value, path, check) => {
   })
 }
 
-/** Prints a policy as Go does with %#v. It is abbreviated if it contains pointers. */
+/** Formats a policy as Go does with %#v. It is shortened if it contains pointers. */
 export function goFailurePolicy(policy: Json | undefined): string {
   const rules = itemsOf(fieldsOf(policy)['rules'])
   if (rules.some(({ onExitCodes }) => onExitCodes !== undefined))
@@ -134,7 +140,8 @@ export function goFailurePolicy(policy: Json | undefined): string {
 }
 
 /**
- * Prints a policy as Go does with %#v. Rules are abbreviated, because Go prints their addresses.
+ * Formats a policy as Go does with %#v. Rules are shortened, because Go prints their memory
+ * addresses.
  */
 export const goSuccessPolicy = (policy: Json | undefined): string =>
   fieldsOf(policy)['rules'] === undefined

@@ -1,4 +1,4 @@
-/** Rules for the spec of a Job, also in the job template of a CronJob. */
+/** Rules for the spec of a Job. They also apply to the job template of a CronJob. */
 import type { Gates } from '../../../api/gates.ts'
 import {
   invalidShown,
@@ -15,10 +15,14 @@ import { podTemplate } from '../apps/selector-and-template.ts'
 import { podTemplateWarnings } from '../core/pod/warnings.ts'
 import { goSuccessPolicy, podFailurePolicy, successPolicy } from './job-policies.ts'
 
-/** Maximum parallelism of an indexed Job. The state of each index must fit into one object. */
+/**
+ * Maximum parallelism of an indexed Job. The status of all its indexes must fit into one object.
+ */
 const INDEXED_PARALLELISM_MAX = 100_000
 const FAILED_INDEXES_MAX = 100_000
-/** Number of completions above which the limits of parallelism and failed indexes are lower. */
+/**
+ * Number of completions above which lower limits apply to the parallelism and the failed indexes.
+ */
 const COMPLETIONS_SOFT_MAX = 100_000
 const PARALLELISM_OF_MANY_MAX = 10_000
 const FAILED_INDEXES_OF_MANY_MAX = 10_000
@@ -26,7 +30,7 @@ const MANAGED_BY_BYTES_MAX = 63
 
 const pathRule = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')"
 
-/** Rule for a path with a domain: `example.com/path`. */
+/** Rule for a path that begins with a domain: `example.com/path`. */
 const domainPrefixedPath: Rule = (value, path, check) => {
   const text = textOf(value)
   const [, host = '', rest = ''] = /^([^/]*)\/(.*)$/s.exec(text) ?? []
@@ -80,7 +84,7 @@ const indexedNumbers: Rule = (value, path, { faults }) => {
     tooGreat('maxFailedIndexes', failed, `${FAILED_INDEXES_OF_MANY_MAX} ${when}`)
 }
 
-/** Rule for completionMode, and for the fields that require that each Pod has an index. */
+/** Rule for completionMode and for fields that can be used only if each Pod has an index. */
 const completionMode: Rule = (value, path, check) => {
   const { completionMode: mode, backoffLimitPerIndex, maxFailedIndexes } = fieldsOf(value)
   if (mode !== undefined) oneOf('NonIndexed', 'Indexed')(mode, `${path}.completionMode`, check)
@@ -116,7 +120,7 @@ const podReplacementPolicy: Rule = (value, path, check) => {
   known(policy, `${path}.podReplacementPolicy`, check)
 }
 
-/** Rule for restartPolicy. The Pods of a Job must end, so they cannot always restart. */
+/** Rule for restartPolicy. It must not be Always, because the Pods of a Job must terminate. */
 const restartPolicy: Rule = (value, path, { faults }) => {
   const { template, podFailurePolicy: failure } = fieldsOf(value)
   const policy = textOf(fieldsOf(fieldsOf(template)['spec'])['restartPolicy'])

@@ -1,6 +1,6 @@
 /**
- * Rules for the status of a Job, and for changes that it must not revert. Most rules apply only to
- * fields that have changed.
+ * Rules for the status of a Job. Most rules apply only to fields that have changed. Some changes
+ * must not be reverted.
  */
 import {
   duplicate,
@@ -27,7 +27,7 @@ import { faultsOf, fields } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'
 import { overlapOf, parseIndexes } from './indexes.ts'
 
-/** A status, and what follows from it. */
+/** Status and spec of a Job, with values derived from them. */
 type State = {
   readonly status: Fields
   readonly spec: Fields
@@ -113,7 +113,7 @@ function exclusive({ isTrue }: State, one: string, other: string): FieldFault[] 
   return [wrongConditions(`cannot set ${one}=True and ${other}=true conditions`)]
 }
 
-/** Refuses a condition without the earlier condition that it requires. */
+/** Refuses a condition if the condition that must precede it is missing. */
 function announced({ isTrue }: State, condition: string, earlier: string): FieldFault[] {
   if (!isTrue(condition) || isTrue(earlier)) return []
   return [
@@ -148,8 +148,8 @@ function nothingLeft({ status, isFinished }: State, name: 'active' | 'terminatin
 }
 
 /**
- * Requires the startTime of a finished Job. A suspended Job without completions may finish without
- * having started.
+ * Requires that a finished Job has a startTime. A suspended Job with zero completions can finish
+ * without ever starting.
  */
 function validateStarted({ status, spec, isFinished }: State): FieldFault[] {
   const isNothing = spec['suspend'] === true && spec['completions'] === 0
@@ -225,7 +225,8 @@ function validateMove(now: State, before: State): FieldFault[] {
 }
 
 /**
- * Whether the Job can be scaled. If it is scaled down, the results of its last indexes are dropped.
+ * Whether the number of completions can change (elastic indexed Job). Scaling down drops the
+ * results of the last indexes.
  */
 const isElastic = ({ spec }: State): boolean =>
   spec['completionMode'] === 'Indexed' && spec['completions'] === spec['parallelism']

@@ -74,7 +74,7 @@ export const jobRules: KindRules = {
   status: { validateUpdate: validateJobStatus },
 }
 
-/** Sets the defaults that apply to Jobs but not to the job template of a CronJob. */
+/** Sets the defaults of a Job that do not apply to the job template of a CronJob. */
 function setDefaults(object: KubeObject, gates: Gates): KubeObject {
   const given = fieldsOf(object['spec'])
   const { parallelism, completions, backoffLimitPerIndex, podFailurePolicy } = given
@@ -119,8 +119,8 @@ function withStatuses(policy: Json): Json {
 }
 
 /**
- * Gives a Job without labels those of its template. Both share one object, so that generated labels
- * are added to both.
+ * Copies the labels of the template to a Job without labels. Both then share one labels object, so
+ * that generated labels are added to both.
  */
 function withLabels(object: KubeObject): KubeObject {
   const { labels } = templateMetadata(object)
@@ -137,7 +137,7 @@ const templateMetadata = (object: KubeObject): Fields =>
   fieldsOf(fieldsOf(fieldsOf(object['spec'])['template'])['metadata'])
 
 /**
- * Generates the selector, which matches the Job's uid, so that it matches no Pods of other Jobs.
+ * Generates the selector. It matches the uid of the Job, so that it selects only Pods of this Job.
  */
 function withSelector(object: KubeObject): KubeObject {
   const given = fieldsOf(object['spec'])
@@ -174,7 +174,7 @@ function validate(object: KubeObject, gates: Gates): FieldFault[] {
   ]
 }
 
-/** Validates that the generated labels and selector are unchanged. */
+/** Validates that the generated labels and selector were not changed. */
 function validateGenerated(object: KubeObject): FieldFault[] {
   const { manualSelector, selector: given } = fieldsOf(object['spec'])
   if (manualSelector === true || given === undefined) return []
@@ -201,8 +201,7 @@ function validateGenerated(object: KubeObject): FieldFault[] {
 }
 
 /**
- * Validates host names. The Pods of an indexed Job have its index in their names, which become host
- * names.
+ * Validates the host names of Pods. In an indexed Job, the host name of a Pod contains its index.
  */
 function validateHostNames({ metadata: { name = '' }, spec: given }: KubeObject): FieldFault[] {
   const { completionMode, completions } = fieldsOf(given)
@@ -222,8 +221,8 @@ const quoted = (value: Json): string => quote(textOf(value))
 const number = (value: Json): string => `${numberOf(value)}`
 
 /**
- * Warns about a delete without a propagation policy. It orphans the Pods of the Job, which
- * surprises many users.
+ * Warns about a delete without a propagation policy. Such a delete orphans the Pods of the Job,
+ * which is rarely intended.
  */
 function deletionWarning({ orphanDependents, propagation }: DeletionOptions): string | undefined {
   if (orphanDependents !== undefined || propagation !== undefined) return undefined
@@ -259,7 +258,10 @@ function validateChange(object: KubeObject, current: KubeObject, gates: Gates): 
   ]
 }
 
-/** Validates completions. An indexed Job can only be scaled together with its parallelism. */
+/**
+ * Validates a change of completions. Completions of an indexed Job can change only together with
+ * its parallelism.
+ */
 function validateElastic({ completions, parallelism }: Fields, before: Fields): FieldFault[] {
   if (
     completions === undefined ||
@@ -271,7 +273,7 @@ function validateElastic({ completions, parallelism }: Fields, before: Fields): 
   return [invalidValue('spec.completions', numberOf(completions), why)]
 }
 
-/** Scheduling directives, which may change in a suspended Job until it has started. */
+/** Scheduling directives. They can change while a Job is suspended and has not been started. */
 const placing = ['nodeSelector', 'tolerations', 'schedulingGates'] as const
 
 function validateTemplate({ template }: Fields, current: KubeObject): FieldFault[] {

@@ -1,20 +1,18 @@
 /**
- * Validates time zones. JavaScript knows them, but is case-insensitive, resolves aliases to other
- * names, and has some names that are not in the IANA list.
+ * Validates time zones. The check in JavaScript is not enough: it ignores case, resolves aliases to
+ * other names, and accepts some names that are not in the IANA list.
  */
 
-/** Names of three letters in the IANA list. */
+/** Names in the IANA list that have three letters. */
 const shortNames: ReadonlySet<string> = new Set(
   'CET EET EST GMT HST MET MST PRC ROC ROK UCT UTC WET'.split(' '),
 )
-/**
- * Words in names that begin with a lowercase letter: Dar_es_Salaam, Port-au-Prince, Isle_of_Man.
- */
+/** Lowercase words within names: Dar_es_Salaam, Port-au-Prince, Isle_of_Man. */
 const smallWords: ReadonlySet<string> = new Set(['es', 'au', 'of'])
 const ZONE_CHARACTERS_MAX = 64
 
 export function isTimeZone(name: string): boolean {
-  // Go reads the empty name as UTC.
+  // In Go, the empty name means UTC.
   if (name === '' || name === 'Local') return true
   if (name.length > ZONE_CHARACTERS_MAX || name.startsWith('SystemV/') || !/^[A-Z]/.test(name))
     return false

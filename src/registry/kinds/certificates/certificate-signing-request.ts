@@ -1,6 +1,6 @@
 /**
- * CertificateSigningRequest. Its spec records the request and the user that made it, and is
- * immutable. /approval sets its decision, which is final; /status sets the certificate.
+ * Rules for CertificateSigningRequest. Its spec is immutable; it records the request and the user
+ * who created it. /approval sets the decision, which is final. /status sets the certificate.
  */
 import { X509Certificate } from 'node:crypto'
 import {
@@ -108,8 +108,8 @@ export const certificateSigningRequestRules: KindRules = {
 }
 
 /**
- * Returns the fields that identify the user. Absent parts are undefined, so that they overwrite
- * what the client sent.
+ * Returns the fields that identify the user. Absent fields are undefined, so that they overwrite
+ * those in the request body.
  */
 function askedBy({ name, uid, groups, extra }: User): Fields {
   return { username: name, uid: uid === '' ? undefined : uid, groups, extra }
@@ -134,8 +134,8 @@ function validate(object: KubeObject): FieldFault[] {
 }
 
 /**
- * Whether the request is unchanged. /status does not validate it again, so that even a request that
- * can no longer be parsed can get the condition Failed.
+ * Whether the request is unchanged. /status then does not validate it, so that the condition Failed
+ * can be set even if the request can no longer be parsed.
  */
 const isSameRequest = (object: KubeObject, current: KubeObject): boolean =>
   fieldsOf(object['spec'])['request'] === fieldsOf(current['spec'])['request']
@@ -144,7 +144,8 @@ const isLegacy = ({ spec }: KubeObject): boolean =>
   textOf(fieldsOf(spec)['signerName']) === legacySigner
 
 /**
- * Validates everything except the request itself. An object that had the legacy signer may keep it.
+ * Validates all fields except the request itself. An object stored with the legacy signer can keep
+ * it.
  */
 function validateRest(object: KubeObject, mayBeLegacy: boolean): FieldFault[] {
   const { expirationSeconds, signerName } = fieldsOf(object['spec'])
@@ -163,12 +164,13 @@ function validateRest(object: KubeObject, mayBeLegacy: boolean): FieldFault[] {
   ]
 }
 
-/** Number of characters that are shown of a request that is too long, enough to recognize it. */
+/** Number of characters that an error shows of a request that is too long. */
 const SHOWN_CHARACTERS_MAX = 1024
 
 function validateRequest(request: Fields[string]): FieldFault[] {
   const base64 = typeof request === 'string' ? request : undefined
-  // A request that is too long is not shown as a whole, because each byte takes six characters.
+  // A request that is too long is truncated, because the error prints each byte with six
+  // characters.
   const shown =
     (base64?.length ?? 0) > REQUEST_CHARACTERS_MAX ? base64?.slice(0, SHOWN_CHARACTERS_MAX) : base64
   const refuse = (why: string): FieldFault[] => [invalidShown('spec.request', goBytes(shown), why)]
@@ -193,7 +195,7 @@ function validateUsages(given: readonly string[]): FieldFault[] {
   })
 }
 
-/** Validates the signer. The legacy signer name is refused. */
+/** Validates the signer name, which must not be the legacy name. */
 function validateNewSigner(signer: string): FieldFault[] {
   const path = 'spec.signerName'
   if (signer !== legacySigner) return validateSigner(signer, path)
@@ -219,7 +221,7 @@ function isCertificate(der: Buffer): boolean {
   try {
     return new X509Certificate(der).subject !== null
   } catch {
-    // The reason from OpenSSL is not reported.
+    // The error of OpenSSL is not reported.
     return false
   }
 }
@@ -227,7 +229,7 @@ function isCertificate(der: Buffer): boolean {
 const has = (conditions: readonly Fields[], type: string): boolean =>
   conditions.some((condition) => condition['type'] === type)
 
-/** Refuses changes of a decision and of an issued certificate, which are immutable. */
+/** Refuses to change a decision or an issued certificate. */
 function validateChange(
   object: KubeObject,
   current: KubeObject,

@@ -1,5 +1,5 @@
 /**
- * ClusterTrustBundle: CA certificates, for one signer or without a signer (gate
+ * Rules for ClusterTrustBundle, a set of CA certificates with or without a signer (gate
  * ClusterTrustBundle).
  */
 import { X509Certificate } from 'node:crypto'
@@ -19,12 +19,12 @@ export const clusterTrustBundleRules: KindRules = {
   strategy: { gate: 'ClusterTrustBundle', names: 'any', needsResourceVersion: true },
   selectableFields: ['spec.signerName'],
   validate: () => [],
-  // Slices are needed because a bundle may have thousands of certificates to parse.
+  // Runs in time slices, because a bundle can have thousands of certificates to parse.
   validateInSlices: (object, current, tools) =>
     inTurns((slice) => validate(object, current, slice), tools),
 }
 
-/** Validates a bundle. An unchanged bundle is not parsed again, so that it stays valid. */
+/** Validates a bundle. An unchanged bundle is valid, and is not parsed again. */
 function* validate(
   object: KubeObject,
   current: KubeObject | undefined,
@@ -61,7 +61,7 @@ function validateNames(object: KubeObject): FieldFault[] {
 }
 
 /**
- * Checks a name. The name of a bundle with a signer has the signer as its prefix:
+ * Validates a name. If the bundle has a signer, the signer must be the prefix of its name:
  * `example.com:signer:name`.
  */
 function checkName(name: string, signer: string): readonly string[] {
@@ -101,12 +101,12 @@ function blockFault({ label, hasHeaders, bytes }: PemBlock): string | undefined 
   try {
     return new X509Certificate(bytes).ca ? undefined : 'does not have the CA bit set'
   } catch {
-    // The reason from OpenSSL is not reported.
+    // The error of OpenSSL is not reported.
     return 'does not parse as X.509'
   }
 }
 
-/** Returns the indexes of certificates that occur more than once. */
+/** Returns, for each certificate that occurs several times, the indexes at which it occurs. */
 function doubled(blocks: readonly PemBlock[]): readonly (readonly number[])[] {
   const places = new Map<string, number[]>()
   for (const [at, { bytes }] of blocks.entries()) {

@@ -1,4 +1,7 @@
-/** Conditions of CertificateSigningRequests. Two of them are decisions: Approved and Denied. */
+/**
+ * Conditions of CertificateSigningRequests. Approved and Denied are decisions; the other conditions
+ * are not.
+ */
 import {
   duplicate,
   faultsOfEach,
@@ -47,7 +50,7 @@ function validateStatus(type: string, status: string, path: string): FieldFault[
   return supported.includes(status) ? [] : [notSupported(path, status, supported)]
 }
 
-/** Sets absent times. An unchanged condition keeps its lastTransitionTime. */
+/** Sets missing timestamps. An unchanged condition keeps its lastTransitionTime. */
 export function withTimes(
   conditions: readonly Fields[],
   before: readonly Fields[],
@@ -67,7 +70,7 @@ export function withTimes(
 
 const stateOf = ({ type, status }: Fields): string => `${textOf(status)} ${textOf(type)}`
 
-/** Replaces decisions by the stored ones, so that they do not change. */
+/** Replaces the decisions in a request by the stored ones, so that they cannot be changed. */
 export function withDecisions(
   conditions: readonly Fields[],
   before: readonly Fields[],

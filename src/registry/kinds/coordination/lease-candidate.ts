@@ -5,7 +5,10 @@ import { compareSemver, parseSemver, type Semver } from '../../../api/semver.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { OLDEST_EMULATION_VERSION, validateStrategy } from './strategy.ts'
 
-/** LeaseCandidate: a candidate in a leader election, with its versions. */
+/**
+ * Rules for LeaseCandidate: a candidate in a leader election, with its binary and emulation
+ * versions.
+ */
 export const leaseCandidateRules: KindRules = {
   strategy: { needsResourceVersion: true, createsOnUpdate: true },
   checkName: checkConfigKey,
@@ -47,7 +50,7 @@ function validateChoice(given: Json | undefined, emulation: Semver): FieldFault[
 
 const zero: Semver = { numbers: [0n, 0n, 0n], pre: [] }
 
-/** Parses a version. An invalid version counts as zero. */
+/** Parses a version. An invalid version is reported, and counts as zero. */
 function readVersion(text: string, path: string, faults: FieldFault[]): Semver {
   const version = parseSemver(text)
   if (!('fault' in version)) return version

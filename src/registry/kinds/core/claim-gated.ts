@@ -1,11 +1,14 @@
-/** A gated part of PersistentVolumeClaims for which it is not enough to drop a gated field. */
+/**
+ * Handles a gated field of PersistentVolumeClaims that cannot be dropped alone: the data source
+ * must be dropped as a whole.
+ */
 import { type Fields, fieldsOf, type Json, omit, textOf } from '../../../api/object.ts'
 import type { GatedPart } from './pod/gated.ts'
 
 const sourceOf = ({ spec }: Fields): Json | undefined => fieldsOf(spec)['dataSourceRef']
 const isForeign = (claim: Fields): boolean => textOf(fieldsOf(sourceOf(claim))['namespace']) !== ''
 
-/** Drops a data source in another namespace, unless the stored claim already has a source. */
+/** Drops a data source in another namespace, unless the stored claim already has one. */
 export const foreignSources: GatedPart = {
   gate: 'CrossNamespaceVolumeDataSource',
   isUsed: isForeign,

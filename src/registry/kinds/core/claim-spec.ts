@@ -1,4 +1,4 @@
-/** Rules for the spec of a PersistentVolumeClaim, also in claim templates. */
+/** Rules for the spec of a PersistentVolumeClaim, including the spec in a claim template. */
 import {
   type FieldFault,
   forbiddenField,
@@ -27,8 +27,8 @@ const known: readonly string[] = [
 const accessMode: Rule = oneOf(...known)
 
 /**
- * Returns the rule for the access modes of claims and PersistentVolumes. `missing` is the message
- * if there are none.
+ * Returns the rule for the access modes of claims and PersistentVolumes. `missing` is the error
+ * message for an empty list.
  */
 export function accessModes(missing: string): Rule {
   return (value, path, check) => {
@@ -47,12 +47,12 @@ export function accessModes(missing: string): Rule {
   }
 }
 
-/** Gate for volumes whose attributes can be modified. */
+/** Gate for the attributes class of volumes. */
 export const attributesClassGate = 'VolumeAttributesClass'
 
 /**
- * Returns the gates for an update. A claim that already has a class is validated for it even if the
- * gate is off.
+ * Returns the gates for an update. If the stored claim has an attributes class, the class is
+ * validated even if the gate is off.
  */
 export const attributesGates = (gates: Gates, before: Fields): Gates => ({
   isOn: (name) =>
@@ -95,7 +95,7 @@ export const claimSpec: Rule = (value, path, check) => {
   dataSource(spec['dataSourceRef'], `${path}.dataSourceRef`, check)
   const isAbroad = textOf(fieldsOf(spec['dataSourceRef'])['namespace']) !== ''
   if (isAbroad ? spec['dataSource'] !== undefined : isDataTwice(spec)) {
-    // As in kube-apiserver, the path is printed instead of the value.
+    // As in kube-apiserver, the error shows the path instead of the value.
     const shown = goStruct('field.Path', {
       name: '"dataSource"',
       index: '""',
@@ -115,7 +115,7 @@ export const claimSpec: Rule = (value, path, check) => {
   }
 }
 
-/** Warns about sizes that are not whole bytes. */
+/** Warns about sizes that are not whole numbers of bytes. */
 export function claimSpecWarnings(spec: Fields, path: string): string[] {
   const resources = fieldsOf(spec['resources'])
   return ['requests', 'limits'].flatMap((list) => {
@@ -127,7 +127,7 @@ export function claimSpecWarnings(spec: Fields, path: string): string[] {
 const isDataTwice = ({ dataSource: one, dataSourceRef: other }: Fields): boolean =>
   one !== undefined && other !== undefined && !isSame(one, other)
 
-/** Rule for the source of the volume's initial content. */
+/** Rule for a data source, which provides the initial content of the volume. */
 const dataSource: Rule = ifPresent((value, path, check) => {
   const { apiGroup, kind, name, namespace } = fieldsOf(value)
   const group = textOf(apiGroup)

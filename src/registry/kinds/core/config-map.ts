@@ -6,7 +6,7 @@ import { isSame } from '../../../objects/schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 
-/** Maximum size of all values of a ConfigMap together. */
+/** Maximum total size of all values of a ConfigMap. */
 const VALUES_BYTES_MAX = 1024 * 1024
 
 export const configMapRules: KindRules = {
@@ -36,7 +36,7 @@ function validate(object: KubeObject): FieldFault[] {
     return true
   })
   const faults = [...texts.faults, ...binaries.faults]
-  // As in kube-apiserver, the path of this fault is empty.
+  // As in kube-apiserver, this error has an empty path.
   if (texts.bytes + binaries.bytes > VALUES_BYTES_MAX) faults.push(tooLong('[]', VALUES_BYTES_MAX))
   return faults
 }

@@ -59,12 +59,15 @@ const claimLimits: Rule = (value, path, { faults }) => {
 }
 
 type Order = {
-  /** List with the amount that must not be greater than `high`, and its name in the message. */
+  /**
+   * List with the quantity that must not exceed `high`, and the name of the list in the error
+   * message.
+   */
   readonly low: readonly [list: string, shown: string]
   readonly high: readonly [list: string, shown: string]
-  /** List whose path the fault has. */
+  /** List that the error's path names. */
   readonly at: string
-  /** List whose amount the fault shows, if it is not that of `at`. */
+  /** List whose quantity the error shows, if it differs from `at`. */
   readonly shown?: string
 }
 
@@ -121,8 +124,8 @@ const ratio =
   }
 
 /**
- * Requires that the default request equals the default limit if the resource cannot be
- * overcommitted.
+ * Requires that the default request equals the default limit if the resource does not support
+ * overcommitment.
  */
 const equalDefaults =
   (name: string, amountIn: (list: string) => string): Rule =>
@@ -154,7 +157,7 @@ const spec: Rule = (value, path, check) => {
 
 export const limitRangeRules: KindRules = {
   strategy: { updateChecks: ['metadata', 'rules'], createsOnUpdate: true },
-  // A LimitRange does not need a name, because nothing refers to it.
+  // A LimitRange needs no name, because nothing refers to it. It then gets a generated name.
   prepareCreate: (object, { newId }) =>
     (object.metadata.name ?? '') === ''
       ? { ...object, metadata: { ...object.metadata, name: newId() } }
@@ -163,7 +166,7 @@ export const limitRangeRules: KindRules = {
 }
 
 /**
- * Sets defaults that are derived from the bounds: limits from `max`, requests from limits and
+ * Sets defaults that are derived from other fields: limits from `max`, requests from limits and
  * `min`.
  */
 export function withLimitDefaults(item: Fields): Fields {

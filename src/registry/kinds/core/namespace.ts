@@ -10,9 +10,12 @@ import {
 } from '../../deletion.ts'
 import type { KindRules } from '../../kind-rules.ts'
 
-/** Finalizer of the namespace controller. A namespace stays until its content is deleted. */
+/**
+ * Finalizer of the namespace controller. It prevents the removal of a namespace until its content
+ * is deleted.
+ */
 const kubernetesFinalizer = 'kubernetes'
-/** Label by which a namespaceSelector can select a namespace by name. */
+/** Label with the name of the namespace, by which a namespaceSelector can select it. */
 const nameLabel = 'kubernetes.io/metadata.name'
 
 export const namespaceRules: KindRules = {
@@ -20,12 +23,12 @@ export const namespaceRules: KindRules = {
   selectableFields: ['status.phase'],
   setDefaults: withNameLabel,
   prepareCreate,
-  // spec.finalizers can only be changed through `finalize`.
+  // spec.finalizers can only be changed through the subresource `finalize`.
   prepareUpdate: (object, current) => ({ ...withNameLabel(object), spec: current['spec'] }),
   validate: (object) => validateFinalizers(object, () => 'spec.finalizers'),
   validateUpdate: () => [],
-  // A delete always marks the namespace first. The namespace controller empties it, and then
-  // removes the finalizers of its spec.
+  // A delete first sets the deletionTimestamp. The namespace controller then deletes the content
+  // and removes the finalizers from the spec.
   ownDeletion: { mark, isHeld: (object) => finalizersOf(object).length > 0 },
   subresourceRules: {
     status: {
@@ -70,7 +73,7 @@ function validateFinalizers(object: KubeObject, pathOf: (at: number) => string):
   )
 }
 
-/** Validates the phase, which follows from the deletionTimestamp and cannot have another value. */
+/** Validates the phase. The deletionTimestamp determines its only valid value. */
 function validatePhase(object: KubeObject): FieldFault[] {
   const { phase = '' } = fieldsOf(object['status'])
   const isMarked = object.metadata.deletionTimestamp !== undefined
@@ -95,6 +98,6 @@ function finalizersOf(object: KubeObject): string[] {
     : []
 }
 
-/** Sets the default phase, which is Active. */
+/** Sets the default phase `Active`. */
 export const withPhase = (status: Fields): Fields =>
   textOf(status['phase']) === '' ? { ...status, phase: 'Active' } : status

@@ -36,7 +36,7 @@ import { nodeFields } from '../selectable.ts'
 
 const avoidPods = 'scheduler.alpha.kubernetes.io/preferAvoidPods'
 const oldTaints = 'scheduler.alpha.kubernetes.io/taints'
-/** Maximum number of Pod CIDRs: one of each IP family. */
+/** Maximum number of Pod CIDRs: one for each IP family. */
 const POD_CIDRS_MAX = 2
 
 const effects = oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute')
@@ -87,7 +87,7 @@ const podCidrs: Rule = (value, path, check) => {
   )
 }
 
-/** Rule for resource amounts. Their names are not validated. */
+/** Rule for resource lists. The names of the resources are not validated. */
 const amounts: Rule = (value, path, check) => {
   eachIn(entriesOf(value), check, ([name, amount], _, { faults }) =>
     faults.push(...checkAmount(name, amount, `${path}.${name}`)),
@@ -111,7 +111,7 @@ const annotations: Rule = (value, path, { faults }) => {
   if (textOf(tainted) !== '') push(path, oldTaints, jsonFault(textOf(tainted), 'array'))
 }
 
-/** Rule for a whole Node. The paths with `metadata` are those of kube-apiserver. */
+/** Rule for a whole Node. The paths that begin with `metadata` are those of kube-apiserver. */
 const node: Rule = (value, _path, check) => {
   const { metadata, spec, status } = fieldsOf(value)
   annotations(fieldsOf(metadata)['annotations'], 'metadata.annotations', check)
@@ -140,7 +140,7 @@ const addresses: Rule = (value, path, check) => {
 export const nodeRules: KindRules = {
   strategy: { updateChecks: ['metadata', 'change', 'rules'], takesStatus: 'create' },
   selectableFields: nodeFields,
-  // The field is dropped only from a new Node: it may still be set through the status.
+  // The field is dropped only from new Nodes. Updates of the status can still set it.
   prepareCreate: (object, _writer, gates) => {
     const { status } = object
     if (!isFields(status) || gates.isOn('SupplementalGroupsPolicy')) return object
@@ -201,8 +201,8 @@ function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
 }
 
 /**
- * Makes podCIDR and podCIDRs agree. The older field `podCIDR` is the first item of `podCIDRs`, and
- * takes precedence.
+ * Makes podCIDR and podCIDRs consistent. The older field `podCIDR` mirrors the first item of
+ * `podCIDRs`, and takes precedence.
  */
 export function withPodCidrs(spec: Fields): Fields {
   const [first] = textsOf(spec['podCIDRs'])

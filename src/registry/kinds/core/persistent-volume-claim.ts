@@ -35,7 +35,7 @@ import { basicAmount, classWarning, storageClassAnnotation } from './persistent-
 
 export const persistentVolumeClaimRules: KindRules = {
   strategy: { updateChecks: ['metadata', 'change', 'rules', 'metadata'], returnsDeleted: true },
-  // The phase of a new claim is a default. It is not stored before the first update.
+  // The phase of a new claim is not stored until the first update. Reads set it by default.
   isDefaultedAgain: true,
   prepareCreate: (object) => prepared(object),
   prepareUpdate: (object, current) => prepared(object, current),
@@ -46,7 +46,7 @@ export const persistentVolumeClaimRules: KindRules = {
     const faults = hasSourceGroup(was)
       ? found.filter(({ path }) => !sourceGroups.includes(path))
       : found
-    // As in kube-apiserver, an update is validated twice.
+    // As in kube-apiserver, an update validates the object twice.
     return [...faults, ...faults, ...validateChange(object, current, gates)]
   },
   warnings,
@@ -55,16 +55,16 @@ export const persistentVolumeClaimRules: KindRules = {
 }
 
 /**
- * Whether a source was stored with a group, which kube-apiserver did not always validate. Such a
- * claim may have any group.
+ * Whether the stored source has an API group. kube-apiserver did not always validate the group, so
+ * such a claim can have any group.
  */
 const hasSourceGroup = ({ dataSource, dataSourceRef }: Fields): boolean =>
   [dataSource, dataSourceRef].some((source) => typeof fieldsOf(source)['apiGroup'] === 'string')
 const sourceGroups = ['spec.dataSource.apiGroup', 'spec.dataSourceRef.apiGroup']
 
 /**
- * Drops a dataSource of an unsupported kind, unless the stored claim has a source. Validation then
- * decides on it.
+ * Drops a dataSource of an unsupported kind. It is kept for validation to report if the stored
+ * claim has a source, or if dataSourceRef is set.
  */
 function prepared(object: KubeObject, current?: KubeObject): KubeObject {
   const { dataSource, dataSourceRef, ...rest } = fieldsOf(object['spec'])
@@ -80,7 +80,7 @@ function prepared(object: KubeObject, current?: KubeObject): KubeObject {
   })
 }
 
-/** Makes dataSource and dataSourceRef mirror each other. */
+/** Copies dataSource to dataSourceRef, or vice versa, so that both have the same value. */
 function withBothSources(object: KubeObject): KubeObject {
   const spec = fieldsOf(object['spec'])
   const { dataSource, dataSourceRef } = spec
@@ -92,7 +92,10 @@ function withBothSources(object: KubeObject): KubeObject {
   return { ...object, spec: { ...spec, dataSource: omit(fieldsOf(dataSourceRef), 'namespace') } }
 }
 
-/** Whether dataSource supports this source. The older field supports only claims and snapshots. */
+/**
+ * Whether dataSource supports this source. It is the older of the two fields, and supports only
+ * claims and snapshots.
+ */
 function isOldSource(source: Json | undefined): boolean {
   const { apiGroup, kind } = fieldsOf(source)
   const group = textOf(apiGroup)
@@ -136,7 +139,7 @@ function validateChange(object: KubeObject, current: KubeObject, gates: Gates): 
   return [...faults, ...validateClassAnnotation(object, current)]
 }
 
-/** Returns the stored spec with those changes of the new one that are allowed. */
+/** Returns the stored spec with the permitted changes from the new spec. */
 function allowedSpec(object: KubeObject, current: KubeObject): Fields {
   const now = fieldsOf(object['spec'])
   const before = fieldsOf(current['spec'])
@@ -184,8 +187,8 @@ function validateStatus(object: KubeObject): FieldFault[] {
       basicAmount(amount, `status.capacity[${name}]`),
     ),
     ...faultsOfEach(entriesOf(allocatedResourceStatuses), ([name, state]) => {
-      // As in kube-apiserver, the path is not the field's name, and an invalid state is reported
-      // with the name of the resource.
+      // As in kube-apiserver, the path differs from the name of the field, and the error for an
+      // invalid state shows the name of the resource.
       const path = 'status.allocatedResourceStatus'
       if (!isClaimed(name)) return [notSupported(path, name, ['storage'])]
       return resizeStates.includes(state) ? [] : [notSupportedShown(path, name, resizeStates)]

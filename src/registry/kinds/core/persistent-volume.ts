@@ -70,7 +70,7 @@ const capacity: Rule = (value, path, check) => {
   })
 }
 
-/** Validates an amount. The fault prints it as an integer. */
+/** Validates a quantity. The error shows it as an integer. */
 export function basicAmount(amount: string, path: string): FieldFault[] {
   const nanos = nanosOf(amount)
   return nanos >= 0n
@@ -86,8 +86,8 @@ const nodeAffinity: Rule = ifPresent((value, path, check) => {
 })
 
 /**
- * Rule for the reclaim policy. A volume that is recycled must not be the root directory of the
- * host.
+ * Rule for the reclaim policy. A hostPath volume with the policy Recycle must not be the root
+ * directory of the host.
  */
 const recycledRoot: Rule = (value, path, { faults }) => {
   const { hostPath, persistentVolumeReclaimPolicy } = fieldsOf(value)
@@ -97,7 +97,7 @@ const recycledRoot: Rule = (value, path, { faults }) => {
   faults.push(forbiddenField(`${path}.persistentVolumeReclaimPolicy`, why))
 }
 
-/** Rule for volumeAttributesClassName. Only CSI drivers can modify attributes. */
+/** Rule for volumeAttributesClassName, which only CSI volumes can have. */
 const attributesClass: Rule = (value, path, check) => {
   const { volumeAttributesClassName: name, csi } = fieldsOf(value)
   if (name === undefined || !check.gates.isOn(attributesClassGate)) return
@@ -157,7 +157,7 @@ export const inlineVolume: Rule = all(
 
 export const persistentVolumeRules: KindRules = {
   strategy: { updateChecks: ['metadata', 'metadata', 'rules'], returnsDeleted: true },
-  // A new volume is Pending until a controller binds it.
+  // The phase of a new volume is Pending until a controller binds the volume.
   prepareCreate: (object, { now }) => ({
     ...object,
     status: { phase: 'Pending', lastPhaseTransitionTime: now() },
@@ -178,7 +178,7 @@ export const persistentVolumeRules: KindRules = {
   status: { prepareUpdate: withTransitionTime, updateChecks: ['change', 'rules'] },
 }
 
-/** Sets the time when the phase last changed, unless the writer set it. */
+/** Sets the time of the last change of the phase, unless the client has set it. */
 function withTransitionTime(object: KubeObject, current: KubeObject, { now }: Writer): KubeObject {
   const status = fieldsOf(object['status'])
   const before = fieldsOf(current['status'])
@@ -195,7 +195,7 @@ function validate(object: KubeObject, gates: Gates): FieldFault[] {
   return [...faultsOf(spec, object['spec'], 'spec', gates), ...validateMountOptions(object)]
 }
 
-/** Sources that support mount options. */
+/** Volume sources that support mount options. */
 const mountedSources: readonly string[] = [
   'gcePersistentDisk',
   'awsElasticBlockStore',
@@ -229,7 +229,7 @@ function validateMountOptions({
 function validateChange(now: Fields, before: Fields): FieldFault[] {
   const faults: FieldFault[] = []
   const source = sourceOf(now)
-  // A secret for expansion may be added later.
+  // A secret for volume expansion can be added later.
   const expected = withExpandSecret(sourceOf(before), source)
   if (!isEqualAs('core/v1 PersistentVolumeSpec', source, expected)) {
     const path = 'spec.persistentvolumesource'
@@ -274,7 +274,7 @@ function withExpandSecret(source: Fields, now: Fields): Fields {
   return { ...source, csi: { ...fieldsOf(csi), controllerExpandSecretRef: secret } }
 }
 
-/** Returns the affinity with deprecated label keys replaced by their successors. */
+/** Returns the affinity with newer labels in place of deprecated ones. */
 function withNewerLabels(affinity: Json): Json {
   const { required: nodes } = fieldsOf(affinity)
   const terms = itemsOf(fieldsOf(nodes)['nodeSelectorTerms']).map((term) => ({
@@ -287,7 +287,7 @@ function withNewerLabels(affinity: Json): Json {
   return { ...fieldsOf(affinity), required: { ...fieldsOf(nodes), nodeSelectorTerms: terms } }
 }
 
-/** Warnings about sources whose drivers are deprecated or removed. */
+/** Volume sources whose drivers are deprecated or removed, with the warnings for them. */
 const oldSources: readonly (readonly [string, string])[] = [
   ['cephfs', 'spec.cephfs: deprecated in v1.28, non-functional in v1.31+'],
   [

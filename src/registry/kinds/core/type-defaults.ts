@@ -1,5 +1,6 @@
 /**
- * Defaults of this group's types wherever they occur, in addition to those that OpenAPI publishes.
+ * Defaults of the types in this API group, in addition to the defaults in the OpenAPI documents.
+ * They apply to a type wherever it occurs.
  */
 import { type Fields, fieldsOf } from '../../../api/object.ts'
 import type { TypeDefaults } from '../../../objects/schema/schema.ts'
@@ -14,7 +15,10 @@ const container = {
   terminationMessagePolicy: 'File',
 }
 
-/** Defaults by package and type name. `set` runs after the fixed values are set. */
+/**
+ * Defaults, keyed by package and type name. `set` computes further defaults, after the fixed values
+ * in `fields` are set.
+ */
 export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   [
     'core/v1 PodSpec',

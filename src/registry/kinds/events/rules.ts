@@ -1,6 +1,6 @@
 /**
- * Rules of the kinds in this group. The key is the kind as errors show it, followed by a version if
- * the rules depend on it.
+ * Rules of the kinds in this API group. Each key is a kind in the form used in error messages, such
+ * as `Deployment.apps`. A version follows the kind if the rules differ between versions.
  */
 import type { KindRules } from '../../kind-rules.ts'
 import { coreEventRules, newEventRules } from './event.ts'

@@ -35,7 +35,7 @@ export const networkPolicyRules: KindRules = {
     generation: { fields: ['spec'], equality: 'exact' },
   },
   validate,
-  // As in kube-apiserver, an update is validated twice.
+  // As in kube-apiserver, an update is validated twice, so each error is reported twice.
   validateUpdate: (object) => [...validate(object), ...validate(object)],
   warnings,
 }

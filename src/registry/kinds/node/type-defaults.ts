@@ -1,6 +1,6 @@
 import type { TypeDefaults } from '../../../objects/schema/schema.ts'
 
-/** Defaults by package and type name. */
+/** Defaults, keyed by package and type name. */
 export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   ['node/v1 Overhead', { fields: {}, keepsAmounts: true }],
 ]

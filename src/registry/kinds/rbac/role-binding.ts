@@ -40,7 +40,7 @@ function bindingRules(options: Options): KindRules {
       createsOnUpdate: true,
     },
     validate,
-    // As in kube-apiserver, an update is validated twice.
+    // As in kube-apiserver, an update is validated twice, so each error is reported twice.
     validateUpdate: (binding, current) => [
       ...validate(binding),
       ...validate(binding),

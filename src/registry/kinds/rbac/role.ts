@@ -21,7 +21,7 @@ export const roleRules: KindRules = {
     createsOnUpdate: true,
   },
   validate: validateRole,
-  // As in kube-apiserver, an update is validated twice.
+  // As in kube-apiserver, an update is validated twice, so each error is reported twice.
   validateUpdate: (role) => [...validateRole(role), ...validateRole(role)],
 }
 

@@ -1,5 +1,6 @@
 /**
- * Rules of the kinds in this group. The key is the kind as errors show it, followed by the version.
+ * Rules of the kinds in this API group. Each key is a kind in the form used in error messages, such
+ * as `DeviceClass.resource.k8s.io`, followed by a version.
  */
 import type { KindRules } from '../../kind-rules.ts'
 import { deviceClassRules } from './device-class.ts'

@@ -1,5 +1,6 @@
 /**
- * Defaults of this group's types wherever they occur, in addition to those that OpenAPI publishes.
+ * Defaults of the types in this API group, in addition to the defaults in the OpenAPI documents.
+ * They apply to a type wherever it occurs.
  */
 import { type Fields, numberOf, textOf } from '../../../api/object.ts'
 import type { TypeDefaults } from '../../../objects/schema/schema.ts'
@@ -15,7 +16,10 @@ function withMode(request: Fields): Fields {
 const withClassMode = (request: Fields): Fields =>
   textOf(request['deviceClassName']) === '' ? request : withMode(request)
 
-/** Defaults by package and type name. `set` runs after the fixed values are set. */
+/**
+ * Defaults, keyed by package and type name. `set` computes further defaults, after the fixed values
+ * in `fields` are set.
+ */
 export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   ['resource/v1alpha3 DeviceRequest', { fields: {}, set: withClassMode }],
   ['resource/v1beta1 DeviceRequest', { fields: {}, set: withClassMode }],

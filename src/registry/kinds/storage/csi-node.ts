@@ -39,7 +39,7 @@ export const csiNodeRules: KindRules = {
     returnsDeleted: true,
   },
   validate,
-  // As in kube-apiserver, an update is validated twice.
+  // As in kube-apiserver, an update is validated twice, so each error is reported twice.
   validateUpdate: (object, current, gates) => [
     ...validate(object),
     ...validateChange(object, current, gates),

@@ -37,7 +37,7 @@ export const volumeAttachmentRules: KindRules = {
   },
   prepareCreate: (object) => ({ ...object, status: { attached: false } }),
   validate: (object) => [...validate(object), ...validateNames(object)],
-  // As in kube-apiserver, an update is validated twice.
+  // As in kube-apiserver, an update is validated twice, so each error is reported twice.
   validateUpdate: (object, current) => [
     ...validate(object),
     ...validate(object),
