@@ -30,14 +30,19 @@ const root = join(import.meta.dirname, '..')
 /** Node's flags, as in `bin/keelson`. */
 const nodeFlags = ['--max-semi-space-size=16']
 /**
- * Strings that Node looks for in its own executable: the name of the injected program, and the mark
- * that shows whether there is one.
+ * Strings that Node searches for in its own executable: the name of the injected program, and the
+ * marker that shows whether a program was injected.
  */
 const blobName = 'NODE_SEA_BLOB'
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
-/** Maximum time for the start whose compiled code is saved. It usually takes a second. */
+/**
+ * Maximum time of the start during which the code cache is written. A start usually takes a second.
+ */
 const START_MS_MAX = 300_000
-/** Time after which the code is saved. The server saves it from two seconds after its start on. */
+/**
+ * Wait before the server is stopped. The server writes the code cache from two seconds after its
+ * start.
+ */
 const SAVED_MS = 2_500
 
 export async function buildBinary(file: string): Promise<void> {
@@ -54,8 +59,8 @@ export async function buildBinary(file: string): Promise<void> {
     if (process.platform === 'linux') await strip(made)
     await inject(made, blob)
     mkdirSync(dirname(file), { recursive: true })
-    // Copy the file next to its destination and rename it, which is atomic. The temporary folder
-    // may be on another file system.
+    // Copy the file next to its destination, then rename it, because a rename is atomic. The
+    // temporary folder might be on another file system.
     const draft = `${file}.${process.pid}`
     copyFileSync(made, draft)
     renameSync(draft, file)
@@ -64,7 +69,7 @@ export async function buildBinary(file: string): Promise<void> {
   }
 }
 
-/** Removes debug symbols, which are a seventh of Node. */
+/** Removes debug symbols, which make up a seventh of Node. */
 async function strip(file: string): Promise<void> {
   await run('strip', [file]).catch((error: unknown) => {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
@@ -75,8 +80,8 @@ async function strip(file: string): Promise<void> {
 }
 
 /**
- * Starts a server, and returns the path of the compiled code that `lib/process/code-cache.ts`
- * saves. V8 and its flags must be the same as in the executable.
+ * Starts a server, and returns the path of the code cache that `lib/process/code-cache.ts` writes.
+ * V8 and its flags must be the same as in the executable.
  */
 async function compiledCode(main: string, dir: string): Promise<string> {
   const cache = join(dir, 'cache')
@@ -99,7 +104,7 @@ async function compiledCode(main: string, dir: string): Promise<string> {
       if (server.exitCode !== null || performance.now() > endMs)
         throw new Error(`the server whose compiled code is saved did not start: ${told}`)
     }
-    // The code is saved when the server is idle, or when it stops.
+    // The code cache is written when the server is idle or when it stops.
     await sleep(SAVED_MS)
   } finally {
     server.kill()

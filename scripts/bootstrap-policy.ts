@@ -41,8 +41,8 @@ const header = `/**
 export const bootstrapPolicy = \``
 
 /**
- * The feature gates that roles depend on, and whether they are on by default. `with` is a gate that
- * must also be on.
+ * The feature gates that affect roles, and whether they are on by default. `with` is another gate
+ * that must be on.
  */
 const probes: readonly { readonly gate: string; readonly isOn: boolean; readonly with?: string }[] =
   [
@@ -60,8 +60,9 @@ const probes: readonly { readonly gate: string; readonly isOn: boolean; readonly
   ]
 
 /**
- * A line of the description of an object, and the gates that it depends on. A gate with `!` must be
- * off. A policy has the lines of each object by the first of them.
+ * A line that describes a part of an object, and the feature gates that it depends on. A gate with
+ * the prefix `!` must be off. A policy maps the first line of each object to all lines of the
+ * object.
  */
 type Line = { readonly text: string; readonly gates: readonly string[] }
 type Policy = Map<string, Line[]>
@@ -88,8 +89,8 @@ function kindAt(head: string): number {
 }
 
 /**
- * Marks the lines that only one of two policies has. Lines of `on` depend on all gates. Lines of
- * `off` depend on the last gate being off.
+ * Adds gates to the lines that only one of two policies has. Lines that only `on` has depend on all
+ * gates. Lines that only `off` has depend on the last gate being off.
  */
 function markDifferences({
   gates,
@@ -171,7 +172,8 @@ function get(server: ApiServerProcess, path: string): Promise<Json> {
 }
 
 /**
- * Checks that an object has the metadata that all objects share, which the file does not contain.
+ * Checks that an object has the metadata that all objects share, because the file does not contain
+ * it.
  */
 function checked(object: Fields): KubeObject {
   const { name, namespace, labels, annotations } = fieldsOf(object['metadata'])

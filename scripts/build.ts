@@ -2,7 +2,7 @@
  * Builds the package: bundles the program and its dependencies into one file, because opening and
  * linking hundreds of files takes most of the startup time
  * (docs/decisions/0010-bundled-package.md). `npm pack` runs this first. The argument is the output
- * folder, by default `dist`.
+ * folder. The default is `dist`.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -27,8 +27,8 @@ const root = join(import.meta.dirname, '..')
 const entry = 'main'
 
 /**
- * Programs of separate threads and processes. They are loaded by name from the folder of the
- * program that starts them.
+ * Programs that run in separate threads and processes. The program that starts them loads them by
+ * name from its own folder.
  */
 export const workers = {
   'etcd-stand-in': 'entry/envtest/etcd-stand-in.ts',
@@ -40,8 +40,8 @@ export const workers = {
 
 /**
  * Replaces dynamic imports by static ones. The program imports modules when a command or flag needs
- * them. In a single file this saves nothing, and the wrapper functions of such modules would take a
- * fifth of the startup time.
+ * them. In a single file this has no advantage, and the wrapper functions of these modules would
+ * take a fifth of the startup time.
  */
 const importAtOnce: Plugin = {
   name: 'import at once',
@@ -63,7 +63,7 @@ const importAtOnce: Plugin = {
   },
 }
 
-/** Modules of Node that take milliseconds to load and that a server may never need. */
+/** Modules of Node that take milliseconds to load and that a server might never need. */
 const laterModules = [
   'node:http',
   'node:https',
@@ -105,7 +105,7 @@ const options = {
     'import.meta.dirname': '__dirname',
   },
   supported: { 'dynamic-import': false },
-  // An optional dependency that users of keelson/testing bring along.
+  // An optional dependency that users of keelson/testing install themselves.
   external: ['@kubernetes/client-node'],
   platform: 'node',
   target: 'node24',
@@ -141,7 +141,7 @@ export async function buildPackage(
     throw new Error(
       `${outdir} contains other files, which the build would remove: choose an empty folder`,
     )
-  // `lib/process/code-cache.ts` runs these files with cached code.
+  // `lib/process/code-cache.ts` runs these files with a code cache.
   const program = await buildFunction({ program: join(root, 'src', 'main.ts') }, outdir)
   const library = hasExecutable
     ? []

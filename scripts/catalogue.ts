@@ -1,9 +1,10 @@
 /**
- * Writes src/registry/catalogue/. The types come from facts about the pinned version of Kubernetes
- * (test/support/tools/kubernetes), and the table of resources comes from recorded responses of
+ * Writes src/registry/catalogue/. The types are generated from the source of the pinned version of
+ * Kubernetes (test/support/tools/kubernetes), and the table of resources from recorded responses of
  * kube-apiserver (test/recorded/golden). Run by hand when the pinned version changes, not at build
  * time; the output is reviewed and committed. src/objects/schema/read-types.ts explains its syntax.
- * apidiscovery.ts, unserved.ts and the marks of feature gates in all files are written by hand.
+ * apidiscovery.ts, unserved.ts and the feature gates of fields (`gate=`) in all files are written
+ * by hand.
  *
  * Also reports differences between that version and src/api/gate-rows.ts, which is written by hand.
  *
@@ -20,8 +21,8 @@ import { resourcesText } from './catalogue/resources-text.ts'
 import { typesTexts } from './catalogue/types-text.ts'
 
 /**
- * The files, and the versions of their API group that each contains. Versions that no path serves
- * are in unserved.ts.
+ * The generated files, and the versions of the API group that each file contains. Versions that no
+ * path serves are in unserved.ts.
  */
 const files: Readonly<Record<string, readonly string[]>> = {
   meta: ['v1'],
@@ -92,7 +93,7 @@ function* texts(facts: Facts): Generator<readonly [file: string, text: string]> 
   ]
 }
 
-/** Fails if a field with a mark no longer exists, since the mark would be lost. */
+/** Fails if a field with `gate=` no longer exists, because the gate would be lost. */
 function checkGates(gates: ReadonlyMap<string, string>, { packages }: Facts): void {
   const fields = Object.entries(packages).flatMap(([name, { types }]) =>
     types.flatMap((type) => type.fields.map((field) => `${name} ${type.name}.${field.name}`)),

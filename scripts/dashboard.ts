@@ -1,6 +1,7 @@
 /**
  * Writes docs/dashboards/keelson.json, a dashboard for Grafana, from the panels below. The file
- * must then be formatted. test/integration/docs/dashboards.test.ts checks that it is current.
+ * must be formatted afterwards. test/integration/docs/dashboards.test.ts checks that it is up to
+ * date.
  *
  *   node scripts/dashboard.ts            writes the file; then run `npm run format`
  */

@@ -5,7 +5,7 @@
 import { printFirstObjects, savedNow } from '../src/storage/first-objects.ts'
 import { type Cluster, startCluster } from '../src/entry/testing/index.ts'
 
-/** Starts a cluster, and returns its objects as the content of the file. */
+/** Starts a cluster and returns its objects in the format of the file. */
 export async function createFirstObjects(): Promise<string> {
   await using cluster = await startCluster({ now: savedNow })
   await settled(cluster)
@@ -18,10 +18,13 @@ type FlowSchemas = {
   readonly items: readonly { readonly status: { readonly conditions?: readonly Condition[] } }[]
 }
 
-/** Aggregated roles. A controller copies the rules of other roles into them. */
+/** Names of aggregated roles. A controller copies the rules of other roles into them. */
 const aggregated = ['admin', 'edit', 'view'] as const
 
-/** Waits until controllers have completed the objects. A cluster is ready before that. */
+/**
+ * Waits until controllers have completed the objects. A cluster reports that it is ready before
+ * that.
+ */
 export async function settled(cluster: Cluster): Promise<void> {
   const haveRules = async (): Promise<boolean> => {
     const answers = aggregated.map((name) =>
@@ -30,7 +33,7 @@ export async function settled(cluster: Cluster): Promise<void> {
     const found = (await Promise.all(answers)).map(({ body: { rules } }) =>
       (rules ?? []).map((rule) => JSON.stringify(rule)),
     )
-    // Each role includes the rules of the next one, which are added after its own rules.
+    // Each of these roles includes the rules of the next one, which are appended to its own rules.
     return found.every(
       (rules, at) =>
         rules.length > 0 && found[at + 1]?.every((rule) => rules.includes(rule)) !== false,
@@ -39,7 +42,8 @@ export async function settled(cluster: Cluster): Promise<void> {
   const areChecked = async (): Promise<boolean> => {
     const path = '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas'
     const { body } = await cluster.request<FlowSchemas>({ path })
-    // The only condition is Dangling, which is True until the priority level has been seen.
+    // The only condition is Dangling, which is True until the controller has read the priority
+    // level.
     return body.items.every(({ status: { conditions = [] } }) => conditions[0]?.status === 'False')
   }
   await cluster.waitFor(haveRules, { what: 'the rules of aggregated roles' })

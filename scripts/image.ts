@@ -1,7 +1,7 @@
 /**
- * Fills a folder from which a container image can be built (deploy/Containerfile). It gets the
- * single executable, the shared libraries of this machine that it is linked with, and trust roots.
- * The executable is built unless a second argument names one.
+ * Fills a folder from which a container image can be built (deploy/Containerfile). The folder
+ * receives the single executable, the shared libraries that it is linked with, and the root
+ * certificates. The executable is built unless a second argument names one.
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -24,7 +24,7 @@ export function fillImage(folder: string, binary: string): void {
     mkdirSync(dirname(join(inside, target)), { recursive: true })
     copyFileSync(path, join(inside, target))
   }
-  // In a Pod whose command is kube-apiserver, only the image needs to be changed.
+  // With this name, only the image needs to change in a Pod whose command is kube-apiserver.
   symlinkSync('keelson', join(inside, 'usr/local/bin/kube-apiserver'))
   put(
     'etc/passwd',
@@ -32,7 +32,7 @@ export function fillImage(folder: string, binary: string): void {
   )
   put('etc/group', `root:x:0:\nkeelson:x:${USER_ID}:\n`)
   put('etc/nsswitch.conf', 'hosts: files dns\n')
-  // The trust roots of the image are those of Node. Others can be mounted in /etc/ssl/certs.
+  // The root certificates of the image are those of Node. Others can be mounted in /etc/ssl/certs.
   put('etc/ssl/cert.pem', `${rootCertificates.join('\n')}\n`)
   for (const path of ['var/lib/keelson', 'tmp', 'etc/ssl/certs'])
     mkdirSync(join(inside, path), { recursive: true })

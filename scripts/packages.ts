@@ -1,20 +1,20 @@
 /**
- * Checks the npm dependencies: their licenses must be among those that are accepted, and none may
- * have a known vulnerability (`npm audit`). If the registry does not respond, the second check is
- * skipped with a message.
+ * Checks the npm dependencies. Each must have an accepted license, and none may have a known
+ * vulnerability (`npm audit`). If the registry does not respond, the second check is skipped with a
+ * message.    node scripts/packages.ts
  *
  *   node scripts/packages.ts
  */
 import { spawnSync } from 'node:child_process'
 import { readPackages } from './packages/lockfile.ts'
 
-/** Licenses that permit use, modification and distribution of the program under its own license. */
+/** Licenses that permit using, modifying and distributing the program under its own license. */
 const permissive = new Set(
   ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT'].concat(
     'PSF-2.0',
   ),
 )
-/** Licenses of tools that are not part of the program. */
+/** Licenses that are also accepted for tools that are not part of the program. */
 const forTools = new Set([...permissive, 'CC0-1.0', 'Unlicense'])
 const AUDIT_MS_MAX = 60_000
 
@@ -39,8 +39,8 @@ function licenceFaults(): string[] {
 }
 
 /**
- * Whether an SPDX expression without exceptions is accepted: at least one operand of OR, and all
- * operands of AND.
+ * Whether an SPDX expression without exceptions is accepted: one operand of each OR, and all
+ * operands of each AND, must be accepted.
  */
 function isTaken(license: string, taken: ReadonlySet<string>): boolean {
   const plain = license.replaceAll(/[()]/g, '')

@@ -67,7 +67,10 @@ function check({ manifest }: ReleaseOptions, { only, publish, 'dry-run': isDry }
     throw new Error(`${manifest.version} cannot be released:\n${faults.join('\n')}`)
 }
 
-/** Removes the default folder. A folder of the user is not removed, because it may be any. */
+/**
+ * Removes the default folder. Another folder is not removed, because it might contain files of the
+ * user.
+ */
 function emptyFolder(folder: string, keep: boolean): void {
   if (!keep && folder === defaultFolder) rmSync(folder, { recursive: true, force: true })
   if (!keep && existsSync(folder) && readdirSync(folder).length > 0)
@@ -111,7 +114,10 @@ function publishOrPrint(
   for (const [index, command] of commands.entries()) runCommand(command, commands.slice(index))
 }
 
-/** Runs a command. The error has the commands that are left, because some cannot run twice. */
+/**
+ * Runs a command. If it fails, the error lists the remaining commands, because some commands cannot
+ * run twice.
+ */
 function runCommand(command: Command, left: readonly Command[]): void {
   const [program, ...args] = command
   console.log(`\n$ ${shellText(command)}`)

@@ -45,7 +45,7 @@ function sbom(packages: readonly LockedPackage[]): object {
   }
 }
 
-/** Returns each package once. A package may be in several folders of node_modules. */
+/** Returns each package once, even if it is in several folders of node_modules. */
 function unique(packages: readonly LockedPackage[]): LockedPackage[] {
   const found = new Map<string, LockedPackage>()
   for (const one of packages) {
@@ -82,7 +82,7 @@ function purl({ name, version }: { readonly name: string; readonly version: stri
   return `pkg:npm/${name.replace(/^@/, '%40')}@${version}`
 }
 
-/** Returns a UUID of version 8 (RFC 9562), whose bits come from a SHA-256 digest. */
+/** Returns a UUID of version 8 (RFC 9562) whose bits come from a SHA-256 digest. */
 function uuidOf(content: string): string {
   const digest = createHash('sha256').update(content).digest('hex')
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-a${digest.slice(17, 20)}-${digest.slice(20, 32)}`

@@ -1,7 +1,7 @@
 /**
  * Installs the npm package and checks that its program starts and serves requests. It needs only
- * Node and npm, so that it runs on every platform. The argument is the package, or a folder with
- * the package, by default .cache/release.
+ * Node and npm, so that it runs on every platform. The argument is the package, or a folder that
+ * contains it. The default is .cache/release.
  */
 import { type ChildProcess, execFileSync, execSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,11 +12,11 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const root = join(import.meta.dirname, '..')
-/** Maximum time for a start, which takes a second on a machine that is not busy. */
+/** Maximum time for a start. It takes a second on an idle machine. */
 const START_MS_MAX = 120_000
 const STOP_MS_MAX = 30_000
 
-/** Returns the path of the package. */
+/** Returns the path of the package file. */
 function findPackage(given: string): string {
   if (!statSync(given).isDirectory()) return given
   const [file, ...others] = globSync('*.tgz', { cwd: given }).filter(
@@ -30,12 +30,12 @@ function findPackage(given: string): string {
 /** Returns the path of the installed program. */
 function install(tarball: string, folder: string): string {
   mkdirSync(folder)
-  // npm is a script on Windows, which only a shell runs.
+  // On Windows, npm is a script that only a shell can run.
   execSync(`npm install --no-audit --no-fund "${tarball}"`, { cwd: folder, stdio: 'inherit' })
   return join(folder, 'node_modules', 'keelson', 'bin', 'keelson')
 }
 
-/** Starts a server on a free port, and returns its address when it serves requests. */
+/** Starts a server on a free port. Returns its address when it serves requests. */
 async function start(server: ChildProcess): Promise<string> {
   let output = ''
   for (const stream of [server.stdout, server.stderr])
@@ -50,7 +50,7 @@ async function start(server: ChildProcess): Promise<string> {
 }
 
 async function get(url: string): Promise<string> {
-  // The certificate is a new one that the server signed itself.
+  // The server has just created this self-signed certificate.
   const sent = request(url, { rejectUnauthorized: false }).end()
   const [response] = await once(sent, 'response')
   let body = ''

@@ -1,6 +1,6 @@
 /**
  * Writes docs/status.md and docs/reference/measurements.md from the files in bench/results/. Checks
- * that the commands of the claims exist and that docs/status.md stays short.
+ * that the commands of the claims exist and that docs/status.md does not exceed one page.
  *
  *   node scripts/status.ts            writes the pages
  *   node scripts/status.ts --check    writes nothing; exits with 1 if a page is out of date

@@ -1,6 +1,6 @@
 /**
- * Prints the differences between the pinned version of Kubernetes and another one, as Markdown.
- * They must be reviewed before Keelson moves to that version.
+ * Prints the differences between the pinned version of Kubernetes and another one, as Markdown. The
+ * differences must be reviewed before Keelson upgrades to that version.
  *
  *   node scripts/versions.ts 1.34.4
  */
@@ -52,7 +52,8 @@ const kindsOf = ({ packages }: Facts): ReadonlySet<string> =>
   each(packages, ({ types }) => types.filter(({ isKind }) => isKind).map(({ name }) => name))
 
 /**
- * Lists changed fields. A type that only one version has takes one line. List types are skipped.
+ * Lists changed fields. A type that exists in only one of the versions takes one line. List types
+ * are skipped.
  */
 function fieldLines(old: Facts, now: Facts): readonly string[] {
   const [one, other] = [typesOf(old), typesOf(now)]
@@ -104,7 +105,7 @@ const valuesOf = ({ packages }: Facts): ReadonlySet<string> =>
     ),
   )
 
-/** Lists only new fields. The others were reviewed for the pinned version. */
+/** Lists only the fields that are new. All others were reviewed for the pinned version. */
 function unmarkedLines(old: Facts, now: Facts): readonly string[] {
   const known = marked(old)
   const gated = readGates()
@@ -149,7 +150,9 @@ const stageText = (stage: GateStage | undefined): string =>
     ? ''
     : `${stage.stage} ${stage.default ? 'on' : 'off'}${stage.locked === true ? ', locked' : ''} since ${stage.since}`
 
-/** Returns what `read` finds in each package, prefixed with the name of the package. */
+/**
+ * Returns the lines that `read` returns for each package, prefixed with the name of the package.
+ */
 const each = (
   packages: Facts['packages'],
   read: (own: PackageFacts) => readonly string[],

@@ -1,13 +1,13 @@
 /**
- * Reads facts about Kubernetes from the source of its published modules, with the program
- * test/support/tools/kubernetes/facts. The default is the version that
+ * Reads facts about the API types of Kubernetes from the source of its published modules, with the
+ * program test/support/tools/kubernetes/facts. By default, it reads the version that
  * test/support/tools/kubernetes pins.
  */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 
 export type FieldFacts = {
-  /** Name in JSON. Absent if the fields of the type are inline. */
+  /** Name in JSON. Absent if the type is embedded and its fields are inline. */
   readonly name?: string
   readonly go: string
   readonly omitempty?: true

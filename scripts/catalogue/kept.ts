@@ -1,7 +1,7 @@
 /**
  * Reads the parts of src/registry/catalogue that are written by hand, because they cannot be
- * generated from the source of Kubernetes: some files of types, and the marks of feature gates on
- * fields in all files. Kubernetes drops gated fields in code.
+ * generated from the source of Kubernetes: some files of types, and the feature gates of fields
+ * (`gate=`) in all files. Kubernetes drops gated fields in code.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,10 @@ export const catalogueFolder: string = join(
   'catalogue',
 )
 
-/** Types (`core/v1 Pod`) in the files that are written by hand, and all names that they mention. */
+/**
+ * The types (such as `core/v1 Pod`) in the files that are written by hand, and all type names that
+ * they mention.
+ */
 export type ByHand = { readonly types: ReadonlySet<string>; readonly named: ReadonlySet<string> }
 
 export function readByHand(): ByHand {
@@ -31,7 +34,7 @@ export function readByHand(): ByHand {
   return { types, named }
 }
 
-/** Returns the marks `gate=` of fields, by names such as `core/v1 PodSpec.resources`. */
+/** Returns the values of `gate=`, by names of fields such as `core/v1 PodSpec.resources`. */
 export function readGates(): ReadonlyMap<string, string> {
   const gates = new Map<string, string>()
   for (const file of readdirSync(catalogueFolder)) {

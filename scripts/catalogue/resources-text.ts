@@ -1,7 +1,7 @@
 /**
- * Generates the table of resources from recorded responses of kube-apiserver: its aggregated
- * discovery with every version enabled, and the version in which an object of each resource was
- * stored.
+ * Generates the table of resources from recorded responses of kube-apiserver. The responses are its
+ * aggregated discovery with every version enabled, and stored objects, which show the storage
+ * version of each resource.
  */
 import { isRecord, type Json } from '../../test/recorded/compat/json.ts'
 import { readDocuments, readStored, type StoredRow } from '../../test/recorded/golden/read.ts'
@@ -35,9 +35,7 @@ const verbLetters: Readonly<Record<string, string>> = {
   watch: 'W',
 }
 
-/**
- * Returns the table. `packageOf` returns Keelson's name of the package with the types of a group.
- */
+/** Returns the table. `packageOf` maps an API group to Keelson's package name. */
 export function resourcesText(packageOf: (group: string) => string): string {
   const [byDefault, all] = [readDocuments('default'), readDocuments('all')]
   const stored = storedVersions(readStored())
@@ -61,7 +59,7 @@ function groupsOf(document: Json): readonly DiscoveredGroup[] {
   return JSON.parse(text)
 }
 
-/** Returns the stored versions by collection, such as `apps/v1 deployments`. */
+/** Returns the storage versions by collection, such as `apps/v1 deployments`. */
 function storedVersions(rows: readonly StoredRow[]): ReadonlyMap<string, string> {
   return new Map(
     rows.map(({ get, json }) => {
@@ -103,7 +101,7 @@ function resourceText(resource: DiscoveredResource, of: ResourceContext): string
   return words.join(' ')
 }
 
-/** The kind of a subresource, if it is not the kind of the resource. */
+/** Returns the kind of a subresource, or an empty string if it is the kind of the resource. */
 function kindText(own: Kind | undefined, kind: string, of: ResourceContext): string {
   if (own === undefined || own.kind === kind) return ''
   const isOfGroup = own.version === '' || (own.group === of.group && own.version === of.version)

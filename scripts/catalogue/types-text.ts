@@ -1,16 +1,16 @@
 /**
- * Generates the types of packages from the facts about them, in the syntax of
+ * Generates the types of packages from the facts about Kubernetes, in the syntax of
  * src/objects/schema/read-types.ts.
  */
 import type { AliasFacts, Facts, FieldFacts, TypeFacts } from './facts.ts'
 import type { ByHand } from './kept.ts'
 
 /**
- * Lists that have their own message in protobuf, so that an empty list differs from an absent list.
+ * Lists that are separate messages in protobuf, so that an empty list differs from an absent one.
  */
 const wrapped = new Set(['ExtraValue', 'Verbs'])
 
-/** Types with a special form in JSON, which the reader knows by name. */
+/** Types with a special JSON form, which the schema reader recognizes by name. */
 const ownForms = new Set([
   'meta/v1 Time',
   'meta/v1 MicroTime',
@@ -23,19 +23,19 @@ const ownForms = new Set([
 ])
 
 /**
- * Kinds that are left out: lists, and kinds without protobuf. The lists of discovery are included,
- * because their protobuf encoding is derived from these types.
+ * Kinds that are left out: lists, and kinds without a protobuf encoding. The lists of discovery are
+ * included, because their protobuf encoding is derived from these types.
  */
 const leftOut = /^(RootPaths|Table.*|WatchEvent|(?!API(Group|Resource)).*List)$/
 
-/** Defaults without effect: an absent field has the same value. */
+/** Defaults without effect, because an absent field has the same meaning. */
 const zeros = new Set(['""', '0', 'false'])
 
 export type KeptFields = { readonly byHand: ByHand; readonly gates: ReadonlyMap<string, string> }
 
 /**
- * Returns the text of each package by name. It contains the types that are used by the kinds of
- * these packages or by types that are written by hand.
+ * Returns the text of each package by name. It contains the types used by the kinds of these
+ * packages or by hand-written types.
  */
 export function typesTexts(
   { packages }: Facts,
@@ -82,8 +82,8 @@ export function typesTexts(
 }
 
 /**
- * Returns the API types that a Go type consists of, as `core/v1 Pod`. `from` is the package in
- * which the Go type is used.
+ * Returns the names of the API types in a Go type expression, such as `core/v1 Pod`. `from` is the
+ * package in which the expression is used.
  */
 function namesIn(go: string, from: string): readonly string[] {
   return typeText(go)
@@ -97,8 +97,8 @@ function namesIn(go: string, from: string): readonly string[] {
 }
 
 /**
- * Returns enumerations whose values are not published. The generator of Kubernetes applies the
- * marks of an alias to the type itself, so an alias without the enum mark removes the mark.
+ * Returns the enumerations whose values are not published. The generator of Kubernetes applies the
+ * markers of an alias to the aliased type, so an alias without the enum marker removes the marker.
  */
 function enumsUnlisted(
   all: readonly (readonly [string, AliasFacts | TypeFacts])[],
@@ -123,7 +123,7 @@ function structText(packageName: string, type: TypeFacts, gates: KeptFields['gat
   return [`${type.name}${mapType}${unionText(type)}`, ...fields]
 }
 
-/** Returns the mark of a union as published, with its fields sorted by name. */
+/** Returns the published extension of a union, with its fields sorted by name. */
 function unionText({ union }: TypeFacts): string {
   if (union === undefined) return ''
   const fields = Object.fromEntries(
@@ -151,8 +151,8 @@ function fieldText(field: FieldFacts): string {
 }
 
 /**
- * Returns a Go type with Keelson's names of packages. Types of other packages that are scalars in
- * JSON have short names.
+ * Returns a Go type with Keelson's package names. Types of other packages that are scalars in JSON
+ * have short names.
  */
 export function typeText(go: string): string {
   return go

@@ -1,7 +1,7 @@
 /**
- * Reads and checks the fragments of the changelog: files in `changes/` that describe one change
- * each. One file per change means that branches never edit the same lines, so a merge cannot repeat
- * an entry.
+ * Reads and checks the changelog fragments, which are files in `changes/` that each describe one
+ * change. Because each change has its own file, branches never edit the same lines, and a merge
+ * cannot duplicate an entry.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { join } from 'node:path'
 export const sections = ['Added', 'Changed', 'Fixed', 'Security'] as const
 export type Section = (typeof sections)[number]
 
-/** The components, in the order of the changelog. */
+/** The components in the order of the changelog. */
 export const components = [
   'API',
   'Custom resources',
@@ -68,7 +68,7 @@ export function readFragments(root: string, changelog: string): ReadFragments {
   return { fragments, faults }
 }
 
-/** Returns the fragment, or why the file is not one. */
+/** Returns the fragment, or the reason why the file is not a valid fragment. */
 function parseFragment(path: string, content: string): Fragment | string {
   const {
     kind = '',
@@ -97,7 +97,7 @@ function textFaults(text: string): readonly string[] {
   return faults
 }
 
-/** Returns the entries of a changelog, each on one line. */
+/** Returns the entries of a changelog. Each entry is a single line. */
 function entriesOf(changelog: string): readonly string[] {
   return changelog
     .split(/^(?=- |#|\S.*:$)/m)

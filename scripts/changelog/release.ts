@@ -1,9 +1,12 @@
-/** Prints the fragments as a section of CHANGELOG.md, and adds it above the older releases. */
+/**
+ * Formats the fragments as a section of CHANGELOG.md, and inserts the section above the earlier
+ * releases.
+ */
 import { components, type Fragment, sections } from './fragments.ts'
 
 const COLUMNS_MAX = 100
 
-/** Prints the fragments by section and component, under the heading of a release. */
+/** Formats the fragments by section and component, under the heading of a release. */
 export function printRelease(heading: string, fragments: readonly Fragment[]): string {
   const blocks = sections.flatMap((section) => {
     const chosen = fragments.filter((one) => one.section === section)
@@ -18,7 +21,7 @@ export function printRelease(heading: string, fragments: readonly Fragment[]): s
   return `${[`## ${heading}`, ...blocks].join('\n\n')}\n`
 }
 
-/** Returns the changelog with a new release above the others. */
+/** Returns the changelog with a new release above the earlier ones. */
 export function addRelease(changelog: string, release: string): string {
   const at = changelog.search(/^## /m)
   return at === -1
@@ -26,7 +29,7 @@ export function addRelease(changelog: string, release: string): string {
     : `${changelog.slice(0, at)}${release}\n${changelog.slice(at)}`
 }
 
-/** Breaks an entry of a list into lines. */
+/** Wraps a list entry into lines. */
 function wrap(text: string): string {
   const lines: string[] = []
   let line = '-'

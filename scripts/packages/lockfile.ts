@@ -1,6 +1,6 @@
 /**
- * Reads the npm dependencies from package-lock.json, and finds out which of them are part of the
- * built program.
+ * Reads the npm dependencies from package-lock.json, and determines which of them are bundled into
+ * the program.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -12,11 +12,14 @@ export type LockedPackage = {
   readonly name: string
   readonly version: string
   readonly license: string
-  /** Checksum in npm's format: `sha512-` and Base64. Empty: not known. */
+  /** Checksum in npm's format: `sha512-` and Base64. Empty if it is not known. */
   readonly integrity: string
   readonly resolved: string
   readonly dependencies: readonly string[]
-  /** Whether its code is in the built program. Otherwise it is only used for development. */
+  /**
+   * Whether the program contains the code of the package. Otherwise the package is only used for
+   * development.
+   */
   readonly isBundled: boolean
 }
 
@@ -27,7 +30,7 @@ export const manifest: {
 } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 type Row = {
-  /** Whether it is a link to a workspace of this repository. */
+  /** Whether the package is a link to a workspace of this repository. */
   readonly link?: boolean
   readonly version?: string
   readonly license?: string
@@ -38,7 +41,7 @@ type Row = {
 
 const folder = 'node_modules/'
 
-/** Returns all packages of other projects, sorted by name, then version. */
+/** Returns all third-party packages, sorted by name, then by version. */
 export function readPackages(): LockedPackage[] {
   const { packages }: { packages: { [path: string]: Row } } = JSON.parse(
     readFileSync(join(root, 'package-lock.json'), 'utf8'),
@@ -75,7 +78,9 @@ function bundledPaths(packages: { readonly [path: string]: Row }): ReadonlySet<s
   return found
 }
 
-/** Resolves a package as Node does: in the folder of its importer, then in the parent folders. */
+/**
+ * Resolves a package as Node does: first in the folder of its importer, then in the parent folders.
+ */
 function pathOf(
   name: string,
   from: string,
@@ -88,7 +93,8 @@ function pathOf(
 }
 
 /**
- * Packages that users of keelson/testing bring along. They are not bundled (`scripts/build.ts`).
+ * Packages that users of keelson/testing install themselves. They are not bundled
+ * (`scripts/build.ts`).
  */
 const external = new Set(['@kubernetes/client-node'])
 

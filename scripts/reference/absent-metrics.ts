@@ -1,6 +1,6 @@
 /**
- * The reasons why Keelson does not have some metrics of kube-apiserver, by name or by a prefix of
- * names (`…*`).
+ * The reasons why Keelson does not have some metrics of kube-apiserver. A key is a name, or a
+ * prefix of names followed by `…*`.
  */
 const reasons: Readonly<Record<string, string>> = {
   aggregator_discovery_aggregation_count_total:
@@ -42,7 +42,7 @@ const reasons: Readonly<Record<string, string>> = {
   'go_*': 'metrics of the Go runtime; those of Node.js are `nodejs_*` and `keelson_event_loop_*`',
 }
 
-/** Returns the reason. Fails if there is none, so that each missing metric needs a reason. */
+/** Returns the reason why a metric is missing. Fails if no reason is given. */
 export function reasonOf(name: string): string {
   const pattern = Object.keys(reasons).find((one) =>
     one.endsWith('*') ? name.startsWith(one.slice(0, -1)) : one === name,

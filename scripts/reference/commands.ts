@@ -1,4 +1,4 @@
-/** Generates docs/reference/commands.md, which has the output of --help for each command. */
+/** Generates docs/reference/commands.md, which contains the --help output of each command. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { type Page, page } from './markdown.ts'

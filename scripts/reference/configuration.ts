@@ -10,7 +10,7 @@ import {
 import type { Schema, Struct } from '../../src/objects/schema/schema.ts'
 import { code, type Page, page, table } from './markdown.ts'
 
-/** The flags or plugins that use a kind, by group and kind. */
+/** The flags or plugins that read a configuration kind, by group and kind. */
 const takenBy: Readonly<Record<string, string>> = {
   'apiserver.config.k8s.io AuthenticationConfiguration': '`--authentication-config`',
   'apiserver.config.k8s.io AuthorizationConfiguration': '`--authorization-config`',
@@ -59,7 +59,10 @@ items of a list, and \`.*\` for the values of a map.`,
   )
 }
 
-/** Joins versions. A group is omitted if it is the same as before: `apps/v1, v1beta1`. */
+/**
+ * Joins versions. A group is omitted if the previous version has the same group: `apps/v1,
+ * v1beta1`.
+ */
 const versionsText = (kinds: readonly { readonly apiVersion: string }[]): string =>
   kinds
     .map(({ apiVersion }, at) => {
@@ -101,8 +104,8 @@ function* fields(struct: Struct, before: string): Generator<readonly [path: stri
 }
 
 /**
- * Returns the type of the items of nested lists and maps, and `[]` for each list, `.*` for each
- * map.
+ * Returns the innermost item type of nested lists and maps, and a path with `[]` for each list and
+ * `.*` for each map.
  */
 function innermost(schema: Schema): { readonly inner: Schema; readonly marks: string } {
   if (schema.type !== 'list' && schema.type !== 'map') return { inner: schema, marks: '' }

@@ -28,7 +28,9 @@ cannot be changed from their default. [Gates](../gates.md) explains why the othe
   )
 }
 
-/** Gates of features that Keelson always has, or that only the kubelet uses (docs/gates.md). */
+/**
+ * Gates for features that Keelson always enables, or that only the kubelet uses (docs/gates.md).
+ */
 const gatesWithoutEffect: ReadonlySet<string> = new Set([
   'InPlacePodVerticalScalingAllocatedStatus',
   'ListFromCacheSnapshot',

@@ -1,7 +1,7 @@
 /**
- * Generates docs/reference/metrics.md, the metrics that /metrics may have. Starts a server with
- * flags that make most parts register their metrics, and registers the rest directly. It is an
- * error if a source file that registers metrics was not called, so that no metric is left out.
+ * Generates docs/reference/metrics.md, the metrics that /metrics can contain. Starts a server with
+ * flags that make most components register their metrics, and registers the other metrics directly.
+ * Fails if a source file that registers metrics did not run, so that no metric is left out.
  */
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -56,7 +56,7 @@ compares them.`,
   )
 }
 
-/** Returns a row for each reason, with all metrics that are missing for that reason. */
+/** Returns one row per reason, with all metrics that are missing for that reason. */
 function absentRows(registered: ReadonlySet<string>): string[][] {
   const absent = [...Object.keys(recorded.metrics), ...recorded.runtime].filter(
     (name) => !registered.has(name),
@@ -65,7 +65,10 @@ function absentRows(registered: ReadonlySet<string>): string[][] {
   return [...byReason].map(([reason, names]) => [shownNames(names), reason])
 }
 
-/** Some families have a hundred names. Families with more names than this are abbreviated. */
+/**
+ * Maximum number of names in a row. Some families have a hundred names; longer lists are
+ * abbreviated.
+ */
 const NAMES_SHOWN_MAX = 12
 
 function shownNames(names: readonly string[]): string {
@@ -74,7 +77,7 @@ function shownNames(names: readonly string[]): string {
   return `${code(`${first.slice(0, first.indexOf('_') + 1)}*`)} (${names.length})`
 }
 
-/** Returns all metrics that a server may register. */
+/** Returns all metrics that a server can register. */
 export async function registeredMetrics(): Promise<readonly RegisteredMetric[]> {
   const { all, files, stop } = record()
   const folder = mkdtempSync(join(tmpdir(), 'keelson-reference-'))
@@ -83,7 +86,7 @@ export async function registeredMetrics(): Promise<readonly RegisteredMetric[]> 
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-  // The server above has no sockets and files for which these metrics are registered.
+  // The server above does not use the sockets and files that these metrics belong to.
   const metrics = new Metrics()
   void new SignerMetrics(metrics, systemClock)
   void new DialerMetrics(metrics, systemClock)
@@ -116,7 +119,7 @@ export async function registeredMetrics(): Promise<readonly RegisteredMetric[]> 
 
 async function runServer(folder: string): Promise<void> {
   const [port = 0] = await freePorts(1)
-  // The kind and apiVersion are optional. No requests are traced, so that the endpoint is not
+  // The kind and the apiVersion can be omitted. No requests are traced, so the endpoint is never
   // called.
   const tracing = join(folder, 'tracing.yaml')
   writeFileSync(tracing, 'endpoint: 127.0.0.1:1\n')
@@ -141,7 +144,7 @@ async function runServer(folder: string): Promise<void> {
   await server.reloadCertificate()
 }
 
-/** Records the metrics that are registered from now on, and the files in src that register them. */
+/** Starts to record which metrics are registered, and which files in src register them. */
 function record(): {
   readonly all: RegisteredMetric[]
   readonly files: ReadonlySet<string>

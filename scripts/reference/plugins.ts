@@ -1,6 +1,6 @@
 /**
  * Generates docs/reference/admission-plugins.md: the plugins in the order in which they run. The
- * descriptions are here; everything else comes from the table of the server.
+ * descriptions are in this file; everything else comes from the server's table of plugins.
  */
 import { parseAdmissionPlugins, pluginOrder } from '../../src/config/admission-plugins.ts'
 import { code, type Page, page, table } from './markdown.ts'

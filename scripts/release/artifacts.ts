@@ -1,4 +1,4 @@
-/** The files of a release, and how each is written. */
+/** The files of a release, and the functions that write them. */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -35,7 +35,7 @@ export type ReleaseOptions = {
 const pythonFolder = join('clients', 'python')
 const wheelArgs = ['-m', 'pip', 'wheel', '--no-deps']
 
-/** Artifacts whose build takes seconds to minutes. */
+/** Artifacts that take seconds to minutes to build. */
 export const slowKinds: ReadonlySet<Kind> = new Set([
   'package',
   'executable',
@@ -43,7 +43,7 @@ export const slowKinds: ReadonlySet<Kind> = new Set([
   'python',
   'chart',
 ])
-/** Returns the artifacts of this platform in the order in which they must be written. */
+/** Returns the artifacts of this platform in the order in which they must be built. */
 export function artifactsOf(release: ReleaseOptions): Artifact[] {
   const { root, folder, manifest } = release
   const base = `${manifest.name}-${manifest.version}`
@@ -59,7 +59,7 @@ export function artifactsOf(release: ReleaseOptions): Artifact[] {
   return [
     artifact('sbom', `${base}.cdx.json`, (file) => script('sbom.ts', file)),
     artifact('notes', NOTES, (file) => writeNotes(release, file)),
-    // `prepack` in package.json builds first.
+    // The `prepack` script in package.json builds the program first.
     artifact('package', `${base}.tgz`, () =>
       run(root, 'npm', ['pack', '--pack-destination', folder]),
     ),
@@ -84,7 +84,7 @@ export function artifactsOf(release: ReleaseOptions): Artifact[] {
   ]
 }
 
-/** Returns the artifacts in the folder that machines of other platforms built. */
+/** Returns the artifacts in the folder that were built on machines of other platforms. */
 export function otherPlatforms({ folder, manifest }: ReleaseOptions): ArtifactFile[] {
   const base = `${manifest.name}-${manifest.version}`
   return readdirSync(folder).flatMap((name): ArtifactFile[] => {
@@ -118,7 +118,7 @@ function wheelName(root: string, version: string): string {
   return `${name.replaceAll(/[-.]+/g, '_')}-${version}-py3-none-any.whl`
 }
 
-/** Packs a chart under a name that is not also the name of the npm package. */
+/** Packs a chart. The file is renamed, because the npm package has the same name. */
 function writeChart(root: string, chart: string, file: string): void {
   const installed = run(root, join('test', 'support', 'tools', 'install'), ['helm'])
   inTemporaryFolder((dir) => {
@@ -157,7 +157,7 @@ function inTemporaryFolder(use: (dir: string) => void): void {
   }
 }
 
-/** Runs a program and returns its output. Throws with all of its output if it fails. */
+/** Runs a program and returns its output. If it fails, throws an error with all of its output. */
 function run(cwd: string, program: string, args: readonly string[]): string {
   try {
     return execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })

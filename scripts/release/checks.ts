@@ -1,6 +1,6 @@
 /**
- * Checks that a commit can be released: everything is committed, the changelog has the version
- * with a date, and every file that names the version of Keelson names the same one.
+ * Checks that a commit can be released: all changes are committed, the changelog has a dated entry
+ * for the version, and all files name the same version of Keelson.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
@@ -17,8 +17,8 @@ export function readManifest(root: string): Manifest {
 }
 
 /**
- * Files that name the version. The first group of a pattern is the version, and a required pattern
- * must match at least once. Files are paths or globs, and those that do not exist are skipped.
+ * Files that name the version. The first capture group of a pattern is the version. A required
+ * pattern must match at least once. Files are paths or globs; missing files are skipped.
  */
 const versionPatterns: readonly {
   readonly files: string
@@ -37,7 +37,7 @@ const versionPatterns: readonly {
   .concat(
     ['deploy/**/*.yaml', 'docs/**/*.md', 'README.md'].map((files) => ({
       files,
-      // Tags of images, such as `localhost/keelson:0.1.0`.
+      // Image tags, such as `localhost/keelson:0.1.0`.
       pattern: /\/keelson:(\d[\w.-]*)/g,
       isRequired: false,
     })),
@@ -48,7 +48,7 @@ const versionPatterns: readonly {
     })),
   )
 
-/** Returns the reasons why the commit cannot be released, each with what to do. */
+/** Returns the reasons why the commit cannot be released, each with advice. */
 export function releaseFaults(root: string): string[] {
   const { version } = readManifest(root)
   return [...workTreeFaults(root), ...changelogFaults(root, version), ...versionFaults(root)]
@@ -75,7 +75,7 @@ function changelogFaults(root: string, version: string): string[] {
   return []
 }
 
-/** Returns the text in parentheses of the heading of a version, and the text below the heading. */
+/** Returns the text in parentheses in the heading of a version, and the text below that heading. */
 export function changelogSection(
   root: string,
   version: string,
@@ -102,7 +102,10 @@ function versionFaults(root: string): string[] {
   )
 }
 
-/** Returns the reasons why a commit cannot be published. `gh` creates the release from the tag. */
+/**
+ * Returns the reasons why a commit cannot be published. The tag is required because `gh` creates
+ * the release from it.
+ */
 export function tagFaults(root: string, version: string): string[] {
   const tags = git(root, ['tag', '--points-at', 'HEAD']).split('\n')
   return tags.includes(`v${version}`)

@@ -6,10 +6,10 @@ import { hasFile } from './checks.ts'
 /** A program and its arguments. */
 export type Command = readonly [program: string, ...args: string[]]
 
-/** Architectures by Node's names, and by those of images. */
+/** Maps Node's names of architectures to the names that images use. */
 const imageArchitectures: { readonly [arch: string]: string } = { x64: 'amd64', arm64: 'arm64' }
 
-/** Returns `owner/name` of the repository on GitHub. */
+/** Returns the name of the repository on GitHub as `owner/name`. */
 export function repositoryOf(url: string): string {
   const found = /github\.com[/:]([^/]+\/[^/]+?)(?:\.git)?$/.exec(url)?.[1]
   if (found === undefined)
@@ -17,7 +17,9 @@ export function repositoryOf(url: string): string {
   return found
 }
 
-/** Returns the commands in the order in which they run: a release on GitHub is the last one. */
+/**
+ * Returns the commands in the order in which they run. The last one creates the release on GitHub.
+ */
 export function publishCommands(
   release: ReleaseOptions,
   artifacts: readonly ArtifactFile[],
@@ -87,7 +89,9 @@ function imageCommands(
   ]
 }
 
-/** Go finds the version of a module in a subfolder by a tag with the path of the folder. */
+/**
+ * For a module in a subfolder, Go finds a version by a tag that begins with the path of the folder.
+ */
 function goCommands({ root, manifest }: ReleaseOptions): Command[] {
   if (!hasFile(root, 'clients/go/go.mod')) return []
   const tag = `clients/go/v${manifest.version}`
@@ -97,7 +101,7 @@ function goCommands({ root, manifest }: ReleaseOptions): Command[] {
   ]
 }
 
-/** Returns a command as text that a shell reads as the same arguments. */
+/** Returns a command as shell text that yields the same arguments. */
 export const shellText = (command: Command): string =>
   command
     .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))

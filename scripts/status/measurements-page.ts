@@ -1,4 +1,7 @@
-/** Generates docs/reference/measurements.md: all claims by area, the stored runs and verdicts. */
+/**
+ * Generates docs/reference/measurements.md, which lists all claims by area, the stored runs and the
+ * verdicts on texts.
+ */
 import {
   type Figure,
   isMet,
@@ -55,7 +58,7 @@ function claimsTable(area: string, claims: readonly Claim[]): readonly string[] 
   ]
 }
 
-/** Formats a list item, in lines of at most 100 columns. */
+/** Formats a list item in lines of at most 100 columns. */
 function listItem(item: string): readonly string[] {
   const lines: string[] = []
   let line = '-'

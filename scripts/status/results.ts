@@ -1,14 +1,14 @@
-/** Reads bench/results/, and checks the claims. */
+/** Reads bench/results/ and checks the claims. */
 import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { KeptRun } from '../../bench/report/figure.ts'
 import type { LanguageVerdicts } from '../../test/support/language-sample.ts'
 
-/** A result of a suite or a measurement, as bench/results/claims.json contains it. */
+/** A result of a test suite or a measurement, as stored in bench/results/claims.json. */
 export type Claim = {
   readonly area: string
   readonly claim: string
-  /** Short text of the claim on docs/status.md. Absent if only measurements.md has the claim. */
+  /** Short text for docs/status.md. Absent if the claim is only on measurements.md. */
   readonly summary?: string
   readonly value: string
   readonly target?: string
@@ -17,9 +17,9 @@ export type Claim = {
   readonly command: string
   readonly date: string
   readonly commit?: string
-  /** Why a value misses its target, or a remark about the run. */
+  /** The reason why a value misses its target, or a remark about the run. */
   readonly note?: string
-  /** The cause of a missed target in one short line, if the note is longer. */
+  /** The reason for a missed target in one short line, if the note is longer. */
   readonly cause?: string
 }
 
@@ -36,7 +36,7 @@ const root = join(import.meta.dirname, '..', '..')
 const folder = join(root, 'bench', 'results')
 const CLAIMS = 'claims.json'
 const languageFile = /^language-.*\.json$/
-/** The command of a claim that no program measures. */
+/** The command of a claim that was not measured by a program. */
 export const BY_HAND = 'measured by hand'
 
 export function readResults(): Results {
@@ -53,7 +53,7 @@ export function readResults(): Results {
   }
 }
 
-/** Maximum number of words of docs/status.md, which is one page. `wc -w` counts the same. */
+/** Maximum number of words of docs/status.md, which is one page. The count is that of `wc -w`. */
 const WORDS_MAX = 2500
 
 export function faultsOfStatus(page: string): readonly string[] {
@@ -81,7 +81,10 @@ export function isMissed(claim: Claim): claim is MissedClaim {
   )
 }
 
-/** Returns what a command names and the repository does not have. */
+/**
+ * Returns an error for each file or script that a command names and the repository does not
+ * contain.
+ */
 export function faultsOfCommand(command: string): readonly string[] {
   if (command === BY_HAND) return []
   const files = [...command.matchAll(/(?:\.\/)?[\w./*-]+\.(?:ts|js|mjs)\b|\.ci\/run\b/g)]
