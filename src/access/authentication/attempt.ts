@@ -1,18 +1,19 @@
-/** The result of one authenticator for one request. */
+/** The result of trying to authenticate a request with one authenticator. */
 import type { User } from '../../api/user.ts'
 
 export type AuthenticatedUser = {
   readonly user: User
   /** Warnings to send to the client with the response. */
   readonly warnings?: readonly string[]
-  /** Annotations for the audit event of the request. */
+  /** Annotations to add to the audit event of the request. */
   readonly annotations?: { readonly [key: string]: string }
 }
 
 export type Attempt =
   | ({ readonly kind: 'known' } & AuthenticatedUser)
   /**
-   * The request has a credential of this kind, but it is not valid. The reason is for the log only.
+   * The request has a credential of this kind, but the credential is not valid. The reason is only
+   * logged.
    */
   | { readonly kind: 'bad'; readonly why: string }
   | { readonly kind: 'unknown' }

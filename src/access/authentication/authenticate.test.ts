@@ -42,8 +42,8 @@ const closed = createAuthenticate({
 })
 
 /**
- * Returns the user name, or `401` if the request is rejected, followed by ", warned" if there is a
- * warning.
+ * Returns the user name, or `401` if the request is rejected. Appends ", warned" if the response
+ * has a warning.
  */
 function seen(
   headers: IncomingHttpHeaders,
@@ -100,7 +100,7 @@ test('the token of a TokenReview ends at the first whitespace character', () => 
   ])
 })
 
-test('a token is accepted where anonymous requests are disabled', () => {
+test('a valid token is required if anonymous requests are disabled', () => {
   assert.equal(seen({}, closed), '401')
   assert.equal(seen({ authorization: 'Bearer  b' }, closed), '401, warned')
   assert.equal(seen({ authorization: 'Bearer b' }, closed), 'b')
@@ -135,7 +135,7 @@ const websocketCases: readonly [string, string, string][] = [
   ],
 ]
 for (const [what, protocols, wanted] of websocketCases) {
-  test(`a token as a WebSocket subprotocol, ${what}, results in ${wanted}`, () => {
+  test(`a token in a WebSocket subprotocol, ${what}, results in ${wanted}`, () => {
     const headers = {
       connection: 'Upgrade',
       upgrade: 'websocket',
@@ -174,7 +174,7 @@ const byCertificate = createAuthenticate({
   ...reported,
 })
 
-test('the common name of a verified client certificate is the user and its organizations are the groups', () => {
+test('a verified client certificate yields its common name as the user and its organizations as groups', () => {
   const peer = client('jane')
   const found = byCertificate({ headers: {}, path: '/', peerCertificate: () => peer }, quiet, 0)
   assert.ok(!(found instanceof Promise))
@@ -209,7 +209,7 @@ test('a certificate is accepted only during its validity period', () => {
   assert.equal(seen({}, later, peer), '401')
 })
 
-test('anonymous requests can be limited to some paths', () => {
+test('anonymous requests can be restricted to a list of paths', () => {
   const some = createAuthenticate({
     authenticateToken,
     anonymous: { isEnabled: true, paths: ['/livez', ''] },
@@ -229,7 +229,7 @@ test('anonymous requests can be limited to some paths', () => {
   assert.equal(seen({ authorization: 'Bearer c' }, some, undefined, '/livez'), '401')
 })
 
-test('the log contains the reason for which a credential is rejected, but not the token', () => {
+test('the log contains the reason why a credential is rejected, but not the token', () => {
   logged.length = 0
   seen({}, closed)
   assert.deepEqual(logged, [])
@@ -240,9 +240,12 @@ test('the log contains the reason for which a credential is rejected, but not th
   )
 })
 
-/** Returns the certificate with another serial number. Its signature is no longer valid. */
+/**
+ * Returns a copy of the certificate with a different serial number. The signature of the copy is
+ * invalid.
+ */
 function withSerial({ certificate: { raw } }: PeerCertificate, serial: Buffer): PeerCertificate {
-  // The headers of two sequences and the version precede the serial number.
+  // In DER, the serial number follows the headers of two sequences and the version.
   const lengthAt = 14
   const [version, rest] = [
     raw.subarray(8, lengthAt - 1),
@@ -262,7 +265,7 @@ function shownSerial(serial: Buffer): string | undefined {
   return /SN=(\S+)/.exec(logged.join('\n'))?.[1]
 }
 
-test('the serial number of a rejected certificate is logged with a bounded length', () => {
+test('a long serial number of a rejected certificate is truncated in the log', () => {
   assert.equal(shownSerial(Buffer.from([1, 0])), '256')
   assert.equal(shownSerial(Buffer.from([0xff])), '-1')
   assert.equal(shownSerial(Buffer.alloc(20, 0x7f)), String(BigInt(`0x${'7f'.repeat(20)}`)))
@@ -278,7 +281,7 @@ test('the subject of a rejected certificate is not read', () => {
   assert.equal(reads, 0)
 })
 
-test('attack: a key that makes Node abort when it reads the subject of the certificate does no harm', async () => {
+test('attack: a certificate with a key that makes Node abort when its subject is read does not stop the server', async () => {
   const { certificatePem, keyPem } = createAuthority('clients', now)
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'brainpoolP256r1' })
   const subject = [{ id: '550403', text: 'jane' }]
@@ -293,7 +296,7 @@ test('attack: a key that makes Node abort when it reads the subject of the certi
   )
 })
 
-test('attempts are counted by result, and users under a small set of names', async () => {
+test('attempts are counted by result, and authenticated requests by one of a few user names', async () => {
   const all = new Metrics()
   const counted = { ...reported, metrics: new AuthenticationMetrics(all) }
   const entries = ['admin', 'jane', 'joe@example.org'].map((name) => ({
@@ -329,7 +332,7 @@ test('attempts are counted by result, and users under a small set of names', asy
   for (const line of wanted) assert.ok(lines.includes(line), line)
 })
 
-test('a fixed token is looked up once for a shared header object, and on every request for other headers', () => {
+test('a fixed token is looked up once for a shared header object, but on every request for other header objects', () => {
   const asked: string[] = []
   const by = createAuthenticate({
     fixedToken: (token) => {

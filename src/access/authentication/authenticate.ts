@@ -1,8 +1,8 @@
 /**
- * Authenticates requests. The authenticators run in the order of kube-apiserver, and the first that
- * recognizes the caller wins. If none does, a request with an invalid credential is rejected, and
- * any other request may be anonymous. The client learns only that it is unauthorized; the reasons
- * are logged.
+ * Authenticates requests. The authenticators run in the same order as in kube-apiserver, and the
+ * first one that recognizes the caller determines the user. If no authenticator recognizes the
+ * caller, a request with an invalid credential is rejected, and any other request can be anonymous.
+ * The response says only that the request is unauthorized; the reasons are logged.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError, unauthorized } from '../../api/errors.ts'
@@ -20,7 +20,7 @@ import type { AuthenticationMetrics } from './metrics.ts'
 import type { VerifyProxy } from './request-header.ts'
 import { joinReasons } from './token-chain.ts'
 
-/** The parts of a request that can carry credentials, and its path. */
+/** The path of a request, and the parts that can contain credentials. */
 export type Credentials = {
   readonly headers: IncomingHttpHeaders
   readonly path: string
@@ -29,7 +29,7 @@ export type Credentials = {
 
 /**
  * Authenticates a request, or fails with Unauthorized. Returns a promise only if it has to wait,
- * for example for an object that a token is bound to.
+ * for example to read an object that a token is bound to.
  *
  * `response` collects warnings for the client, which are sent even if the request is rejected.
  * `startMs` is the time on the monotonic clock from which the duration is measured.
@@ -41,20 +41,20 @@ export type Authenticate = (
 ) => MaybePromise<AuthenticatedUser>
 
 export type AuthenticateOptions = {
-  /** Verifies front proxies. Absent if none are configured. */
+  /** Verifies front proxies. Absent if no front proxies are configured. */
   readonly verifyProxy?: VerifyProxy | undefined
   /** Verifies client certificates. Absent if client certificates are ignored. */
   readonly verifyCertificate?: VerifyCertificate | undefined
   /**
-   * Returns the user of a token that stays the same while the server runs. For header objects that
-   * many requests share, the lookup is done once.
+   * Returns the user of a token that is fixed while the server runs. The result is remembered for
+   * header objects that many requests share.
    */
   readonly fixedToken?: ((token: string) => AuthenticatedUser | undefined) | undefined
   /** Authenticates all other tokens, for the audiences of the server. */
   readonly authenticateToken: (token: string) => MaybePromise<Attempt>
   /**
-   * Settings of anonymous requests. `paths` lists the paths that accept them; an empty list means
-   * all.
+   * Settings for anonymous requests. `paths` lists the paths that accept them; an empty list means
+   * all paths.
    */
   readonly anonymous: { readonly isEnabled: boolean; readonly paths: readonly string[] }
   readonly metrics: AuthenticationMetrics
@@ -72,7 +72,8 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     return known
   }
   const refuse = (error: unknown, refusals: readonly string[], startMs: number): never => {
-    // Any other kind of error, for example a failed etcd request, counts as a failed authenticator.
+    // Any other kind of error, for example a failed etcd request, is counted as an error of an
+    // authenticator.
     const isNobody =
       refusals.length === 0 && error instanceof ApiError && error.reason === 'Unauthorized'
     metrics.refuse(isNobody ? 'failure' : 'error', monotonicMs() - startMs)
@@ -94,8 +95,8 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
 }
 
 /**
- * Finds the user of a request, or fails with Unauthorized. Adds the reasons for which credentials
- * are invalid to `refusals`.
+ * Finds the user of a request, or fails with Unauthorized. If a credential is invalid, adds the
+ * reason to `refusals`.
  */
 type Identify = (
   credentials: Credentials,
@@ -105,7 +106,7 @@ type Identify = (
 
 type TokenResult = MaybePromise<AuthenticatedUser | undefined>
 
-/** Creates a function that tries the authenticators in the order of kube-apiserver. */
+/** Creates a function that tries the authenticators in the same order as kube-apiserver. */
 function createIdentify(options: AuthenticateOptions): Identify {
   const { verifyProxy, verifyCertificate, fixedToken, authenticateToken, anonymous } = options
   const logRefusal = createBoundedLog(options.log, options.clock)
@@ -161,9 +162,9 @@ function createIdentify(options: AuthenticateOptions): Identify {
 const invalidToken = 'invalid bearer token'
 
 /**
- * Returns the user of an attempt and records why a credential is invalid. `unknownIs` is the reason
- * to record if no authenticator recognizes the credential. If it is absent, such a credential is
- * ignored.
+ * Returns the user of an attempt, or records why the credential is invalid. `unknownIs` is the
+ * reason to record if no authenticator recognizes the credential. If `unknownIs` is absent, nothing
+ * is recorded for such a credential.
  */
 function knownOf(
   attempt: Attempt,
@@ -177,8 +178,8 @@ function knownOf(
 }
 
 /**
- * Calls `other` if there is no result. Checks inline instead of calling `thenMaybe`, because most
- * requests need no closure here.
+ * Calls `other` if there is no result. Does not use `thenMaybe`, which would create a closure for
+ * every request.
  */
 const orElse = (
   result: TokenResult,

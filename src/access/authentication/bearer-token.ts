@@ -8,9 +8,9 @@ import { elementsOf, firstHeader, trimWhiteSpace } from '../../api/request.ts'
 export type BearerTokenResult =
   | { readonly kind: 'none' }
   | { readonly kind: 'token'; readonly token: string }
-  /** The token is malformed, so the request cannot be anonymous. */
+  /** The header or subprotocol is malformed, so the request must not be treated as anonymous. */
   | { readonly kind: 'bad' }
-  /** Two spaces precede the token. It is ignored, with a warning to the client. */
+  /** Two spaces precede the token. The token is ignored, and the response has a warning. */
   | { readonly kind: 'ignored'; readonly warning: string }
 
 const none: BearerTokenResult = { kind: 'none' }
@@ -20,8 +20,8 @@ const extraSpace =
   'the provided Authorization header contains extra space before the bearer token, and is ignored'
 
 /**
- * Reads the token of the Authorization header. Any other authentication scheme counts as no
- * credentials.
+ * Reads the token from the Authorization header. A header with another authentication scheme is
+ * treated as if it were absent.
  */
 export function tokenInHeader(headers: IncomingHttpHeaders): BearerTokenResult {
   const header = firstHeader(headers, 'authorization')
@@ -34,8 +34,8 @@ export function tokenInHeader(headers: IncomingHttpHeaders): BearerTokenResult {
 
 /**
  * Reads the token of a TokenReview as if it were in an Authorization header, as kube-apiserver
- * does. Whitespace, including that of Unicode, ends the token. Returns undefined if no token is
- * left.
+ * does. The token ends at the first whitespace character, including Unicode whitespace. Returns
+ * undefined if the token is empty.
  */
 export function reviewedToken(text: string): string | undefined {
   const found = tokenInHeader({ authorization: `Bearer ${text.trimEnd()}` })

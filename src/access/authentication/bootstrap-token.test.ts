@@ -118,7 +118,7 @@ for (const [what, token, secret, wanted] of cases) {
     assert.equal(await seen(token, secret), wanted))
 }
 
-test('a Secret that is missing from the cache is read from etcd, and other tokens cause no reads', async () => {
+test('a Secret that is missing from the cache is read from etcd, and a malformed token causes no read', async () => {
   const reads: string[] = []
   const authenticate = createBootstrapTokens({
     readSecret: async (name, at) => {

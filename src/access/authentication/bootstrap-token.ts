@@ -1,7 +1,7 @@
 /**
- * Bootstrap tokens, with which nodes join a cluster. A token has the form `id.secret`, and the
- * Secret kube-system/bootstrap-token-<id> defines it. A token that cannot be used, for any reason,
- * is treated like one that does not exist, so that clients cannot find out which ids exist.
+ * Bootstrap tokens, which nodes use to join a cluster. A token has the form `id.secret`, and the
+ * Secret kube-system/bootstrap-token-<id> defines it. A token that cannot be used is treated like a
+ * token that does not exist, whatever the reason, so that clients cannot find out which ids exist.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
@@ -15,7 +15,9 @@ const extraGroup = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
 const NANOS_PER_MS = 1_000_000n
 
 export type BootstrapTokenOptions = {
-  /** Reads a Secret of kube-system, either from the cache or in its latest state. */
+  /**
+   * Reads a Secret in the namespace kube-system, either from the cache or with a linearizable read.
+   */
   readonly readSecret: (name: string, at: 'any' | 'latest') => MaybePromise<KubeObject | undefined>
   readonly wallMs: () => number
   readonly log: Log
@@ -31,8 +33,8 @@ export function createBootstrapTokens(
 }
 
 /**
- * Authenticates a token. It is rejected only on the basis of the latest state, because the cache
- * may lag behind the write of a Secret. A rejection takes the same time whatever the reason.
+ * Authenticates a token. A token is rejected only after a linearizable read, because the cache may
+ * lag behind the write of a Secret. All rejections take the same time, whatever the reason.
  */
 async function authenticate(
   id: string,
@@ -62,7 +64,7 @@ async function authenticate(
 type ReadToken = { readonly groups: readonly string[] }
 type BootstrapCredentials = { readonly id: string; readonly secret: string; readonly nowMs: number }
 
-/** Returns the groups of the token, or the reason for which it cannot be used. */
+/** Returns the groups of the token, or the reason why it cannot be used. */
 function readToken(
   object: KubeObject,
   { id, secret, nowMs }: BootstrapCredentials,
@@ -83,14 +85,17 @@ function readToken(
   return { groups: [...new Set(['system:bootstrappers', ...groups])].toSorted() }
 }
 
-/** Compares two secrets in constant time. It compares digests, because the lengths may differ. */
+/**
+ * Compares two secrets in constant time. Compares their digests, because the secrets can differ in
+ * length.
+ */
 const isSame = (one: string, other: string): boolean =>
   timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
 
 /**
- * Whether a token has expired. A token without an expiration never expires, and one whose
- * expiration cannot be parsed has expired. Lowercase letters are rejected because Go's RFC 3339
- * parser accepts only capitals.
+ * Whether a token has expired. A token without an expiration never expires. A token with an
+ * expiration that cannot be parsed has expired. Lowercase `t` and `z` are rejected, because Go's
+ * RFC 3339 parser accepts only capitals.
  */
 function isExpired(expiration: string, nowMs: number): boolean {
   if (expiration === '') return false

@@ -14,7 +14,7 @@ const peer = (by: Certificate, isVerified = true): PeerCertificate => {
   return { certificate: new X509Certificate(certificatePem), isVerified }
 }
 
-test('a certificate is accepted only for the use of the authority that issued it', () => {
+test('a certificate is accepted only for the use that its authority is configured for', () => {
   const pems = { client: one.certificatePem, requestHeader: other.certificatePem }
   const authorities = new ClientAuthorities(pems, () => nowMs)
   const [ofOne, ofOther] = [peer(one), peer(other)]
@@ -27,7 +27,7 @@ test('a certificate is accepted only for the use of the authority that issued it
     assert.match(authorities.faultOf(ofOther, 'client') ?? '', /not in --client-ca-file/)
     assert.equal(authorities.faultOf(ofOther, 'requestHeader'), undefined)
   }
-  // OpenSSL may have found a path through an intermediate that Node does not expose, so the
+  // OpenSSL might have found a path through an intermediate that Node does not expose, so the
   // authority is unknown.
   assert.ok(authorities.faultOf(peer(third), 'client') !== undefined)
   assert.ok(authorities.faultOf(peer(third), 'requestHeader') !== undefined)
@@ -44,7 +44,7 @@ test('a certificate that OpenSSL did not verify is rejected for every use', () =
   }
 })
 
-test('with authorities of one kind only, the verdict of OpenSSL holds for that kind', () => {
+test('if only one kind of authority is configured, a certificate that OpenSSL verified is accepted for that kind', () => {
   const authorities = new ClientAuthorities(
     { client: one.certificatePem, requestHeader: null },
     () => nowMs,

@@ -2,9 +2,9 @@
  * Determines which certificate authority issued a client certificate. Client CAs issue certificates
  * that name users; request header CAs issue certificates that identify front proxies.
  *
- * OpenSSL verifies a certificate during the handshake, against all of these authorities together.
- * Node does not expose the path that OpenSSL found, nor the intermediates that the client sent. So
- * if both kinds are configured, or the bundles have changed since the handshake, a certificate is
+ * During the handshake, OpenSSL verifies a certificate against the authorities of both kinds. Node
+ * does not expose the path that OpenSSL found, nor the intermediates that the client sent. So if
+ * both kinds are configured, or the bundles have changed since the handshake, a certificate is
  * accepted for those uses whose bundle contains its issuer.
  */
 import type { X509Certificate } from 'node:crypto'
@@ -13,10 +13,10 @@ import { parseCertificates } from '../../lib/x509/trust-anchors.ts'
 
 export type AuthorityUse = 'client' | 'requestHeader'
 
-/** PEM bundles by use. Null means that none is configured. */
+/** PEM bundles by use. Null means that no bundle is configured for a use. */
 export type AuthorityPems = { readonly [use in AuthorityUse]: string | null }
 
-/** Joins all bundles, for TLS. Returns undefined if none is configured. */
+/** Joins all bundles, for TLS. Returns undefined if no bundle is configured. */
 export function joinPems(pems: AuthorityPems): string | undefined {
   const given = Object.values(pems).filter((pem) => pem !== null)
   return given.length === 0 ? undefined : given.join('\n')
@@ -40,7 +40,7 @@ export class ClientAuthorities {
     return this.#pems
   }
 
-  /** Replaces the bundles. Throws if a bundle cannot be parsed; then nothing changes. */
+  /** Replaces the bundles. If a bundle cannot be parsed, throws and keeps the current bundles. */
   set(pems: AuthorityPems): void {
     const [client, requestHeader] = [anchorsOf(pems.client), anchorsOf(pems.requestHeader)]
     this.#pems = pems
@@ -49,8 +49,8 @@ export class ClientAuthorities {
   }
 
   /**
-   * Returns undefined if one of these authorities issued the certificate and it was valid at the
-   * handshake, otherwise the reason for which it is rejected.
+   * Returns undefined if a configured authority issued the certificate for this use and OpenSSL
+   * verified it. Otherwise returns the reason for the rejection.
    */
   faultOf(peer: PeerCertificate, use: AuthorityUse): string | undefined {
     if (!peer.isVerified) return peer.fault ?? 'certificate signed by unknown authority'

@@ -1,6 +1,6 @@
 /**
- * Authenticates client certificates. The common name of the subject is the user, and its
- * organizations are the groups. OpenSSL has verified during the handshake that the chain leads to a
+ * Authenticates client certificates. The common name of the subject is the user, and the
+ * organizations are the groups. During the handshake, OpenSSL verified that the chain leads to a
  * configured authority, and that the certificate is for clients. A connection can outlive its
  * certificate, so the validity period is checked for each request.
  */
@@ -23,12 +23,15 @@ const SERIAL_HEX_DIGITS_MAX = 40
 export type VerifyCertificate = (peer: PeerCertificate) => Attempt
 
 export type CertificateOptions = {
-  /** Returns the reason for which no client CA accepts the certificate, or undefined. */
+  /**
+   * Returns undefined if a client CA accepts the certificate, otherwise the reason for the
+   * rejection.
+   */
   readonly faultOf: (peer: PeerCertificate) => string | undefined
   /** Whether the feature gate AllowParsingUserUIDFromCertAuth is enabled. */
   readonly parsesUid: boolean
   readonly wallMs: () => number
-  /** Observes the remaining lifetime of each certificate. */
+  /** Records the remaining lifetime of each certificate. */
   readonly lifetimes: { observe(seconds: number): void }
 }
 
@@ -41,8 +44,8 @@ export function createVerifyCertificate(options: CertificateOptions): VerifyCert
     const validity = validities.get(peer) ?? validityOf(peer.certificate)
     validities.set(peer, validity)
     lifetimes.observe((validity.toMs - nowMs) / 1000)
-    // Do not read the subject of an unverified certificate: anyone can create one, with a very long
-    // subject.
+    // Do not read the subject of an unverified certificate: anyone can create a certificate with a
+    // very long subject.
     const fault = faultOf(peer) ?? (isInTime(validity, nowMs) ? undefined : outOfTime)
     if (fault !== undefined) return refuse(peer, fault)
     const attempt = attempts.get(peer) ?? attemptOf(peer, parsesUid)
@@ -69,9 +72,9 @@ export const refuse = ({ certificate }: PeerCertificate, why: string): Attempt =
 })
 
 /**
- * Formats the serial number in decimal, as kube-apiserver does. One that is longer than RFC 5280
- * allows is truncated and printed in hexadecimal, because anyone can create such a certificate and
- * the conversion to decimal is slow.
+ * Formats the serial number in decimal, as kube-apiserver does. A serial number that is longer than
+ * RFC 5280 allows is truncated and printed in hexadecimal, because the conversion to decimal is
+ * slow and anyone can create such a certificate.
  */
 function shownSerial({ serialNumber }: X509Certificate): string {
   const sign = serialNumber.startsWith('-') ? '-' : ''
@@ -89,8 +92,8 @@ function attemptOf(peer: PeerCertificate, parsesUid: boolean): Attempt {
 }
 
 /**
- * Returns the user that the subject names, undefined if it has no common name, or the reason to
- * reject the certificate: it cannot be read, or it has several UIDs or an empty one.
+ * Returns the user that the subject names, or undefined if the subject has no common name. Returns
+ * the reason for a rejection if the subject cannot be read, has several UIDs, or has an empty UID.
  */
 function userOf(certificate: X509Certificate, parsesUid: boolean): User | string | undefined {
   const subject = subjectOf(certificate)
@@ -115,8 +118,8 @@ function userOf(certificate: X509Certificate, parsesUid: boolean): User | string
 export const unreadable = 'the subject of the certificate cannot be read'
 
 /**
- * Returns the common name of the subject, or an empty string if there is none. The last of several
- * common names counts, as in Go. Returns undefined if the subject cannot be read.
+ * Returns the common name of the subject, or an empty string if there is no common name. If there
+ * are several, the last one is used, as in Go. Returns undefined if the subject cannot be read.
  */
 export function commonNameOf(certificate: X509Certificate): string | undefined {
   const subject = subjectOf(certificate)

@@ -76,7 +76,7 @@ const renamed = (world: TokenCase) => ({
   ...('account' in world ? { serviceaccounts: world.account } : {}),
 })
 
-test('a legacy token authenticates its service account for the audiences of the server, and its use is recorded', async () => {
+test('a legacy token authenticates its service account for the audiences of the server, and the day of use is recorded', async () => {
   const { result, labels, counted } = await seen()
   assert.deepEqual(result, {
     kind: 'known',
@@ -98,13 +98,13 @@ test('a legacy token authenticates its service account for the audiences of the 
 const used = (day: string) =>
   secret(token, { labels: { 'kubernetes.io/legacy-token-last-used': day } })
 
-test('the use of a token is recorded once a day', async () => {
+test('the use of a token is recorded once per day', async () => {
   assert.deepEqual((await seen({ secret: used('2026-01-30') })).labels, ['s 2026-01-31'])
   for (const day of ['2026-01-31', '2026-02-01'])
     assert.deepEqual((await seen({ secret: used(day) })).labels, [])
 })
 
-test('an auto-generated token causes a warning, and a token marked as invalid is rejected but its use is recorded', async () => {
+test('an auto-generated token causes a warning; a token that is marked as invalid is rejected, but its use is recorded', async () => {
   const { result, counted } = await seen({ account: account({ secrets: [{ name: 's' }] }) })
   assert.ok(result.kind === 'known')
   assert.match(
@@ -122,7 +122,7 @@ test('an auto-generated token causes a warning, and a token marked as invalid is
   assert.deepEqual(marked.counted, ['invalid_legacy_auto_token_uses_total', 'legacy_tokens_total'])
 })
 
-test('a token is valid while its Secret and service account exist, unless lookup is disabled', async () => {
+test('a token is valid only while its Secret and service account exist, unless lookup is disabled', async () => {
   const gone = { deletionTimestamp: '2026-01-31T22:59:59Z' }
   const cases: readonly [TokenCase, string][] = [
     [{ secret: undefined }, 'Token has been invalidated'],

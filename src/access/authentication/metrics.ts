@@ -33,8 +33,8 @@ const lifetimeBounds = [
 ]
 
 /**
- * Result of an authentication attempt. `failure` means that a request without credentials may not
- * be anonymous. `error` means that a credential is invalid or that an authenticator failed.
+ * Result of authenticating a request. `failure` means that the request has no credentials and must
+ * not be anonymous. `error` means that a credential is invalid or that an authenticator failed.
  */
 type Result = 'success' | 'failure' | 'error'
 
@@ -47,7 +47,7 @@ export class AuthenticationMetrics {
   readonly #users: Counter
   readonly #attempts: Counter
   readonly #seconds: Histogram
-  /** Counts by the user name that the metric shows. */
+  /** Counts by user name, as shown in the metric. */
   readonly #ofUsers = new Map<string, Count>()
   readonly #results = new Map<Result, Series>()
 
@@ -129,7 +129,7 @@ const aboutCache = (name: string, help: string) => ({
   labels: ['status'],
 })
 
-/** Metrics of the caches of token authenticators. */
+/** Metrics of the token cache. */
 export class TokenCacheMetrics {
   readonly #requests: Counter
   readonly #seconds: Histogram
@@ -172,7 +172,7 @@ export class TokenCacheMetrics {
     this.#seconds.with(status).observe(ms / 1000)
   }
 
-  /** Counts a request that starts (1) or stops (-1) waiting for a lookup. */
+  /** Adds 1 when a request starts to wait for a lookup, and -1 when it stops waiting. */
   wait(change: 1 | -1): void {
     this.#waiting.add(change)
   }

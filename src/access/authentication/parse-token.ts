@@ -1,7 +1,7 @@
 /**
- * Parses JWTs. The authenticators of service accounts, legacy tokens and OIDC issuers look at a
- * token one after the other, in the same tick, to find out which of them it belongs to. At that
- * point nothing has verified the token. Parsing a long token takes milliseconds, so it is parsed
+ * Parses JWTs. The authenticators of service accounts, legacy tokens and OIDC issuers inspect a
+ * token one after the other, in the same tick, to find out which authenticator is responsible. The
+ * token is not verified at that point. Parsing a long token takes milliseconds, so it is parsed
  * only once.
  */
 import { parseJson } from '../../api/json-value.ts'
@@ -18,7 +18,7 @@ export type ParseToken = (token: string) => Jwt | undefined
 
 export function createParseToken(): ParseToken {
   let last: { readonly token: string; readonly jwt: Jwt | undefined } | undefined
-  // Never keep a token beyond the current tick.
+  // Do not retain a token beyond the current tick.
   const forget = (): void => {
     last = undefined
   }

@@ -31,7 +31,7 @@ function seen(
   return attempt.kind === 'known' ? attempt.user : attempt.kind === 'bad' ? attempt.why : undefined
 }
 
-test('a proxy names the user in headers', () => {
+test('a front proxy passes the name, uid, groups and extra fields of the user in headers', () => {
   const headers = {
     'x-remote-user': 'jane, of x',
     'x-remote-uid': 'u1',
@@ -54,7 +54,7 @@ test('a proxy names the user in headers', () => {
   })
 })
 
-test('headers without a user name do not authenticate', () => {
+test('a request whose headers have no user name is not authenticated', () => {
   assert.equal(seen({}), undefined)
   assert.equal(seen({ 'x-remote-user': '', 'x-remote-group': 'system:masters' }), undefined)
   assert.equal(seen({ 'x-remote-user': ['', 'jane'] }), undefined)
@@ -93,7 +93,7 @@ test('bytes that are whitespace only in Latin-1 are not trimmed from names', () 
   }
 })
 
-test('headers are trusted only with the certificate of a proxy', () => {
+test('headers are trusted only if the client certificate identifies a front proxy', () => {
   const headers = { 'x-remote-user': 'jane' }
   assert.match(
     String(seen(headers, {}, peer('proxy', false))),

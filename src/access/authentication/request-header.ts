@@ -1,7 +1,7 @@
 /**
  * Front proxies. A proxy that authenticates users passes their names in request headers. The
- * headers are trusted only if the connection has a client certificate that a request header CA
- * issued for one of the allowed names.
+ * headers are trusted only if the client certificate of the connection was issued by a request
+ * header CA for one of the allowed names.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { IdentityHeaders } from '../../api/identity-headers.ts'
@@ -23,7 +23,10 @@ export type RequestHeaderOptions = {
   readonly headers: IdentityHeaders
   /** Common names that the certificate of the proxy may have. An empty list allows any name. */
   readonly allowedNames: readonly string[]
-  /** Returns the reason for which no request header CA accepts the certificate, or undefined. */
+  /**
+   * Returns undefined if a request header CA accepts the certificate, otherwise the reason for the
+   * rejection.
+   */
   readonly faultOf: (peer: PeerCertificate) => string | undefined
   readonly wallMs: () => number
 }
@@ -50,7 +53,10 @@ export function createVerifyProxy(options: RequestHeaderOptions): VerifyProxy {
   }
 }
 
-/** A proxy, by its certificate. The name is undefined if the subject cannot be read. */
+/**
+ * A front proxy, identified by its certificate. The name is undefined if the subject cannot be
+ * read.
+ */
 type Proxy = Validity & { readonly name: string | undefined }
 
 const proxyOf = ({ certificate }: PeerCertificate): Proxy => ({
@@ -58,7 +64,7 @@ const proxyOf = ({ certificate }: PeerCertificate): Proxy => ({
   name: commonNameOf(certificate),
 })
 
-/** Returns undefined if no header names a user. */
+/** Returns the user that the headers name, or undefined if no header contains a user name. */
 function userOf(headers: IncomingHttpHeaders, names: IdentityHeaders): User | undefined {
   const name = firstOf(headers, names.username)
   if (name === '') return undefined
@@ -70,7 +76,9 @@ function userOf(headers: IncomingHttpHeaders, names: IdentityHeaders): User | un
   return extra.size === 0 ? user : { ...user, extra: Object.fromEntries(extra) }
 }
 
-/** Returns the first value of the first header whose first value is not empty. */
+/**
+ * Returns the first value of the first header whose first value is not empty, or an empty string.
+ */
 function firstOf(headers: IncomingHttpHeaders, names: readonly string[]): string {
   for (const name of names) {
     const [value = ''] = headerValues(headers, name)

@@ -3,12 +3,15 @@ import { quote } from '../../api/quote.ts'
 import { badToken, type TokenResult } from './token-authenticator.ts'
 
 /**
- * Maximum number of audiences in an error message, which is logged. No real token has this many.
+ * Maximum number of audiences that an error message lists, because the message is logged. No real
+ * token has this many audiences.
  */
 const SHOWN_MAX = 20
 const SHOWN_CHARACTERS_MAX = 256
 
-/** Returns the audiences of a token's claims. The `aud` claim is a string or a list of strings. */
+/**
+ * Returns the audiences in the claims of a token. The `aud` claim is a string or a list of strings.
+ */
 export const audiencesOf = ({ aud }: Fields): readonly string[] =>
   typeof aud === 'string' ? [aud] : textsOf(aud)
 

@@ -1,11 +1,14 @@
 import type { JwtKey } from '../../lib/jwt.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 
-/** The keys that verify service account tokens, either from files or from an external signer. */
+/**
+ * The keys that verify service account tokens. They come either from files or from an external
+ * signer.
+ */
 export interface ServiceAccountKeys {
   /**
-   * Returns the keys with this id; an empty id means all keys. Returns a promise only if it has to
-   * call an external signer.
+   * Returns the keys with this id; an empty id means all keys. Returns a promise only if an
+   * external signer has to be called.
    */
   readonly find: (keyId: string) => MaybePromise<readonly JwtKey[]>
 }

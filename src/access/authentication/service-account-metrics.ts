@@ -1,4 +1,4 @@
-/** Counters of the use of service account tokens by kind, as in kube-apiserver. */
+/** Counters for the use of service account tokens, by kind of token, as in kube-apiserver. */
 import type { Count, Metrics } from '../../lib/telemetry/metrics.ts'
 
 const help = {

@@ -16,8 +16,8 @@ export class ServiceAccountSignatures {
   readonly #keys: ServiceAccountKeys
   readonly #parse: ParseToken
   /**
-   * The key that verified a token, by the digest of the token. An entry is valid only while its key
-   * is still among the configured keys.
+   * Maps the digest of a token to the key that verified the token. An entry is valid only while the
+   * key is still configured.
    */
   readonly #verified = new Map<string, JwtKey>()
 
@@ -28,8 +28,8 @@ export class ServiceAccountSignatures {
   }
 
   /**
-   * Parses a token, or returns undefined if it is not a token of these issuers. Do not trust its
-   * claims before `verify`.
+   * Parses a token, or returns undefined if it is not a token of these issuers. Do not trust the
+   * claims before `verify` has succeeded.
    */
   parse(token: string): Jwt | undefined {
     const jwt = this.#parse(token)
@@ -37,8 +37,8 @@ export class ServiceAccountSignatures {
   }
 
   /**
-   * Returns undefined if the signature is valid, otherwise the reason. Returns a promise only if an
-   * external signer has to be called for its keys.
+   * Returns undefined if the signature is valid, otherwise the reason why it is not. Returns a
+   * promise only if the keys have to be fetched from an external signer.
    */
   verify(token: string, jwt: Jwt): MaybePromise<string | undefined> {
     const keys = this.#keys.find(jwt.keyId)
@@ -58,7 +58,7 @@ export class ServiceAccountSignatures {
     return undefined
   }
 
-  /** Adds a digest, and evicts the oldest one if the cache is full. */
+  /** Adds a digest. If the cache is full, evicts the oldest digest. */
   #remember(digest: string, key: JwtKey): void {
     const [oldest] = this.#verified.keys()
     if (this.#verified.size >= VERIFIED_MAX && oldest !== undefined) this.#verified.delete(oldest)

@@ -55,13 +55,13 @@ const claims = {
 }
 const token = (more: object = {}, by = key.signing): string => signJwt({ ...claims, ...more }, by)
 
-/** Returns the user name, or the reason for which the token is rejected. */
+/** Returns the user name, or the reason why the token is rejected. */
 async function seen(text: string, audiences: readonly string[] = ['api']): Promise<string> {
   const result = await authenticate(text, audiences)
   return result.kind === 'known' ? result.user.name : result.kind === 'bad' ? result.why : 'unknown'
 }
 
-test('very many audiences are compared quickly, and an error message shows only some of them', async () => {
+test('a very long list of audiences is compared quickly, and an error message shows only the first ones', async () => {
   const given = Array.from({ length: 1_000 }, (_, at) => `a${at}`)
   const targets = Array.from(
     { length: 300_000 },
@@ -77,7 +77,7 @@ test('very many audiences are compared quickly, and an error message shows only 
   )
 })
 
-test('a valid token yields the service account, its groups and the objects that it is bound to', async () => {
+test('a valid token yields the service account, its groups and the objects that the token is bound to', async () => {
   const bound = { ...own, pod: { name: 'p', uid: 'u3' }, node: { name: 'gone' } }
   const result = await authenticate(token({ 'kubernetes.io': bound }), ['b', 'c'])
   assert.deepEqual(result, {

@@ -1,7 +1,7 @@
 /**
- * Service account tokens, signed by this server or by one that shares its keys, for some audiences
- * and a limited time. A token is valid while its service account, and the object that it is bound
- * to, exist with the uids in its claims.
+ * Service account tokens, which are signed by this server or by a server that shares its keys. They
+ * are valid for some audiences and a limited time. The service account and the object that the
+ * token is bound to must exist and have the uids in the claims.
  */
 import { accountUserName } from '../../api/service-account-claims.ts'
 import { type Fields, fieldsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
@@ -24,7 +24,7 @@ import {
 const LEEWAY_SECONDS = 60
 /**
  * How long a token stays valid after the deletionTimestamp of its service account or bound object.
- * A terminating pod, for example, may need it to finish its work.
+ * A terminating pod, for example, may need its token to finish its work.
  */
 const GONE_GRACE_MS = 60_000
 
@@ -149,8 +149,8 @@ async function boundFault(
 }
 
 /**
- * Reads an object. The cache may lag behind, so an object that is missing from it, or has another
- * uid there, is read from the database.
+ * Reads an object. The cache may lag behind, so if it does not contain an object with this uid, the
+ * object is read from the database.
  */
 async function find(
   place: ObjectLocation,

@@ -15,7 +15,7 @@ export function createStaticTokens(
   entries: readonly TokenEntry[],
   served: readonly string[],
 ): AuthenticateStatic {
-  // Look up by digest, so that the time of a lookup reveals nothing about a token.
+  // Look up tokens by digest, so that the duration of a lookup reveals nothing about a token.
   const results = new Map(
     entries.map(({ token, user }): readonly [string, TokenResult] => [
       digest(token),

@@ -1,5 +1,5 @@
 /**
- * Checks that the time a rejection takes does not reveal how much of a secret was right, or how
+ * Checks that the duration of a rejection does not reveal how much of a secret was right, or how
  * long the secret is.
  */
 import assert from 'node:assert/strict'
@@ -46,7 +46,7 @@ async function measureRatio(one: () => unknown, other: () => unknown): Promise<n
   return Math.max(first, second) / Math.min(first, second)
 }
 
-test('the time to reject a static token does not depend on where it differs', async () => {
+test('the time to reject a static token does not depend on the position of the first wrong character', async () => {
   const secret = 'x'.repeat(4096)
   const user = { name: 'u', uid: '', groups: [] }
   const authenticate = createStaticTokens([{ token: secret, user }], [])
@@ -61,7 +61,7 @@ test('the time to reject a static token does not depend on where it differs', as
 
 const encode = (text: string): string => Buffer.from(text).toString('base64')
 
-test('the time to reject a bootstrap token does not depend on where it differs', async () => {
+test('the time to reject a bootstrap token does not depend on the position of the first wrong character', async () => {
   const object: KubeObject = {
     apiVersion: 'v1',
     kind: 'Secret',

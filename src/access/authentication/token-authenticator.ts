@@ -8,23 +8,23 @@ import type { AuthenticatedUser } from './attempt.ts'
 export type TokenResult =
   | CachedToken
   /**
-   * The token belongs to this authenticator but is not valid, or the authenticator failed. The
-   * reason is for the log and for TokenReviews.
+   * The authenticator is responsible for the token, but the token is not valid or the authenticator
+   * failed. The reason is for the log and for TokenReviews.
    */
   | { readonly kind: 'bad'; readonly why: string }
-  /** The token does not belong to this authenticator. */
+  /** The authenticator does not know the token. */
   | { readonly kind: 'unknown' }
 
 export type CachedToken = AuthenticatedUser & {
   readonly kind: 'known'
-  /** The requested audiences that the token is valid for. */
+  /** The requested audiences for which the token is valid. */
   readonly audiences: readonly string[]
 }
 
 /**
- * Authenticates a token, which must be valid for one of the audiences. An empty list skips the
- * check of audiences. Returns a promise only if it has to wait. A rejected promise fails the
- * request.
+ * Authenticates a token, which must be valid for one of the audiences. If the list of audiences is
+ * empty, audiences are not checked. Returns a promise only if it has to wait. A rejected promise
+ * fails the request.
  */
 export type AuthenticateToken = (
   token: string,
@@ -57,7 +57,7 @@ export const sharedAudiences = (
   served: readonly string[],
   audiences: readonly string[],
 ): readonly string[] =>
-  // limit: the server has a few audiences
+  // limit: `served` has only the few audiences of the server
   served === audiences ? served : audiences.filter((audience) => served.includes(audience))
 
 const isFor = (result: TokenResult, audiences: readonly string[]): TokenResult =>

@@ -1,10 +1,10 @@
 /**
- * Reads claims as Go's JSON decoder reads them into typed values. A null counts as absent, and the
- * error messages are those of Go.
+ * Reads claims as Go's JSON decoder reads them into typed values. A null is treated as an absent
+ * claim, and the error messages are the same as in Go.
  */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 
-/** The reason for which a token is not valid. It is logged but not sent to the client. */
+/** The reason why a token is not valid. It is logged but not sent to the client. */
 export class TokenFault extends Error {
   override readonly name = 'TokenFault'
 }
@@ -19,7 +19,7 @@ const typeOf = (value: Json): string => {
 export const cannotRead = (value: Json, into: string): TokenFault =>
   new TokenFault(`json: cannot unmarshal ${typeOf(value)} into Go ${into}`)
 
-/** Returns the value of a claim, or throws a TokenFault if it is absent. */
+/** Returns the value of a claim, or throws a TokenFault if the claim is absent. */
 export function claimOf(claims: Fields, name: string): Json {
   const value = Object.hasOwn(claims, name) ? claims[name] : undefined
   if (value === undefined) throw new TokenFault('claim not present')

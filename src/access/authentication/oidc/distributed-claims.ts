@@ -9,12 +9,14 @@ import { quote } from '../../../api/quote.ts'
 import { cannotRead, claimOf, TokenFault } from './claim-values.ts'
 import { type Get, withoutPassword } from './issuer-client.ts'
 
-/** Verifies a token of any issuer and returns its claims. Rejects with a TokenFault. */
+/** Verifies a token from any issuer and returns its claims. Rejects with a TokenFault. */
 export type VerifyAny = (token: string) => Promise<Fields>
 
 export type DistributedClaimsOptions = { readonly get: Get; readonly verify: VerifyAny }
 
-/** Returns the claims together with the distributed claim of this name, if there is one. */
+/**
+ * Returns the claims. Fetches the claim with this name and adds it, if it is a distributed claim.
+ */
 export async function expandClaim(
   claims: Fields,
   claim: string,

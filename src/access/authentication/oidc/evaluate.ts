@@ -16,7 +16,10 @@ const COST_MAX = 1_000_000
 
 export type Variable = { readonly name: string; readonly value: Fields; readonly type: Type }
 
-/** Evaluates an expression with one variable. `answer` matches long-running patterns. */
+/**
+ * Evaluates an expression with one variable. `answer` matches slow regular expressions outside the
+ * main thread.
+ */
 export async function evaluate(
   { text, program }: Expression,
   { name, value, type }: Variable,
@@ -30,7 +33,7 @@ export async function evaluate(
 
 const notTexts = 'expression must return a string or a list of strings'
 
-/** Reads a value that is a string or a list of strings. Empty strings count as absent. */
+/** Reads a value that is a string or a list of strings. Empty strings are left out. */
 export function textsOfValue(value: Value): readonly string[] {
   if (value === null || value === '') return []
   if (typeof value === 'string') return [value]

@@ -1,9 +1,12 @@
-/** Computes from its headers how long a response may be cached (RFC 9111, section 4.2.1). */
+/**
+ * Computes how long a response may be cached from the headers of the response (RFC 9111, section
+ * 4.2.1).
+ */
 import type { Answer } from './issuer-client.ts'
 
 /**
  * Returns the freshness lifetime in milliseconds; 0 means that the response must not be reused
- * without a new request. As in kube-apiserver, it is also 0 if the issuer sends no caching headers.
+ * without a new request. Returns 0 if the issuer sends no caching headers, as in kube-apiserver.
  */
 export function freshMs(
   { 'cache-control': control, expires, date }: Answer['headers'],

@@ -34,7 +34,7 @@ function whyNot(claims: Fields, { algorithm = 'RS256', audiences = ['app'] } = {
   }
 }
 
-test('a token must have a valid issuer, audience, time and claim sources', () => {
+test('a token must have a valid issuer, audience, time and list of claim sources', () => {
   const cases: readonly [Fields, string][] = [
     [good, ''],
     [{ ...good, aud: ['x', 'app'] }, ''],
@@ -88,7 +88,7 @@ test('an algorithm that is not allowed is rejected before any key is tried', () 
   }
 })
 
-test('a token needs only one of several audiences', () => {
+test('a token is accepted if it has one of the configured audiences', () => {
   const audiences = ['b', 'a']
   assert.equal(whyNot({ ...good, aud: ['x', 'a'] }, { audiences }), '')
   assert.equal(
@@ -97,7 +97,7 @@ test('a token needs only one of several audiences', () => {
   )
 })
 
-test("only Google's issuer may lack its scheme", () => {
+test("only Google's issuer is accepted without a URL scheme in the token", () => {
   assert.ok(isIssuer('accounts.google.com', 'https://accounts.google.com'))
   assert.ok(!isIssuer('accounts.example.com', 'https://accounts.example.com'))
   assert.ok(!isIssuer('https://accounts.google.com', 'accounts.google.com'))

@@ -1,13 +1,13 @@
 /**
- * Checks the claims that every ID token must have (OpenID Connect Core 1.0, section 3.1.3.7),
- * before and after its signature is verified.
+ * Checks the claims that every ID token must have (OpenID Connect Core 1.0, section 3.1.3.7). Some
+ * checks precede the verification of the signature, and others follow it.
  */
 import { type Fields, isFields, type Json, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import type { Jwt } from '../../../lib/jwt.ts'
 import { cannotRead, TokenFault } from './claim-values.ts'
 
-/** Tolerated clock skew for `nbf`, as in kube-apiserver. For `exp` there is none. */
+/** Tolerated clock skew for `nbf`, as in kube-apiserver. No clock skew is tolerated for `exp`. */
 const NOT_BEFORE_LEEWAY_MS = 60_000
 
 export type IdTokenRules = {
@@ -19,7 +19,7 @@ export type IdTokenRules = {
 
 export const quoteAll = (texts: readonly string[]): string => `[${texts.map(quote).join(' ')}]`
 
-/** Checks everything that does not need keys. Throws a TokenFault. */
+/** Checks everything that can be checked without keys. Throws a TokenFault. */
 export function checkUnverified(
   { claims, algorithm }: Jwt,
   rules: IdTokenRules,
@@ -51,8 +51,8 @@ export function checkUnverified(
 }
 
 /**
- * Checks that a token has one of several audiences. This happens after the signature is verified,
- * as in kube-apiserver.
+ * Checks that a token has at least one of the accepted audiences. Called after the signature is
+ * verified, as in kube-apiserver.
  */
 export function checkAudiences({ claims }: Jwt, { audiences }: IdTokenRules): void {
   const { aud } = readRegistered(claims)
@@ -99,7 +99,7 @@ function readRegistered(claims: Fields): RegisteredClaims {
   }
 }
 
-/** Go's zero time. */
+/** Go's zero time, in seconds since 1970. */
 const YEAR_1_SECONDS = Date.parse('0001-01-01T00:00:00Z') / 1000
 
 function readTextField(claims: Fields, name: string): string {
@@ -135,8 +135,8 @@ function secondsOf(claims: Fields, name: string): number | undefined {
 }
 
 /**
- * Checks that each of the `_claim_names` refers to one of the `_claim_sources` (OpenID Connect Core
- * 1.0, section 5.6.2).
+ * Checks that each entry of `_claim_names` refers to one of the `_claim_sources` (OpenID Connect
+ * Core 1.0, section 5.6.2).
  */
 function checkSources(claims: Fields): void {
   const { names, sources } = readSources(claims)

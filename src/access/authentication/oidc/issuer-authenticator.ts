@@ -1,6 +1,6 @@
 /**
- * Authenticates the tokens of one issuer: verifies them with its keys and maps their claims to a
- * user.
+ * Authenticates the tokens of one issuer: verifies them with the issuer's keys and maps their
+ * claims to a user.
  */
 import { hash } from 'node:crypto'
 import { parseJson } from '../../../api/json-value.ts'
@@ -20,8 +20,9 @@ import { mapClaims } from './map-claims.ts'
 import { Provider } from './provider.ts'
 
 /**
- * Maximum length of the token of a distributed claim; a longer one is not parsed. It is larger than
- * the limit for bearer tokens, because such a token can list more groups than fit in a header.
+ * Maximum length of the token of a distributed claim. A longer token is not parsed. The limit is
+ * larger than the limit for bearer tokens, because a distributed claim can list more groups than
+ * fit in a header.
  */
 const TOKEN_CHARACTERS_MAX = 64 * 1024
 /**
@@ -33,7 +34,7 @@ export type IssuerAuthenticatorOptions = {
   readonly algorithms: readonly string[]
   readonly time: Time
   readonly log: Log
-  /** Matches long-running patterns of expressions. */
+  /** Matches slow regular expressions outside the main thread. */
   readonly answer: AnswerPattern
 }
 
@@ -45,7 +46,7 @@ const parseToken = (token: string): Jwt | undefined =>
   token.length > TOKEN_CHARACTERS_MAX ? undefined : parseJwt(token, parseJson)
 
 export class IssuerAuthenticator implements Disposable {
-  /** Hash of the issuer's URL, a label of metrics. */
+  /** Hash of the issuer's URL, which is a label of metrics. */
   readonly issuerHash: string
   readonly #config: JwtAuthenticator
   readonly #options: IssuerAuthenticatorOptions
@@ -67,14 +68,14 @@ export class IssuerAuthenticator implements Disposable {
     return this.#provider.discovered
   }
 
-  /** The reason for which tokens cannot be verified yet, or undefined if they can. */
+  /** The reason why tokens cannot be verified yet, or undefined if they can be verified. */
   get fault(): string | undefined {
     const { keys, fault } = this.#provider
     if (keys !== undefined) return undefined
     return `oidc: authenticator for issuer ${quote(this.#config.issuer.url)} is not healthy: ${fault}`
   }
 
-  /** Whether a token claims to be from this issuer. The claim is not verified yet. */
+  /** Whether a token says that it is from this issuer. The issuer is not verified at this point. */
   isIssuerOf({ claims }: Jwt): boolean {
     return isIssuer(textOf(claims['iss']), this.#config.issuer.url)
   }
@@ -151,7 +152,7 @@ export class IssuerAuthenticator implements Disposable {
   }
 }
 
-/** Prefixes the message of a fault with the step that failed. */
+/** Prefixes the message of a TokenFault with the step that failed. */
 async function within<T>(what: string, work: Promise<T>): Promise<T> {
   try {
     return await work

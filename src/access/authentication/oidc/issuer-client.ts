@@ -1,7 +1,7 @@
 /**
- * Sends GET requests to an issuer: for its discovery document, its keys, and distributed claims.
- * They use only TLS, even if a redirect or a document of the issuer leads elsewhere. kube-apiserver
- * also follows such links to plain HTTP.
+ * Sends GET requests to an issuer, for its discovery document, its keys, and distributed claims.
+ * The requests use only TLS, even if a redirect or a document of the issuer contains an http: URL.
+ * kube-apiserver also follows such links over plain HTTP.
  */
 import { STATUS_CODES } from 'node:http'
 import { Agent, request } from 'node:https'
@@ -12,11 +12,9 @@ import { systemContext } from '../../../lib/x509/system-roots.ts'
 import { serverTrustAnchors } from '../../../lib/x509/trust-anchors.ts'
 import { reasonOf } from '../../../net/outbound/send.ts'
 
-/** Time limit of a request with all its redirects, as in kube-apiserver. */
+/** Time limit of a request including all redirects, as in kube-apiserver. */
 const GET_MS_MAX = 30_000
-/**
- * Maximum size of a response, enough for a set of some hundred keys. kube-apiserver has no limit.
- */
+/** Maximum size of a response, enough for a few hundred keys. kube-apiserver has no limit. */
 const ANSWER_BYTES_MAX = 1 << 20
 /** Maximum number of redirects, as in Go's HTTP client. */
 const REDIRECTS_MAX = 10
@@ -30,7 +28,7 @@ export type Answer = {
   readonly body: Buffer
 }
 
-/** Sends a GET request. Rejects with an Error whose message is that of Go's HTTP client. */
+/** Sends a GET request. Rejects with an Error that has the message of Go's HTTP client. */
 export type Get = (url: string, bearer?: string) => Promise<Answer>
 
 export class IssuerClient implements Disposable {
@@ -44,8 +42,8 @@ export class IssuerClient implements Disposable {
       certificateAuthority === ''
         ? { secureContext: systemContext() }
         : serverTrustAnchors(certificateAuthority)
-    // Requests are rare, and the issuer could close an idle connection just as it is used again. So
-    // connections are not kept alive.
+    // Connections are not kept alive, because requests are rare, and the issuer could close an idle
+    // connection at the moment when it is reused.
     this.#agent = new Agent({ keepAlive: false, maxSockets: SOCKETS_MAX, ...ca })
     this.#timers = timers
   }
@@ -86,13 +84,14 @@ export class IssuerClient implements Disposable {
       })
     })
     sent.on('error', fail)
-    // This client does not ask for another protocol. Without this handler, Node would close the
-    // connection without reporting anything.
+    // This client never requests a protocol upgrade. Without this handler, Node would close the
+    // connection without reporting an error.
     sent.once('upgrade', (_response, socket) => {
       socket.on('error', () => undefined).destroy()
       fail(new Error('unexpected response: 101 Switching Protocols'))
     })
-    // The request is over, whatever closed it. After a response or an error, this changes nothing.
+    // Rejects if the connection closes before the response is complete. Has no effect after a
+    // response or an error.
     sent.once('close', () => fail(new Error('unexpected EOF')))
     sent.end()
     return promise
@@ -111,7 +110,7 @@ const failure = (url: URL, why: string): Error =>
   new Error(`Get ${quote(withoutPassword(url.href))}: ${why}`)
 
 /**
- * Masks the password of a URL, as Go does when it prints one. Also masks the password in a string
+ * Masks the password in a URL, as Go does when it prints a URL. Also masks the password in a string
  * that is not a valid URL.
  */
 export function withoutPassword(text: string): string {

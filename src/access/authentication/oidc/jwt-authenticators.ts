@@ -1,7 +1,7 @@
 /**
- * JWT authenticators, configured by --oidc-* flags or by --authentication-config. Each token is
- * verified only by the authenticator of its issuer. When the file changes, the new authenticators
- * replace the old ones together, once all of them have discovered their issuers.
+ * JWT authenticators, which are configured by --oidc-* flags or by --authentication-config. A token
+ * is verified only by the authenticator of its issuer. When the file changes, the new
+ * authenticators replace the old ones together, as soon as all of their issuers are discovered.
  */
 import type { JwtAuthenticator } from '../../../config/files/jwt-authenticator.ts'
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
@@ -14,7 +14,7 @@ import { IssuerAuthenticator, type IssuerAuthenticatorOptions } from './issuer-a
 
 /** Time limit for new authenticators to become ready, as in kube-apiserver. */
 const REPLACE_MS_MAX = 60_000
-/** How long a replaced authenticator may finish verifying tokens, as in kube-apiserver. */
+/** How long a replaced authenticator may continue to verify tokens, as in kube-apiserver. */
 const REPLACED_MS = 60_000
 
 const latencyBuckets: readonly number[] = [
@@ -31,8 +31,8 @@ export class JwtAuthenticators implements Disposable {
   readonly #latency: Histogram
   readonly #parse: ParseToken
   /**
-   * All authenticators that are not disposed yet: those in use, those that will replace them, and
-   * those that were replaced.
+   * All authenticators that are not disposed yet: current ones, replaced ones, and new ones that
+   * are not in use yet.
    */
   readonly #alive = new Set<IssuerAuthenticator>()
   readonly #endings = new Set<Timer>()
@@ -77,8 +77,8 @@ export class JwtAuthenticators implements Disposable {
   }
 
   /**
-   * Replaces all authenticators. Rejects and changes nothing if an issuer cannot be discovered in
-   * time.
+   * Replaces all authenticators. If an issuer cannot be discovered in time, rejects and keeps the
+   * current authenticators.
    */
   async replace(configs: readonly JwtAuthenticator[]): Promise<void> {
     const next = this.#create(configs)

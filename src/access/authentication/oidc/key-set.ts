@@ -7,7 +7,7 @@ export type IssuerKey =
   | (JWK_RSA_Public & { readonly kty: 'RSA' })
   | (JWK_EC_Public & { readonly kty: 'EC' })
 
-/** Maximum number of keys. A token without `kid` is verified with each of them. */
+/** Maximum number of keys. A token without `kid` is verified with each key. */
 const KEYS_MAX = 64
 
 /**
@@ -22,8 +22,8 @@ export function readKeySet(bytes: Buffer): readonly IssuerKey[] {
 }
 
 /**
- * Reads a key, or returns an empty list if it is not usable. It keeps only public members, and not
- * `alg`: as in kube-apiserver, an RSA key verifies all RSA algorithms that are allowed.
+ * Reads a key. Returns an empty list if the key is not usable. The result has only public members,
+ * without `alg`: as in kube-apiserver, an RSA key can verify every RSA algorithm that is allowed.
  */
 function readKey(key: Fields): IssuerKey[] {
   const [kid, use] = [textOf(key['kid']), textOf(key['use'])]

@@ -25,7 +25,7 @@ async function mapped(claims: Fields, config: Fields): Promise<User | string> {
 
 const sub = { username: { claim: 'sub', prefix: 'p:' } }
 
-test('claims are mapped with their prefixes', async () => {
+test('a prefix is added to user names and groups that are mapped from claims', async () => {
   const claimMappings = { ...sub, groups: { claim: 'roles', prefix: 'g:' }, uid: { claim: 'oid' } }
   const claims = { sub: 'a', roles: ['x', 'y'], oid: '7', jti: 'j' }
   assert.deepEqual(await mapped(claims, { claimMappings }), {
@@ -132,7 +132,7 @@ test('a token is rejected if an expression fails or returns the wrong type', asy
   }
 })
 
-test('a token that violates a rule on claims or on the user is rejected', async () => {
+test('a token that violates a validation rule for claims or for the user is rejected', async () => {
   const config = {
     claimMappings: { ...sub, groups: { claim: 'roles', prefix: '' } },
     claimValidationRules: [

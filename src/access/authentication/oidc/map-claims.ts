@@ -1,6 +1,6 @@
 /**
- * Maps the claims of a verified token to a user, by the mappings and rules of an authenticator. The
- * error messages are those of kube-apiserver.
+ * Maps the claims of a verified token to a user, according to the configured mappings and
+ * validation rules. The error messages are the same as in kube-apiserver.
  */
 import type { Fields } from '../../../api/object.ts'
 import type { User } from '../../../api/user.ts'
@@ -20,8 +20,8 @@ import { evaluate, textsOfValue, type Variable } from './evaluate.ts'
 const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
 
 /**
- * Returns the user. Rejects with a TokenFault if a claim is missing, has the wrong type, or
- * violates a rule.
+ * Returns the user. Rejects with a TokenFault if a claim is missing or has the wrong type, or if a
+ * validation rule is violated.
  */
 export async function mapClaims(
   claims: Fields,
@@ -170,7 +170,7 @@ class ClaimMapper {
   }
 }
 
-/** Prefixes the message of a fault with what was read. */
+/** Prefixes the message of a TokenFault with the part of the configuration that caused it. */
 function within<T>(what: string, read: () => T): T {
   try {
     return read()

@@ -1,7 +1,7 @@
 /**
- * Discovers the keys of an issuer from its URL (OpenID Connect Discovery 1.0, section 4). It
- * retries until it succeeds, so that the server can start while an issuer is down, for example one
- * that runs in the cluster itself.
+ * Discovers the keys of an issuer from the URL of the issuer (OpenID Connect Discovery 1.0, section
+ * 4). Retries until it succeeds, so that the server can start while an issuer is down, for example
+ * an issuer that runs in the cluster itself.
  */
 import { parseJson } from '../../../api/json-value.ts'
 import { type Fields, isFields, textOf } from '../../../api/object.ts'
@@ -28,9 +28,11 @@ export type OidcProviderOptions = RemoteKeysOptions & {
 }
 
 export class Provider implements Disposable {
-  /** The keys of the issuer, or undefined if it is not discovered yet. */
+  /** The keys of the issuer, or undefined if the issuer is not discovered yet. */
   keys: RemoteKeys | undefined
-  /** Why the last attempt failed, or that none has ended yet. Outdated once `keys` is set. */
+  /**
+   * Why the last attempt failed, or that no attempt has finished yet. Outdated once `keys` is set.
+   */
   fault: string
   readonly discovered: Promise<void>
   /** Resolves after the first attempt. */
@@ -42,7 +44,7 @@ export class Provider implements Disposable {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.tried = promise
     this.discovered = this.#discover(place, options, resolve)
-    // Callers need not wait for the discovery, so a rejection must not be reported as unhandled.
+    // Callers need not wait for the discovery, so its rejection must not be reported as unhandled.
     this.discovered.catch(() => undefined)
   }
 
@@ -95,7 +97,8 @@ function read(body: Buffer): Fields {
     const document = parseJson(body)
     if (isFields(document)) return document
   } catch {
-    // The error below shows the beginning of the response, so the parser's error is not needed.
+    // The parser's error is not needed, because the error below shows the beginning of the
+    // response.
   }
   throw new Error(
     `oidc: failed to decode provider discovery object: expected JSON, got ${quote(shown(body))}`,

@@ -15,7 +15,7 @@ async function createKey(kid: string, alg = 'ES256') {
   return { jwk, sign }
 }
 
-/** Creates an issuer whose keys can be changed, with a clock that advances when code sleeps. */
+/** Creates an issuer with replaceable keys, and a clock that advances when code sleeps. */
 function createIssuer(keys: readonly object[], headers: Answer['headers'] = {}) {
   const issuer = { keys, headers, fetches: 0, nowMs: 1_000_000, isDown: false }
   const get = async (): Promise<Answer> => {
@@ -36,7 +36,7 @@ function createIssuer(keys: readonly object[], headers: Answer['headers'] = {}) 
 
 const unverified = 'failed to verify id token signature'
 
-test('keys are fetched for the first token, and again for a token with another key', async () => {
+test('keys are fetched for the first token, and again for a token with an unknown key', async () => {
   const [one, two] = [await createKey('1'), await createKey('2')]
   const { issuer, remote } = createIssuer([one.jwk])
   assert.equal(issuer.fetches, 0)
@@ -54,7 +54,7 @@ test('keys are fetched for the first token, and again for a token with another k
   assert.equal(issuer.fetches, 2)
 })
 
-test('a token with the id of another key is not verified', async () => {
+test('a token that was signed with one key but has the id of another key is rejected', async () => {
   const [one, two] = [await createKey('1'), await createKey('2')]
   const { remote } = createIssuer([one.jwk, two.jwk])
   assert.equal(await remote.verify(await one.sign({ kid: '2' })), unverified)
@@ -74,7 +74,7 @@ test('while the keys are fresh, a token with an unknown key is rejected without 
   assert.equal(await remote.verify(await one.sign()), unverified)
 })
 
-test('tokens with unknown keys share fetches, which are rate-limited', async () => {
+test('tokens with unknown keys share key fetches, which are rate-limited', async () => {
   const [one, two] = [await createKey('1'), await createKey('2')]
   const { issuer, remote } = createIssuer([one.jwk])
   const token = await two.sign()
@@ -101,7 +101,7 @@ test('the keys stay in use while the issuer is down', async () => {
   assert.equal(await remote.verify(await one.sign()), undefined)
 })
 
-test('a withdrawn key does not stay valid forever', async () => {
+test('a withdrawn key is rejected after the keys are refreshed', async () => {
   const [one, two] = [await createKey('1'), await createKey('2')]
   const { issuer, remote } = createIssuer([one.jwk])
   const token = await one.sign()
@@ -113,7 +113,7 @@ test('a withdrawn key does not stay valid forever', async () => {
   assert.equal(await remote.verify(token), unverified)
 })
 
-test('an entry that is invalid or for another use verifies nothing and does not affect other keys', async () => {
+test('a key that is invalid or for another use verifies no token and does not affect other keys', async () => {
   const [one, rsa] = [await createKey('1'), await createKey('1', 'RS256')]
   const wrong = [
     { ...one.jwk, crv: 'P-384' },

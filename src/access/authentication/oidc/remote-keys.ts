@@ -1,10 +1,9 @@
 /**
- * The keys of an issuer. They are fetched when none of the known keys verifies the signature of a
- * token.
+ * The keys of an issuer. They are fetched when no known key verifies the signature of a token.
  *
- * Known keys stay in use after they expire, so that clients keep working while the issuer is down.
- * Meanwhile they are fetched again in the background, so that a key that the issuer withdrew does
- * not stay valid forever.
+ * Known keys stay in use after they expire, so that clients can still authenticate while the issuer
+ * is down. Expired keys are refreshed in the background, so that a key that the issuer withdrew
+ * does not stay valid forever.
  */
 import { compactVerify, errors } from 'jose'
 import type { Clock } from '../../../lib/time/clock.ts'
@@ -17,13 +16,13 @@ import { type IssuerKey, readKeySet } from './key-set.ts'
 const EXPIRY_LEEWAY_MS = 30_000
 /**
  * Minimum interval between fetches, because anyone can create tokens with an unknown key. A token
- * that arrives sooner waits, so that a new key is found even while such tokens arrive.
- * kube-apiserver has no limit.
+ * with an unknown key waits until the interval has passed, so that a new key is found even under a
+ * flood of such tokens. kube-apiserver has no limit.
  */
 const FETCH_EVERY_MS = 500
 /**
- * Age from which expired keys are fetched again although they still verify a token. kube-apiserver
- * never does this.
+ * Time after the last fetch at which expired keys are refreshed although they still verify a token.
+ * kube-apiserver never does this.
  */
 const REFRESH_AFTER_MS = 10 * 60_000
 
@@ -32,7 +31,8 @@ export type RemoteKeysOptions = { readonly get: Get; readonly time: Clock & Pick
 export type SignedToken = {
   readonly token: string
   /**
-   * The id of the key that signed the token. An empty string means that any key may have signed it.
+   * The id of the key that signed the token. An empty string means that the token does not name a
+   * key, so all keys are tried.
    */
   readonly keyId: string
   readonly algorithm: string
@@ -42,7 +42,7 @@ export class RemoteKeys {
   readonly #url: string
   readonly #options: RemoteKeysOptions
   #keys: readonly IssuerKey[] = []
-  /** Time on the monotonic clock, like `#fetchedAtMs`. */
+  /** Expiration of the keys on the monotonic clock. `#fetchedAtMs` is on the same clock. */
   #expiresAtMs = Number.NEGATIVE_INFINITY
   #fetchedAtMs = Number.NEGATIVE_INFINITY
   #fetching: Promise<readonly IssuerKey[]> | undefined
@@ -52,7 +52,7 @@ export class RemoteKeys {
     this.#options = options
   }
 
-  /** Returns undefined if the signature is valid, otherwise the reason for which it is not. */
+  /** Returns undefined if the signature is valid, otherwise the reason why it is not. */
   async verify(signed: SignedToken): Promise<string | undefined> {
     const { monotonicMs } = this.#options.time
     if (await isSignedBy(this.#keys, signed)) {
@@ -68,8 +68,8 @@ export class RemoteKeys {
   #refreshOld(): void {
     const now = this.#options.time.monotonicMs()
     if (now < this.#expiresAtMs || now < this.#fetchedAtMs + REFRESH_AFTER_MS) return
-    // Tokens are verified during the fetch. If it fails, the next one is due after the same
-    // interval.
+    // Set the time before the fetch: other tokens do not start a second fetch, and a failed fetch
+    // is retried after the same interval.
     this.#fetchedAtMs = now
     this.#fetch().catch(() => undefined)
   }
@@ -111,7 +111,7 @@ function readKeys(body: Buffer): readonly IssuerKey[] {
   }
 }
 
-/** Maximum length at which the log shows a response that is not a key set. */
+/** Maximum length of the excerpt of an invalid response that is logged. */
 const SHOWN_CHARACTERS_MAX = 200
 
 export const shown = (body: Buffer): string => body.toString('utf8', 0, SHOWN_CHARACTERS_MAX).trim()
@@ -128,7 +128,7 @@ async function isSignedBy(
       return true
     } catch (error) {
       // A key that is invalid, too short or for another use causes a TypeError or a DOMException.
-      // It verifies nothing.
+      // Such a key cannot verify a token.
       if (
         !(
           error instanceof errors.JOSEError ||

@@ -1,6 +1,6 @@
 /**
  * The keys of an external signer. They are fetched at startup, again at the time that the signer
- * suggests, and when a token has an unknown key. If a fetch fails, the keys stay as they are.
+ * suggests, and when a token has an unknown key. If a fetch fails, the previous keys stay in use.
  */
 import { messageOf } from '../../../lib/errors.ts'
 import type { JwtKey } from '../../../lib/jwt.ts'
@@ -66,8 +66,9 @@ export class ExternalKeys implements ServiceAccountKeys, Disposable {
   }
 
   /**
-   * Whether this key must not sign new tokens, because other parties could not verify them. Only
-   * the signer names keys here, so an unknown key is fetched at once, without ASK_EVERY_MS.
+   * Whether this key must not sign new tokens, because it is not published and other parties cannot
+   * verify the tokens. Unknown keys are fetched at once, regardless of ASK_EVERY_MS, because only
+   * the signer passes key ids to this function.
    */
   async isExcluded(keyId: string): Promise<boolean> {
     if (this.#known(keyId).length === 0) {
@@ -142,7 +143,7 @@ export class ExternalKeys implements ServiceAccountKeys, Disposable {
   }
 }
 
-/** Validates the keys. Throws errors with the messages of kube-apiserver. */
+/** Validates the keys. The messages of its errors are the same as in kube-apiserver. */
 function checked(
   { keys, dataSeconds, refreshSeconds }: SignerKeys,
   before: readonly ExternalKey[],
@@ -155,9 +156,9 @@ function checked(
       throw new Error(`found invalid public key id ${JSON.stringify(id)}`)
     }
     if (der.length === 0) throw new Error('found empty public key')
-    // Reuses the object of a known key, because the cache of verified signatures identifies keys by
-    // their object.
-    // limit: an external signer has a few keys
+    // Reuse the object of a known key, because the cache of verified signatures identifies keys by
+    // object identity.
+    // limit: `before` has only the few keys of an external signer
     const same = before.find((one) => one.id === id && one.der.equals(der))
     if (same?.isExcludedFromDiscovery === isExcludedFromDiscovery) return same
     const key = publicJwtKey(der, id)

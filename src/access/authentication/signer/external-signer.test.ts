@@ -29,7 +29,7 @@ const isVerifiedBy = async (token: string, { keys }: ExternalSigner): Promise<bo
   return jwt !== undefined && found.some((key) => verifyJwt(jwt, key))
 }
 
-test('a token that the signer signs is verified by its keys', async () => {
+test("a token that the signer signs can be verified with the signer's keys", async () => {
   await using parts = await start()
   const { server, signer, metrics } = parts
   await server.start()
@@ -56,7 +56,7 @@ test('a server that starts before its signer waits for it', async () => {
   assert.ok(await isVerifiedBy(await parts.signer.sign({}), parts.signer))
 })
 
-test('a new key is fetched for the first token that it signed, and the old key stays valid', async () => {
+test('a new key is fetched when the first token that it signed is verified, and the old key stays valid', async () => {
   await using parts = await start()
   const { server, signer } = parts
   await server.start()
@@ -75,7 +75,7 @@ test('a new key is fetched for the first token that it signed, and the old key s
   )
 })
 
-test('a new key that is excluded from discovery does not sign even its first token', async () => {
+test('a new key that is excluded from discovery is rejected even for the first token', async () => {
   await using parts = await start()
   const { server, signer } = parts
   await server.start()
@@ -85,7 +85,7 @@ test('a new key that is excluded from discovery does not sign even its first tok
   await assert.rejects(signer.sign({}), /kid: second\) is excluded from OIDC discovery docs/)
 })
 
-test('concurrent tokens of a new key share one fetch, and unchanged keys stay the same objects', async () => {
+test('concurrent tokens with a new key share one fetch, and unchanged keys keep their object identity', async () => {
   await using parts = await start()
   const { server, signer } = parts
   await server.start()
@@ -136,7 +136,7 @@ test('a header with unknown or invalid fields is rejected', async () => {
   }
 })
 
-test('a signer with too short a token lifetime or without a refresh hint is rejected', async () => {
+test('a signer is rejected if its maximum token lifetime is too short or the refresh hint is missing', async () => {
   await using short = await start()
   short.server.secondsMax = 599
   await short.server.start()

@@ -1,6 +1,6 @@
 /**
- * An external signer of service account tokens behind a Unix domain socket (KEP-740). It holds the
- * private keys, while this server creates the claims.
+ * An external signer of service account tokens behind a Unix domain socket (KEP-740). The signer
+ * has the private keys; this server creates the claims.
  */
 import { parseText } from '../../../api/json-value.ts'
 import { isFields } from '../../../api/object.ts'
@@ -35,14 +35,14 @@ export type ExternalSignerOptions = {
 
 export class ExternalSigner implements Disposable {
   readonly keys: ExternalKeys
-  /** Maximum lifetime of tokens that the signer supports, in seconds. Known after `start`. */
+  /** Maximum token lifetime that the signer supports, in seconds. Set by `start`. */
   secondsMax = 0
   readonly #endpoints: Endpoints
   readonly #channel: Channel
   readonly #time: Time
   readonly #metrics: SignerMetrics
 
-  /** `path` is the path of the socket; `@name` is a name in the abstract namespace. */
+  /** `path` is the path of the socket. `@name` is a name in the abstract socket namespace. */
   constructor(path: string, { time, log, metrics }: ExternalSignerOptions) {
     this.#time = time
     this.#metrics = new SignerMetrics(metrics, time)
@@ -62,8 +62,8 @@ export class ExternalSigner implements Disposable {
   }
 
   /**
-   * Connects to the signer and waits if it is not running yet. Rejects if it does not come up in
-   * time, or has no valid keys.
+   * Connects to the signer, and waits for it if it is not running yet. Rejects if the signer does
+   * not start in time or has no valid keys.
    */
   async start(): Promise<void> {
     const untilMs = this.#time.monotonicMs() + START_MS_MAX
@@ -104,8 +104,8 @@ export class ExternalSigner implements Disposable {
   }
 
   /**
-   * Returns what is wrong with the header. It must have a type, a key id and an algorithm, and
-   * nothing else.
+   * Returns an error message if the header is invalid. A header must have a type, a key id and an
+   * algorithm, and no other field.
    */
   async #headerFault({ header }: SignJwtResponse): Promise<string | undefined> {
     const fields = headerFields(header)

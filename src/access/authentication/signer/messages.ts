@@ -1,6 +1,6 @@
 /**
- * Encodes requests to an external signer and decodes its responses (k8s.io/externaljwt, v1alpha1
- * ExternalJWTSigner), in protobuf.
+ * Encodes requests to an external signer and decodes its responses, in protobuf (ExternalJWTSigner
+ * in k8s.io/externaljwt, v1alpha1).
  */
 import { bytesTag, varintTag, type WireReader } from '../../../net/grpc/codec/reader.ts'
 import { WireWriter } from '../../../net/grpc/codec/writer.ts'
@@ -63,7 +63,7 @@ function readKey(reader: WireReader): SignerKey {
   while (reader.more()) {
     const tag = reader.tag()
     if (tag === bytesTag(1)) id = reader.string()
-    // Copied, because the reader returns a view of the received message.
+    // Copy the bytes, because the reader returns a view of the received message.
     else if (tag === bytesTag(2)) der = Buffer.from(reader.bytes())
     else if (tag === varintTag(3)) isExcludedFromDiscovery = reader.bool()
     else reader.skip(tag)
