@@ -44,7 +44,7 @@ test('a known token is cached until its TTL expires, and an unknown one is not c
   assert.deepEqual(questions, ['good', 'bad', 'other', 'bad', 'other', 'good', 'bad', 'other'])
 })
 
-test('an unknown token is cached if failureMs is set, and a failure never is', async () => {
+test('the result for an unknown token is cached if failureMs is set, but a rejection is never cached', async () => {
   const clock = { ms: 0, monotonicMs: () => clock.ms }
   const { authenticate, questions } = asked()
   const cached = createTokenCache(authenticate, { successMs: 0, failureMs: 1000, clock, metrics })
@@ -105,7 +105,7 @@ test('a result that exceeds the size limit is not cached', async () => {
   assert.equal(questions, 2)
 })
 
-test('many short groups also exceed the size limit', async () => {
+test('a result with many short groups can also exceed the size limit', async () => {
   let questions = 0
   const groups = Array.from({ length: 1_000 }, () => '')
   const cached = createTokenCache(
@@ -119,7 +119,7 @@ test('many short groups also exceed the size limit', async () => {
   assert.equal(questions, 2)
 })
 
-test('an authenticator that throws synchronously is called again', async () => {
+test('an exception that an authenticator throws synchronously is not cached', async () => {
   let fails = true
   const cached = createTokenCache(
     () => {

@@ -1,7 +1,7 @@
 /**
- * Caches the results of token authenticators for some seconds, as kube-apiserver does. Most of them
- * verify signatures, read objects or call other servers. Concurrent requests with the same token
- * share one lookup. The keys are keyed hashes, so that the cache contains no tokens.
+ * Caches the results of token authenticators for some seconds, as kube-apiserver does, because most
+ * authenticators verify signatures, read objects or call other servers. Concurrent requests with
+ * the same token share one lookup. The keys are keyed hashes, so that the cache contains no tokens.
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/time/clock.ts'
@@ -10,18 +10,18 @@ import type { TokenCacheMetrics } from './metrics.ts'
 import type { AuthenticateToken, TokenResult } from './token-authenticator.ts'
 
 /**
- * Maximum number of results. kube-apiserver has the same limit: twice the nodes and namespaces of
- * the largest clusters.
+ * Maximum number of results, as in kube-apiserver: twice the number of nodes and namespaces of the
+ * largest clusters.
  */
 const RESULTS_MAX = 32 * 1024
 /**
- * Maximum size of a cached result. The user information of a token can be long; a longer result is
- * not cached.
+ * Maximum size of a cached result. A larger result, for example with very many groups, is not
+ * cached.
  */
 const RESULT_BYTES_MAX = 16 * 1024
-/** Maximum size of all cached results, enough for 32 K users with some groups each. */
+/** Maximum size of all cached results, enough for 32 Ki users with a few groups each. */
 const RESULTS_BYTES_MAX = 64 << 20
-/** Overhead of a string in a list: its header and its slot in the list. */
+/** Overhead of a string in a list: the header of the string and its slot in the list. */
 const TEXT_BYTES = 24
 const KEY_BYTES = 32
 
@@ -105,7 +105,7 @@ export function createTokenCache(
   }
 }
 
-/** Estimates the bytes that a result occupies. A character may take two bytes. */
+/** Estimates the size of a result in bytes. A character can occupy two bytes. */
 function weightOf(result: TokenResult): number {
   if (result.kind !== 'known') return TEXT_BYTES
   const { groups, extra = {} } = result.user
@@ -114,7 +114,8 @@ function weightOf(result: TokenResult): number {
 }
 
 /**
- * Computes the cache key. It hashes JSON, so that different lists of parts never have the same key.
+ * Computes the cache key. Hashes JSON, so that different tokens and audiences never have the same
+ * key.
  */
 const keyOf = (secret: Buffer, token: string, audiences: readonly string[]): string =>
   createHmac('sha256', secret)

@@ -17,7 +17,7 @@ const later =
   async (token, audiences) =>
     authenticate(token, audiences)
 
-test('the first authenticator that knows the token wins, even if earlier ones rejected it', async () => {
+test('the first authenticator that knows the token determines the user, even if earlier ones rejected the token', async () => {
   const chain = [() => unknownToken, later(() => badToken('a')), () => badToken('b'), knows, other]
   const result = await createTokenChain(chain)('t', ['x'])
   assert.deepEqual(result, {
@@ -27,11 +27,11 @@ test('the first authenticator that knows the token wins, even if earlier ones re
   })
 })
 
-test('the result is synchronous if all authenticators are', () => {
+test('the result is synchronous if all authenticators are synchronous', () => {
   assert.ok(!(createTokenChain([() => unknownToken, knows])('t', []) instanceof Promise))
 })
 
-test('the result contains all reasons, each once', async () => {
+test('the result contains the reasons of all authenticators, without duplicates', async () => {
   const chain = createTokenChain([
     () => badToken('a'),
     later(() => badToken('b')),

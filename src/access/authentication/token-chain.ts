@@ -1,6 +1,6 @@
 /**
- * Chains the authenticators of bearer tokens, which are tried in order. The first one that knows
- * the token wins, even if earlier ones rejected it.
+ * The chain of bearer token authenticators. The first authenticator that knows the token determines
+ * the user, even if earlier ones rejected the token.
  */
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { withAuthenticatedGroup } from './authenticated-group.ts'
@@ -35,7 +35,10 @@ export function createTokenChain(authenticators: readonly AuthenticateToken[]): 
 
 type Trying = MaybePromise<TokenResult>
 
-/** Returns the result of the chain, or undefined to try the next authenticator. */
+/**
+ * Returns the result of an authenticator that knows the token, or undefined to try the next
+ * authenticator.
+ */
 function settle(result: TokenResult, refusals: string[]): TokenResult | undefined {
   if (result.kind === 'known') {
     const user = withAuthenticatedGroup(result.user)
@@ -45,5 +48,8 @@ function settle(result: TokenResult, refusals: string[]): TokenResult | undefine
   return undefined
 }
 
-/** Joins error messages as kube-apiserver does, each once, but without its brackets. */
+/**
+ * Joins error messages without duplicates, as kube-apiserver does, but without brackets around
+ * them.
+ */
 export const joinReasons = (whys: readonly string[]): string => [...new Set(whys)].join(', ')

@@ -10,7 +10,7 @@ type Answer = string | Error | object
 type ReviewInput = { readonly audiences?: readonly string[]; readonly version?: ReviewVersion }
 
 const time = { ...systemTime, after: (_ms: number, run: () => void) => setTimeout(run, 0) }
-// The deadline of a lookup keeps its real delay; all other timers fire at once.
+// The deadline of a lookup has its real delay; all other timers fire at once.
 const patient = {
   ...systemTime,
   after: (ms: number, run: () => void) => setTimeout(run, ms === 30_000 ? ms : 0),
@@ -96,7 +96,7 @@ for (const [what, audiences, reported, wanted] of audienceCases) {
   })
 }
 
-test('a response without `authenticated: true` does not authenticate', async () => {
+test('a response without `authenticated: true` does not authenticate the user', async () => {
   assert.deepEqual((await ask([review({ authenticated: false })])).result, { kind: 'unknown' })
   assert.deepEqual((await ask([review({})])).result, { kind: 'unknown' })
   assert.deepEqual((await ask([{}])).result, { kind: 'unknown' })
@@ -131,7 +131,7 @@ const failed = (status: number): CallError =>
     answer: { status, retryAfterSec: 0 },
   })
 
-test('transient failures are retried, others are not', async () => {
+test('transient failures are retried, other failures are not', async () => {
   assert.equal((await ask([failed(500), known])).result.kind, 'known')
   assert.equal((await ask([new CallError('reset', 'reset'), known])).result.kind, 'known')
   const { result, sent } = await ask([failed(500)])
@@ -141,7 +141,7 @@ test('transient failures are retried, others are not', async () => {
   assert.equal((await ask([new CallError('refused', 'refused')])).sent.length, 1)
 })
 
-test('a token that cannot be reviewed because of too many calls is rejected with 429', async () => {
+test('a token that cannot be reviewed because too many calls are in flight is rejected with 429', async () => {
   await assert.rejects(ask([new CallError('too many calls are under way', 'busy')]), {
     code: 429,
     reason: 'TooManyRequests',
@@ -166,7 +166,7 @@ test('a lookup ends with an error at its deadline', async () => {
   assert.deepEqual(await authenticate('t', []), { kind: 'bad', why: 'late' })
 })
 
-test('a user does not keep the whole response of the webhook in memory', async () => {
+test('a cached user does not retain the whole response of the webhook in memory', async () => {
   const results: TokenResult[] = []
   const held = await heldBytes(async () => {
     for (let at = 0; at < 50; at++) {

@@ -24,14 +24,14 @@ import {
 
 /** Time limit of each call, as in kube-apiserver. */
 export const CALL_MS_MAX = 30_000
-/** Time limit of a lookup with all its retries, as in kube-apiserver. */
+/** Time limit of a lookup including all retries, as in kube-apiserver. */
 const LOOKUP_MS_MAX = 30_000
 /** Delays between retries, as in kube-apiserver. */
 const BACKOFF = webhookBackoff(500)
 /**
- * Delay in the Retry-After header, as for other requests rejected with 429. If too many reviews are
- * in flight, which any client can cause, clients are asked to retry. Their tokens may be valid, so
- * they must not be rejected as invalid.
+ * Delay in the Retry-After header, as for other requests rejected with 429. Any client can cause
+ * too many reviews in flight. Other clients are then asked to retry, because their tokens may be
+ * valid and must not be rejected as invalid.
  */
 const RETRY_SECONDS = 1
 const tooManyReviews = 'too many tokens are being reviewed, please try again later'
@@ -51,7 +51,8 @@ export type TokenWebhookOptions = {
 
 export function createTokenWebhook(options: TokenWebhookOptions): AuthenticateToken {
   const { client, reviewVersion, random, time = systemTime, backoff = BACKOFF } = options
-  // The log is bounded, because any client can send tokens while the webhook is down.
+  // The rate of log entries is limited, because any client can send tokens while the webhook is
+  // down.
   const logFailure = createBoundedLog(options.log, time)
   return async (token, audiences) => {
     const body = printReview(token, audiences, reviewVersion)
@@ -95,8 +96,8 @@ type ReviewStatus = {
 }
 
 /**
- * Reads the status of the review. A body without kind and apiVersion is assumed to be the review
- * that was requested. Throws if the body is another object or not a review.
+ * Reads the status of the review. A body without kind and apiVersion is assumed to be a TokenReview
+ * in the requested version. Throws if the body has another kind or version, or is not a review.
  */
 function readStatus(text: string, version: ReviewVersion): ReviewStatus {
   const fields = fieldsIn(text)
@@ -124,8 +125,8 @@ function readStatus(text: string, version: ReviewVersion): ReviewStatus {
     [audiences, groups, ...Object.values(fieldsOf(extra))].every((one) => isA(one, isTexts))
   if (!isReadable)
     throw new Error('the status of the response has fields whose types do not match a TokenReview')
-  // The user is cached for minutes, so copy its strings: slices would keep the whole response
-  // alive.
+  // The user is cached for minutes, so copy the strings: slices would retain the whole response in
+  // memory.
   const known = {
     name: ownText(textOf(username)),
     uid: ownText(textOf(uid)),
@@ -155,7 +156,7 @@ function resultOf(
   audiences: readonly string[],
   { served }: TokenWebhookOptions,
 ): TokenResult {
-  // limit: AUDIENCES_MAX of a TokenReview, or the audiences of the server
+  // limit: both lists are short: at most AUDIENCES_MAX entries, or the audiences of the server
   const shared = (reported.length === 0 ? served : reported).filter((audience) =>
     audiences.includes(audience),
   )

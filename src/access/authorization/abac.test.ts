@@ -149,7 +149,7 @@ for (const [title, policy, attributes, isAllowed] of cases) {
   })
 }
 
-test('the rights of a user in a namespace come from the policies that apply', () => {
+test('the rights of a user in a namespace are listed from the policies that apply to the user', () => {
   const { rightsOf } = createAbacAuthorizer([
     rule({ user: 'alice', resource: 'pods', namespace: 'n', isReadOnly: true }),
     rule({ user: 'alice', resource: 'secrets', namespace: 'm' }),

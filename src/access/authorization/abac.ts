@@ -1,7 +1,7 @@
 /**
- * The ABAC authorizer. It reads its policies from a file, once. A policy does not name verbs: it
- * allows either all of them or only reading. The first policy that matches allows the request, and
- * a policy cannot deny.
+ * The ABAC authorizer. It reads its policies from a file once, at startup. A policy does not name
+ * verbs: it allows either all verbs or only reading. The first policy that matches allows the
+ * request. A policy cannot deny a request.
  */
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { pathPrefix } from '../../api/path-prefix.ts'
@@ -33,8 +33,8 @@ const matches = (rule: AbacRule, user: User, attributes: AccessAttributes): bool
   isAbout(rule, attributes)
 
 /**
- * Whether a policy applies to the user. If it names both a user and a group, both must match. A
- * policy that names neither never applies.
+ * Whether a policy applies to the user. If the policy names both a user and a group, both must
+ * match. A policy that names neither never applies.
  */
 function isFor({ user: name, group }: AbacRule, user: User): boolean {
   if (name === '' && group === '') return false

@@ -5,15 +5,15 @@ import type { User } from '../../api/user.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 
 /**
- * The request that waits for a decision. If it ends, a decision in progress is aborted. The signal
+ * The request that waits for a decision. When the request ends, the decision is aborted. The signal
  * is created when it is first read.
  */
 export type WaitingRequest = { readonly signal: AbortSignal }
 
 /**
- * Decides whether a user may do something. Returns a promise only if it calls a webhook; all other
- * authorizers decide from memory. Rejects with an ApiError if too many requests wait for the
- * webhook.
+ * Decides whether a user is authorized to do something. Returns a promise only if a webhook is
+ * called; all other authorizers decide from memory. Rejects with an ApiError if too many requests
+ * wait for the webhook.
  */
 export type Authorize = (
   user: User,
@@ -21,11 +21,15 @@ export type Authorize = (
   waiting?: WaitingRequest,
 ) => MaybePromise<AccessDecision>
 
-/** Everything that a user may do in a namespace, as a SelfSubjectRulesReview lists it. */
+/**
+ * Everything that a user is allowed to do in a namespace, as listed in a SelfSubjectRulesReview.
+ */
 export type Rights = {
   readonly resourceRules: readonly Fields[]
   readonly nonResourceRules: readonly Fields[]
-  /** Whether the list is incomplete because an authorizer may allow more than it can list. */
+  /**
+   * Whether the list is incomplete because an authorizer might allow requests that it cannot list.
+   */
   readonly incomplete: boolean
   readonly evaluationError?: string
 }
@@ -36,8 +40,8 @@ export type Authorizer = {
   readonly authorize: Authorize
   readonly rightsOf: (user: User, namespace: string) => Rights
   /**
-   * Explains what the decision is based on, or what would be needed for a different one. Absent if
-   * the authorizer has nothing to add to its reason.
+   * Explains what a decision is based on, or what would be needed for a different decision. Absent
+   * if the authorizer has nothing to add to the reason of the decision.
    */
   readonly explain?: (user: User, attributes: AccessAttributes) => Promise<Fields>
 }

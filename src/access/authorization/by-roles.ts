@@ -1,4 +1,4 @@
-/** RBAC as an authorizer of the chain. */
+/** The RBAC authorizer, as a member of the authorizer chain. */
 import { present } from '../../api/object.ts'
 import type { User } from '../../api/user.ts'
 import { inSlices } from '../../lib/scheduling/slices.ts'

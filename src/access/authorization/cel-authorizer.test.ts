@@ -55,7 +55,7 @@ const deny: AccessDecision = { verdict: 'no-opinion', reason: 'not so' }
 const valueOf = (evaluated: EvaluationResult): unknown =>
   'value' in evaluated ? evaluated.value : evaluated.error
 
-test('a path is checked as the user of the request', () => {
+test('a path is checked for the user of the request', () => {
   const { now, asked } = run("authorizer.path('/healthz').check('get').allowed()", () => allow)
   assert.equal(valueOf(now()), true)
   assert.deepEqual(asked, [
@@ -106,7 +106,7 @@ test('authorizer.requestResource checks the resource of the request', () => {
   )
 })
 
-test('a service account is checked with the groups of its tokens and without those of the user', () => {
+test('a service account is checked with the groups that its tokens have, not with the groups of the user', () => {
   const { now, asked } = run(
     "authorizer.serviceAccount('ns', 'sa').path('/x').check('get').allowed()",
     () => allow,
@@ -138,7 +138,7 @@ for (const [text, error] of [
   })
 }
 
-test('expressions can read the error of an authorizer as a value', () => {
+test('an expression can read the error of an authorizer as a value', () => {
   const failed: AccessDecision = { verdict: 'deny', reason: '', error: 'no answer' }
   const one = "authorizer.path('/x').check('get')"
   assert.equal(valueOf(run(`${one}.errored() && !${one}.allowed()`, () => failed).now()), true)
@@ -153,7 +153,7 @@ async function later({ attributes }: AuthorizerCall): Promise<AccessDecision> {
   return attributes.kind === 'path' && attributes.path === '/a' ? allow : deny
 }
 
-test('an asynchronous authorizer is awaited, and called once per check', async () => {
+test('the decision of an asynchronous authorizer is awaited, and a repeated check does not call it again', async () => {
   const { inTurns: wait, asked } = run(`${check('/a')} && !${check('/b')} && ${check('/a')}`, later)
   const evaluated = await wait()
   assert.equal(valueOf(evaluated), true)
@@ -168,7 +168,7 @@ test('an asynchronous decision has the same CEL cost as a synchronous one', asyn
   assert.equal((await run(text, () => allow).inTurns()).cost, cost)
 })
 
-test('an evaluation that cannot wait for a decision results in an error, not a permission', () => {
+test('an evaluation that cannot wait for a decision returns an error instead of allowing the request', () => {
   const { now } = run("authorizer.path('/a').check('get').allowed()", async () => allow)
   assert.equal(valueOf(now()), 'the evaluation cannot wait for the result')
 })

@@ -1,6 +1,6 @@
 /**
- * The CEL variables `authorizer` and `authorizer.requestResource`, backed by the chain of
- * authorizers. A check that several expressions of the same request repeat is made only once.
+ * The CEL variables `authorizer` and `authorizer.requestResource`, which query the authorizer
+ * chain. If several expressions of a request repeat a check, the chain is called only once.
  */
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { accessSelectors } from '../../api/access-selectors.ts'
@@ -17,7 +17,7 @@ import type { Value } from '../../objects/cel/values.ts'
 import type { Authorize, WaitingRequest } from './authorizer.ts'
 
 /**
- * Maximum number of cached checks per request. The cost limit allows only some dozen checks per
+ * Maximum number of cached checks per request. The cost limit allows only a few dozen checks per
  * expression.
  */
 const KEPT_MAX = 1_000
@@ -35,7 +35,7 @@ export type CelAuthorizer = {
   readonly 'authorizer.requestResource': Value
 }
 
-/** Creates the variables for all expressions of one request. */
+/** Creates the variables that all expressions of a request share. */
 export function celAuthorizer({
   authorize,
   user,
@@ -64,7 +64,7 @@ const toldOf = ({ verdict, reason, error }: AccessDecision): CheckDecision => ({
   ...(error === undefined ? {} : { error }),
 })
 
-/** Returns the user to check. A service account gets the groups that its tokens have. */
+/** Returns the user to check. The groups of a service account are those that its tokens have. */
 function checkedUser({ serviceAccount }: AccessCheck, user: User): User {
   if (serviceAccount === undefined) return user
   const { namespace, name } = serviceAccount

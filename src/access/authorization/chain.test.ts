@@ -59,8 +59,8 @@ function indexFor(name: string): RoleIndex {
 }
 
 /**
- * Authorization modes, and whether they allow a member of system:masters, a user with a role, and a
- * user without one.
+ * Authorization modes, and for each list of modes the expected verdicts for a member of
+ * system:masters, a user with a role, and a user without a role.
  */
 const cases: readonly (readonly [readonly Mode[], readonly boolean[]])[] = [
   [['RBAC'], [true, true, false]],
@@ -77,7 +77,7 @@ const cases: readonly (readonly [readonly Mode[], readonly boolean[]])[] = [
   ],
 ]
 for (const [modes, expected] of cases) {
-  test(`${modes.join()} allows a master, a user with a role and one without: ${expected.join()}`, async () => {
+  test(`${modes.join()} decides on a member of system:masters, a user with a role and a user without a role: ${expected.join()}`, async () => {
     const withRole = createAuthorizer(modes, indexFor('o'))
     const without = createAuthorizer(modes, indexFor('somebody else'))
     const verdicts = [
@@ -92,7 +92,7 @@ for (const [modes, expected] of cases) {
   })
 }
 
-test('without a decision, the reason joins those of all authorizers', async () => {
+test('if no authorizer has an opinion, the reason joins the reasons of all authorizers', async () => {
   const index = indexFor('x')
   index.setBinding(
     { namespace: '', name: 'b' },
@@ -109,7 +109,7 @@ test('without a decision, the reason joins those of all authorizers', async () =
   )
 })
 
-test('the rights of a user are listed, and those of a node are incomplete', () => {
+test("the list of a user's rights is complete, but the list of a node's rights is incomplete", () => {
   const { rightsOf } = createAuthorizer(['Node', 'RBAC'], indexFor('o'))
   assert.deepEqual(rightsOf(other, 'n'), {
     resourceRules: [{ verbs: ['get'], apiGroups: [''], resources: ['pods'] }],
@@ -142,7 +142,7 @@ const silent: AccessDecision = { verdict: 'no-opinion', reason: '' }
 const yes: AccessDecision = { verdict: 'allow', reason: 'yes' }
 const no: AccessDecision = { verdict: 'deny', reason: 'no' }
 
-test('a decision is synchronous without a webhook, and the order is kept after one', async () => {
+test('a decision is synchronous unless a webhook is called, and authorizers after the webhook still run in order', async () => {
   assert.deepEqual(chainOf(saying(silent), saying(yes)).chain.authorize(other, question), yes)
   const later = chainOf(saying(silent), saying(Promise.resolve(silent)), saying(no), saying(yes))
   const decision = later.chain.authorize(other, question)
@@ -158,7 +158,7 @@ test('a decision is synchronous without a webhook, and the order is kept after o
   )
 })
 
-test('a decision has the error of its authorizer, and without a decision all errors are joined', async () => {
+test('a decision has the error of its authorizer; if no authorizer has an opinion, all errors are joined', async () => {
   const failed: AccessDecision = { verdict: 'no-opinion', reason: '', error: 'a' }
   const other2: AccessDecision = { verdict: 'no-opinion', reason: 'r', error: 'b' }
   assert.deepEqual(chainOf(saying(failed), saying(yes)).chain.authorize(other, question), yes)

@@ -1,7 +1,7 @@
 /**
- * The chain of authorizers. Members of system:masters may do everything. For all other users, the
- * authorizers are called in order, and the first one that has an opinion decides. A decision is
- * synchronous unless it calls a webhook.
+ * The chain of authorizers. Members of system:masters are allowed everything. For all other users,
+ * the authorizers are called in order, and the first authorizer that has an opinion decides. A
+ * decision is synchronous unless a webhook is called.
  */
 import { aggregate } from '../../api/aggregate.ts'
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
@@ -18,7 +18,7 @@ import {
 } from './authorizer.ts'
 import type { AuthorizationMetrics } from './metrics.ts'
 
-/** An authorizer and how the configuration names it. */
+/** An authorizer, with its configured type and name. */
 export type Link = { readonly type: string; readonly name: string; readonly authorizer: Authorizer }
 
 export type CountedLink = Link & { readonly allows: Count; readonly denies: Count }
@@ -28,7 +28,7 @@ export class AuthorizerChain implements Authorizer {
   readonly #logNow: () => Log | undefined
   #links: readonly CountedLink[]
 
-  /** `logNow` returns the log for decisions, or undefined if they are not logged at the moment. */
+  /** `logNow` returns the log for decisions, or undefined if decisions are currently not logged. */
   constructor(
     links: readonly Link[],
     metrics: AuthorizationMetrics,
@@ -43,7 +43,7 @@ export class AuthorizerChain implements Authorizer {
     return this.#links
   }
 
-  /** Replaces the authorizers. Decisions in progress finish with the previous ones. */
+  /** Replaces the authorizers. Decisions in progress finish with the previous authorizers. */
   replace(links: readonly Link[]): void {
     this.#links = this.#counted(links)
   }
@@ -92,8 +92,8 @@ function logged(decision: AccessDecision, { log, user, attributes }: Logging): A
 }
 
 /**
- * Returns the decision of the first authorizer that has an opinion. If none has, it returns the
- * reasons and errors of all of them.
+ * Returns the decision of the first authorizer that has an opinion. If no authorizer has an
+ * opinion, returns the reasons and errors of all authorizers.
  */
 function decide(
   links: readonly CountedLink[],
@@ -116,7 +116,7 @@ function decide(
 }
 
 type Rest = {
-  /** The remaining links, beginning with the one whose decision is awaited. */
+  /** The remaining links, beginning with the link whose decision is awaited. */
   readonly links: readonly CountedLink[]
   readonly user: User
   readonly attributes: AccessAttributes

@@ -1,6 +1,6 @@
 /**
- * The chain of authorizers that the configuration names, with the clients of its webhooks. It can
- * be replaced while the server runs.
+ * The chain of authorizers that the configuration lists, with the clients of its webhooks. The
+ * chain can be replaced while the server runs.
  */
 import type { Gates } from '../../api/gates.ts'
 import type { AnswerPattern } from '../../objects/cel/pattern-thread.ts'
@@ -18,8 +18,8 @@ import type { NodeAuthorizerOptions } from './node/authorize-node.ts'
 import { createWebhookAuthorizer } from './webhook.ts'
 
 /**
- * How long the clients of a replaced configuration stay open. Decisions in progress may still call
- * their webhooks, with retries, for as long as a request may take by default.
+ * How long the clients of a replaced configuration stay open. Decisions in progress can still call
+ * webhooks, with retries, for as long as the default request timeout.
  */
 const LAST_CALLS_MS = 60_000
 
@@ -32,7 +32,7 @@ export type ConfiguredAuthorizerOptions = {
   readonly verbosity: Verbosity
   readonly random: () => number
   readonly answerPattern: AnswerPattern
-  /** Opens connections to webhooks. If it is undefined, they are direct. */
+  /** Opens connections to webhooks. If undefined, the connections are direct. */
   readonly dial?: Dial | undefined
 }
 
@@ -54,7 +54,7 @@ export class ConfiguredAuthorizers implements Disposable {
     try {
       this.chain.replace(this.#build(authorizers))
     } catch (error) {
-      // The old chain stays in use, and so do its clients.
+      // The old chain stays in use, so keep its clients open.
       disposeAll(this.#clients)
       this.#clients = old
       throw error

@@ -8,20 +8,23 @@ import { nowOrInTurns, type Turns } from '../../objects/cel/turns.ts'
 import type { Expression } from '../../config/files/expressions.ts'
 import type { ReviewSpec } from './review-spec.ts'
 
-/** Limit of one condition in CEL cost units, as in kube-apiserver. */
+/** Cost limit of one condition in CEL cost units, as in kube-apiserver. */
 const CONDITION_COST_MAX = 1_000_000
 
-/** The result of all conditions. A false condition decides even if others fail. */
+/**
+ * The combined result of all conditions. If one condition is false, the errors of other conditions
+ * are ignored.
+ */
 export type ConditionResult = { readonly isMatch: boolean; readonly error?: string }
 
 export type MatchConditions = {
   readonly conditions: readonly Expression[]
   readonly hasSelectors: boolean
-  /** Matches long-running patterns. */
+  /** Matches slow regular expressions outside the main thread. */
   readonly answerPattern?: AnswerPattern | undefined
 }
 
-/** Evaluates the conditions. Returns a promise only if the evaluation takes long. */
+/** Evaluates the conditions. Returns a promise only if the evaluation takes a long time. */
 export function matchConditions(
   spec: ReviewSpec,
   parts: MatchConditions,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Metrics } from '../../lib/telemetry/metrics.ts'
 import { AuthorizationMetrics } from './metrics.ts'
 
-test('requests are counted by result, and as an error only if no authorizer allowed them', () => {
+test('requests are counted by result, and errors are counted only if no authorizer allowed the request', () => {
   const metrics = new Metrics()
   const counts = new AuthorizationMetrics(metrics)
   counts.decided({ verdict: 'allow', reason: '', error: 'e' }, 2)

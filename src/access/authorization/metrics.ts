@@ -1,4 +1,4 @@
-/** Metrics of authorizers, by type and name. */
+/** Metrics of authorizers, by type and name of the authorizer. */
 import type { AccessDecision } from '../../api/access.ts'
 import type {
   Count,
@@ -21,11 +21,11 @@ type AttemptSeries = { readonly attempts: Count; readonly seconds: Distribution 
 
 export class AuthorizationMetrics {
   /**
-   * Durations of changes to the node authorizer's graph, by kube-apiserver's names for them, such
-   * as `AddPod`.
+   * Durations of changes to the node authorizer's graph. The label has the operation as
+   * kube-apiserver names it, such as `AddPod`.
    */
   readonly graphSeconds: Histogram
-  /** Counts decisions that end the chain. */
+  /** Counts final decisions (allowed or denied). */
   readonly decisions: Counter
   readonly webhooks: WebhookMetrics
   readonly matchConditions: MatchConditionMetrics
@@ -75,7 +75,7 @@ export class AuthorizationMetrics {
     this.matchConditions = new MatchConditionMetrics(metrics)
   }
 
-  /** Records the result of a request and how long the decision took. */
+  /** Records the result and the duration of the decision on a request. */
   decided({ verdict, error }: AccessDecision, ms: number): void {
     const result =
       verdict === 'allow'

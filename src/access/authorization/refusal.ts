@@ -1,4 +1,7 @@
-/** Creates the 403 response, with the message of kube-apiserver. */
+/**
+ * Creates the 403 error for a request that is not authorized, with the same message as
+ * kube-apiserver.
+ */
 import type { AccessAttributes } from '../../api/access.ts'
 import { type ApiError, escapeHtml, forbidden } from '../../api/errors.ts'
 import { quote } from '../../api/quote.ts'

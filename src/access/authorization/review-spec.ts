@@ -1,6 +1,6 @@
 /**
- * Builds the spec of a SubjectAccessReview from a user and attributes, as webhooks and match
- * conditions receive it.
+ * Builds the spec of a SubjectAccessReview from a user and attributes. Authorization webhooks and
+ * their match conditions receive it.
  */
 import type { AccessAttributes, AccessSelectors } from '../../api/access.ts'
 import type { FieldTerm } from '../../api/field-selector.ts'
@@ -18,8 +18,8 @@ export type ReviewSpec = {
 }
 
 /**
- * Returns the spec with all of its fields, even empty ones. `hasSelectors` is whether the feature
- * gate AuthorizeWithSelectors is enabled.
+ * Returns the spec with all of its fields, including empty ones. `hasSelectors` is whether the
+ * feature gate AuthorizeWithSelectors is enabled.
  */
 export function reviewSpecOf(
   user: User,
@@ -70,8 +70,8 @@ const fieldRequirement = ({ field, isEqual, value }: FieldTerm): Fields => ({
 })
 
 /**
- * Converts a label requirement. Reviews cannot express comparisons of numbers, so these are
- * omitted, which makes the review broader but never narrower.
+ * Converts a label requirement. Numeric comparisons are omitted, because reviews cannot express
+ * them. This can make the review broader, but never narrower.
  */
 function labelRequirement(requirement: Requirement): Fields[] {
   const { key, operator } = requirement

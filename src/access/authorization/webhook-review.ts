@@ -1,4 +1,4 @@
-/** Encodes the SubjectAccessReview that a webhook receives, and decodes its response. */
+/** Encodes the SubjectAccessReview that is sent to a webhook, and decodes the response. */
 import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
 import { ownText } from '../../lib/text/own-text.ts'
 import { readReview, typeFault } from '../../net/outbound/review-answer.ts'
@@ -8,7 +8,9 @@ export type ReviewVersion = 'v1' | 'v1beta1'
 
 const apiVersionOf = (version: ReviewVersion): string => `authorization.k8s.io/${version}`
 
-/** Encodes a review without empty fields. In v1beta1 the field of the groups is called `group`. */
+/**
+ * Encodes a review without its empty fields. The field for the groups is called `group` in v1beta1.
+ */
 export function printReview(spec: ReviewSpec, version: ReviewVersion): string {
   const { resourceAttributes, nonResourceAttributes, user, groups, extra, uid } = spec
   return JSON.stringify({
@@ -36,7 +38,7 @@ export type ReviewStatus = {
   readonly reason: string
 }
 
-/** Decodes the status of a review. Faults have the messages of Go's decoder. */
+/** Decodes the status of a review. Errors have the messages of Go's decoder. */
 export function readReviewStatus(
   text: string,
   version: ReviewVersion,
@@ -60,7 +62,8 @@ export function readReviewStatus(
     typeFault(denied, 'bool', `${statusField}.denied`) ??
     typeFault(reason, 'string', `${statusField}.reason`)
   if (fault !== undefined) return { fault }
-  // The reason is cached for minutes, so copy it: a slice would keep the whole response alive.
+  // The reason is cached for minutes, so copy it: a slice would retain the whole response in
+  // memory.
   return { isAllowed: allowed === true, isDenied: denied === true, reason: ownText(textOf(reason)) }
 }
 

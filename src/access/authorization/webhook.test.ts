@@ -94,7 +94,7 @@ const review = (status: object): object => ({
   status,
 })
 
-test('the spec of a v1 review contains only the fields that are not empty', async () => {
+test('the spec of a v1 review does not contain empty fields', async () => {
   const { authorizer, sent } = start(() => review({ allowed: true }))
   await authorizer.authorize(alice, getPod)
   await authorizer.authorize(nobody, { kind: 'path', verb: 'get', path: '/version' })
@@ -128,7 +128,7 @@ test('the spec of a v1 review contains only the fields that are not empty', asyn
   ])
 })
 
-test('a v1beta1 review has the groups in the field group', async () => {
+test('a v1beta1 review has the groups in the field `group`', async () => {
   const answer = {
     apiVersion: 'authorization.k8s.io/v1beta1',
     kind: 'SubjectAccessReview',
@@ -149,7 +149,7 @@ const listPods: AccessAttributes = {
   }),
 }
 
-test('a review contains the selectors as requirements if the gate is enabled', async () => {
+test('a review contains the selectors as requirements if AuthorizeWithSelectors is enabled', async () => {
   const { authorizer, sent } = start(() => review({ allowed: true }))
   await authorizer.authorize(alice, listPods)
   const { resourceAttributes } = JSON.parse(JSON.stringify(sent[0])).spec
@@ -302,7 +302,7 @@ test('errors and responses for long attributes are not cached', async () => {
   assert.ok(authorizer.authorize(alice, long) instanceof Promise)
 })
 
-test('a webhook is called only if all of its match conditions are true', async () => {
+test('a webhook is called only if all match conditions are true', async () => {
   const conditions = conditionsOf(
     'has(request.resourceAttributes)',
     "request.resourceAttributes.namespace == 'n'",
@@ -332,7 +332,7 @@ test('match conditions can read the user, the attributes and the selectors of th
   assert.equal(sent.length, 1)
 })
 
-test('the failure policy applies to a match condition that fails, unless another one is false', async () => {
+test('the failure policy applies if a match condition fails and none of the others is false', async () => {
   const failing = "request.resourceAttributes.namespace == 'n'"
   const path: AccessAttributes = { kind: 'path', verb: 'get', path: '/x' }
   const open = start(() => review({ allowed: true }), { conditions: conditionsOf(failing) })
@@ -393,7 +393,7 @@ test('an aborted request is denied even if the failure policy is NoOpinion', asy
 })
 
 for (const failurePolicy of ['NoOpinion', 'Deny'] as const) {
-  test(`a request is rejected with 429 if too many calls are in flight, under the policy ${failurePolicy}`, async () => {
+  test(`a request is rejected with 429 if too many calls are in flight, with failure policy ${failurePolicy}`, async () => {
     const { authorizer, metrics } = start(() => new CallError('too many calls', 'busy'), {
       failurePolicy,
     })
@@ -402,7 +402,7 @@ for (const failurePolicy of ['NoOpinion', 'Deny'] as const) {
     assert.doesNotMatch(metrics.print(), /fail_open_total\{/)
   })
 
-  test(`a response that is too large to be read denies the request under the policy ${failurePolicy}`, async () => {
+  test(`a response that is too large to be read denies the request, with failure policy ${failurePolicy}`, async () => {
     const { authorizer } = start(() => new CallError('the response is too large', 'too-large'), {
       failurePolicy,
     })
@@ -411,7 +411,7 @@ for (const failurePolicy of ['NoOpinion', 'Deny'] as const) {
   })
 }
 
-test('a cached response does not keep the whole body of the webhook in memory', async () => {
+test('a cached response does not retain the whole body of the webhook response in memory', async () => {
   let at = 0
   const { authorizer } = start(() => ({
     apiVersion: 'authorization.k8s.io/v1',

@@ -1,7 +1,7 @@
 /**
  * The webhook authorizer. It sends a SubjectAccessReview to another server and caches the responses
- * for a while. Decisions from the cache, and for requests that the match conditions exclude, are
- * synchronous.
+ * for a while. A decision is synchronous if it comes from the cache or if the match conditions
+ * exclude the request.
  */
 import { hash } from 'node:crypto'
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
@@ -33,11 +33,14 @@ import { printReview, readReviewStatus, type ReviewStatus } from './webhook-revi
 /** Maximum number of cached responses, as in kube-apiserver. */
 const CACHE_ENTRIES_MAX = 8192
 /**
- * Maximum total length of the attributes, which clients control. As in kube-apiserver, responses
- * for longer ones are not cached.
+ * Maximum total length of the attributes, which clients control. As in kube-apiserver, the response
+ * is not cached if the attributes are longer.
  */
 const ATTRIBUTES_LENGTH_MAX = 10_000
-/** Maximum length of the reason of a cached response. All of them together may occupy 80 MB. */
+/**
+ * Maximum length of the reason in a cached response, so that all reasons together occupy at most 80
+ * MB.
+ */
 const REASON_LENGTH_MAX = 10_000
 /** Delays between retries, as in kube-apiserver. */
 const BACKOFF = webhookBackoff(500)
@@ -77,7 +80,10 @@ class WebhookAuthorizer {
   readonly #options: WebhookAuthorizerOptions
   readonly #time: Time
   readonly #answers: TtlCache<ReviewStatus>
-  /** The log is bounded, because any client can cause calls while the webhook is down. */
+  /**
+   * The rate of log entries is limited, because any client can cause calls while the webhook is
+   * down.
+   */
   readonly #logFailure: BoundedLog
 
   constructor(options: WebhookAuthorizerOptions) {
@@ -172,11 +178,11 @@ class WebhookAuthorizer {
         webhook: name,
         error: message,
       }))
-      // Deny a request that has ended, so that no other authorizer decides on it. Otherwise a
-      // client could choose a timeout that ends the request before the webhook denies it.
+      // Deny a request that has already ended, so that no other authorizer decides on it. Otherwise
+      // a client could choose a timeout that ends the request before the webhook denies it.
       if (signal?.aborted === true) return { verdict: 'deny', reason: '', error: message }
-      // The failure policy applies to the webhook only. A limit of this server must not open what
-      // the webhook protects.
+      // The failure policy applies only to failures of the webhook. A limit of this server must not
+      // allow requests that the webhook might deny.
       if (failedBy(error, 'busy')) throw tooManyRequests(tooManyCalls, RETRY_SECONDS)
       if (failedBy(error, 'too-large')) return { verdict: 'deny', reason: '', error: message }
       if (webhook.failurePolicy === 'NoOpinion') metrics.webhooks.failOpen.with(name, result).add()

@@ -59,7 +59,7 @@ const parameters: ReadonlySet<string> = new Set([
   'name',
   'fieldSelector',
   'labelSelector',
-  // A parameter of any request.
+  // A parameter that every request accepts.
   'timeout',
 ])
 

@@ -1,7 +1,7 @@
 /**
- * Explains a decision: lists the chain of authorizers with the decision of each and what it is
- * based on. Clients that may `get` the path /debug/authorization learn as much as from a
- * SubjectAccessReview, plus the names of bindings and roles.
+ * Explains a decision: lists the authorizers of the chain, the decision of each one, and what the
+ * decision is based on. Clients that can `get` the path /debug/authorization receive the
+ * information of a SubjectAccessReview, plus the names of bindings and roles.
  */
 import type { AccessAttributes } from '../../api/access.ts'
 import { type Fields, present } from '../../api/object.ts'
@@ -11,7 +11,7 @@ import type { Link } from './chain.ts'
 
 export type WhyQuestion = { readonly user: User; readonly attributes: AccessAttributes }
 
-/** Calls the authorizers as the chain does. Those after the one that decides are not called. */
+/** Calls the authorizers in the order of the chain. Stops after the authorizer that decides. */
 export async function explainAccess(
   links: readonly Link[],
   { user, attributes }: WhyQuestion,

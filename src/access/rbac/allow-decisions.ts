@@ -1,6 +1,6 @@
 /**
- * Caches the decisions with which bindings allow requests. Clients send many requests, so the
- * formatted reason is reused.
+ * Caches the decisions by which bindings allow requests, so that the reason need not be formatted
+ * again for each request.
  */
 import type { AccessDecision } from '../../api/access.ts'
 import { quote } from '../../api/quote.ts'
@@ -13,11 +13,11 @@ const DECISIONS_MAX = 4096
 type CachedDecision = { readonly subject: Subject; readonly decision: AccessDecision }
 
 export class AllowDecisions {
-  /** The decision for the subject that a binding last applied to. */
+  /** The decision for the subject that matched when the binding was last used. */
   readonly #known = new Map<Binding, CachedDecision>()
 
   /**
-   * Returns the decision, which is the same object as before if nothing has changed. `role` is the
+   * Returns the decision. Returns the same object as before if nothing has changed. `role` is the
    * role of the binding.
    */
   of(binding: Binding, role: Role, subject: Subject): AccessDecision {

@@ -29,8 +29,8 @@ const withOn = (...names: readonly string[]): Gates => ({
 })
 
 /**
- * Returns 'allow' or the reason for a request of the form `verb resource[.group][/subresource]
- * [namespace/]name ?fieldSelector`.
+ * Returns 'allow', or the reason why a request is not allowed. The request has the form `verb
+ * resource[.group][/subresource] [namespace/]name ?fieldSelector`.
  */
 function ask(
   question: string,
@@ -136,10 +136,10 @@ const cases: readonly (readonly [string, string])[] = [
   ['list namespaces', ''],
 ]
 for (const [question, wanted] of cases)
-  test(`a request "${question}" of a node results in "${wanted}"`, () =>
+  test(`a request "${question}" from a node results in "${wanted}"`, () =>
     assert.equal(ask(question), wanted))
 
-test('only a user with both the name and the group of a node is a node', () => {
+test('a user is a node only if both the user name and the group are those of a node', () => {
   assert.equal(ask('get nodes n', { groups: ['system:node'] }), '')
   assert.equal(ask('get nodes n', { user: 'n' }), '')
   assert.equal(ask('get nodes n', { user: 'system:node:' }), 'unknown node for user "system:node:"')
@@ -165,7 +165,7 @@ test('without AuthorizeNodeWithSelectors, a node can read all nodes and pods', (
   assert.equal(ask('get secrets a/of-m', { gates }), unrelated)
 })
 
-test('with KubeletServiceAccountTokenForCredentialProviders, a node can read the accounts of its pods', () => {
+test('with KubeletServiceAccountTokenForCredentialProviders, a node can read the service accounts of its pods', () => {
   const gates = withOn('KubeletServiceAccountTokenForCredentialProviders')
   assert.equal(ask('get serviceaccounts a/sa', { gates }), 'allow')
   assert.equal(ask('get serviceaccounts a/sb', { gates }), unrelated)

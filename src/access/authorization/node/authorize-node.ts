@@ -1,10 +1,11 @@
 /**
  * The node authorizer. A kubelet may read its own Node and the objects related to it (`graph.ts`),
- * and may do what all nodes may do (`rules`). On anything else the authorizer has no opinion, so
- * that RBAC can still allow it.
+ * and may do what is allowed for all nodes (`rules`). The authorizer has no opinion on anything
+ * else, so that RBAC can still allow it.
  *
- * Some facts are only in the body of a request, such as in creates and in updates of other nodes.
- * The NodeRestriction admission plugin restricts these. Decisions are synchronous, from memory.
+ * Some information is only in the body of a request, for example of a create request, or of an
+ * update of another node. The NodeRestriction admission plugin checks such requests. Decisions are
+ * synchronous, from memory.
  */
 import type { AccessAttributes, AccessDecision } from '../../../api/access.ts'
 import type { Gates } from '../../../api/gates.ts'
@@ -25,7 +26,7 @@ export type NodeAuthorizerOptions = {
 
 type ResourceAttributes = Extract<AccessAttributes, { kind: 'resource' }>
 
-/** Decides on requests for one resource. Undefined means that the fixed rules decide. */
+/** Decides on requests for one resource. Undefined means that `rules` decide. */
 type Decide = (
   options: NodeAuthorizerOptions,
   node: string,
@@ -114,7 +115,8 @@ const authorizeLease: Decide = (_, node, { verb, namespace, name }) => {
   if (namespace !== leaseNamespace) {
     return because(`can only access leases in the ${quote(leaseNamespace)} system namespace`)
   }
-  // The name of a new object is known only to admission.
+  // Authorizers do not know the name of a new object. The NodeRestriction admission plugin checks
+  // it.
   if (verb === 'create' || name === node) return allowed
   return because('can only access node lease with the same name as the requesting node')
 }
@@ -162,7 +164,7 @@ const authorizeNodes: Decide = ({ gates }, node, { verb, subresource, name }) =>
   if (subresource !== '') return noOpinion
   if (isUpdate || verb === 'create') return allowed
   if (!readVerbs.has(verb)) return noOpinion
-  // A kubelet looks for its Node before it creates it.
+  // Allowed even if the Node does not exist: a kubelet queries its Node before it creates it.
   if (name === node) return allowed
   const what = name === '' ? 'all nodes' : `'${name}'`
   return because(`node '${node}' cannot read ${what}, only its own Node object`)
@@ -183,7 +185,7 @@ const authorizePods: Decide = ({ graph, gates }, node, asked) => {
       if (selectsNode(asked, node)) return allowed
       if (name !== '') return ifRelated(node, asked, isRelated)
       return because('can only list/watch pods with spec.nodeName field selector')
-    // For mirror pods.
+    // Kubelets create and delete mirror pods.
     case 'create':
     case 'delete':
       return allowed
@@ -195,8 +197,8 @@ const authorizePods: Decide = ({ graph, gates }, node, asked) => {
 const limitsBySelectors = (gates: Gates): boolean => gates.isOn('AuthorizeNodeWithSelectors')
 
 /**
- * Whether the field selector limits the request to the node. Its terms are joined by "and", so one
- * term is enough.
+ * Whether the field selector limits the request to the node. All terms of the selector must match,
+ * so one term for the node is enough.
  */
 const selectsNode = ({ selectors }: ResourceAttributes, node: string): boolean =>
   selectors?.().fields.some(

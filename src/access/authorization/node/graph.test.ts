@@ -7,7 +7,7 @@ const claim = (name: string): string => referenceTo('persistentvolumeclaims', 'a
 const seesSecret = (graph: NodeGraph, node: string, name: string, namespace = 'a'): boolean =>
   graph.refersTo(node, 'secrets', { namespace, name })
 
-test('a node can access what its pods refer to until the last of these pods is deleted', () => {
+test('a node can access the objects that its pods refer to until the last of these pods is deleted', () => {
   const graph = new NodeGraph()
   graph.setPod('a/p', { node: 'n', references: [secret('s')] })
   graph.setPod('a/q', { node: 'n', references: [secret('s'), secret('t')] })
@@ -24,7 +24,7 @@ test('a node can access what its pods refer to until the last of these pods is d
   assert.deepEqual([...graph.names('pods')], [])
 })
 
-test('a pod that moves to another node or changes its references is updated', () => {
+test('the graph is updated when a pod moves to another node or changes its references', () => {
   const graph = new NodeGraph()
   graph.setPod('a/p', { node: 'n', references: [secret('s'), secret('t')] })
   graph.setPod('a/p', { node: 'm', references: [secret('s'), secret('t')] })
@@ -38,7 +38,7 @@ test('a pod that moves to another node or changes its references is updated', ()
   assert.ok(!seesSecret(graph, 'm', 's') && !seesSecret(graph, 'm', 'u'))
 })
 
-test('a volume and its secrets belong to the nodes of its claim, in any order of events', () => {
+test('a volume and its secrets are related to the nodes of the bound claim, in any order of events', () => {
   const graph = new NodeGraph()
   const elsewhere = referenceTo('secrets', 'b', 'v')
   graph.setVolume('v', { claim: claim('c'), secrets: [elsewhere] })
@@ -60,7 +60,7 @@ test('a volume and its secrets belong to the nodes of its claim, in any order of
   assert.deepEqual([...graph.names('volumes')], ['v'])
 })
 
-test('attachments and slices belong to their node only', () => {
+test('an attachment or a ResourceSlice is related only to its own node', () => {
   const graph = new NodeGraph()
   graph.setAttachment('x', 'n')
   graph.setSlice('x', 'm')
@@ -71,7 +71,7 @@ test('attachments and slices belong to their node only', () => {
   assert.ok(!graph.hasAttachment('n', 'x') && !graph.hasSlice('m', 'x'))
 })
 
-test('a slash in a requested namespace does not lead to another object', () => {
+test('a slash in the namespace of a request does not grant access to another object', () => {
   const graph = new NodeGraph()
   graph.setPod('a/b/p', {
     node: 'n',

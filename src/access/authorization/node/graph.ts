@@ -1,7 +1,7 @@
 /**
- * Records which objects are related to which node: a pod that is bound to it, the objects that the
- * pod refers to, the volume bound to a claim of the pod, the secrets of that volume, and
- * attachments and ResourceSlices of the node.
+ * Records which objects are related to a node: the pods that are bound to the node, the objects
+ * that these pods refer to, the volumes bound to the claims of the pods, the secrets of these
+ * volumes, and the attachments and ResourceSlices of the node.
  *
  * Each node counts the references of its pods. A decision therefore takes one or two lookups
  * regardless of the number of pods, and the cost of an update depends only on the number of
@@ -15,7 +15,8 @@ import { ownText } from '../../../lib/text/own-text.ts'
 export type RelatedResource = 'secrets' | 'configmaps' | 'serviceaccounts' | 'resourceclaims'
 
 /**
- * Returns the key of a reference of a pod. Namespaces cannot contain a slash, so keys are unique.
+ * Returns a key that identifies the object to which a pod refers. Namespaces cannot contain a
+ * slash, so keys are unique.
  */
 export const referenceTo = (
   resource: RelatedResource | 'persistentvolumeclaims',
@@ -32,17 +33,17 @@ export type PodContent = {
 }
 
 export type VolumeContent = {
-  /** A reference to the claim that the volume is bound to. */
+  /** The key of the claim that the volume is bound to. */
   readonly claim: string
-  /** References to the secrets of the volume. */
+  /** The keys of the secrets that the volume refers to. */
   readonly secrets: readonly string[]
 }
 
 type Pod = { readonly node: Node; readonly references: readonly string[] }
 
 /**
- * A node with the number of its pods per reference. Claims are counted separately, since they lead
- * to volumes.
+ * A node, with the number of pods for each reference. Claims are counted separately, because they
+ * lead to volumes.
  */
 type Node = {
   readonly name: string
@@ -58,7 +59,8 @@ export class NodeGraph {
   readonly #pods = new Map<string, Pod>()
   readonly #volumes = new Map<string, VolumeContent>()
   /**
-   * The names of the volumes bound to a claim. There is more than one only if some are left over.
+   * The names of the volumes bound to each claim. A claim has more than one volume only if old
+   * volumes still name it.
    */
   readonly #volumesOfClaim = new Map<string, readonly string[]>()
   readonly #attachments = new Map<string, string>()
@@ -67,7 +69,7 @@ export class NodeGraph {
   /** Updates a pod. Undefined means that the pod does not exist or is not bound to a node. */
   setPod(name: string, content: PodContent | undefined): void {
     const known = this.#pods.get(name)
-    // Most events of a pod only change its status.
+    // Most updates of a pod change only its status, which the graph does not use.
     if (known !== undefined && content !== undefined && isSamePod(known, content)) return
     if (known !== undefined) this.#release(known)
     if (content === undefined) {
@@ -120,7 +122,7 @@ export class NodeGraph {
     setOrDelete(this.#slices, name, node)
   }
 
-  /** The names of all objects in the graph. */
+  /** The names of all objects of one kind in the graph. */
   names(what: 'pods' | 'volumes' | 'attachments' | 'slices'): Iterable<string> {
     switch (what) {
       case 'pods':
@@ -173,8 +175,8 @@ export class NodeGraph {
   }
 
   /**
-   * Whether a volume of one of the node's claims needs the secret. The search begins at the claims
-   * because a node has few of them, while all volumes may use the same secret.
+   * Whether the node has a claim that is bound to a volume with this secret. Iterates over the
+   * claims of the node, because they are few, while all volumes may use the same secret.
    */
   #mounts({ claims }: Node, secret: string): boolean {
     for (const claim of claims.keys()) {

@@ -1,7 +1,7 @@
 /**
- * Keeps the node graph current by watching the cache. Like that of kube-apiserver, it may lag
- * slightly behind the stored state. A kubelet that received a pod from this server can access what
- * the pod refers to.
+ * Keeps the node graph current by watching the cache. As in kube-apiserver, the graph may lag
+ * slightly behind the stored state. A kubelet that received a pod from this server can access the
+ * objects that the pod refers to.
  */
 import type { InformerAccess } from '../../../storage/cache/informer-by-name.ts'
 import { Informer } from '../../../storage/cache/informer.ts'
@@ -27,9 +27,12 @@ export type NodeGraphInformerOptions = {
   readonly time?: Time
 }
 
-/** How the graph follows one resource. */
+/** One resource that the graph watches, and how its objects are added to the graph. */
 type Source<T> = {
-  /** The name of the kind in kube-apiserver's metric. */
+  /**
+   * Name of the kind in the operation label of kube-apiserver's metric, for example `Pod` in
+   * `AddPod`.
+   */
   readonly kind: string
   readonly group: string
   readonly plural: string
@@ -49,14 +52,14 @@ export class NodeGraphInformer implements AsyncDisposable {
     this.#options = options
   }
 
-  /** Whether all objects that existed at the start are in the graph. */
+  /** Whether the graph contains all objects that existed when the informers started. */
   get isFilled(): boolean {
     return this.#isFilled
   }
 
   /**
-   * Starts all informers and resolves when the graph is filled. Until then, a node is denied access
-   * to objects that are not in the graph.
+   * Starts all informers and resolves when the graph is complete. Until then, a node is denied
+   * access to objects that are not in the graph.
    */
   async start(): Promise<void> {
     const { graph } = this
@@ -135,8 +138,8 @@ export class NodeGraphInformer implements AsyncDisposable {
 }
 
 /**
- * Converts names of the graph to keys of the store. The name of an object in the graph is the end
- * of its key.
+ * Converts object names in the graph to keys in the store. A key is the resource prefix followed by
+ * the object name.
  */
 function* keysOf({ prefix }: ResourceKeys, names: Iterable<string>): Generator<string> {
   for (const name of names) yield prefix + name

@@ -15,7 +15,7 @@ import { type PodContent, referenceTo, type VolumeContent } from './graph.ts'
 
 const none: readonly string[] = []
 
-/** The location of an object, and a pool of strings that many objects share. */
+/** The namespace and name of an object, and a pool that deduplicates strings. */
 export type ReadContext = {
   readonly namespace: string
   readonly name: string
@@ -31,7 +31,7 @@ export function readPod(
   const spec = fieldsOf(specField)
   const node = textOf(spec['nodeName'])
   if (node === '') return undefined
-  // Kubelets create mirror pods themselves, so these must not give them access to anything.
+  // Kubelets create mirror pods themselves, so mirror pods must not give access to other objects.
   if (isMirror(item)) return { node: shared.text(node), references: none }
   const references = new Set<string>()
   const account = textOf(spec['serviceAccountName'])
@@ -67,8 +67,8 @@ export function readVolume(
 }
 
 /**
- * Reads the node of a VolumeAttachment or a ResourceSlice. Returns undefined if it does not belong
- * to a node.
+ * Returns the node name of a VolumeAttachment or a ResourceSlice, or undefined if it does not
+ * belong to a node.
  */
 export function readNodeName(
   item: Item,
@@ -79,13 +79,14 @@ export function readNodeName(
 }
 
 /**
- * Returns the fields of an object. An object that was written through this server may still be
- * available in decoded form.
+ * Returns the fields of an object. Uses the decoded form if it is available, for example after a
+ * write through this server.
  */
 const fieldsOfItem = (item: Item): Fields => item.decoded ?? contentOf(item)
 
 /**
- * The key of the annotation as it appears in JSON. Inside a string, its quotes would be escaped.
+ * The key of the annotation as it appears in JSON. The quotes would be escaped if the same text
+ * occurred inside a string.
  */
 const mirrorKey = Buffer.from(`${JSON.stringify(mirror)}:`)
 
