@@ -1,7 +1,7 @@
 /**
- * The admission chain runs between decoding a request and storing the object: first all mutating
- * plugins, then all validating ones, each in a fixed order. A plugin rejects a request by throwing
- * an ApiError.
+ * The admission chain, which runs after a request is decoded and before the object is stored. All
+ * mutating plugins run first, then all validating plugins, each in a fixed order. A plugin rejects
+ * a request by throwing an ApiError.
  */
 import type { RequestContext } from '../api/context.ts'
 import { type ApiError, forbidden } from '../api/errors.ts'
@@ -18,58 +18,69 @@ import { AdmissionMetrics } from './metrics.ts'
 /** API group of webhook configurations and admission policies. */
 export const admissionGroup = 'admissionregistration.k8s.io'
 
-/** The request as plugins see it. The user and the warnings are in `context`. */
+/** The request that plugins process. The user and the warnings are in `context`. */
 export type Attributes = {
   readonly operation: Operation
   readonly resource: Resource
   readonly subresource: string
   /** Namespace of the object. Empty for cluster-scoped resources. */
   readonly namespace: string
-  /** Name of the object. Empty while it is still to be generated, and for a deletecollection. */
+  /** Name of the object. Empty if the name is not generated yet, and for a deletecollection. */
   readonly name: string
-  /** Object that the request would store; undefined for a delete. For a CONNECT, its options. */
+  /**
+   * Object that the request would store; undefined for a delete. For a CONNECT, the object that
+   * contains the options.
+   */
   readonly object: KubeObject | undefined
-  /** Object as it is stored; undefined for a create. */
+  /** The stored object; undefined for a create. */
   readonly oldObject: KubeObject | undefined
   readonly isDryRun: boolean
   /** CreateOptions, UpdateOptions or DeleteOptions; undefined for a CONNECT. */
   readonly options: () => Fields | undefined
-  /** Schema of both objects: the resource's, or the subresource's if that has its own kind. */
+  /**
+   * Schema of `object` and `oldObject`. The schema of the resource, unless the subresource has its
+   * own kind.
+   */
   readonly shape: () => ObjectSchema
   readonly context: RequestContext
-  /** Objects that earlier plugins of the same step have read, for reuse by later ones. */
+  /**
+   * Objects that plugins of the same step have already read, so that later plugins can reuse them.
+   */
   readonly known: PreloadedObjects
 }
 
 /**
- * Objects shared by the plugins of a step. `namespace` is the object's own, read from the cache.
+ * Objects that the plugins of a step share. `namespace` is the namespace of the request's object,
+ * read from the cache.
  */
 export type PreloadedObjects = { namespace?: KubeObject }
 
 export interface Plugin {
   readonly name: string
   /**
-   * Resources that the plugin handles, such as `pods` or `deployments.apps`. Absent: all resources.
+   * Resources that the plugin handles, such as `pods` or `deployments.apps`. If absent, the plugin
+   * handles all resources.
    */
   readonly resources?: ReadonlySet<string>
   /**
-   * Returns the object, changed or not. A delete has no object, but the plugin may still reject it.
+   * Returns the object, changed or unchanged. A delete has no object, but the plugin can still
+   * reject the request.
    */
   readonly mutate?: (attributes: Attributes, rounds: Rounds) => MaybePromise<KubeObject | undefined>
   readonly validate?: (attributes: Attributes) => MaybePromise<void>
   /**
-   * Repeats the checks whose result may have changed because other plugins took long. Called right
-   * before a new object is stored.
+   * Repeats checks whose result may have changed while other plugins were running. Called right
+   * before a new object is stored, if its admission took long.
    */
   readonly confirm?: (attributes: Attributes) => MaybePromise<unknown>
 }
 
 /**
- * State of the rounds of mutating plugins. When a webhook changes the object, all mutating plugins
- * run once more, because they may need to act on the change.
+ * State of the mutating step. If a webhook changes the object, all mutating plugins run a second
+ * time, because they may have to react to the change.
  */
 export class Rounds {
-  /** Whether this is the second round. */
+  /** Whether the plugins run for the second time. */
   isSecond = false
   /**
    * Whether a second round is needed. Set by a plugin that changed an object which other plugins
@@ -79,8 +90,8 @@ export class Rounds {
 }
 
 /**
- * Returns the resource as error messages name it, including the subresource: `pods`,
- * `deployments.apps`, `pods/resize`.
+ * Returns the resource for error messages, including the subresource: `pods`, `deployments.apps`,
+ * `pods/resize`.
  */
 export function targetOf({ resource, subresource }: Attributes): string {
   const name = nameOf(resource)
@@ -91,26 +102,26 @@ const nameOf = ({ group, plural }: Resource): string =>
   group === '' ? plural : `${plural}.${group}`
 
 /**
- * Returns the name for error messages. A name still to be generated is shown as its generateName.
+ * Returns the name for error messages. If the name is not generated yet, returns the generateName.
  */
 export function shownName({ name, object }: Attributes): string {
   const { name: given = '', generateName = '' } = object?.metadata ?? {}
   return name || given || generateName || 'Unknown'
 }
 
-/** Returns the 403 with which a plugin rejects a request: `pods "p" is forbidden: …`. */
+/** Creates the 403 error by which a plugin rejects a request: `pods "p" is forbidden: …`. */
 export function refusal(attributes: Attributes, why: string): ApiError {
   return forbidden(attributes.resource, shownName(attributes), why)
 }
 
-/** The plugins that handle an operation on a resource, for each step, in order. */
+/** The plugins that handle one operation on one resource, in order, for both steps. */
 type Chain = {
   readonly mutating: MeasuredStep<NonNullable<Plugin['mutate']>>
   readonly validating: MeasuredStep<NonNullable<Plugin['validate']>>
 }
 
 export type AdmissionOptions = {
-  /** Names of all enabled plugins, in order. Defaults to the given plugins. */
+  /** Names of all enabled plugins, in order. Defaults to the names of the given plugins. */
   readonly running?: readonly string[]
   readonly metrics?: AdmissionMetrics
   readonly monotonicMs?: () => number
@@ -121,7 +132,10 @@ export class Admission {
   readonly #running: readonly string[]
   readonly #metrics: AdmissionMetrics
   readonly #monotonicMs: () => number
-  /** Chains by resource and operation. Most plugins handle one kind, and other kinds skip them. */
+  /**
+   * Chains by resource and operation. Most plugins handle only one kind, so the chains of other
+   * kinds do not include them.
+   */
   readonly #chains = new WeakMap<Resource, Partial<Record<Operation, Chain>>>()
 
   constructor(plugins: readonly Plugin[], options: AdmissionOptions = {}) {
@@ -140,7 +154,8 @@ export class Admission {
     const mutated = thenMaybe(mutateOnce(attributes, step, { rounds, watch }), (object) => {
       if (!rounds.needsSecond) return object
       rounds.isSecond = true
-      // Webhooks may have taken seconds, so objects that the first round read may be stale.
+      // Webhooks may have taken seconds, so objects that plugins read in the first round may be
+      // stale.
       return mutateOnce({ ...attributes, object, known: {} }, step, { rounds, watch })
     })
     return thenMaybe(mutated, (object) => {
@@ -159,7 +174,7 @@ export class Admission {
     )
   }
 
-  /** Runs `confirm` of all plugins, for a new object whose admission took long. */
+  /** Calls `confirm` of all plugins for a new object whose admission took long. */
   async confirm(attributes: Attributes): Promise<void> {
     for (const { confirm } of this.#plugins) await confirm?.(attributes)
   }

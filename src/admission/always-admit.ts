@@ -1,6 +1,6 @@
 /**
- * Does nothing. kube-apiserver has deprecated the plugin, but configurations of old clusters name
- * it.
+ * Does nothing. The plugin is deprecated in kube-apiserver, but configurations of old clusters
+ * still name it.
  */
 import type { Plugin } from './admission.ts'
 

@@ -9,7 +9,7 @@ const container = (name: string, more: Fields = {}): Fields => ({ name, image: '
 const never = { imagePullPolicy: 'Never' }
 const always = { imagePullPolicy: 'Always' }
 
-test('all containers and image volumes of a new pod get the policy Always', async () => {
+test('all containers and image volumes of a new pod get the pull policy Always', async () => {
   const object = pod({
     initContainers: [container('i')],
     containers: [container('c', never), container('d')],
@@ -28,7 +28,7 @@ test('all containers and image volumes of a new pod get the policy Always', asyn
   })
 })
 
-test('an update is handled only if it adds a new image, and a subresource never is', async () => {
+test('an update is changed only if it adds a new image, and subresources are never changed', async () => {
   const oldObject = pod({ containers: [container('c'), container('d', { image: 'i:2' })] })
   const update = (spec: Fields, subresource = '') =>
     admit(alwaysPullImages, {
@@ -51,7 +51,7 @@ test('an update is handled only if it adds a new image, and a subresource never 
 const refusal = (at: number): string =>
   `pods "p" is forbidden: spec.containers[${at}].imagePullPolicy: Unsupported value: "Never": supported values: "Always"`
 
-test('a pull policy that a webhook changed afterwards is rejected without a reason', async () => {
+test('a pull policy that a webhook changed afterwards is rejected without a reason in the Status', async () => {
   const object = pod({
     containers: [container('c', never), container('d', always), container('e', never)],
   })

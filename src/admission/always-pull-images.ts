@@ -20,7 +20,7 @@ export const alwaysPullImages: Plugin = {
     if (object === undefined || !isConcerned(attributes)) return object
     return { ...object, spec: pullingAlways(fieldsOf(object['spec'])) }
   },
-  // A webhook may have changed a pull policy after this plugin last ran.
+  // A webhook might have changed a pull policy after this plugin ran.
   validate: (attributes) => {
     const { object } = attributes
     if (object === undefined || !isConcerned(attributes)) return
@@ -28,7 +28,7 @@ export const alwaysPullImages: Plugin = {
       .filter(([, policy]) => policy !== always)
       .map(([path, policy]) => notSupported(path, policy, [always]))
     if (faults.length === 0) return
-    // kube-apiserver loses code and reason when it combines the errors.
+    // kube-apiserver loses the code and the reason when it combines the errors.
     throw unclassified(
       aggregate(
         faults.map(({ path, message }) => refusal(attributes, `${path}: ${message}`).message),

@@ -47,7 +47,7 @@ test('approving a request requires access to its signer, or to all signers of it
   assert.equal(await approve(allowing('sign signers example.com/s')), refused)
 })
 
-test('signing a request requires access to its signer, and an update without changes does not', async () => {
+test('signing a request requires access to its signer, unless the update changes nothing', async () => {
   const [unsigned, signed] = [request({}), request({}, { certificate: 'abc' })]
   const sign = (object: KubeObject) =>
     admit(createCertificateSigning(allowing('')), update('status', object, unsigned))
@@ -93,7 +93,7 @@ const attest = (mayDo: MayDo, object: KubeObject, oldObject?: KubeObject) => {
   return admit(createClusterTrustBundleAttest(mayDo), given)
 }
 
-test('writing the bundle of a signer requires the right to attest for it', async () => {
+test('writing a ClusterTrustBundle of a signer requires the verb attest on that signer', async () => {
   const refused =
     '403 clustertrustbundles.certificates.k8s.io "b" is forbidden: user not permitted to attest for signerName "example.com/s"'
   const [one, anonymous] = [bundle({}), bundle({}, '')]

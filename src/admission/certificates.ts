@@ -1,6 +1,7 @@
 /**
- * Plugins for certificates. They check who may approve CertificateSigningRequests, sign them or
- * attest a signer's ClusterTrustBundle, and which subject is forbidden.
+ * Admission plugins for certificates. They check which users may approve or sign
+ * CertificateSigningRequests and attest the ClusterTrustBundles of a signer, and they reject
+ * forbidden subjects.
  */
 import { type Fields, fieldsOf, type KubeObject, omit, textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
@@ -12,7 +13,9 @@ import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 /** The user whose access is checked. `signal` aborts the check when the request ends. */
 export type Requester = { readonly user: User; readonly signal: AbortSignal }
 
-/** Resolves to whether a user may act on something that is not in the path of the request. */
+/**
+ * Resolves to whether the user is allowed to do something that is not in the path of the request.
+ */
 export type MayDo = (
   context: Requester,
   action: {
@@ -27,8 +30,8 @@ const group = 'certificates.k8s.io'
 const requests = `certificatesigningrequests.${group}`
 
 /**
- * Returns whether the user may use the signer. Access may be granted to one signer, or to all
- * signers of its domain.
+ * Resolves to whether the user may use the signer. Access can be granted to a single signer, or to
+ * all signers of a domain.
  */
 async function mayUseSigner(
   mayDo: MayDo,
@@ -89,8 +92,8 @@ export function createCertificateSigning(mayDo: MayDo): Plugin {
 const bundles = `clustertrustbundles.${group}`
 
 /**
- * Requires the verb `attest` on a signer to write its ClusterTrustBundle, which states which
- * certificates belong to the signer.
+ * Requires the verb `attest` on a signer to write a ClusterTrustBundle of that signer. The bundle
+ * states which certificates belong to the signer.
  */
 export function createClusterTrustBundleAttest(mayDo: MayDo): Plugin {
   return {
@@ -147,7 +150,8 @@ function organizationsOf({ spec }: KubeObject, attributes: Attributes): readonly
   try {
     return readPemRequest(textOf(fieldsOf(spec)['request'])).organizations
   } catch (error) {
-    // Validation has already parsed the CSR, so this fails only if validation becomes more lenient.
+    // Validation has already parsed the CSR, so this fails only if validation is less strict than
+    // this parser.
     if (!(error instanceof RequestError)) throw error
     throw refusal(attributes, `failed to parse CSR: ${error.message}`)
   }

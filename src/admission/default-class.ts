@@ -1,6 +1,6 @@
 /**
- * Finds the default class of a kind, which an annotation marks. If several are marked, the newest
- * wins, then the first by name.
+ * Finds the default class of a kind, which is marked with an annotation. If several classes are
+ * marked, selects the newest one; among equally new ones, the first by name.
  */
 import type { KubeObject } from '../api/object.ts'
 

@@ -1,4 +1,4 @@
-/** Sets the default class on a new Ingress that names no class. */
+/** Sets the default class on a new Ingress that does not specify a class. */
 import { fieldsOf } from '../api/object.ts'
 import { type Plugin, targetOf } from './admission.ts'
 import { defaultClass } from './default-class.ts'
@@ -10,7 +10,7 @@ const ingressClasses = {
   plural: 'ingressclasses',
 } as const
 const defaultAnnotation = 'ingressclass.kubernetes.io/is-default-class'
-/** Annotation that named the class before the field existed. */
+/** Annotation that specified the class before the field ingressClassName existed. */
 const oldClassAnnotation = 'kubernetes.io/ingress.class'
 
 export function createDefaultIngressClass(objects: Pick<Objects, 'list'>): Plugin {

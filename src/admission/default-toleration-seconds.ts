@@ -1,6 +1,6 @@
 /**
- * Makes pods tolerate a node that is not ready or unreachable for some minutes, unless they have
- * their own toleration for that.
+ * Makes pods tolerate a node that is not ready or unreachable for a few minutes, unless the pods
+ * have their own tolerations for these taints.
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
 import type { TolerationSeconds } from '../config/admission.ts'
@@ -22,7 +22,7 @@ export function createDefaultTolerationSeconds({
       if (object === undefined || targetOf(attributes) !== 'pods') return object
       const spec = fieldsOf(object['spec'])
       const given = itemsOf(spec['tolerations'])
-      // limit: two tolerations
+      // limit: `tolerations` has only two entries
       const added = tolerations.filter(
         ({ key }) => !given.some((toleration) => isAbout(toleration, key)),
       )
@@ -34,8 +34,8 @@ export function createDefaultTolerationSeconds({
 }
 
 /**
- * Returns whether a toleration is about the taint, whatever its operator and value. An empty key
- * means all keys, an empty effect all effects.
+ * Whether a toleration applies to the taint, whatever the operator and value. An empty key means
+ * all keys, and an empty effect means all effects.
  */
 function isAbout(toleration: Fields, wanted: string): boolean {
   const [key, effect] = [textOf(toleration['key']), textOf(toleration['effect'])]

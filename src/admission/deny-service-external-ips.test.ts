@@ -26,7 +26,7 @@ test('DenyServiceExternalIPs rejects a new Service with an external IP', async (
   assert.equal(typeof (await create()), 'object')
 })
 
-test('DenyServiceExternalIPs rejects new external IPs, and existing ones may stay', async () => {
+test('DenyServiceExternalIPs rejects new external IPs and allows existing ones', async () => {
   assert.equal(typeof (await update(['192.0.2.1', '192.0.2.2'], ['192.0.2.2'])), 'object')
   assert.equal(await update(['192.0.2.1'], ['192.0.2.1', '192.0.2.2']), refused)
 })

@@ -1,6 +1,6 @@
 /**
- * Rejects new external IPs of Services, because a user who can set them can take over the traffic
- * to any address (CVE-2020-8554). Existing external IPs may stay.
+ * Rejects new external IPs of Services, because a user who can set them can intercept the traffic
+ * to any address (CVE-2020-8554). Existing external IPs are allowed.
  */
 import { fieldsOf, type KubeObject } from '../api/object.ts'
 import { type Plugin, refusal, targetOf } from './admission.ts'

@@ -40,7 +40,7 @@ test('a bucket allows a burst and then refills at its rate', async () => {
   assert.notEqual(await world.outcome(event()), 'fine')
 })
 
-test('dry runs and deletes do not count', async () => {
+test('dry runs and deletes do not consume tokens', async () => {
   const world = new EventRateLimitFixture({})
   for (let count = 0; count < 3; count++)
     assert.equal(await world.outcome(event({}, { isDryRun: true })), 'fine')
@@ -50,7 +50,7 @@ test('dry runs and deletes do not count', async () => {
   assert.notEqual(await world.outcome(event({}, { operation: 'UPDATE' })), 'fine')
 })
 
-test('namespaces, users, sources and objects have their own buckets', async () => {
+test('namespaces, users, sources and objects have separate buckets', async () => {
   const namespaces = new EventRateLimitFixture({ type: 'Namespace' })
   assert.equal(await namespaces.outcome(event({}, { namespace: 'a' })), 'fine')
   assert.equal(await namespaces.outcome(event({}, { namespace: 'b' })), 'fine')
@@ -66,7 +66,7 @@ test('namespaces, users, sources and objects have their own buckets', async () =
   assert.match(await objects.outcome(event(about('b'))), /type SourceAndObject for key chPodbv1$/)
 })
 
-test('the error names every limit that is reached', async () => {
+test('the error names every limit that is exceeded', async () => {
   const world = new EventRateLimitFixture(
     { type: 'User' },
     { type: 'Server', burst: 5 },
@@ -87,7 +87,7 @@ test('the least recently used bucket is dropped', async () => {
   assert.notEqual(await world.outcome(event({}, { namespace: long })), 'fine')
 })
 
-test('a bucket does not keep the path of a request in memory', async () => {
+test('a bucket does not retain the path of a request in memory', async () => {
   const world = new EventRateLimitFixture({ type: 'Namespace', bucketsMax: 100 })
   const held = await heldBytes(async () => {
     for (let at = 0; at < 100; at++) {

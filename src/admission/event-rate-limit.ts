@@ -1,7 +1,7 @@
 /**
- * Limits the rate at which Events are written with token buckets: one for the server, or one for
- * each namespace, user, or source and object. As in kube-apiserver, only events of the core group
- * are limited, and dry runs are not.
+ * Limits the rate of writes to Events with token buckets. There can be one bucket for the server,
+ * or one for each namespace, each user, or each source and object. As in kube-apiserver, only
+ * events of the core group are limited, and dry runs are not limited.
  */
 import { aggregate } from '../api/aggregate.ts'
 import { limitReached } from '../api/errors.ts'
@@ -25,7 +25,7 @@ export function createEventRateLimit(
       const { operation, isDryRun } = attributes
       if (isDryRun || (operation !== 'CREATE' && operation !== 'UPDATE')) return
       const nowMs = clock.monotonicMs()
-      // Every limit counts the event, even if another limit rejects it.
+      // Each limit consumes a token, even if another limit rejects the event.
       const reached = enforced.flatMap(({ type, buckets }) => {
         const key = keyOf[type](attributes)
         return buckets.take(key, nowMs) ? [] : [`limit reached on type ${type} for key ${key}`]
@@ -47,8 +47,8 @@ const keyOf: { readonly [type in EventLimit['type']]: (attributes: Attributes) =
 }
 
 /**
- * Token buckets by key. When there are too many, the least recently used one is dropped, and its
- * key starts with a full bucket again.
+ * Token buckets by key. When there are too many, the least recently used bucket is dropped. Its key
+ * then starts with a full bucket again.
  */
 class Buckets {
   readonly #limit: EventLimit
@@ -61,7 +61,7 @@ class Buckets {
 
   take(key: string, nowMs: number): boolean {
     const { burst, perSecond, bucketsMax } = this.#limit
-    // The key may be a slice of a long path, which would stay in memory with the bucket.
+    // The key may be a slice of a long path, which the bucket would retain in memory.
     const kept = ownText(boundedKey(key))
     const bucket = this.#buckets.get(kept) ?? new TokenBucket(burst, perSecond, nowMs)
     this.#buckets.delete(kept)

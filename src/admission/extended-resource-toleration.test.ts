@@ -20,14 +20,14 @@ const tolerations = async (spec: Fields): Promise<unknown> => {
 const gpu = { key: 'example.com/gpu', operator: 'Exists', effect: 'NoSchedule' }
 const nic = { ...gpu, key: 'example.com/nic' }
 
-test('a pod tolerates the taints of its extended resources, in the order of their names', async () => {
+test('a pod tolerates the taints of its extended resources, and the tolerations are in the order of the resource names', async () => {
   const containers = [requesting('example.com/nic', 'cpu', 'kubernetes.io/x', 'hugepages-2Mi')]
   const initContainers = [requesting('example.com/gpu', 'example.com/nic')]
   assert.deepEqual(await tolerations({ containers, initContainers }), [gpu, nic])
   assert.equal(await tolerations({ containers: [requesting('cpu')] }), undefined)
 })
 
-test('an equal toleration is replaced in place without seconds, and a different one does not count', async () => {
+test('an equal toleration is replaced in place by one without tolerationSeconds, and a toleration for another taint is kept', async () => {
   const others = [{ operator: 'Exists' }, { ...gpu, effect: 'NoExecute' }, { ...gpu, value: 'x' }]
   const containers = [requesting('example.com/gpu')]
   assert.deepEqual(await tolerations({ containers, tolerations: others }), [...others, gpu])

@@ -1,6 +1,7 @@
 /**
- * Makes pods tolerate the taints named after the extended resources that they request. A taint
- * alone can then reserve nodes with special hardware for the pods that use it.
+ * Makes pods tolerate the taints of the extended resources that they request. A taint has the name
+ * of the resource, so taints alone can reserve nodes with special hardware for the pods that use
+ * it.
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
 import { isExtended } from '../registry/rules/resources.ts'
@@ -35,8 +36,8 @@ function extendedResources(spec: Fields): readonly string[] {
 }
 
 /**
- * Adds the wanted tolerations. An existing toleration for the same taint is replaced, which drops
- * its tolerationSeconds: they have no meaning for the effect NoSchedule.
+ * Adds the wanted tolerations. An existing toleration for the same taint is replaced without
+ * tolerationSeconds, which have no meaning for the effect NoSchedule.
  */
 function tolerating(given: readonly Fields[], resources: readonly string[]): Fields[] {
   const wanted = new Map(

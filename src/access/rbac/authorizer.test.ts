@@ -221,7 +221,7 @@ test('the reason names the binding, the role and the first matching subject', ()
   )
 })
 
-test('a RoleBinding applies only in its namespace, and not to paths', () => {
+test('a RoleBinding applies only to resources in its namespace, and not to paths', () => {
   const index = new RoleIndex()
   role(index, '/all', may('*', '*', { apiGroups: ['*'] }), { verbs: ['*'], nonResourceURLs: ['*'] })
   bind(index, 'n/b', 'ClusterRole/all', person())
@@ -258,7 +258,7 @@ test('users, groups and service accounts are matched by their full names', () =>
   )
 })
 
-test('the first matching subject of a binding with many subjects is found', () => {
+test('the first subject that matches is found in a binding with many subjects', () => {
   const index = new RoleIndex()
   role(index, '/r', may('get', 'pods'))
   const many = Array.from({ length: 100 }, (_, at) =>
@@ -272,7 +272,7 @@ test('the first matching subject of a binding with many subjects is found', () =
   assert.equal(ask('u97', ['u98']).verdict, 'no-opinion')
 })
 
-test('the reason lists each missing role once', () => {
+test('the reason lists each missing role only once', () => {
   const index = new RoleIndex()
   bind(index, '/a', 'ClusterRole/gone', person(), group('dev'))
   assert.deepEqual(authorizeByRoles(index, alice, asks('get', 'pods')), {
@@ -291,7 +291,7 @@ test('the reason lists each missing role once', () => {
   assert.equal(authorizeByRoles(index, alice, asks('get', 'pods')).verdict, 'allow')
 })
 
-test('changes and deletions take effect, and the index keeps nothing of deleted objects', () => {
+test('changes and deletions take effect, and the index is empty after everything is deleted', () => {
   const index = new RoleIndex()
   const verdict = (): string => authorizeByRoles(index, alice, asks('get', 'pods')).verdict
   bind(index, 'n/b', 'Role/r', group('dev'), person())
@@ -301,8 +301,8 @@ test('changes and deletions take effect, and the index keeps nothing of deleted 
   assert.equal(verdict(), 'allow')
   index.setRole({ namespace: 'n', name: 'r' }, undefined)
   assert.equal(verdict(), 'no-opinion')
-  // The binding changes while the role does not exist. When the role is created again, it is the
-  // same Role object.
+  // The binding changes while the role does not exist. When the role is created again, the index
+  // reuses the same Role instance.
   bind(index, 'n/b', 'Role/r', person())
   role(index, 'n/r', may('get', 'pods'))
   assert.equal(verdict(), 'allow')
@@ -317,7 +317,7 @@ test('changes and deletions take effect, and the index keeps nothing of deleted 
   assert.deepEqual(index.size, { roles: 0, bindings: 0, namespaces: 0 })
 })
 
-test('heldRules returns all rules of a user, for each binding or role once', () => {
+test('heldRules returns all rules of a user, once per binding or once per role', () => {
   const index = new RoleIndex()
   role(index, '/r', may('get', 'pods'), may('list', 'pods'))
   bind(index, '/b', 'ClusterRole/r', group('dev'), person())
@@ -336,7 +336,7 @@ test('heldRules returns all rules of a user, for each binding or role once', () 
   assert.equal(once.error, 'roles.rbac.authorization.k8s.io "none" not found')
 })
 
-test('a role of many bindings is evaluated once, and its rules are collected up to a limit', () => {
+test('a role that many bindings reference is evaluated only once, and its rules are collected up to a limit', () => {
   const index = new RoleIndex()
   role(
     index,
@@ -358,7 +358,7 @@ test('a role of many bindings is evaluated once, and its rules are collected up 
   assert.equal(heldRules(index, alice, { namespace: '', each: 'role' }).rules.length, 20_000)
 })
 
-test('the reason names at most a hundred missing roles', () => {
+test('the reason lists at most a hundred missing roles', () => {
   const index = new RoleIndex()
   for (let at = 0; at < 150; at++) bind(index, `/b${at}`, `ClusterRole/gone${at}`, person())
   const { reason } = authorizeByRoles(index, alice, asks('get', 'pods'))
@@ -366,7 +366,7 @@ test('the reason names at most a hundred missing roles', () => {
   assert.match(reason, /, and 50 more\]$/)
 })
 
-test('a ClusterRoleBinding to a Role, written directly to etcd, does not affect a ClusterRole', () => {
+test('a ClusterRoleBinding to a Role that is written directly to etcd does not grant the ClusterRole of the same name', () => {
   const index = new RoleIndex()
   role(index, '/r', may('get', 'pods'))
   bind(index, '/good', 'ClusterRole/r', person())

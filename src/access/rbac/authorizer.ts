@@ -1,6 +1,7 @@
 /**
- * The RBAC authorizer. It allows what a rule of a bound role covers. On anything else it has no
- * opinion, so that another authorizer can still allow it. Decisions are synchronous, from memory.
+ * The RBAC authorizer. It allows requests that a rule of a bound role covers. On all other requests
+ * it has no opinion, so that another authorizer can still allow them. Decisions are synchronous,
+ * from memory.
  */
 import { aggregate } from '../../api/aggregate.ts'
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
@@ -12,11 +13,11 @@ import type { RoleIndex } from './role-index.ts'
 import { questionOf, type Rule } from './rule.ts'
 
 /**
- * Maximum number of rules that are collected for a user. A longer list would exceed the maximum
- * size of an object.
+ * Maximum number of rules that are collected for a user. A response with a longer list would exceed
+ * the maximum size of an object.
  */
 const RULES_MAX = 100_000
-/** Maximum number of unresolved references in one message. */
+/** Maximum number of missing roles that one message lists. */
 const ERRORS_MAX = 100
 
 const noOpinion: AccessDecision = { verdict: 'no-opinion', reason: '' }
@@ -49,20 +50,23 @@ export function authorizeByRoles(
 
 export type HeldRules = {
   readonly rules: readonly Rule[]
-  /** False if the user has more than RULES_MAX rules, so that some are missing. */
+  /** False if the user has more than RULES_MAX rules, so that `rules` is incomplete. */
   readonly isComplete: boolean
   /**
-   * The references of the user's bindings that could not be resolved, as one message. Empty if
-   * there are none.
+   * One message for all roles that bindings of the user reference but that do not exist. Empty if
+   * all roles exist.
    */
   readonly error: string
 }
 
 export type HeldOptions = {
-  /** The namespace to check. If it is empty, only rules that apply cluster-wide are returned. */
+  /**
+   * The namespace to check. If the namespace is empty, only rules that apply cluster-wide are
+   * returned.
+   */
   readonly namespace: string
   /**
-   * Whether a role that several bindings reference is listed once, or once per binding as in a
+   * How often to list a role that several bindings reference: once, or once per binding as in a
    * SelfSubjectRulesReview.
    */
   readonly each: 'role' | 'binding'
@@ -105,7 +109,7 @@ class ResolutionErrors {
     else this.#more++
   }
 
-  /** Returns the joined messages, or an empty string if there are none. */
+  /** Returns all messages as one text, or an empty string if there are no messages. */
   text(): string {
     return aggregate(this.#more === 0 ? this.#texts : [...this.#texts, `and ${this.#more} more`])
   }

@@ -1,10 +1,10 @@
-/** A binding: a role and the subjects that it is granted to. */
+/** A role binding: a role and the subjects to which it is granted. */
 import type { User } from '../../api/user.ts'
 import type { Role } from './role.ts'
 
 /**
- * Longest list of a binding's subjects, or of a user's groups, that is scanned for each request.
- * Longer lists are looked up in a map or a set.
+ * Maximum length of a list that is scanned for each request. Longer lists of subjects or groups are
+ * looked up in a map or a set.
  */
 export const SCAN_MAX = 16
 
@@ -22,13 +22,13 @@ export type Binding = {
   /** Empty for a ClusterRoleBinding. */
   readonly namespace: string
   /**
-   * The role. Validation rejects an unknown kind of role, so only a direct write to etcd can store
-   * one.
+   * The role. The API accepts only Role and ClusterRole; another kind can only be written directly
+   * to etcd.
    */
   readonly role: Role | { readonly unknownKind: string }
   /**
-   * The subjects, without those of unknown kinds. Most bindings have one subject, which is stored
-   * without a list.
+   * The subjects, without subjects of unknown kinds. Most bindings have a single subject, which is
+   * stored without a list.
    */
   readonly subjects: Subject | SubjectList
 }
@@ -36,8 +36,8 @@ export type Binding = {
 export class SubjectList {
   readonly all: readonly Subject[]
   /**
-   * The first position of each user name and of each group. They are built on the first lookup in a
-   * long list.
+   * Maps each user name or group name to the position of the first subject with that name. Built by
+   * the first lookup in a long list.
    */
   #users: ReadonlyMap<string, number> | undefined
   #groups: ReadonlyMap<string, number> | undefined
@@ -46,7 +46,9 @@ export class SubjectList {
     this.all = all
   }
 
-  /** Returns the first subject that matches the user. The reason of a decision names it. */
+  /**
+   * Returns the first subject that matches the user. The reason of the decision names this subject.
+   */
   firstFor(user: User): Subject | undefined {
     if (this.all.length <= SCAN_MAX) return this.all.find((one) => isUser(one, user))
     const users = (this.#users ??= positions(this.all, (kind) => kind !== 'Group'))
@@ -58,18 +60,18 @@ export class SubjectList {
 }
 
 /**
- * Sets of groups by list. A user sends many requests, and those with the same certificate or cached
- * token share one list.
+ * Sets of groups, by list of groups. Requests with the same client certificate or cached token
+ * share one list, so its set is built only once.
  */
 const groupSets = new WeakMap<readonly string[], ReadonlySet<string>>()
 
 /**
- * Finds the first subject of each list that matches one user with many groups. A decision visits a
- * binding once per matching subject, but this class compares each list with the user only once.
+ * Finds the first matching subject of each list for one user with many groups. A decision visits a
+ * binding once for each matching subject, but the list of a binding is searched only once.
  */
 export class FirstSubjects {
   /**
-   * The groups of the user without duplicates, because a client may repeat a group thousands of
+   * The groups of the user without duplicates, because a client can repeat a group thousands of
    * times.
    */
   readonly groups: ReadonlySet<string>

@@ -20,7 +20,8 @@ const mallory: User = { name: 'mallory', uid: '', groups: ['system:authenticated
 const everything = [may('*', '*', { apiGroups: ['*'] }), { verbs: ['*'], nonResourceURLs: ['*'] }]
 
 /**
- * Creates an index in which mallory holds these rights in the namespace n, or in the whole cluster.
+ * Creates an index in which the user mallory has these permissions in the namespace n, or in the
+ * whole cluster.
  */
 function world(held: readonly Fields[], namespace = 'n'): RoleIndex {
   const index = new RoleIndex()
@@ -166,7 +167,7 @@ test('attack: a binding cannot grant a role whose permissions its author lacks',
   )
 })
 
-test('writing a role that has or had an aggregation rule requires all permissions', async () => {
+test('writing a role that has, or had, an aggregation rule requires all permissions', async () => {
   const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] }
   const refused = /must have cluster-admin privileges to use the aggregationRule/
   const index = world([writes], '')
@@ -182,7 +183,7 @@ test('writing a role that has or had an aggregation rule requires all permission
     (await refusalOf(index, { resource, object: labelled, current: aggregated })) ?? '',
     refused,
   )
-  // The rights on all resources include the verb escalate, so this write is allowed.
+  // The author has all verbs on all resources, including escalate, so this write is allowed.
   assert.equal(await refusalOf(world(everything, ''), { resource, object: aggregated }), undefined)
 })
 
@@ -199,7 +200,7 @@ test('a role labeled for aggregation cannot grant permissions that its author la
   )
 })
 
-test('every change is checked, except to owner references and finalizers', async () => {
+test('an update is checked unless it changes only owner references or finalizers', async () => {
   const index = world([writes])
   const current = roleOf([may('get', 'pods')])
   const resource = 'roles'
@@ -221,7 +222,7 @@ test('every change is checked, except to owner references and finalizers', async
   )
 })
 
-test('escalate is checked for the role in the path, and bind for the role of the binding', async () => {
+test('escalate is authorized for the name in the path, and bind for the role of the binding', async () => {
   const escalate = may('escalate', 'roles', { apiGroups: [group], resourceNames: ['r'] })
   const bind = may('bind', 'roles', { apiGroups: [group], resourceNames: ['pods'] })
   const object = roleOf([may('get', 'pods')])

@@ -1,8 +1,8 @@
 /**
- * The escalation check. A user that writes a role needs all of its permissions, or the verb
- * `escalate` on the role. A user that writes a binding needs all permissions of the role, or the
- * verb `bind` on that role. As in kube-apiserver, the check precedes validation. It uses the latest
- * state of all roles and bindings.
+ * The escalation check. A user who writes a role must have all permissions in the role, or the verb
+ * `escalate` on the role. A user who writes a binding must have all permissions of the bound role,
+ * or the verb `bind` on that role. As in kube-apiserver, the check precedes validation. It uses the
+ * latest state of all roles and bindings.
  */
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { forbidden, notFound, unclassified } from '../../api/errors.ts'
@@ -29,7 +29,10 @@ import { rbacGroup, type RoleResource } from './role.ts'
 import type { RoleIndex } from './role-index.ts'
 import type { Rule } from './rule.ts'
 
-/** Maximum length of the list of missing permissions in a message. The names in it may be long. */
+/**
+ * Maximum length of the list of missing permissions in a message, because names in the list can be
+ * long.
+ */
 const LIST_CHARACTERS_MAX = 64 * 1024
 
 export type Grant = {
@@ -40,7 +43,7 @@ export type Grant = {
   /** The name from the path; empty for a create. */
   readonly name: string
   readonly object: KubeObject
-  /** The stored object; undefined if the object is new. */
+  /** The stored object; undefined if the object does not exist yet. */
   readonly current: KubeObject | undefined
   readonly signal: AbortSignal
 }
@@ -49,7 +52,7 @@ export type ConfirmGrantOptions = {
   readonly index: RoleIndex
   /** Resolves when the index contains everything that was written before the call. */
   readonly latest: (signal: AbortSignal) => Promise<void>
-  /** Calls all authorizers. */
+  /** Decides with the whole chain of authorizers. */
   readonly authorize: (
     user: User,
     attributes: AccessAttributes,
@@ -88,7 +91,7 @@ async function confirmRole(options: ConfirmGrantOptions, grant: Grant): Promise<
     throw refused(grant, 'must have cluster-admin privileges to use the aggregationRule')
 }
 
-/** Longer lists of rules are read over several ticks of the event loop. */
+/** A long list of rules is read in steps, over several ticks of the event loop. */
 const SHORT_RULES = 1000
 
 async function readInTurns(list: Json | undefined): Promise<readonly Rule[]> {
@@ -108,7 +111,7 @@ async function confirmBinding(options: ConfirmGrantOptions, grant: Grant): Promi
   const bind = { verb: 'bind', group: textOf(apiGroup), plural, namespace, name: roleName }
   if (await isAuthorized(options, grant, bind)) return
   const rules = options.index.rulesOf(roleKind, { namespace, name: roleName })
-  // As in kube-apiserver, the error combines the resource of the request with the name of the role.
+  // As in kube-apiserver, the error has the resource of the request but the name of the role.
   if (rules === undefined) throw notFound({ group: rbacGroup, plural: resource }, roleName)
   await confirmHeld(options, grant, rules)
 }
@@ -173,8 +176,8 @@ type GrantFailure = {
 }
 
 /**
- * Returns the wanted rights that the user lacks. If the user has too many rules, only the first
- * ones are considered, so the check may reject too much but never too little.
+ * Returns the requested permissions that the user lacks. If the user has too many rules, only the
+ * first ones are compared. The check can then reject too much, but it never allows too much.
  */
 async function lacking(
   { index }: ConfirmGrantOptions,
@@ -188,7 +191,7 @@ async function lacking(
 const refused = ({ resource, object }: Grant, why: string): Error =>
   forbidden({ group: rbacGroup, plural: resource }, object.metadata.name ?? '', why)
 
-/** Whether an update changes nothing, or only what garbage collection needs. */
+/** Whether an update changes nothing, or only fields that the garbage collector changes. */
 function isHousekeeping(object: KubeObject, current: KubeObject | undefined): boolean {
   if (current === undefined) return false
   return isSame(withoutHousekeeping(object), withoutHousekeeping(current))

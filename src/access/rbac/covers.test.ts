@@ -106,10 +106,10 @@ const cases: readonly (readonly [string, readonly Rule[], Rule, readonly string[
   ['a rule without verbs requires nothing', [], may('get', 'pods', { verbs: [] }), []],
 ]
 for (const [name, held, wanted, expected] of cases) {
-  test(`missing rights: ${name}`, async () => assert.deepEqual(await lacks(held, wanted), expected))
+  test(`missingRights: ${name}`, async () => assert.deepEqual(await lacks(held, wanted), expected))
 }
 
-test('two rules that each match half of a rule do not cover it', async () => {
+test('two rules that each cover a part of a rule do not cover the whole rule', async () => {
   const held = [
     may('get', 'pods', { apiGroups: ['a'] }),
     may('get', 'services', { apiGroups: ['b'] }),
@@ -120,7 +120,7 @@ test('two rules that each match half of a rule do not cover it', async () => {
   )
 })
 
-test('the comparison stops at a limit if lists multiply to billions', async () => {
+test('the comparison stops at a limit if the lists of a rule multiply to billions of permissions', async () => {
   const many = Array.from({ length: 2_000 }, (_, at) => `x${at}`)
   const wanted = may('get', 'pods', { verbs: many, resources: many, apiGroups: many })
   const beforeMs = performance.now()
@@ -129,7 +129,7 @@ test('the comparison stops at a limit if lists multiply to billions', async () =
   assert.ok(performance.now() - beforeMs < 60_000)
 })
 
-test('many rules are compared in short steps', () => {
+test('many rules are compared in short slices of time', () => {
   const held = Array.from({ length: 6_000 }, (_, at) => may('get', `x${at}`))
   const steps = missingRights(held, [...held.toReversed(), may('get', 'y')])
   let longestMs = 0
@@ -141,7 +141,7 @@ test('many rules are compared in short steps', () => {
     longestMs = Math.max(longestMs, tookMs)
     if (isDone) break
   }
-  // The whole comparison takes a second or two.
+  // The whole comparison takes one or two seconds.
   assert.ok(longestMs < 500, `${longestMs} ms`)
 })
 
@@ -153,7 +153,7 @@ test('at most a thousand missing permissions are returned', async () => {
   assert.deepEqual([rights.length, isAll], [1_000, false])
 })
 
-test('a rule without verbs grants nothing, however long its lists are', async () => {
+test('a rule without verbs grants no permission, however long its lists are', async () => {
   const many = Array.from({ length: 20_000 }, (_, at) => `x${at}`)
   assert.deepEqual(
     await lacks([], may('get', 'x', { verbs: [], resources: many, apiGroups: many })),

@@ -1,7 +1,8 @@
 /**
- * Determines which permissions a list of rules lacks compared to another list. The escalation check
- * and the reconciliation of default roles use it. A rule is broken down into single permissions,
- * which consist of verb, group, resource and, if the rule has names, a name; or of verb and path.
+ * Determines which permissions of one list of rules are missing in another list. Used by the
+ * escalation check and by the reconciliation of default roles. A rule is split into single
+ * permissions. A permission is a verb with a group, a resource and, if the rule has names, a name;
+ * or a verb with a path.
  */
 import { shownValue } from '../../api/field-fault.ts'
 import { shownItems } from '../../api/go-value.ts'
@@ -10,23 +11,23 @@ import type { Steps } from '../../lib/scheduling/slices.ts'
 import { type Rule, urlCovers } from './rule.ts'
 
 /**
- * Maximum number of comparisons of a permission with a rule, which take about half a second. Lists
- * of a few hundred entries can multiply to billions of permissions.
+ * Maximum number of comparisons between permissions and rules, which take about half a second.
+ * Lists of a few hundred entries can multiply to billions of permissions.
  */
 const LOOKS_MAX = 10_000_000
-/** Maximum number of missing permissions, which is enough for any error message. */
+/** Maximum number of missing permissions to find, which is enough for any error message. */
 const MISSING_MAX = 1_000
-/** Maximum number of entries of a rule that is compared as a whole. */
+/** Maximum size of a rule that is compared as a whole, in list entries. */
 const WHOLE_MAX = 1_000
-/** Number of comparisons in one step, which take some tens of microseconds. */
+/** Number of comparisons in one step. A step takes a few tens of microseconds. */
 const STEP_LOOKS = 64
-/** Longest list that is scanned. Longer lists are looked up in a Set. */
+/** Maximum length of a list that is scanned. Longer lists are looked up in a Set. */
 const SCAN_MAX = 16
 
 export type MissingRights = {
-  /** Rules that each grant a single permission. */
+  /** The missing permissions, as rules that each grant a single permission. */
   readonly rights: readonly Rule[]
-  /** False if a limit was reached, so that there may be more. */
+  /** False if a limit was reached, so that more permissions might be missing. */
   readonly isAll: boolean
 }
 
@@ -46,7 +47,7 @@ export function* missingRights(
   for (const rule of wanted) {
     let isCovered = false
     if (isShort(rule)) {
-      // Most rules are held in the form in which they are granted.
+      // Most rules are covered by a single rule, so first compare the rule as a whole.
       for (const owner of held) {
         if (++looks >= yieldAt) {
           yieldAt = looks + STEP_LOOKS
@@ -77,8 +78,7 @@ export function* missingRights(
 }
 
 /**
- * Joins single permissions on the same group, resource and name into one rule, with their verbs in
- * order. Permissions on paths stay separate.
+ * Joins permissions that differ only in the verb into one rule. Permissions on paths stay separate.
  */
 export function joinVerbs(rights: readonly Rule[]): Rule[] {
   const joined = new Map<string, Rule & { readonly verbs: string[] }>()
@@ -135,8 +135,8 @@ function* rightsOf({
   resourceNames,
   nonResourceURLs,
 }: Rule): Generator<Right> {
-  // A rule without verbs grants nothing. Returning early avoids going through its other lists,
-  // which may be long.
+  // A rule without verbs grants no permission. Returning early avoids iterating over its other
+  // lists, which may be long.
   if (verbs.length === 0) return
   const names = resourceNames.length === 0 ? [undefined] : resourceNames
   for (const group of apiGroups) {
@@ -172,14 +172,18 @@ function coversWhole(owner: Rule, rule: Rule, lists: Lists): boolean {
     (owner.resourceNames.length === 0 ||
       (resourceNames.length > 0 &&
         resourceNames.every((name) => lists.has(owner.resourceNames, name)))) &&
-    // Rules on paths are compared permission by permission, unless both lists are short.
+    // If the lists of paths are long, the rules are not compared as a whole, but permission by
+    // permission.
     nonResourceURLs.length * owner.nonResourceURLs.length <= WHOLE_MAX &&
-    // limit: WHOLE_MAX comparisons
+    // limit: at most WHOLE_MAX comparisons, by the condition above
     nonResourceURLs.every((path) => owner.nonResourceURLs.some((url) => urlCovers(url, path)))
   )
 }
 
-/** Looks up many values in the same lists. */
+/**
+ * Looks up values in lists. Builds a Set for each long list, because many values are looked up in
+ * the same list.
+ */
 class Lists {
   readonly #sets = new Map<readonly string[], ReadonlySet<string>>()
 

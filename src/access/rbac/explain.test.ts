@@ -63,7 +63,7 @@ test('the explanation names the binding and the rule that allow the request', ()
   })
 })
 
-test('the nearest grants differ in one attribute, with other namespaces listed first', () => {
+test('the closest grants differ from the request in one attribute, and grants in other namespaces are listed first', () => {
   const index = new RoleIndex()
   grant(index, 'n', 'verbs', rule('list,watch', 'pods'))
   grant(index, 'm', 'elsewhere', rule('get', 'pods'))
@@ -89,7 +89,7 @@ test('the grants of other users are not listed', () => {
   assert.deepEqual(explain(index, asked(), { ...alice, name: 'bob' }), { nearest: [] })
 })
 
-test('the nearest grants for a path have another verb or a sibling path', () => {
+test('for a path, the closest grants have another verb or a sibling path', () => {
   const index = new RoleIndex()
   grant(index, '', 'a', rule('post', '', { resources: [], nonResourceURLs: ['/metrics'] }))
   grant(
@@ -107,7 +107,7 @@ test('the nearest grants for a path have another verb or a sibling path', () => 
   )
 })
 
-test('bindings to missing roles are listed', () => {
+test('bindings that reference missing roles are listed', () => {
   const index = new RoleIndex()
   const subject = { kind: 'Group', name: 'dev', namespace: '', matches: 'dev' } as const
   index.setBinding(
@@ -118,7 +118,7 @@ test('bindings to missing roles are listed', () => {
   assert.deepEqual(missing?.['role'], { kind: 'Role', name: 'gone' })
 })
 
-test('the explanation stays short with many bindings and long rules', () => {
+test('the explanation has a bounded size if there are many bindings and long rules', () => {
   const index = new RoleIndex()
   const long = rule('get', 'pods', {
     resourceNames: Array.from({ length: 1_000 }, () => 'x'.repeat(10_000)),

@@ -1,7 +1,7 @@
 /**
- * Explains why RBAC allows a request, or which bindings of the user come nearest: those that would
- * allow it in another namespace, with another verb, or for another name or resource. The work is
- * divided into steps, and everything that is listed is bounded.
+ * Explains why RBAC allows a request, or which bindings of the user come closest: bindings that
+ * would allow the request in another namespace, with another verb, or for another name or resource.
+ * The work is divided into steps, and the length of every list is limited.
  */
 import type { AccessAttributes } from '../../api/access.ts'
 import type { Fields } from '../../api/object.ts'
@@ -21,17 +21,21 @@ import {
 } from './rule.ts'
 
 /**
- * Maximum number of a user's bindings in one namespace that are examined, and of rules in total.
+ * Maximum number of bindings of the user that are examined per namespace, and maximum number of
+ * examined rules in total.
  */
 const BINDINGS_MAX = 10_000
 const RULES_MAX = 1_000_000
-/** Maximum number of grants per kind of difference, and in the whole list. */
+/**
+ * Maximum number of grants that are collected for each kind of difference, and maximum number of
+ * grants in the whole list.
+ */
 const NEAREST_MAX = 10
-/** Maximum number of entries shown of a list in a rule, and of characters shown of an entry. */
+/** Maximum number of entries shown for each list of a rule, and maximum length of an entry. */
 const ENTRIES_MAX = 20
 const ENTRY_CHARACTERS_MAX = 256
 
-/** Kinds of differences between a rule and a request, the nearest first. */
+/** Kinds of differences between a rule and a request. The kind that comes closest is first. */
 const differences = ['namespace', 'verb', 'name', 'resource', 'path'] as const
 type Difference = (typeof differences)[number]
 
@@ -69,7 +73,8 @@ export function* explainByRoles(
 type NamespacedQuestion = { readonly namespace: string; readonly question: Question }
 
 /**
- * Returns the grant that the decision is based on: the first binding whose role covers the request.
+ * Returns the grant on which the decision is based: the first binding whose role covers the
+ * request.
  */
 function grantOf(
   index: RoleIndex,
@@ -109,13 +114,13 @@ function add(near: Map<Difference, Fields[]>, difference: Difference, grant: Fie
   near.set(difference, list)
 }
 
-/** Whether the binding is a RoleBinding of another namespace. */
+/** Whether the binding is a RoleBinding in another namespace. */
 const isElsewhere = (binding: Binding, namespace: string): boolean =>
   binding.namespace !== '' && binding.namespace !== namespace
 
 /**
- * Returns the only difference between the rule and the request. Returns undefined if there are
- * several or none.
+ * Returns the only difference between the rule and the request, or undefined if the number of
+ * differences is not one.
  */
 function differenceOf(rule: Rule, question: Question, isInOther: boolean): Difference | undefined {
   const hasVerb = hasOrAll(rule.verbs, question.verb)
@@ -137,14 +142,14 @@ function differenceOf(rule: Rule, question: Question, isInOther: boolean): Diffe
   if (!hasVerb) faults.push('verb')
   if (!hasName) faults.push('name')
   if (!hasGroup || !hasResource) {
-    // Another resource of another group is not near.
+    // A rule for another resource in another group does not come close.
     if (!hasGroup && !hasResource) return undefined
     faults.push('resource')
   }
   return faults.length === 1 ? faults[0] : undefined
 }
 
-/** Whether two paths begin with the same segment. */
+/** Whether the first segments of two paths are equal. */
 const isBeside = (url: string, path: string): boolean => url.split('/')[1] === path.split('/')[1]
 
 function grantFields({ name, namespace, role }: Binding, subject: Subject, rule?: Rule): Fields {

@@ -1,6 +1,6 @@
 /**
- * Determines whether stored metadata is plain, that is, has only known fields of the right types,
- * as this server writes it.
+ * Determines whether stored metadata is plain: whether it contains only known fields of the right
+ * types, as this server writes them.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { parseTime } from '../../api/time.ts'
@@ -11,15 +11,15 @@ type Types = ReadonlyMap<string, IsOfType>
 export const isText: IsOfType = (value) => typeof value === 'string'
 
 /**
- * Whether the metadata is plain. Metadata with fields that few roles and bindings have counts as
- * not plain, which only costs time.
+ * Whether the metadata is plain. Metadata with rarely used fields does not count as plain, because
+ * the slow path also handles it.
  */
 export function isPlainMetadata(json: string): boolean {
   try {
     const metadata: Json = JSON.parse(json)
     return isFields(metadata) && hasTypes(metadata, metadataTypes)
   } catch {
-    // The decoder reports the error.
+    // The decoder will report the error.
     return false
   }
 }

@@ -4,7 +4,7 @@ import { allSteps } from '../../../test/support/harness/turns.ts'
 import { SharedLists } from '../../lib/collections/shared-lists.ts'
 import { keptInSteps, keptRules } from './read-objects.ts'
 
-test('rules that are read in steps are the same as those that are read at once', () => {
+test('keptInSteps returns the same rules as keptRules', () => {
   const names = Array.from({ length: 1000 }, (_, at) => `n${at}`)
   const rules = [
     { verbs: ['get'], apiGroups: names, resources: ['pods'], resourceNames: names },

@@ -1,4 +1,4 @@
-/** Reads roles and bindings from objects into the form that the index keeps. */
+/** Reads roles and bindings from objects into the form that the role index stores. */
 import {
   type Fields,
   fieldsOf,
@@ -16,7 +16,7 @@ import type { Subject } from './binding.ts'
 import type { BindingContent } from './role-index.ts'
 import type { Rule } from './rule.ts'
 
-/** Reads rules without copying their lists. The work can be divided into slices with `inParts`. */
+/** Reads rules without copying their lists. */
 export const readRules = (list: Json | undefined): Rule[] =>
   mapEach('rules of a role', itemsOf(list), readRule)
 
@@ -31,7 +31,7 @@ function readRule(rule: Fields): Rule {
   }
 }
 
-/** Shared by all empty rules, because a role may have a million of them. */
+/** Shared by all empty rules, because a role can contain a million empty rules. */
 const emptyRule: Rule = {
   verbs: [],
   apiGroups: [],
@@ -40,21 +40,21 @@ const emptyRule: Rule = {
   nonResourceURLs: [],
 }
 
-/** Reads the rules of a role into the form that the index keeps. */
+/** Reads the rules of a role into the form that the role index stores. */
 export const keptRules = (role: Fields, shared: SharedLists): Rule[] =>
   readRules(role['rules']).map(
     ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }) => ({
       verbs: shared.list(verbs),
       apiGroups: shared.list(apiGroups),
       resources: shared.list(resources),
-      // Resource names are rarely shared between roles.
+      // Resource names are rarely shared between roles, so they are not deduplicated.
       resourceNames:
         resourceNames.length === 0 ? shared.list(resourceNames) : resourceNames.map(ownText),
       nonResourceURLs: shared.list(nonResourceURLs),
     }),
   )
 
-/** Like `keptRules`, but divided into steps, for a large role. */
+/** Does the same as `keptRules`, but in steps. Used for large roles. */
 export function* keptInSteps(role: Fields, shared: SharedLists): Steps<Rule[]> {
   const kept: Rule[] = []
   for (const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } of readRules(
@@ -64,7 +64,8 @@ export function* keptInSteps(role: Fields, shared: SharedLists): Steps<Rule[]> {
       verbs: yield* keptList(verbs, shared),
       apiGroups: yield* keptList(apiGroups, shared),
       resources: yield* keptList(resources, shared),
-      // As in `keptRules`, names of objects must not displace strings that roles share.
+      // As in `keptRules`, resource names are not deduplicated, so that they do not displace
+      // strings that roles share.
       resourceNames:
         resourceNames.length === 0 ? shared.list(resourceNames) : yield* ownTexts(resourceNames),
       nonResourceURLs: yield* keptList(nonResourceURLs, shared),
@@ -74,7 +75,7 @@ export function* keptInSteps(role: Fields, shared: SharedLists): Steps<Rule[]> {
   return kept
 }
 
-/** Number of rules, or of items of one of their lists, between two yields. */
+/** Number of rules, or of entries in one list of a rule, that are read between two yields. */
 const ITEMS_PER_STEP = 256
 
 function* keptList(list: readonly string[], shared: SharedLists): Steps<readonly string[]> {
@@ -87,7 +88,7 @@ function* ownTexts(list: readonly string[]): Steps<readonly string[]> {
   return own
 }
 
-/** Reads the subjects and the role of a binding into the form that the index keeps. */
+/** Reads the subjects and the role of a binding into the form that the role index stores. */
 export function keptBinding(
   binding: Fields,
   namespace: string,
@@ -103,7 +104,7 @@ export function keptBinding(
   }
 }
 
-/** Returns undefined if the subject cannot match any user. */
+/** Reads a subject. Returns undefined if the subject cannot match any user. */
 function readSubject(
   subject: Fields,
   bindingNamespace: string,
@@ -113,8 +114,8 @@ function readSubject(
   const name = shared.text(textOf(subject['name']))
   if (kind === 'User' || kind === 'Group') return { kind, name, namespace: '', matches: name }
   if (kind !== 'ServiceAccount') return undefined
-  // A ServiceAccount without a namespace is in the namespace of the binding. A ClusterRoleBinding
-  // has no namespace.
+  // A ServiceAccount subject without a namespace is in the namespace of the binding. A
+  // ClusterRoleBinding has no namespace.
   const namespace = shared.text(textOf(subject['namespace']) || bindingNamespace)
   if (namespace === '') return undefined
   return {

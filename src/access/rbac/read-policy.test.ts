@@ -26,7 +26,7 @@ const read = (...gates: readonly string[]): KubeObject[] =>
     resource,
   }))
 
-test('objects and rules that depend on a gate are included only with that gate', () => {
+test('objects and rules that depend on a feature gate are included only if the gate is enabled', () => {
   const names = (...gates: readonly string[]): string[] =>
     read(...gates).map(({ resource, metadata: { namespace, name } }) =>
       [textOf(resource), namespace, name].join(' '),
@@ -69,10 +69,10 @@ test('labels, selectors and subjects are parsed', () => {
 })
 
 /**
- * CVE-2021-25740: a user that may edit a namespace must not be able to forward the traffic of a
- * Service to another namespace.
+ * CVE-2021-25740: a user who is allowed to edit a namespace must not be able to forward the traffic
+ * of a Service to another namespace.
  */
-test('the aggregated roles edit and admin do not allow writing endpoints', () => {
+test('the aggregated roles edit and admin do not grant write access to endpoints', () => {
   const policy = readPolicy(bootstrapPolicy, defaultGates.isOn)
   for (const name of ['system:aggregate-to-edit', 'system:aggregate-to-admin']) {
     const role = policy.find(({ object }) => object.metadata.name === name)

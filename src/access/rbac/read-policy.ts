@@ -5,8 +5,8 @@ import { rbacGroup } from './role.ts'
 export type PolicyObject = { readonly resource: string; readonly object: KubeObject }
 
 /**
- * Returns the roles and then the bindings, in the order of the text. Lines that depend on disabled
- * feature gates are omitted.
+ * Returns the roles and then the bindings, in the order in which they appear in the text. Lines
+ * that depend on disabled feature gates are omitted.
  */
 export function readPolicy(text: string, isOn: (gate: string) => boolean): PolicyObject[] {
   const paragraphs: string[][] = []
@@ -41,8 +41,8 @@ const isMet = (gates: string, isOn: (gate: string) => boolean): boolean =>
   gates.split(',').every((gate) => (gate.startsWith('!') ? !isOn(gate.slice(1)) : isOn(gate)))
 
 /**
- * Returns the key and value of a line such as `label key=value`, or nothing if it begins with
- * another word.
+ * Returns the key and value of a line such as `label key=value`. Returns an empty list if the line
+ * begins with another word.
  */
 function pairAfter(word: string, line: string): (readonly [string, string])[] {
   if (!line.startsWith(word)) return []

@@ -9,7 +9,7 @@ const decode = (): never => {
   throw new StorageError('corrupt', 'decoded')
 }
 
-/** Creates an item with these bytes, which must not be decoded. */
+/** Creates an item with these bytes. The test fails if the item is decoded. */
 function itemOf(stored: string): Item {
   const home: ItemHome = {
     codec: { decode, print: decode },
@@ -68,7 +68,7 @@ const others: { readonly [what: string]: string } = {
   'that is empty': '',
 }
 for (const [what, bytes] of Object.entries(others)) {
-  test(`a stored object ${what} is not read as a Role, but left to the decoder`, () => {
+  test(`a stored object ${what} is not read as a Role, but passed to the decoder`, () => {
     assert.throws(() => createReadContent('Role')(itemOf(bytes)), /decoded/)
   })
 }
@@ -97,7 +97,7 @@ const badMetadata = [
   '{"unknown":{}}',
 ]
 for (const bad of badMetadata) {
-  test(`a ClusterRoleBinding with the metadata ${bad} is left to the decoder`, () => {
+  test(`a ClusterRoleBinding with the metadata ${bad} is passed to the decoder`, () => {
     const bytes = stored('ClusterRoleBinding', { roleRef, subjects }).replace(
       JSON.stringify(metadata),
       () => bad,

@@ -1,7 +1,8 @@
 /**
- * Reads roles and bindings from their stored bytes. A server reads all of them at startup before it
- * accepts requests, and decoding and printing them would take three times as long. Objects that are
- * not exactly as this server writes them are left to the decoder, which rejects malformed ones.
+ * Reads roles and bindings from their stored bytes. At startup, a server reads all of them before
+ * it accepts requests, and decoding and encoding them would take three times as long. Objects that
+ * this server would not write in exactly this form are passed to the decoder, which rejects
+ * malformed objects.
  */
 import { parseText } from '../../api/json-value.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
@@ -13,8 +14,8 @@ import { isPlainMetadata, isText } from './plain-metadata.ts'
 import { rbacGroup } from './role.ts'
 
 /**
- * Creates a function that returns the fields after metadata. It throws a StorageError if the object
- * is malformed.
+ * Creates a function that returns the fields after the metadata of a stored object. The function
+ * throws a StorageError if the object is malformed.
  */
 export function createReadContent(kind: string): (item: Item) => Fields {
   const head = `{"kind":"${kind}","apiVersion":"${rbacGroup}/v1","metadata":`
@@ -24,8 +25,8 @@ export function createReadContent(kind: string): (item: Item) => Fields {
 function storedContent(stored: Buffer | undefined, head: string): Fields | undefined {
   if (stored === undefined || stored.toString('latin1', 0, head.length) !== head) return undefined
   const end = endOfValue(stored, head.length)
-  // Clients cannot see an object whose metadata cannot be decoded, so it must not grant anything
-  // either.
+  // If the metadata cannot be decoded, clients cannot see the object, so it must not grant
+  // permissions.
   if (stored[end] !== COMMA || !isPlainMetadata(stored.toString('utf8', head.length, end)))
     return undefined
   const content = parsed(`{${stored.toString('utf8', end + 1)}`)
@@ -38,7 +39,7 @@ function parsed(text: string): Json | undefined {
   try {
     return parseText(text)
   } catch {
-    // The decoder reports the error.
+    // The decoder will report the error.
     return undefined
   }
 }

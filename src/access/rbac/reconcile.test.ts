@@ -22,7 +22,7 @@ const selects = (...values: readonly string[]) => ({
   clusterRoleSelectors: values.map((value) => ({ matchLabels: { x: value } })),
 })
 
-test('an object that lacks nothing is not changed, and keeps what users added', async () => {
+test('an object that contains everything required is not changed, and additions by users are kept', async () => {
   const metadata = { ...role.metadata, uid: 'u', labels: { a: 'b', more: 'm' } }
   const rules = [...role.rules, { verbs: ['*'], apiGroups: ['x'], resources: ['y'] }]
   assert.deepEqual(await reconcile({ ...role, metadata, rules }, role), { operation: 'none' })
@@ -30,7 +30,7 @@ test('an object that lacks nothing is not changed, and keeps what users added', 
   assert.deepEqual(await reconcile({ ...binding, subjects }, binding), { operation: 'none' })
 })
 
-test('missing rights, labels and subjects are added', async () => {
+test('missing rules, labels and subjects are added', async () => {
   const current = {
     ...role,
     metadata: { name: 'r', uid: 'u', labels: { a: 'other' } },
@@ -56,7 +56,7 @@ test('missing rights, labels and subjects are added', async () => {
   ])
 })
 
-test('a protected object is not changed', async () => {
+test('an object with the annotation autoupdate=false is not changed', async () => {
   const annotations = { 'rbac.authorization.kubernetes.io/autoupdate': 'false' }
   assert.deepEqual(
     await reconcile({ ...role, metadata: { name: 'r', annotations }, rules: [] }, role),
@@ -82,7 +82,7 @@ test('a binding to another role is recreated without its previous subjects', asy
   assert.deepEqual(await reconcile(current, binding), { operation: 'recreate', object: binding })
 })
 
-test('missing selectors are added, and a role that no longer aggregates loses its selectors', async () => {
+test('missing selectors are added, and the selectors are removed if the default role has no aggregation rule', async () => {
   const wanted = { ...role, aggregationRule: selects('1', '2'), rules: null }
   const reconciled = await reconcile({ ...role, aggregationRule: selects('2', '3') }, wanted)
   assert.ok(reconciled.operation === 'update')
@@ -97,7 +97,7 @@ test('missing selectors are added, and a role that no longer aggregates loses it
   assert.equal(plain.object['aggregationRule'], undefined)
 })
 
-test('the whole bootstrap policy is parsed, and reconciling it with itself changes nothing', async () => {
+test('the whole bootstrap policy is parsed, and reconciling its objects with themselves changes nothing', async () => {
   const policy = readPolicy(bootstrapPolicy, defaultGates.isOn)
   const count = (resource: string): number =>
     policy.filter((one) => one.resource === resource).length

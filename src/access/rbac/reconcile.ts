@@ -1,7 +1,8 @@
 /**
  * Reconciles an existing default role or binding: adds missing rules, subjects, labels and
- * annotations, and keeps what users added. `rbac.authorization.kubernetes.io/autoupdate: "false"`
- * protects an object. A binding with another roleRef is recreated, because a roleRef is immutable.
+ * annotations, and keeps additions by users. Objects with the annotation
+ * `rbac.authorization.kubernetes.io/autoupdate: "false"` are not changed. A binding with another
+ * roleRef is recreated, because a roleRef is immutable.
  */
 import { type Fields, fieldsOf, itemsOf, type Json } from '../../api/object.ts'
 import { inSlices } from '../../lib/scheduling/slices.ts'
@@ -20,7 +21,8 @@ const none: ReconcileResult = { operation: 'none' }
 export async function reconcile(current: Fields, wanted: Fields): Promise<ReconcileResult> {
   if (fieldsOf(fieldsOf(current['metadata'])['annotations'])[autoUpdate] === 'false') return none
   const isBinding = 'roleRef' in wanted
-  // The new binding does not keep the existing subjects, which were granted a different role.
+  // The recreated binding has only the default subjects, because the existing subjects were granted
+  // a different role.
   if (isBinding && !isSame(current['roleRef'], wanted['roleRef']))
     return { operation: 'recreate', object: wanted }
   const content = isBinding
@@ -59,7 +61,7 @@ async function roleContent(current: Fields, wanted: Fields): Promise<Fields> {
 }
 
 /**
- * Removes the aggregationRule of a role that no longer aggregates. Otherwise it adds missing
+ * Removes the aggregationRule if the default role has no aggregationRule. Otherwise adds missing
  * selectors.
  */
 function aggregation(

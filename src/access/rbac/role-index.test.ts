@@ -1,6 +1,6 @@
 /**
- * After any sequence of writes, the index must decide like a naive implementation that goes through
- * all bindings and rules one by one.
+ * After any sequence of writes, the index must decide like a naive implementation that checks all
+ * bindings and rules one by one.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -27,7 +27,7 @@ const pathRule = fc.record({
   verbs: listOf('get', '*'),
   nonResourceURLs: listOf('/x', '/x/*', '*', '/y*'),
 })
-/** Makes some roles long, so that their rules are looked up by resource. */
+/** Makes some roles so long that their rules are looked up by resource. */
 const filler = Array.from({ length: 30 }, (_, at) => ({
   verbs: ['v'],
   apiGroups: ['g'],
@@ -100,7 +100,7 @@ const question: fc.Arbitrary<AccessAttributes> = fc.oneof(
   }),
 )
 
-test('the index decides like a naive scan of all bindings and rules', () => {
+test('the index makes the same decisions as a naive scan of all bindings and rules', () => {
   fc.assert(
     fc.property(
       fc.array(write, { maxLength: 30 }),
@@ -138,7 +138,7 @@ test('the index decides like a naive scan of all bindings and rules', () => {
   )
 })
 
-test('a decision is linear in the groups of the user', () => {
+test("the time of a decision is linear in the number of the user's groups", () => {
   const index = new RoleIndex()
   const shared = new SharedLists()
   const groups = Array.from({ length: 20_000 }, (_, at) => `g${at}`)
@@ -147,7 +147,8 @@ test('a decision is linear in the groups of the user', () => {
     const binding = { roleRef: { kind: 'ClusterRole', name: 'r' }, subjects }
     index.setBinding({ namespace: '', name }, keptBinding(binding, '', shared))
   }
-  // In the first list every subject matches. In the others, only the last of a few subjects does.
+  // In the first binding every subject matches. In the other bindings, only the last of three
+  // subjects matches.
   bind('long', groups)
   for (let at = 0; at < 2_000; at++) bind(`short-${at}`, ['x', 'y', `g${at}`])
   const seen: string[] = []

@@ -1,7 +1,7 @@
 /**
- * All roles and bindings in memory, by subject. The bindings of a user are found by the user's name
- * and groups, so that the cost of a decision does not depend on the number of bindings in the
- * cluster. RolesInformer keeps the index current; all methods are synchronous.
+ * An index of all roles and bindings in memory. Bindings are indexed by user name and group, so
+ * that the time of a decision does not depend on the number of bindings in the cluster.
+ * RolesInformer keeps the index current; all methods are synchronous.
  */
 import type { User } from '../../api/user.ts'
 import { AllowDecisions } from './allow-decisions.ts'
@@ -9,7 +9,7 @@ import { type Binding, FirstSubjects, SCAN_MAX, type Subject, SubjectList } from
 import { Role, type RoleKind } from './role.ts'
 import type { Rule } from './rule.ts'
 
-/** Namespace and name of an object; the namespace of cluster-scoped objects is empty. */
+/** Namespace and name of an object. The namespace is empty for cluster-scoped objects. */
 export type RoleLocation = { readonly namespace: string; readonly name: string }
 
 export type BindingContent = {
@@ -18,20 +18,20 @@ export type BindingContent = {
   readonly subjects: readonly Subject[]
 }
 
-/** Called with each binding that applies to the user; returns true to stop. */
+/** Called for each binding that applies to the user. Returns true to stop. */
 export type Visit = (binding: Binding, subject: Subject) => boolean
 
 export type BoundSubject = { readonly binding: Binding; readonly subject: Subject }
 
 /**
- * The bindings of one namespace, or the ClusterRoleBindings, by the names of users and groups. A
- * single binding is stored without a Set.
+ * The RoleBindings of one namespace, or the ClusterRoleBindings, by user name and group. A single
+ * binding is stored without a Set.
  */
 type Bindings = Map<string, Binding | Set<Binding>>
 
 export class RoleIndex {
   readonly allowed = new AllowDecisions()
-  /** Roles by `namespace/name`. Neither part can contain a slash. */
+  /** Roles by `namespace/name`. Namespaces and names cannot contain a slash. */
   readonly #roles = new Map<string, Role>()
   readonly #bindings = new Map<string, Binding>()
   readonly #byNamespace = new Map<string, Bindings>()
@@ -61,12 +61,12 @@ export class RoleIndex {
   }
 
   /**
-   * Visits the bindings of a user. ClusterRoleBindings come first, then the RoleBindings of the
-   * namespace if it is not empty, as in kube-apiserver. Within each, kube-apiserver's order is
-   * random; here the bindings of the user precede those of the groups.
+   * Visits the bindings of a user. ClusterRoleBindings come first, as in kube-apiserver. Then
+   * follow the RoleBindings of the namespace, unless the namespace is empty. Within both lists, the
+   * bindings of the user name precede those of the groups; kube-apiserver's order is random.
    *
-   * A binding is visited more than once only if the user has few groups and one of them repeatedly.
-   * Returns whether a visit returned true.
+   * A binding is visited more than once only if the user has few groups and one of them is
+   * repeated. Returns whether a visit returned true.
    */
   visit(user: User, namespace: string, see: Visit): boolean {
     const visitor = { user, firsts: firstsOf(user), see }
@@ -75,8 +75,8 @@ export class RoleIndex {
   }
 
   /**
-   * Yields the bindings of the user in batches: one batch for the ClusterRoleBindings, and one for
-   * each namespace. A batch has at most `max` bindings.
+   * Yields the bindings of the user in batches. The first batch has the ClusterRoleBindings, and
+   * each further batch has the RoleBindings of one namespace. A batch has at most `max` bindings.
    */
   *bindingsOf(user: User, max: number): Generator<readonly BoundSubject[]> {
     const firsts = firstsOf(user)
@@ -91,10 +91,10 @@ export class RoleIndex {
     }
   }
 
-  /** Yields the locations of the objects that exist: cluster-scoped, or in any namespace. */
+  /** Yields the locations of the existing objects, either cluster-scoped or in any namespace. */
   *places(what: 'roles' | 'bindings', isOfCluster: boolean): Generator<RoleLocation> {
     for (const [key, value] of what === 'roles' ? this.#roles : this.#bindings) {
-      // A role without rules is only referenced by bindings.
+      // A role without rules does not exist; it is only referenced by bindings.
       if (value instanceof Role && value.rules === undefined) continue
       const namespace = key.slice(0, key.indexOf('/'))
       if ((namespace === '') === isOfCluster) yield { namespace, name: value.name }
@@ -120,8 +120,8 @@ export class RoleIndex {
 
   #dropUnused(role: Role, namespace: string): void {
     const key = keyOf(namespace, role.name)
-    // If a ClusterRoleBinding references a Role, that role is not in the map, but a ClusterRole of
-    // the same name may be.
+    // A Role that a ClusterRoleBinding references is not in the map, but there may be a ClusterRole
+    // with the same name.
     if (role.rules === undefined && role.bindings === 0 && this.#roles.get(key) === role)
       this.#roles.delete(key)
   }
@@ -141,16 +141,16 @@ export class RoleIndex {
 
   #namedRole(kind: string, name: string, namespace: string): Binding['role'] {
     if (kind === 'ClusterRole') return this.#roleAt('', name)
-    // Validation rejects a ClusterRoleBinding to a Role. If one is written directly to etcd, it
-    // references a role that cannot exist.
+    // Validation rejects a ClusterRoleBinding that references a Role. If such a binding is written
+    // directly to etcd, its role cannot exist.
     if (kind === 'Role')
       return namespace === '' ? new Role('Role', name) : this.#roleAt(namespace, name)
     return { unknownKind: kind }
   }
 
   /**
-   * Replaces the reference to the role. Counts the new reference first, so that a missing role that
-   * both bindings reference is not dropped.
+   * Updates the number of references to the roles. Counts the new reference first, so that a
+   * missing role that both bindings reference stays in the index.
    */
   #replaceRole(before: Binding | undefined, after: Binding | undefined): void {
     if (after?.role instanceof Role) after.role.bindings++
@@ -187,8 +187,8 @@ function isSameBinding(
 const noNames: ReadonlySet<string> = new Set()
 
 /**
- * Returns the keys of a binding. A user and a group of the same name share an entry of the map;
- * visits check the kind of the subject.
+ * Returns the names under which a binding is stored. A user and a group with the same name share an
+ * entry of the map; visits check the kind of the subject.
  */
 const namesIn = ({ subjects }: Binding): ReadonlySet<string> =>
   new Set(
@@ -217,7 +217,7 @@ function replace(bindings: Bindings, name: string, { before, after }: Replacemen
   else bindings.set(name, new Set([known, after]))
 }
 
-/** A user whose bindings are visited. `firsts` is undefined for a user with few groups. */
+/** A user whose bindings are visited. `firsts` is undefined if the user has few groups. */
 type Visitor = {
   readonly user: User
   readonly firsts: FirstSubjects | undefined
@@ -237,7 +237,7 @@ function visitFor(bindings: Bindings | undefined, visitor: Visitor): boolean {
   return false
 }
 
-/** One of the names that identify the user. */
+/** The name of the user or of one of the user's groups. */
 type Identity = { readonly name: string; readonly isGroup: boolean }
 
 function visitAt(
@@ -258,7 +258,8 @@ const firstIn = (
 ): Subject | undefined => (firsts === undefined ? list.firstFor(user) : firsts.in(list))
 
 /**
- * Visits a binding. If several of its subjects match the user, it is visited for the first of them.
+ * Visits a binding. If several subjects match the user, the binding is visited only for the first
+ * of them.
  */
 function visitOne(
   binding: Binding,

@@ -1,15 +1,15 @@
-/** A role that exists, or that a binding references. */
+/** A role that exists, or a missing role that a binding references. */
 import { hasOrAll, type Question, type Rule, ruleCovers } from './rule.ts'
 
 /**
- * Maximum number of entries in the lists of all rules for a role to be scanned. A longer role is
- * looked up by resource.
+ * If the lists of all rules together have at most this many entries, they are scanned. The rules of
+ * a longer role are looked up by resource.
  */
 const SCAN_MAX = 64
 
 export const rbacGroup = 'rbac.authorization.k8s.io'
 
-/** The resources that RBAC evaluates. */
+/** The resources of RBAC. */
 export const roleResources = [
   'clusterroles',
   'clusterrolebindings',
@@ -29,7 +29,7 @@ export type RoleKind = 'Role' | 'ClusterRole'
 
 type ResourceQuestion = Extract<Question, { kind: 'resource' }>
 
-/** The part of a rule that applies to one of its resources. Undefined names mean all names. */
+/** The part of a rule that applies to one of its resources. Undefined names mean all objects. */
 type Grant = {
   readonly verbs: readonly string[]
   readonly apiGroups: readonly string[]
@@ -40,19 +40,19 @@ export class Role {
   readonly kind: RoleKind
   readonly name: string
   /**
-   * The number of bindings that reference the role. A missing role stays in the index while this is
-   * not zero.
+   * The number of bindings that reference the role. A missing role stays in the index while this
+   * number is not zero.
    */
   bindings = 0
   #rules: readonly Rule[] | undefined
   /** The rules with nonResourceURLs; most roles have none. */
   #pathRules: readonly Rule[] = none
-  /** The grants by resource, built when a long role is first evaluated. */
+  /** The grants by resource. Built when a long role is evaluated for the first time. */
   #grants: ReadonlyMap<string, readonly Grant[]> | undefined
   #isLong = false
   /**
-   * The last question that no rule covers. It is cached because many bindings of a user may
-   * reference the same role.
+   * The last request that no rule covers. Cached because several bindings of a user may reference
+   * the same role.
    */
   #refused: Question | undefined
 

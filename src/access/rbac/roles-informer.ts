@@ -1,8 +1,8 @@
 /**
- * Keeps the index of roles and bindings current by watching the cache. The response to a write of a
- * role or a binding is sent only after the index has it (`informedStore`), so that the client's
- * next request is authorized with what it wrote. The escalation check first waits for the latest
- * state, no matter through which server it was written (`latest`).
+ * Keeps the index of roles and bindings current by watching the cache. When a client writes a role
+ * or a binding, the response is sent only after the index contains the change (`informedStore`), so
+ * that it applies to the client's next request. The escalation check first waits for the latest
+ * state, no matter which server wrote it (`latest`).
  */
 import { type Fields, itemsOf, type Json } from '../../api/object.ts'
 import type { InformerAccess } from '../../storage/cache/informer-by-name.ts'
@@ -46,7 +46,7 @@ export class RolesInformer implements AsyncDisposable {
   }
 
   /**
-   * Resolves when all roles and bindings are in the index. The server must await this before it
+   * Resolves when the index contains all roles and bindings. The server must await this before it
    * accepts the first request.
    */
   async start(): Promise<void> {
@@ -58,14 +58,17 @@ export class RolesInformer implements AsyncDisposable {
   }
 
   /**
-   * Resolves when the index has everything that any server acknowledged to a client before the
+   * Resolves when the index contains everything that any server acknowledged to a client before the
    * call. Rejects with a StorageError.
    */
   async latest(signal?: AbortSignal): Promise<void> {
     await Promise.all([...this.#resources.values()].map((followed) => followed.latest(signal)))
   }
 
-  /** Returns a store for a resource whose writes return only when the index has them. */
+  /**
+   * Returns a store for a resource. The writes of this store resolve only when the index contains
+   * the change.
+   */
   informedStore(resource: RoleResource, store: ObjectStore): ObjectStore {
     return informedStore(store, () => this.#resources.get(resource))
   }
@@ -124,8 +127,8 @@ export class RolesInformer implements AsyncDisposable {
 }
 
 /**
- * Maximum number of rules, or of items in a rule, that are read at once. Larger roles are read in
- * steps.
+ * Maximum size of a role that is read at once, in rules or in entries of a rule. Larger roles are
+ * read in steps.
  */
 const ITEMS_MAX = 256
 

@@ -1,20 +1,22 @@
-/** A rule of a role, and which requests it covers. */
+/** The rules of roles, and which requests they cover. */
 import type { AccessAttributes } from '../../api/access.ts'
 
 /**
- * A rule whose lists are all present, in the order in which they were written. All rules have the
- * same shape, which keeps access to them fast.
+ * A rule in which all lists are present. Lists and their order are the same in all rules, so that
+ * V8 accesses them quickly.
  */
 export type Rule = {
   readonly verbs: readonly string[]
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]
-  /** Names that the rule is limited to. An empty list means all names. */
+  /** Names to which the rule is limited. An empty list means all names. */
   readonly resourceNames: readonly string[]
   readonly nonResourceURLs: readonly string[]
 }
 
-/** A request as rules see it. Versions and selectors do not matter. */
+/**
+ * The attributes of a request that rules evaluate. Rules do not evaluate versions and selectors.
+ */
 export type Question =
   | { readonly kind: 'path'; readonly verb: string; readonly path: string }
   | {
@@ -24,13 +26,13 @@ export type Question =
       /** The resource with its subresource, for example `pods` or `pods/log`. */
       readonly resource: string
       /**
-       * The pattern that covers this subresource of every resource (`*\/log`). Empty if there is no
-       * subresource.
+       * The pattern for this subresource of any resource, for example `*\/log`. Empty if there is
+       * no subresource.
        */
       readonly ofAny: string
       /**
-       * The name of the object. It is empty for a create and for a collection, so a rule with names
-       * covers neither.
+       * The name of the object. Empty in create requests and in requests for a collection, so a
+       * rule with names does not cover them.
        */
       readonly name: string
     }
@@ -51,8 +53,8 @@ export function questionOf(attributes: AccessAttributes): Question {
 }
 
 /**
- * Whether a rule covers a request. Only `*` alone and `*\/log` are patterns; elsewhere a star is an
- * ordinary character.
+ * Whether a rule covers a request. A star is a pattern only if it stands alone or in the form
+ * `*\/log`.
  */
 export function ruleCovers(rule: Rule, question: Question): boolean {
   if (!hasOrAll(rule.verbs, question.verb)) return false
@@ -68,11 +70,14 @@ export function ruleCovers(rule: Rule, question: Question): boolean {
 export const hasOrAll = (list: readonly string[], value: string): boolean =>
   has(list, value) || has(list, '*')
 
-/** Whether a list covers a resource. `ofAny` is that of a `Question`. */
+/** Whether a list covers a resource. `ofAny` is the field of `Question` with this name. */
 export const coversResource = (list: readonly string[], resource: string, ofAny: string): boolean =>
   has(list, resource) || has(list, '*') || (ofAny !== '' && has(list, ofAny))
 
-/** Whether a pattern covers a path. Stars at its end stand for any characters, or none. */
+/**
+ * Whether a pattern covers a path. Stars at the end of a pattern match any characters, including
+ * none.
+ */
 export function urlCovers(pattern: string, path: string): boolean {
   if (pattern === path) return true
   if (!pattern.endsWith('*')) return false
@@ -84,8 +89,8 @@ export function urlCovers(pattern: string, path: string): boolean {
 const STAR = 0x2a
 
 /**
- * Whether a list contains a value. It is a plain loop, because the lists are short and it runs for
- * each rule of each request.
+ * Whether a list contains a value. Uses a plain loop, because the lists are short and each request
+ * checks many rules.
  */
 function has(list: readonly string[], value: string): boolean {
   for (let at = 0; at < list.length; at++) if (list[at] === value) return true
