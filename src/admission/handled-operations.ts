@@ -1,6 +1,6 @@
 /**
- * The operations and steps that each plugin handles, whatever the resource. A plugin is called only
- * for these operations. As in kube-apiserver, metrics count every plugin that handles the
+ * The operations and steps that each plugin handles, for all resources. A plugin is called only for
+ * these operations. As in kube-apiserver, the metrics count every enabled plugin that handles the
  * operation.
  */
 
@@ -67,8 +67,8 @@ const table: ReadonlyMap<string, Handled> = new Map(
 )
 
 /**
- * Returns whether a plugin handles the operation. Plugins that kube-apiserver does not have handle
- * all operations, and are not counted.
+ * Returns whether a plugin handles the operation. Plugins that do not exist in kube-apiserver
+ * handle all operations, and are not counted.
  */
 export const handles = (name: string, operation: Operation): boolean =>
   table.get(name)?.operations.includes(operation) ?? true

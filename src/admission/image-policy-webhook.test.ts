@@ -52,7 +52,7 @@ const failed = new CallError('Post "x": EOF', 'other')
 const answered = (status: number): CallError =>
   new CallError('said', 'answered', { answer: { status, retryAfterSec: 0 } })
 
-test('the webhook receives the images of the pod and the annotations meant for it', async () => {
+test('the webhook receives the images of the pod, and only those annotations that are meant for it', async () => {
   const world = new ImagePolicyFixture([{ allowed: true }])
   const annotations = { 'a.image-policy.k8s.io/b': '1', other: '2' }
   await world.outcome(create({ initContainers: [{ name: 'i', image: 'j' }] }, { annotations }))
@@ -105,7 +105,7 @@ test('a webhook that cannot be called rejects the pod unless defaultAllow is set
 const notABool =
   'json: cannot unmarshal string into Go struct field ImageReviewStatus.status.allowed of type bool'
 
-test('a limit of this server never admits a pod', async () => {
+test('a pod is not admitted if the call fails because of a limit of this server', async () => {
   const busy = new CallError('busy', 'busy')
   assert.match(
     await new ImagePolicyFixture([busy], { defaultAllow: true }).outcome(),

@@ -1,7 +1,7 @@
 /**
- * Asks a webhook whether the images of a pod may be used (imagepolicy.k8s.io/v1alpha1), and caches
- * its responses for a while. If the webhook cannot be called, `defaultAllow` decides. A call that
- * fails because of a limit of this server never admits the pod.
+ * Queries a webhook whether the images of a pod may be used (imagepolicy.k8s.io/v1alpha1), and
+ * caches the responses for a while. If the webhook cannot be called, `defaultAllow` decides. If a
+ * call fails because of a limit of this server, the pod is always rejected.
  */
 import { hash } from 'node:crypto'
 import { type ApiError, passedOn, tooManyRequests } from '../api/errors.ts'
@@ -25,7 +25,10 @@ const ANSWERS_MAX = 1024
 const ANSWERS_CHARACTERS_MAX = 16 << 20
 /** Timeout of each call, as in kube-apiserver. */
 export const IMAGE_REVIEW_MS_MAX = 30_000
-/** Retry-After of the 429 when too many calls are in progress, as for other rejected requests. */
+/**
+ * Retry-After of the 429 error when too many calls are in flight, as for other requests rejected
+ * with 429.
+ */
 const RETRY_SECONDS = 1
 
 /** Prefix of audit annotations. */
@@ -99,7 +102,8 @@ async function call(
 }
 
 /**
- * Returns if the request may continue although the webhook could not be called; otherwise throws.
+ * Throws if the request must be rejected because the webhook could not be called. Otherwise records
+ * that the request was admitted without a review.
  */
 function failOpen(
   { configuration, log }: ImagePolicyOptions,
@@ -114,20 +118,25 @@ function failOpen(
       RETRY_SECONDS,
     )
   }
-  // A client controls when its request ends, and its images can make the response too large.
-  // Neither counts as a failure of the webhook, because a client could then bypass it.
+  // A client can end its request at any time, and its images can make the response too large.
+  // Neither case counts as a failure of the webhook, because a client could then bypass the
+  // webhook.
   const isUnknown = context.signal.aborted || error.failure === 'too-large'
   if (!configuration.defaultAllow || isUnknown) throw refusalOf(attributes, error)
-  log('warn', 'the image policy webhook could not be called; defaultAllow admitted the pod', {
-    error: error.message,
-  })
+  log(
+    'warn',
+    'could not call the image policy webhook; the pod was admitted because of defaultAllow',
+    {
+      error: error.message,
+    },
+  )
   context.annotate(`${prefix}failed-open`, 'true')
 }
 
 const FORBIDDEN = 403
 
 /**
- * Returns the error for the client. As in kube-apiserver, a 403 of the webhook is passed on
+ * Returns the error for the client. As in kube-apiserver, a 403 from the webhook is returned
  * unchanged.
  */
 function refusalOf(attributes: Attributes, { message, status }: CallError): ApiError {
@@ -143,8 +152,8 @@ function isConcerned(attributes: Attributes): boolean {
 }
 
 /**
- * Returns the spec of the review. A write of ephemeral containers lists only those, because the
- * other containers were reviewed before.
+ * Returns the spec of the review. A write to ephemeral containers lists only the ephemeral
+ * containers, because the other containers were reviewed before.
  */
 function reviewSpecOf(
   { namespace, subresource }: Attributes,
@@ -155,7 +164,7 @@ function reviewSpecOf(
     itemsOf(fieldsOf(spec)[list]).map(({ image }) => textOf(image)),
   )
   const { annotations = {} } = metadata
-  // Sorted, so that the same question has the same cache key.
+  // Sorted, so that equal reviews have the same cache key.
   const keys = Object.keys(annotations)
     .filter((key) => key.includes('.image-policy.k8s.io/'))
     .toSorted()

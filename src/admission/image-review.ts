@@ -1,4 +1,4 @@
-/** Builds the ImageReview that is sent to a webhook, and reads the response. */
+/** Builds the ImageReview that is sent to a webhook, and decodes the response. */
 import { entriesOf, type Fields, fieldsOf, textOf } from '../api/object.ts'
 import { readReview, typeFault } from '../net/outbound/review-answer.ts'
 
@@ -22,7 +22,8 @@ export const printImageReview = (spec: Fields): string =>
   })
 
 /**
- * Reads a response. Without a status it allows nothing. Errors have the messages of Go's decoder.
+ * Decodes a response. A response without a status does not allow the images. Errors have the
+ * messages of Go's decoder.
  */
 export function readImageReview(text: string): ImageReviewStatus | { readonly fault: string } {
   const read = readReview(text, review)

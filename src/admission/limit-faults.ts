@@ -1,9 +1,12 @@
-/** Checks requests and limits against one limit of a LimitRange. */
+/** Checks requests and limits against one item of a LimitRange. */
 import type { Fields } from '../api/object.ts'
 import { compareQuantities, printQuantity, type Quantity } from '../api/quantity.ts'
 import { readResourceList, type ResourceList } from '../api/resource-list.ts'
 
-/** Requests and limits of a container, pod or claim. `type` selects the limits that apply. */
+/**
+ * Requests and limits of a container, pod or claim. `type` selects the items of a LimitRange that
+ * apply.
+ */
 export type Demand = {
   readonly type: string
   readonly requests: ResourceList
@@ -11,7 +14,7 @@ export type Demand = {
 }
 
 /**
- * Type of the limits for claims. Claims have no limits, so the maximum applies to their request.
+ * Type of the items for claims. Claims have only requests, so their maximum applies to the request.
  */
 const claim = 'PersistentVolumeClaim'
 
@@ -87,5 +90,5 @@ function ratioFault(
   return `${rule}, but provided ratio is ${(Number(limit.nanos) / Number(request.nanos)).toFixed(6)}`
 }
 
-/** Number of billionths in one. */
+/** Number of nanos (billionths) in one. */
 const NANOS = 10n ** 9n

@@ -13,7 +13,7 @@ const demanding = (resources: Fields) => pod({ containers: [{ name: 'c', resourc
 const create = (limit: Fields, resources: Fields) =>
   admit(withLimits(limit), attributes({ plural: 'pods', object: demanding(resources) }))
 
-test('missing amounts of a container are filled in and listed in an annotation', async () => {
+test('the default requests and limits of a container are set and listed in an annotation', async () => {
   const limit = {
     type: 'Container',
     default: { cpu: '2', memory: '1Gi' },
@@ -86,7 +86,7 @@ const container = (name: string, cpu: string, more: Fields = {}) => ({
 const refusal = (cpu: string) =>
   `403 pods "p" is forbidden: maximum cpu usage per Pod is 1, but limit is ${cpu}`
 
-test('the amounts of containers that run at the same time add up', async () => {
+test('the requests and limits of containers that run at the same time are added', async () => {
   const limit = { type: 'Pod', max: { cpu: '1' } }
   const tryPod = (spec: Fields) =>
     admit(withLimits(limit), attributes({ plural: 'pods', object: pod(spec) }))
@@ -101,7 +101,7 @@ test('the amounts of containers that run at the same time add up', async () => {
   assert.equal(await tryPod({ containers, initContainers: [sidecar] }), refusal('1100m'))
 })
 
-test('pods are checked when they are created or resized, claims on every write', async () => {
+test('pods are checked when they are created or resized, and claims are checked on every write', async () => {
   const plugin = withLimits(
     { type: 'Container', max: { cpu: '1' } },
     { type: 'PersistentVolumeClaim', max: { storage: '1Gi' } },
@@ -135,7 +135,7 @@ test('pods are checked when they are created or resized, claims on every write',
 const tooMuch = (who: string, what: string, rest: string) =>
   `403 ${who} is forbidden: maximum ${what} usage per ${rest}`
 
-test('a pod is rejected if the defaults would make it too large to store', async () => {
+test('a pod is rejected if it would be too large to store after its defaults are set', async () => {
   const defaults = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`r${at}`, '1']))
   const containers = Array.from({ length: 201 }, (_, at) => ({ name: `c${at}` }))
   const limits = withLimits({ type: 'Container', default: defaults })
@@ -144,7 +144,7 @@ test('a pod is rejected if the defaults would make it too large to store', async
   assert.match(refused, /limit ranges set too many defaults: 1000 in each of 201 containers$/)
 })
 
-test('many limits of many containers are checked in slices, and the number of reported violations is limited', async () => {
+test('many limits are checked for many containers in slices, and the number of reported violations is limited', async () => {
   const max = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`r${at}`, '1']))
   const containers = Array.from({ length: 300 }, (_, at) => ({
     name: `c${at}`,
@@ -172,7 +172,7 @@ test('many limits of many containers are checked in slices, and the number of re
 const cpuRange = (name: string, cpu: string) =>
   anObject('LimitRange', name, { spec: { limits: [{ type: 'Container', max: { cpu } }] } })
 
-test('only the violations of the first range that rejects the pod are reported', async () => {
+test('only the violations of the first LimitRange that rejects the pod are reported', async () => {
   const plugin = createLimitRanger(
     async () => [cpuRange('a', '2'), cpuRange('b', '1')],
     defaultGates,

@@ -1,6 +1,6 @@
 /**
- * Applies the LimitRanges of a namespace: default requests and limits of containers, and bounds for
- * pods and claims.
+ * Applies the LimitRanges of a namespace: sets default requests and limits of containers, and
+ * checks the bounds for containers, pods and claims.
  */
 import { FAULTS_MAX } from '../api/field-fault.ts'
 import type { Gates } from '../api/gates.ts'
@@ -22,8 +22,8 @@ import { type Demand, limitFaults } from './limit-faults.ts'
 /** Annotation that lists the defaults that were set. */
 const annotation = 'kubernetes.io/limit-ranger'
 /**
- * Maximum number of defaults that are set in all containers of a pod together. With more, the pod
- * would not fit into etcd, and would fail only later.
+ * Maximum number of defaults that are set in all containers of a pod together. A pod with more
+ * defaults would be too large for etcd, so reject it early.
  */
 const FILLED_MAX = 200_000
 
@@ -31,7 +31,8 @@ export function createLimitRanger(
   readRanges: (namespace: string) => MaybePromise<readonly KubeObject[]>,
   gates: Gates,
 ): Plugin {
-  // For huge pages, the sum over the containers counts instead of the pod-level amount.
+  // Whether the pod-level amount of a resource applies. For huge pages, the sum over the containers
+  // applies instead.
   const isOwn = (name: string): boolean =>
     gates.isOn('PodLevelResources') && (name === 'cpu' || name === 'memory')
   return {
@@ -53,8 +54,8 @@ export function createLimitRanger(
       const ranges = await readRanges(namespace)
       const demands =
         attributes.resource.plural === 'pods' ? podDemands(object, isOwn) : [claimDemand(object)]
-      // As in kube-apiserver, only the violations of the first range that rejects the object are
-      // reported.
+      // As in kube-apiserver, only the violations of the first LimitRange that rejects the object
+      // are reported.
       for (const range of ranges) {
         const texts = await faultsOf(limitsOf(range), demands)
         if (texts.length > 0)
@@ -85,8 +86,8 @@ async function faultsOf(
 }
 
 /**
- * Returns whether limits apply: only these writes can change the amounts. An object that is being
- * deleted is not limited.
+ * Returns whether limits apply: whether the request can change the amounts. Limits do not apply to
+ * an object that is being deleted.
  */
 function isLimited(attributes: Attributes): boolean {
   const { operation, oldObject } = attributes
@@ -105,7 +106,7 @@ function isLimited(attributes: Attributes): boolean {
 
 const limitsOf = ({ spec }: KubeObject): readonly Fields[] => itemsOf(fieldsOf(spec)['limits'])
 
-/** Merges the fields. The last value of a name wins. */
+/** Merges the fields. If several objects have a field, the last value is used. */
 function joined(all: readonly Fields[]): Fields {
   const fields: { [name: string]: Json } = {}
   for (const one of all) Object.assign(fields, one)
@@ -148,7 +149,7 @@ function withDefaults(
   return { ...pod, metadata: { ...pod.metadata, annotations }, spec: { ...spec, ...containers } }
 }
 
-/** Sets the amounts that a container lacks, and appends a description of them to `said`. */
+/** Sets missing requests and limits of a container, and appends a description of them to `said`. */
 function withAmounts(
   container: Fields,
   defaults: { readonly requests: Fields; readonly limits: Fields },
@@ -159,7 +160,7 @@ function withAmounts(
   const filled: { [amounts: string]: Fields } = {}
   for (const amounts of ['requests', 'limits'] as const) {
     const given = fieldsOf(resources[amounts])
-    // limit: two lists of amounts
+    // limit: the loop runs only twice, for requests and for limits
     const missing = Object.keys(defaults[amounts]).filter((name) => !Object.hasOwn(given, name))
     if (missing.length === 0) continue
     filled[amounts] = {

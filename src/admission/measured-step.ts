@@ -1,12 +1,12 @@
 /**
- * A step of admission for one operation on one resource: runs its plugins in order, and records how
- * long they take.
+ * One step of admission for one operation on one resource: runs the plugins in order, and records
+ * their durations.
  */
 import { handles, isCounted, type Operation, type StepType } from './handled-operations.ts'
 import type { AdmissionMetrics, Label } from './metrics.ts'
 import type { Distribution } from '../lib/telemetry/metrics.ts'
 
-/** Measures the duration of each plugin, with one reading of the clock per plugin. */
+/** Measures the duration of each plugin. Reads the clock only once per plugin. */
 export class Stopwatch {
   readonly #monotonicMs: () => number
   readonly #beganMs: number
@@ -31,11 +31,14 @@ export class Stopwatch {
   }
 }
 
-/** A plugin that acts on the resource. */
+/** A plugin that has work to do for the resource. */
 export type ActingPlugin<Run> = {
   readonly name: string
   readonly run: Run
-  /** Durations of the requests that the plugin let pass. Undefined if the plugin is not counted. */
+  /**
+   * Durations of the requests that the plugin did not reject. Undefined if the plugin is not
+   * counted.
+   */
   readonly series: Distribution | undefined
 }
 
@@ -44,10 +47,10 @@ type RunPlugin<Run> = (plugin: ActingPlugin<Run>) => Promise<void> | void
 type StepOptions<Run> = {
   readonly operation: Operation
   readonly type: StepType
-  /** Plugins that act on the resource, in order. */
+  /** Plugins that have work to do for the resource, in order. */
   readonly acting: readonly { readonly name: string; readonly run: Run }[]
   /**
-   * Names of all enabled plugins, in order. Those that do not act on the resource are also counted.
+   * Names of all enabled plugins, in order. Plugins without work for the resource are also counted.
    */
   readonly running: readonly string[]
   readonly metrics: AdmissionMetrics
@@ -84,7 +87,7 @@ export class MeasuredStep<Run> {
   }
 
   /**
-   * Runs the plugins in order, and measures each. Fails with the error of the first plugin that
+   * Runs the plugins in order, and measures each one. Fails with the error of the first plugin that
    * rejects the request. Returns a promise only if a plugin has to wait, because most requests pass
    * without waiting.
    */
@@ -126,9 +129,9 @@ export class MeasuredStep<Run> {
   }
 
   /**
-   * Records a rejection. Idle plugins before the one that rejected count as passed, and those after
-   * it did not run. A plugin that is not counted runs before all others, so no idle plugin precedes
-   * it.
+   * Records a rejection. Plugins without work for the resource count as passed if they precede the
+   * plugin that rejected the request, and are not counted if they follow it. A plugin that is not
+   * counted runs before all others, so no other plugin precedes it.
    */
   #rejected({ name, series }: ActingPlugin<Run>, watch: Stopwatch): void {
     const label = { ...this.#label, isRejected: true }

@@ -1,4 +1,4 @@
-/** Metrics of admission: how long each step and each plugin took. */
+/** Metrics of admission: the duration of each step and each plugin. */
 import type { Distribution, Histogram, Metrics, Summary } from '../lib/telemetry/metrics.ts'
 import type { StepType } from './handled-operations.ts'
 
@@ -8,8 +8,8 @@ const bounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
 const SUMMARY_MS = 5 * 3_600_000
 
 /**
- * Counts the requests that passed a step in which these plugins had nothing to do. One addition per
- * request counts for all of the plugins.
+ * Counts the requests that passed a step in which these plugins had no work to do. A single
+ * addition per request counts for all of the plugins.
  */
 type Idle = {
   readonly names: readonly string[]
@@ -28,8 +28,8 @@ export class AdmissionMetrics {
   readonly #steps: Histogram
   readonly #summary: Summary
   /**
-   * Keyed by operation, step and idle plugins. Kinds that no plugin names share an entry, so custom
-   * kinds do not make this map grow.
+   * Keyed by operation, step and idle plugins. All kinds for which no plugin has work share an
+   * entry, so this map does not grow with the number of custom kinds.
    */
   readonly #idle = new Map<string, Idle>()
 

@@ -1,6 +1,6 @@
 /**
- * Creates the namespace of a new object if it does not exist. The server itself creates it, so the
- * client needs no access to namespaces.
+ * Creates the namespace of a new object if it does not exist. The server creates it as itself, so
+ * the client needs no permission to create namespaces.
  */
 import { type ApiError, passedOn } from '../api/errors.ts'
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
@@ -12,7 +12,9 @@ import type { Objects } from '../api/object-access.ts'
 
 const namespaces = { group: '', version: 'v1', plural: 'namespaces' } as const
 
-/** Creates a namespace. Resolves to the error, or to undefined if the namespace exists now. */
+/**
+ * Creates a namespace. Resolves to undefined if the namespace now exists, otherwise to the error.
+ */
 export type CreateNamespace = (name: string, signal: AbortSignal) => Promise<ApiError | undefined>
 
 export function createNamespaceAutoProvision(
@@ -42,8 +44,8 @@ const CREATED = 201
 const CONFLICT = 409
 
 /**
- * Creates namespaces with a request of the server to itself, which also passes through admission. A
- * conflict means that another request created the namespace first.
+ * Creates namespaces by a request of the server to itself, so that they also pass admission. A
+ * conflict means that another request has created the namespace first.
  */
 export function createNamespaceBy(handle: Handler): CreateNamespace {
   return async (name, signal) => {

@@ -1,6 +1,6 @@
 /**
- * Rejects writes and deletes in a namespace that does not exist. NamespaceLifecycle does the same
- * for writes.
+ * Rejects writes and deletes in a namespace that does not exist. NamespaceLifecycle rejects only
+ * the writes.
  */
 import type { Attributes, Plugin } from './admission.ts'
 import { findNamespace, isOfNamespaces } from './match/namespaces.ts'

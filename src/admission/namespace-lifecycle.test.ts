@@ -24,7 +24,7 @@ const namespace = (phase: string): KubeObject => ({
   status: { phase },
 })
 
-/** A cache, a database, and a record of the reads. */
+/** A cache, a database, and a list of the reads from them. */
 class NamespaceLifecycleFixture {
   cached = new Map<string, string>()
   latest = new Map<string, string>()
@@ -96,7 +96,7 @@ test('nothing can be created in a namespace that is being deleted', async () => 
   assert.equal(await world.outcome('UPDATE', 'a'), 'fine')
 })
 
-test('the cache is not trusted for a while after a delete', async () => {
+test('for a while after a namespace is deleted, its latest state is read instead of the cache', async () => {
   const world = new NamespaceLifecycleFixture()
   world.cached.set('a', 'Active')
   world.latest.set('a', 'Terminating')
@@ -106,7 +106,7 @@ test('the cache is not trusted for a while after a delete', async () => {
   assert.equal(await world.outcome('CREATE', 'a'), 'fine')
 })
 
-test('three namespaces cannot be deleted', async () => {
+test('the three built-in namespaces cannot be deleted', async () => {
   const world = new NamespaceLifecycleFixture()
   for (const name of ['default', 'kube-system', 'kube-public']) {
     const why = `403 namespaces "${name}" is forbidden: this namespace may not be deleted`

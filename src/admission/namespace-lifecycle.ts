@@ -1,7 +1,7 @@
 /**
  * Rejects writes in a namespace that does not exist, creates in a namespace that is being deleted,
- * and the deletion of three built-in namespaces. Namespaces are read from the cache. Before a
- * NotFound, and for a while after a delete, the latest state is read.
+ * and the deletion of the three built-in namespaces. Namespaces are read from the cache. The latest
+ * state is read before a request is rejected with NotFound, and for a while after a delete.
  */
 import { forbidden, namespaceTerminating, notFound } from '../api/errors.ts'
 import { fieldsOf, type KubeObject } from '../api/object.ts'
@@ -13,15 +13,15 @@ import { isOfNamespaces } from './match/namespaces.ts'
 const immortal: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public'])
 
 /**
- * How long after a delete the cache of this replica is not trusted if it says that the namespace is
- * active.
+ * How long after a delete this replica reads the latest state if the namespace is still active in
+ * the cache.
  */
 const DOUBT_MS = 30_000
-/** Maximum number of remembered deletes. Beyond it, the oldest is forgotten. */
+/** Maximum number of recent deletes to remember. When it is exceeded, the oldest one is dropped. */
 const DOUBTED_MAX = 1000
 
 export type NamespaceLifecycleOptions = {
-  /** Reads a namespace. The result is undefined if it does not exist. */
+  /** Reads a namespace. Returns undefined if it does not exist. */
   readonly readNamespace: (
     name: string,
     at: 'any' | 'latest',
@@ -33,7 +33,7 @@ export function createNamespaceLifecycle({
   readNamespace,
   clock,
 }: NamespaceLifecycleOptions): Plugin {
-  /** Time until which the cache is not trusted, by namespace. */
+  /** Time until which an active namespace in the cache is not trusted, by name of the namespace. */
   const doubted = new Map<string, number>()
 
   const doubt = (name: string): void => {
@@ -70,7 +70,7 @@ export function createNamespaceLifecycle({
 
   return {
     name: 'NamespaceLifecycle',
-    // The namespace may have been deleted through another replica in the meantime.
+    // Another replica might have deleted the namespace since `mutate`.
     confirm: (attributes) =>
       isContent(attributes)
         ? checkContent(attributes, readNamespace(attributes.namespace, 'latest'))
@@ -99,7 +99,7 @@ function isContent(attributes: Attributes): boolean {
     operation === 'CONNECT'
   )
     return false
-  // An access review must not reveal whether the namespace exists to a user who may not see it.
+  // An access review must not reveal whether a namespace exists to a user who has no access to it.
   return resource.group !== 'authorization.k8s.io'
 }
 

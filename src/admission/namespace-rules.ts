@@ -1,16 +1,19 @@
 /**
- * Reads the objects of one kind that apply to a namespace, such as its ResourceQuotas, from the
- * cache. For a namespace without any, the latest state is read once in a while, because another
- * replica may just have created one.
+ * Reads the objects of one kind that apply to a namespace, such as the ResourceQuotas, from the
+ * cache. If the namespace has no such object, the latest state is read from time to time, because
+ * another replica may just have created one.
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Clock } from '../lib/time/clock.ts'
 import type { Objects, ResourceId } from '../api/object-access.ts'
 import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 
-/** How long the absence of objects is cached, as in kube-apiserver. */
+/** How long the result is cached that a namespace has no such object, as in kube-apiserver. */
 const NONE_MS = 30_000
-/** Maximum number of namespaces for which the absence is cached. The oldest is evicted first. */
+/**
+ * Maximum number of namespaces that are remembered as having no such object. The oldest is evicted
+ * first.
+ */
 const NONE_MAX = 10_000
 
 export function createNamespaceRules(
@@ -18,7 +21,7 @@ export function createNamespaceRules(
   resource: ResourceId,
   clock: Clock,
 ): (namespace: string) => MaybePromise<readonly KubeObject[]> {
-  /** Time until which the absence is cached, by namespace. */
+  /** Time until which a namespace is assumed to have no such object, by name of the namespace. */
   const none = new Map<string, number>()
   const isEnough = (known: readonly KubeObject[], namespace: string): boolean =>
     known.length > 0 || (none.get(namespace) ?? 0) > clock.monotonicMs()

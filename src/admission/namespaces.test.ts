@@ -9,7 +9,7 @@ const object = anObject('ConfigMap', 'c')
 const write = attributes({ plural: 'configmaps', object })
 const ofNamespace = attributes({ plural: 'namespaces', object: anObject('Namespace', 'n') })
 
-test('NamespaceExists requires the namespace for writes and deletes, but not for connects', async () => {
+test('NamespaceExists requires that the namespace exists for writes and deletes, but not for connects', async () => {
   const objects = new MemoryObjects()
   const exists = createNamespaceExists(objects)
   const missing = '404 namespaces "n" not found'
@@ -33,7 +33,7 @@ function provisioning(refused?: ApiError) {
   return { plugin, created }
 }
 
-test('NamespaceAutoProvision creates the namespace once, for a create that is not a dry run', async () => {
+test('NamespaceAutoProvision creates the namespace once, and only for a create that is not a dry run', async () => {
   const { plugin, created } = provisioning()
   for (const operation of ['UPDATE', 'DELETE', 'CONNECT'] as const)
     await admit(plugin, { ...write, operation })
@@ -45,7 +45,7 @@ test('NamespaceAutoProvision creates the namespace once, for a create that is no
   assert.deepEqual(created, ['n'])
 })
 
-test('NamespaceAutoProvision passes a 403 on, and turns any other failure into a 403', async () => {
+test('NamespaceAutoProvision returns a 403 unchanged, and converts any other failure to a 403', async () => {
   const refusal = forbidden({ group: '', plural: 'namespaces' }, 'n', 'no')
   assert.equal(
     await admit(provisioning(refusal).plugin, write),

@@ -1,14 +1,14 @@
 /**
- * Builds the options of an operation as webhooks and policies see them: CreateOptions,
- * UpdateOptions or DeleteOptions.
+ * Builds the options of an operation for webhooks and policies: CreateOptions, UpdateOptions or
+ * DeleteOptions.
  */
 import { type Fields, present } from '../api/object.ts'
 
 const apiVersion = 'meta.k8s.io/v1'
 
 /**
- * Returns the options in the query. Options that the client did not set are absent. A patch has
- * UpdateOptions.
+ * Returns the options in the query. Options that the client did not set are absent. The options of
+ * a patch have the kind UpdateOptions.
  */
 export function writeOptions(
   kind: 'CreateOptions' | 'UpdateOptions',
@@ -24,7 +24,7 @@ export function writeOptions(
   })
 }
 
-/** Options of an operation. Only a delete has fields besides `isDryRun`. */
+/** Options of an operation. The fields other than `isDryRun` are only for deletes. */
 export type OperationOptions = {
   readonly isDryRun: boolean
   readonly uid?: string | undefined

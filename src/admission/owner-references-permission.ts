@@ -1,8 +1,7 @@
 /**
- * OwnerReferencesPermissionEnforcement: a user who changes the owners of an object must be allowed
- * to delete the object, because the garbage collector deletes objects whose owner is gone. A user
- * who lets a reference block the deletion of its owner must be allowed to update the owner's
- * finalizers.
+ * OwnerReferencesPermissionEnforcement: a user who changes the owner references of an object must
+ * be allowed to delete the object, because the garbage collector deletes objects whose owners do
+ * not exist. A user who sets blockOwnerDeletion must be allowed to update the owner's finalizers.
  */
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import { type Fields, itemsOf, type KubeObject, textOf } from '../api/object.ts'
@@ -15,7 +14,7 @@ import type { AskAuthorizer } from './ask-authorizer.ts'
 
 export type OwnerReferencesOptions = {
   readonly authorize: AskAuthorizer
-  /** Returns the resources that serve a kind. There may be more than one. */
+  /** Returns the resources that serve a kind. A kind can have several resources. */
   readonly resourcesOf: (apiVersion: string, kind: string) => readonly Resource[]
 }
 
@@ -76,7 +75,7 @@ export function createOwnerReferencesPermission({
     validate: async (attributes) => {
       const { operation, object, oldObject } = attributes
       if (operation !== 'CREATE' && operation !== 'UPDATE') return
-      // A status update of a pod cannot change its owners, but old kubelets leave them out.
+      // A status update of a pod cannot change the owner references, but old kubelets omit them.
       if (targetOf(attributes) === 'pods/status') return
       const owners = ownersOf(object)
       if (isSame(owners, ownersOf(oldObject))) return
@@ -90,7 +89,7 @@ export function createOwnerReferencesPermission({
 
 type ResourceAccess = Extract<AccessAttributes, { kind: 'resource' }>
 
-/** Access to update the finalizers of all resources. */
+/** Permission to update the finalizers of all resources. */
 const anything: ResourceAccess = {
   kind: 'resource',
   verb: 'update',

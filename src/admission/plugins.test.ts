@@ -21,7 +21,7 @@ import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
 
 const storageObjectInUseProtection = createStorageObjectInUseProtection(defaultGates)
 
-test('TaintNodesByCondition adds the not-ready taint to a new node, once', async () => {
+test('TaintNodesByCondition adds the not-ready taint to a new node only once', async () => {
   const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }
   for (const spec of [{}, { taints: [taint] }]) {
     const object = anObject('Node', 'x', { spec })
@@ -44,7 +44,7 @@ const tolerating = async (...tolerations: Fields[]): Promise<unknown> => {
   )
 }
 
-test('DefaultTolerationSeconds adds five minutes, unless the pod has its own toleration', async () => {
+test('DefaultTolerationSeconds adds tolerations for five minutes, unless the pod has its own toleration', async () => {
   const usual = { operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 }
   const [notReady, unreachable] = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
   assert.deepEqual(await tolerating(), {
@@ -73,7 +73,7 @@ const finalizersOf = async (
   return typeof admitted === 'object' ? admitted.metadata.finalizers : admitted
 }
 
-test('StorageObjectInUseProtection adds its finalizer to a new claim, once', async () => {
+test('StorageObjectInUseProtection adds its finalizer to a new claim only once', async () => {
   assert.deepEqual(await finalizersOf(['x']), ['x', 'kubernetes.io/pvc-protection'])
   assert.deepEqual(await finalizersOf(['kubernetes.io/pvc-protection']), [
     'kubernetes.io/pvc-protection',
@@ -86,7 +86,7 @@ const marked = (kind: string, name: string, made: string) => {
   return anObject(kind, name, { metadata: { annotations, creationTimestamp: made } })
 }
 
-test('DefaultStorageClass sets the newest default on claims without a class', async () => {
+test('DefaultStorageClass sets the newest default class on claims without a class', async () => {
   const objects = new MemoryObjects()
   objects.put('storageclasses', '', marked('StorageClass', 'old', '2020-01-01T00:00:00Z'))
   objects.put('storageclasses', '', marked('StorageClass', 'new-b', '2021-01-01T00:00:00Z'))
@@ -111,7 +111,7 @@ const claim = (storage: string, storageClassName: string, phase: string) =>
     status: { phase },
   })
 
-test('PersistentVolumeClaimResize expands only bound claims whose class allows it', async () => {
+test('PersistentVolumeClaimResize allows expansion only of bound claims whose class allows it', async () => {
   const objects = new MemoryObjects()
   objects.put('storageclasses', '', anObject('StorageClass', 'fixed'))
   objects.put(
@@ -140,7 +140,7 @@ test('PersistentVolumeClaimResize expands only bound claims whose class allows i
   )
 })
 
-test('DefaultIngressClass sets the default class, unless the field or the old annotation names one', async () => {
+test('DefaultIngressClass sets the default class, unless the field or the old annotation specifies a class', async () => {
   const objects = new MemoryObjects()
   objects.put('ingressclasses', '', marked('IngressClass', 'usual', '2020-01-01T00:00:00Z'))
   const create = async (spec: Fields, annotations: Fields = {}): Promise<unknown> => {
@@ -153,7 +153,7 @@ test('DefaultIngressClass sets the default class, unless the field or the old an
   assert.deepEqual(await create({}, { 'kubernetes.io/ingress.class': 'x' }), {})
 })
 
-test('plugins leave objects unchanged that they do not handle', async () => {
+test('plugins do not change objects of other kinds', async () => {
   const object = pod()
   const write = attributes({
     plural: 'pods',
@@ -171,7 +171,7 @@ test('plugins leave objects unchanged that they do not handle', async () => {
   }
 })
 
-test('AlwaysAdmit changes nothing, and AlwaysDeny rejects everything', async () => {
+test('AlwaysAdmit does not change the object, and AlwaysDeny rejects every request', async () => {
   const object = pod()
   for (const operation of ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const) {
     const write = attributes({ plural: 'pods', operation, object })
@@ -194,7 +194,7 @@ const place = (...keys: string[]) => {
   )
 }
 
-test('LimitPodHardAntiAffinityTopology allows required anti-affinity only by node', async () => {
+test('LimitPodHardAntiAffinityTopology allows required anti-affinity only with the node as topology', async () => {
   assert.equal(typeof (await place('kubernetes.io/hostname')), 'object')
   assert.equal(
     await place('kubernetes.io/hostname', 'rack', 'zone'),

@@ -1,5 +1,5 @@
 /**
- * Creates the built-in plugins in kube-apiserver's order, in which they run
+ * Creates the built-in plugins. They run in the same order as in kube-apiserver
  * (config/admission-plugins.ts).
  */
 import type { Gates } from '../api/gates.ts'
@@ -86,7 +86,9 @@ export type AdmissionPluginsOptions = {
   readonly configured: AdmissionConfig
   readonly openCharges: OpenCharges
   readonly podSecurityMetrics: PodSecurityMetrics
-  /** Client for image reviews. Undefined if the plugin ImagePolicyWebhook does not run. */
+  /**
+   * Client of the image policy webhook. Undefined if the plugin ImagePolicyWebhook is not enabled.
+   */
   readonly imageReviewer: ImagePolicyOptions['client'] | undefined
   readonly random: () => number
   readonly log: Log
@@ -154,7 +156,7 @@ export function createPlugins(parts: AdmissionPluginsOptions): readonly Plugin[]
 }
 
 /**
- * Returns a function that checks whether a user may act on a cluster-scoped resource in any
+ * Returns a function that checks whether a user has access to a cluster-scoped resource, in any
  * version.
  */
 function createMayDo(authorize: AskAuthorizer): MayDo {

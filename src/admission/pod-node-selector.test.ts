@@ -11,7 +11,7 @@ import { type Fields, fieldsOf, type Json, textOf } from '../api/object.ts'
 import { noNodeSelectors } from '../config/files/pod-node-selector.ts'
 import { createPodNodeSelector } from './pod-node-selector.ts'
 
-/** Returns the node selector of a created pod, or the error. */
+/** Creates a pod and returns its node selector, or the error. */
 async function selected(
   annotation: string | undefined,
   nodeSelector: Fields,
@@ -41,7 +41,7 @@ test('a pod with a conflicting selector is rejected', async () => {
   assert.equal(await selected('a=b', { a: 'c' }, { metadata }), `403 pods is ${why}`)
 })
 
-test('the default and the whitelists of the configuration apply', async () => {
+test('the default and the allowed labels in the configuration are applied', async () => {
   const configuration = { clusterDefault: 'a=b', whitelists: new Map([['n', 'a=b,c=d']]) }
   const refused =
     '403 pods "p" is forbidden: pod node label selector labels conflict with its namespace whitelist'
@@ -51,7 +51,7 @@ test('the default and the whitelists of the configuration apply', async () => {
   assert.deepEqual(await selected('', {}, { configuration }), {})
 })
 
-test('an annotation that is not a list of labels rejects every pod', async () => {
+test('every pod is rejected if the annotation of the namespace is not a valid list of labels', async () => {
   assert.equal(await selected('a in (b)', {}), '500 invalid selector: [a in (b)]')
   assert.match(
     textOf(await selected('a!=b', {})),

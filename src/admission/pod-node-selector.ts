@@ -1,8 +1,8 @@
 /**
- * Adds the node selector of the namespace to new pods. It comes from an annotation of the
- * namespace, or from the default in the configuration. A pod with a conflicting selector is
- * rejected, and so is a pod with labels that the configuration does not allow in its namespace. As
- * in kube-apiserver, updates are not checked.
+ * Adds the node selector of the namespace to new pods. The selector comes from an annotation of the
+ * namespace, or from the default in the configuration. Pods are rejected if their selector
+ * conflicts with it, or if it contains labels that the configuration does not allow in the
+ * namespace. As in kube-apiserver, updates are not checked.
  */
 import { forbidden, internalError, unclassified } from '../api/errors.ts'
 import { entriesOf, fieldsOf, type KubeObject } from '../api/object.ts'
@@ -55,7 +55,7 @@ export function createPodNodeSelector(
         spec: { ...fieldsOf(object['spec']), nodeSelector: Object.fromEntries(merged) },
       }
     },
-    // A webhook may have changed the selector.
+    // A webhook might have changed the selector.
     validate: async (attributes) => {
       const { object } = attributes
       if (object === undefined || !isConcerned(attributes)) return
@@ -87,13 +87,13 @@ function refuseConflict(
   }
 }
 
-/** Returns the error. As in kube-apiserver, it does not show a generateName. */
+/** Returns the error. As in kube-apiserver, it does not contain the generateName. */
 const refused = ({ resource }: Attributes, { metadata }: KubeObject, why: string): Error =>
   forbidden(resource, metadata.name ?? '', why)
 
 /**
- * Parses labels such as `zone=a, disk=ssd`. There are no other operators and no sets. The last
- * value of a repeated key wins.
+ * Parses a node selector such as `zone=a, disk=ssd`. Other operators and sets are not supported. If
+ * a key is repeated, the last value is used.
  */
 function parseNodeLabels(selector: string): NodeLabels {
   const labels = new Map<string, string>()
@@ -102,7 +102,7 @@ function parseNodeLabels(selector: string): NodeLabels {
     const [key = '', value = ''] = parts.map((part) => part.trim())
     if (parts.length !== 2) throw unclassified(`invalid selector: [${parts.join(' ')}]`)
     const [keyFaults, valueFaults] = [checkQualifiedName(key), checkLabelValue(value)]
-    // kube-apiserver has no field path for these errors.
+    // These errors of kube-apiserver have no field path.
     if (keyFaults.length > 0)
       throw unclassified(`<nil>: Invalid value: ${quote(key)}: ${keyFaults.join('; ')}`)
     if (valueFaults.length > 0)

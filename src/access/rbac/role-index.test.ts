@@ -27,7 +27,7 @@ const pathRule = fc.record({
   verbs: listOf('get', '*'),
   nonResourceURLs: listOf('/x', '/x/*', '*', '/y*'),
 })
-/** Makes some roles so long that their rules are looked up by resource. */
+/** Makes some roles long enough that their rules are looked up by resource. */
 const filler = Array.from({ length: 30 }, (_, at) => ({
   verbs: ['v'],
   apiGroups: ['g'],

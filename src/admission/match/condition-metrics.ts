@@ -1,4 +1,7 @@
-/** Metrics of match conditions. As in kube-apiserver, conditions that all hold are not observed. */
+/**
+ * Metrics of match conditions. As in kube-apiserver, nothing is recorded when all conditions are
+ * true.
+ */
 import type { Counter, Histogram, Metrics } from '../../lib/telemetry/metrics.ts'
 import type { Attributes } from '../admission.ts'
 import { allOperations } from '../handled-operations.ts'
@@ -8,7 +11,8 @@ const bounds = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25]
 const labels = ['kind', 'name', 'operation', 'type']
 
 /**
- * A policy whose conditions do not all hold. `errors` counts conditions that failed to evaluate.
+ * The evaluation of a policy's conditions that are not all true. `errors` is the number of
+ * conditions that could not be evaluated.
  */
 export type UnmatchedPolicy = {
   readonly policy: string
@@ -17,11 +21,14 @@ export type UnmatchedPolicy = {
   readonly errors: number
 }
 
-/** A webhook whose conditions do not all hold. `type` has kube-apiserver's values. */
+/**
+ * The evaluation of a webhook's conditions that are not all true. `type` has the label values of
+ * kube-apiserver.
+ */
 export type UnmatchedWebhook = Omit<UnmatchedPolicy, 'policy'> & {
   readonly webhook: string
   readonly type: 'admit' | 'validating'
-  /** Whether the webhook is skipped. If not, the request is rejected. */
+  /** Whether the webhook is skipped. If false, the request is rejected. */
   readonly isExcluded: boolean
 }
 
@@ -51,7 +58,10 @@ export class ConditionMetrics {
     )
   }
 
-  /** Records a policy. As in kube-apiserver, mutating policies also have the type `validate`. */
+  /**
+   * Records the evaluation for a policy. As in kube-apiserver, mutating policies also have the type
+   * `validate`.
+   */
   observePolicy({ policy, operation, seconds, errors }: UnmatchedPolicy): void {
     this.#seconds.with('policy', policy, operation, 'validate').observe(seconds)
     if (errors > 0) this.#errors.with('policy', policy, operation, 'validate').add(errors)
@@ -70,7 +80,7 @@ export class ConditionMetrics {
     if (isExcluded) this.#exclusions.with('webhook', webhook, operation, stepOf(type)).add()
   }
 
-  /** Removes the series of a webhook that no configuration of this type contains any more. */
+  /** Removes the series of a webhook when no configuration of this type contains it any more. */
   forgetWebhook(webhook: string, type: UnmatchedWebhook['type']): void {
     for (const operation of allOperations) {
       this.#errors.remove('webhook', webhook, operation, type)
@@ -79,7 +89,7 @@ export class ConditionMetrics {
     }
   }
 
-  /** Removes the series of a policy whose binding was removed or changed. */
+  /** Removes the series of a policy when its binding is removed or changed. */
   forgetPolicy(policy: string): void {
     for (const operation of allOperations) {
       this.#errors.remove('policy', policy, operation, 'validate')
@@ -89,8 +99,8 @@ export class ConditionMetrics {
 }
 
 /**
- * Returns the type label of exclusions, which differs from that of the other series for validating
- * webhooks.
+ * Returns the type label for the series that counts skipped requests. For validating webhooks, it
+ * differs from the label of the other series.
  */
 const stepOf = (type: UnmatchedWebhook['type']): string =>
   type === 'validating' ? 'validate' : type

@@ -8,30 +8,33 @@ import type { Attributes } from '../admission.ts'
 import { allowsName, concerns, readRules, type Rule, type Target } from './rules.ts'
 
 export type MatchCriteria = {
-  /** Rules to match. Undefined if every request matches, as in a binding without rules. */
+  /**
+   * Rules, of which at least one must match. Undefined if every request matches, as in a binding
+   * without rules.
+   */
   readonly rules: readonly Rule[] | undefined
   readonly excluded: readonly Rule[]
   /**
-   * Requirements on the namespace; without any, it selects everything. Undefined if the selector is
-   * not valid.
+   * Requirements on the labels of the namespace. An empty list matches every namespace. Undefined
+   * if the selector is not valid.
    */
   readonly namespaceSelector: readonly Requirement[] | undefined
   readonly objectSelector: readonly Requirement[] | undefined
-  /** Whether a rule also matches other versions of the resource that it names. */
+  /** Whether a rule also matches other versions of its resources. */
   readonly isEquivalent: boolean
-  /** Whether any rule is limited to objects with certain names. */
+  /** Whether any rule has resourceNames. */
   readonly hasNames: boolean
-  /** Whether every request matches: there are no rules, and the selectors select everything. */
+  /** Whether every request matches: there are no rules, and both selectors match everything. */
   readonly isEverything: boolean
 }
 
-/** Reads the criteria of a webhook. Without rules it matches nothing. */
+/** Reads the criteria of a webhook. A webhook without rules matches no request. */
 export const readWebhookCriteria = (webhook: Fields): MatchCriteria =>
   read(webhook, readRules(webhook['rules']))
 
 /**
- * Reads matchConstraints or matchResources of a policy or binding. Without rules they match
- * everything.
+ * Reads the matchConstraints of a policy or the matchResources of a binding. Without rules, they
+ * match every request.
  */
 export function readPolicyCriteria(match: Fields): MatchCriteria {
   const rules = readRules(match['resourceRules'])
@@ -57,12 +60,12 @@ function read(match: Fields, rules: readonly Rule[] | undefined): MatchCriteria 
   }
 }
 
-/** A request, and its resource in the other served versions. */
+/** A request, and the other served versions of its resource. */
 export type Versions = { readonly target: Target; readonly equivalents: readonly Resource[] }
 
 /**
- * Returns the resource in the version that the rules ask for, or undefined if they do not match.
- * All rules are first tried with the version of the request.
+ * Returns the resource in the version that the matching rule names, or undefined if no rule
+ * matches. Tries all rules with the version of the request before other versions.
  */
 export function matchRules(
   { rules, excluded, isEquivalent }: MatchCriteria,
@@ -82,7 +85,7 @@ function matchAny(
   const named = rules.filter((rule) => allowsName(rule, target.name))
   if (named.some((rule) => concerns(rule, target))) return target.resource
   for (const rule of named) {
-    // limit: the served versions of a resource
+    // limit: `others` has only the few served versions of a resource
     const other = others.find((resource) => concerns(rule, { ...target, resource }))
     if (other !== undefined) return other
   }
@@ -90,8 +93,8 @@ function matchAny(
 }
 
 /**
- * Returns whether the object or the old object has the labels. The object of a CONNECT has no
- * labels, because it holds the options of the request.
+ * Returns whether the selector matches the labels of the object or of the old object. The object of
+ * a CONNECT has no labels, because it contains the options of the request.
  */
 export function matchesObjectSelector(
   { objectSelector }: MatchCriteria,

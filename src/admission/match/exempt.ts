@@ -1,6 +1,6 @@
 /**
- * Resources that admission webhooks and policies never see: their own configurations, so that a
- * mistake in one cannot lock out all users for good.
+ * Resources to which admission webhooks and policies do not apply: their own configurations.
+ * Otherwise a mistake in a configuration could prevent all users from correcting it.
  */
 import { admissionGroup, type Attributes } from '../admission.ts'
 
@@ -16,8 +16,8 @@ const webhooks: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Reviews that policies do not see, because rejecting them could stop the cluster. Webhooks see
- * them.
+ * Reviews to which policies do not apply, because rejecting them could make the cluster unusable.
+ * Webhooks do apply to them.
  */
 const reviews: { readonly [group: string]: ReadonlySet<string> } = {
   'authentication.k8s.io': new Set(['selfsubjectreviews', 'tokenreviews']),

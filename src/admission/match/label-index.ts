@@ -1,20 +1,20 @@
 /**
- * Finds selectors by a label that they require. The cost of a lookup depends on the labels of the
- * object, not on the number of selectors.
+ * Finds selectors by a label that they require. The duration of a lookup depends on the labels of
+ * the object, not on the number of selectors.
  */
 import type { Labels, Requirement } from '../../api/label-selector.ts'
 
 type Selector = readonly Requirement[]
 
-/** Positions of selectors that require a label, with any value or with a certain value. */
+/** Positions of selectors that require a label: with any value, or with certain values. */
 type Requiring = { readonly any: number[]; readonly byValue: Map<string, number[]> }
 
 export class LabelIndex {
-  /** Positions of selectors that require no label, and of selectors that are not valid. */
+  /** Positions of selectors that do not require a label, and of selectors that are not valid. */
   readonly others: readonly number[]
   readonly #byKey = new Map<string, Requiring>()
 
-  /** Builds the index. An undefined selector is one that is not valid. */
+  /** Builds the index. Undefined stands for a selector that is not valid. */
   constructor(selectors: readonly (Selector | undefined)[]) {
     const others: number[] = []
     for (const [position, selector] of selectors.entries()) {
@@ -26,8 +26,9 @@ export class LabelIndex {
   }
 
   /**
-   * Returns the positions of selectors that require a label of one of the given objects. They may
-   * also require other labels. Undefined if there are none.
+   * Returns the positions of selectors that require a label that one of the given objects has. A
+   * selector can have further requirements, which are not checked. Undefined if no such selector
+   * exists.
    */
   find(...each: readonly (Labels | undefined)[]): ReadonlySet<number> | undefined {
     if (this.#byKey.size === 0) return undefined
@@ -65,6 +66,6 @@ export class LabelIndex {
 
 const none: readonly number[] = []
 
-/** Returns whether an object without the label never matches. */
+/** Returns whether the requirement excludes all objects without the label. */
 const requiresLabel = ({ operator }: Requirement): boolean =>
   operator !== 'absent' && operator !== 'notin'

@@ -1,7 +1,7 @@
 /**
- * Finds which of many webhooks or policies match a request. The result of rules depends only on the
- * resource, the subresource and the operation, so it is cached for each combination that clients
- * request. A write that no rule matches costs two lookups.
+ * Finds the webhooks or policies that match a request. Whether rules match depends only on the
+ * resource, the subresource and the operation, so the result is cached for each combination that
+ * clients request. A write that no rule matches requires only two lookups.
  */
 import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
@@ -9,8 +9,8 @@ import type { Attributes } from '../admission.ts'
 import { type MatchCriteria, matchRules } from './criteria.ts'
 
 /**
- * A matching entry. `resource` is in the version that the entry asks for, to which objects must be
- * converted.
+ * A matching entry. `resource` is the resource in the version that the entry names. Objects must be
+ * converted to this version.
  */
 export type Candidate<T> = { readonly entry: T; readonly resource: Resource }
 
@@ -20,8 +20,9 @@ type ServedResources = Pick<Registry, 'inGroup' | 'changes'>
 type MatchCache<T> = Map<string, MatchResult<T>>
 
 /**
- * `candidates` match if the names in rules are ignored, and `names` are these names. `byName` has
- * the candidates that remain for each name, and under `undefined` those for all other names.
+ * `candidates` are the entries that match if resourceNames are ignored, and `names` are all
+ * resourceNames in their rules. `byName` has the candidates that match each name. Its key
+ * `undefined` stands for all other names.
  */
 type MatchResult<T> = {
   readonly candidates: readonly Candidate<T>[]
@@ -29,7 +30,7 @@ type MatchResult<T> = {
   readonly byName: Map<string | undefined, readonly Candidate<T>[]>
 }
 
-/** Maximum number of names with cached candidates, for one resource and operation. */
+/** Maximum number of names with cached candidates, per resource and operation. */
 const NAMES_MAX = 100
 
 export class MatchIndex<T extends { readonly criteria: MatchCriteria }> {
@@ -37,8 +38,8 @@ export class MatchIndex<T extends { readonly criteria: MatchCriteria }> {
   #entries: readonly T[] = []
   #known = new WeakMap<Resource, MatchCache<T>>()
   /**
-   * Change count of the registry at the last reset of `#known`. Versions added since then may be
-   * equivalent.
+   * Change count of the registry at the last reset of `#known`. Served versions that were added
+   * later may also match.
    */
   #changes = 0
 
@@ -56,7 +57,7 @@ export class MatchIndex<T extends { readonly criteria: MatchCriteria }> {
     return this.#entries.length === 0
   }
 
-  /** Returns the entries whose rules match, in order. The caller checks the selectors. */
+  /** Returns the entries whose rules match, in order. The caller must check the selectors. */
   candidates(attributes: Attributes): readonly Candidate<T>[] {
     if (this.#entries.length === 0) return none
     if (this.#changes !== this.#registry.changes) {
@@ -101,7 +102,7 @@ export class MatchIndex<T extends { readonly criteria: MatchCriteria }> {
   }
 }
 
-/** Returns all names that rules list. */
+/** Returns all resourceNames in the rules of the candidates. */
 const namesIn = (
   candidates: readonly Candidate<{ readonly criteria: MatchCriteria }>[],
 ): ReadonlySet<string> =>
@@ -114,8 +115,8 @@ const namesIn = (
 const none: readonly never[] = []
 
 /**
- * Returns criteria without names, which match everything that the given criteria match for at least
- * one name.
+ * Returns criteria without resourceNames. They match every request that the given criteria match
+ * for at least one name.
  */
 function withoutNames(criteria: MatchCriteria): MatchCriteria {
   if (!criteria.hasNames) return criteria
@@ -126,11 +127,11 @@ function withoutNames(criteria: MatchCriteria): MatchCriteria {
   }
 }
 
-/** API groups that both serve the same stored Events. */
+/** The two API groups that serve the same stored Events. */
 const eventGroups = ['', 'events.k8s.io'] as const
 
 /**
- * Returns the resource in its other served versions that have the subresource, in the order of
+ * Returns the other served versions of the resource that have the subresource, in the order of
  * discovery.
  */
 export function equivalentsOf(
@@ -142,7 +143,7 @@ export function equivalentsOf(
   return (isEvents ? eventGroups : [group]).flatMap((one) =>
     registry
       .inGroup(one)
-      // limit: two groups of events
+      // limit: the outer list has at most two groups
       .filter(
         (other) =>
           other.plural === plural &&

@@ -36,7 +36,7 @@ function matched(config: Fields, request: Attributes): string | undefined {
   )
   index.entries = [{ criteria: readPolicyCriteria(config) }]
   const [found] = index.candidates(request)
-  // The second call is served from the cache.
+  // The second call uses the cache.
   assert.deepEqual(index.candidates(request)[0], found)
   return found && `${found.resource.group}/${found.resource.version}`
 }
@@ -88,7 +88,7 @@ test('rules match operations, groups, versions, scopes and names', () => {
   )
 })
 
-test('a webhook without rules matches nothing', () => {
+test('a webhook without rules matches no request', () => {
   const index = new MatchIndex<{ readonly criteria: ReturnType<typeof readWebhookCriteria> }>(
     registry,
   )
@@ -96,7 +96,7 @@ test('a webhook without rules matches nothing', () => {
   assert.deepEqual(index.candidates(write('pods')), [])
 })
 
-test('other versions match with Equivalent, and the exact version is preferred', () => {
+test('rules with matchPolicy Equivalent match other versions, and the exact version is preferred', () => {
   const resource = registry.find({
     group: 'autoscaling',
     version: 'v2',
@@ -124,7 +124,7 @@ test('other versions match with Equivalent, and the exact version is preferred',
 
 const never = (): never => assert.fail('built-in kinds need no webhook')
 
-test('an object is converted to the version that a rule asks for', () => {
+test('an object is converted to the version that the matching rule names', () => {
   const [v1, v2] = ['v1', 'v2'].map((version) =>
     registry.find({ group: 'autoscaling', version, plural: 'horizontalpodautoscalers' }),
   )
@@ -162,7 +162,7 @@ test('object selectors match the object or the old object', () => {
   )
 })
 
-test('namespace selectors match the namespace of an object, and a namespace by its own labels', async () => {
+test("a namespace selector matches the labels of an object's namespace, or of the object itself if it is a Namespace", async () => {
   const objects = new MemoryObjects()
   objects.put('namespaces', '', anObject('Namespace', 'n', { metadata: { labels: { a: 'b' } } }))
   objects.put('namespaces', '', anObject('Namespace', 'other'))
@@ -187,7 +187,7 @@ test('namespace selectors match the namespace of an object, and a namespace by i
   )
 })
 
-test('a rule with very many names is read in short slices', async () => {
+test('a rule with very many resourceNames is read in short slices of time', async () => {
   const resourceNames = Array.from({ length: 200_000 }, (_, at) => `name-${at}`)
   const match = {
     resourceRules: [

@@ -1,4 +1,6 @@
-/** Finds the namespace of a request, for namespaceSelector and the expressions of policies. */
+/**
+ * Finds the namespace of a request, for namespace selectors and for the expressions of policies.
+ */
 import { notFound } from '../../api/errors.ts'
 import { matchesLabels } from '../../api/label-selector.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -9,21 +11,21 @@ import { invalidSelector, type MatchCriteria } from './criteria.ts'
 
 const namespaces = { group: '', version: 'v1', plural: 'namespaces' } as const
 
-/** Returns whether the request is for a namespace itself, or a subresource of it. */
+/** Returns whether the request is for a Namespace, or for a subresource of a Namespace. */
 export const isOfNamespaces = ({ resource }: Pick<Attributes, 'resource'>): boolean =>
   resource.group === '' && resource.plural === 'namespaces'
 
 /**
- * Returns the name of the request's namespace. A Namespace counts as its own namespace. Empty for
- * other cluster-scoped objects.
+ * Returns the name of the request's namespace. A Namespace is treated as if it were in itself.
+ * Returns an empty string for other cluster-scoped objects.
  */
 export const namespaceOf = (
   attributes: Pick<Attributes, 'resource' | 'namespace' | 'name'>,
 ): string => (isOfNamespaces(attributes) ? attributes.name : attributes.namespace)
 
 /**
- * Returns the object's namespace if it is in memory, so that all plugins of a step see the same
- * state. Undefined if it is not in memory, or if the object is cluster-scoped.
+ * Returns the namespace of the object if it is in memory, so that all plugins of a step use the
+ * same state. Returns undefined if it is not in memory, or if the object is cluster-scoped.
  */
 export function knownNamespace(
   attributes: Attributes,
@@ -34,7 +36,7 @@ export function knownNamespace(
   if (namespace === '' || isOfNamespaces(attributes)) return undefined
   const found = objects.get(namespaces, { namespace: '', name: namespace }, 'any')
   if (found instanceof Promise) {
-    // The caller reads the namespace again, and gets the same error.
+    // Ignore the error: the caller will read the namespace again and get the same error.
     found.catch(() => undefined)
     return undefined
   }
@@ -43,7 +45,7 @@ export function knownNamespace(
 }
 
 /**
- * Reads a namespace from the cache, or its latest state if the cache does not have it. Fails with
+ * Reads a namespace from the cache. If it is not in the cache, reads the latest state. Fails with
  * NotFound.
  */
 export function findNamespace(
@@ -65,8 +67,9 @@ async function findLater(
 }
 
 /**
- * Returns whether the namespace selector matches. Cluster-scoped objects always match, but
- * namespaces match by their own labels: on a write, by their new labels.
+ * Returns whether the namespace selector matches. It is compared with the labels of a Namespace
+ * itself, and with the new labels if they are being written. Other cluster-scoped objects always
+ * match.
  */
 export function matchesNamespaceSelector(
   { namespaceSelector }: MatchCriteria,

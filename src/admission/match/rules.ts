@@ -1,4 +1,6 @@
-/** Rules of webhooks and policies: which operations on which resources they match. */
+/**
+ * The rules of webhooks and policies, which determine to which operations and resources they apply.
+ */
 import { type Fields, itemsOf, textOf, textsOf } from '../../api/object.ts'
 import { keysOf } from '../../lib/scheduling/long-lists.ts'
 import { mapEach } from '../../lib/scheduling/parts.ts'
@@ -11,16 +13,19 @@ export type Rule = {
   readonly versions: readonly string[]
   readonly resources: readonly RuleResource[]
   readonly scope: string
-  /** Names of the objects. Undefined if any name matches. Only rules of policies have names. */
+  /**
+   * The resourceNames of the rule. Undefined if every name matches. Only rules of policies have
+   * resourceNames.
+   */
   readonly names: ReadonlySet<string> | undefined
 }
 
 type RuleResource = { readonly plural: string; readonly subresource: string }
 
-/** The fields of a request that rules match. */
+/** The fields of a request with which rules are compared. */
 export type Target = Pick<Attributes, 'operation' | 'resource' | 'subresource' | 'name'>
 
-/** Reads rules. Long lists are read in slices, see `inParts`. */
+/** Reads rules. Long lists are read in slices of time (see `inParts`). */
 export const readRules = (rules: Fields[string]): readonly Rule[] =>
   mapEach('rules of hooks and policies', itemsOf(rules), (rule) => {
     const names = textsOf(rule['resourceNames'])
@@ -39,8 +44,8 @@ export const readRules = (rules: Fields[string]): readonly Rule[] =>
   })
 
 /**
- * Parses `pods`, `pods/log`, `pods/*` (including the pods themselves), `*` (no subresources), or a
- * `*` on both sides of the slash (everything).
+ * Parses a resource of a rule. `pods/*` includes the pods themselves, `*` does not include
+ * subresources, and `*` on both sides of the slash means everything.
  */
 function readResource(text: string): RuleResource {
   const slash = text.indexOf('/')
@@ -49,7 +54,7 @@ function readResource(text: string): RuleResource {
     : { plural: text.slice(0, slash), subresource: text.slice(slash + 1) }
 }
 
-/** Returns whether a rule matches a request, whatever the name of the object. */
+/** Returns whether a rule matches a request if the name of the object is ignored. */
 export function concerns(
   rule: Rule,
   { operation, resource, subresource }: Omit<Target, 'name'>,

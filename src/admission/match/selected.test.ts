@@ -70,7 +70,7 @@ const matches = ({ criteria }: Entry, write: Attributes): boolean =>
   matchesObjectSelector(criteria, write) &&
   matchesNamespaceSelector(criteria, write, { get }) === true
 
-test('the entries whose selectors match remain, in order', () => {
+test('only the candidates whose selectors match are returned, in order', () => {
   const selected = new SelectorIndex<Entry>({ get })
   for (let round = 0; round < 500; round++) {
     const write = someWrite()
@@ -81,7 +81,7 @@ test('the entries whose selectors match remain, in order', () => {
   }
 })
 
-test('a namespace is checked again after its labels changed', () => {
+test('the labels of a namespace are checked again after they changed', () => {
   const selected = new SelectorIndex<Entry>({ get })
   for (let round = 0; round < 20; round++) {
     const write = { ...someWrite(), namespace: 'n0' }
@@ -98,7 +98,7 @@ test('a namespace is checked again after its labels changed', () => {
   }
 })
 
-test('a policy without a binding in the namespace is dropped, but remains if the namespace is unknown', () => {
+test('a policy without a matching binding is dropped, unless the namespace is unknown', () => {
   const everywhere = readPolicyCriteria({})
   const elsewhere = readPolicyCriteria({ namespaceSelector: { matchLabels: { nowhere: 'x' } } })
   const bound = new MatchIndex<{
@@ -136,7 +136,7 @@ const rule = (names: readonly string[]): Fields => ({
   ...(names.length === 0 ? {} : { resourceNames: names }),
 })
 
-test('results of rules with names are cached by name', () => {
+test('the results of rules with resourceNames are cached by name', () => {
   const named = new MatchIndex<Entry>(registry)
   named.entries = [ofNames('a'), ofNames('a', 'b', ''), ofNames()].map((criteria, at) => ({
     at,
@@ -154,7 +154,7 @@ test('results of rules with names are cached by name', () => {
   }
 })
 
-test('a namespace restored with other labels and the same resourceVersion is checked again', () => {
+test('a namespace is checked again if it has other labels after a restore, even with the same resourceVersion', () => {
   const criteria = readPolicyCriteria({ namespaceSelector: { matchLabels: { guarded: 'x' } } })
   const guarding = new MatchIndex<Entry>(registry)
   guarding.entries = [{ at: 0, criteria }]
@@ -200,7 +200,7 @@ test('cached results for many namespaces take little memory', () => {
   assert.ok(perPlace < 1_000, `${perPlace} bytes for each namespace of a list`)
 })
 
-test('a namespace that cannot be read fails only the request', async () => {
+test('if a namespace cannot be read, the error fails only the request', async () => {
   let asked = 0
   const rejecting = async (): Promise<never> => {
     asked++
@@ -216,8 +216,8 @@ test('a namespace that cannot be read fails only the request', async () => {
     true,
   )
   await assert.rejects(async () => findNamespace({ get: rejecting }, 'n0'), /unavailable/)
-  // An unhandled rejection would be reported to the test in the next tick of the event loop. It
-  // would end a server.
+  // If a rejection were unhandled, Node would report it in the next tick of the event loop and the
+  // test would fail. A server would exit.
   await setImmediate()
   assert.equal(asked, 2)
 })

@@ -1,7 +1,7 @@
 /**
- * Drops webhooks and policies whose selectors do not match, before any further work is done for
- * them. Results of namespace selectors are cached for each namespace until its labels change.
- * Object selectors are found by the labels of the object.
+ * Drops the webhooks and policies whose selectors do not match, before any other work is done for
+ * them. The results of namespace selectors are cached for each namespace until its labels change.
+ * Object selectors are looked up by the labels of the object.
  */
 import { matchesLabels } from '../../api/label-selector.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -14,32 +14,32 @@ import type { Candidate } from './match-index.ts'
 import { knownNamespace } from './namespaces.ts'
 
 /**
- * An entry with selectors. `bindings` are those of a policy, which has no effect where none
- * matches.
+ * An entry with selectors. `bindings` are the bindings of a policy. A policy has no effect where no
+ * binding matches.
  */
 type Selecting = {
   readonly criteria: MatchCriteria
   readonly bindings?: readonly { readonly criteria: MatchCriteria }[]
 }
 
-/** Maximum number of cached namespaces for one list of candidates. */
+/** Maximum number of cached namespaces per list of candidates. */
 const NAMESPACES_MAX = 1_000
 /**
- * Limit for the caches of all lists together; there may be a list for each resource and operation.
- * Beyond it, all caches are dropped.
+ * Maximum size of the caches of all lists together; there can be a list for each resource and
+ * operation. When the limit is exceeded, all caches are cleared.
  */
 const MEMORY_BYTES_MAX = 32 << 20
 /** Approximate size of a cached namespace. */
 const PLACE_BYTES = 200
 /**
- * Approximate size of a cached result for one candidate: a byte, a character of the key, and a
+ * Approximate size of a cached result per candidate: a byte, a character of the key, and a
  * position.
  */
 const CANDIDATE_BYTES = 10
 
 export class SelectorIndex<T extends Selecting> {
   readonly #objects: Pick<Objects, 'get'>
-  /** Caches by list. The match index replaces its lists when configurations change. */
+  /** Caches by list of candidates. The match index creates new lists when configurations change. */
   #known = new WeakMap<readonly Candidate<T>[], Selectors<T>>()
   #memory: Memory = { bytes: 0 }
 
@@ -48,8 +48,9 @@ export class SelectorIndex<T extends Selecting> {
   }
 
   /**
-   * Returns the candidates that may match, in order. If the namespace is not in memory or a
-   * selector is not valid, the candidate remains, and the caller has to check it (`isDecided`).
+   * Returns the candidates whose selectors may match, in order. If the namespace is not in memory
+   * or a selector is not valid, the candidate is included, and the caller has to check it (see
+   * `isDecided`).
    */
   of(candidates: readonly Candidate<T>[], attributes: Attributes): readonly Candidate<T>[] {
     if (candidates.length === 0) return candidates
@@ -64,7 +65,7 @@ export class SelectorIndex<T extends Selecting> {
   }
 }
 
-/** Returns whether the selectors of the remaining candidates were checked. */
+/** Returns whether the selectors of a returned candidate were checked. */
 export const isDecided = (
   { namespaceSelector, objectSelector }: MatchCriteria,
   { known }: Attributes,
@@ -75,8 +76,8 @@ export const isDecided = (
 type Memory = { bytes: number }
 
 /**
- * Which candidates remain in a namespace, and the positions of those among them whose object
- * selectors require no label.
+ * The result for a namespace. `isLeft` has a 1 for each candidate that remains. `others` has the
+ * positions of the remaining candidates whose object selectors do not require a label.
  */
 type RemainingCandidates = { readonly isLeft: Uint8Array; readonly others: readonly number[] }
 
@@ -91,7 +92,10 @@ class Selectors<T extends Selecting> {
   readonly #candidates: readonly Candidate<T>[]
   readonly #labels: LabelIndex
   readonly #places = new Map<string, NamespaceSelection>()
-  /** Distinct results. Selectors do not distinguish most namespaces, which share one result. */
+  /**
+   * Distinct results. Most namespaces have the same result, because the selectors do not
+   * distinguish them.
+   */
   readonly #distinct = new Map<string, RemainingCandidates>()
   readonly #anywhere: RemainingCandidates
   readonly #memory: Memory
@@ -126,8 +130,8 @@ class Selectors<T extends Selecting> {
   }
 
   /**
-   * Returns the result for a namespace, cached by its labels. It is not cached by resourceVersion,
-   * because after a restore of etcd the same version may mean other labels.
+   * Returns the result for a namespace. Results are cached by labels and not by resourceVersion,
+   * because the same resourceVersion can have other labels after a restore of etcd.
    */
   #leftIn({ metadata: { name = '', labels } }: KubeObject): RemainingCandidates {
     const known = this.#places.get(name)

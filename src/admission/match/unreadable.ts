@@ -1,6 +1,6 @@
 /**
- * Names of admission configurations that cannot be decoded, and of which no earlier state is known.
- * It is unknown which requests they would reject.
+ * Names of admission configurations that cannot be decoded and have no known earlier state. It is
+ * unknown which requests they would reject.
  */
 import { quote } from '../../api/quote.ts'
 import { type Attributes, refusal } from '../admission.ts'
@@ -10,7 +10,7 @@ export class UnreadableNames {
   readonly #kind: string
   readonly #names = new Set<string>()
 
-  /** Creates an empty set. `kind` is used in messages. */
+  /** Creates an empty set. `kind` is the kind in error messages. */
   constructor(kind: string) {
     this.#kind = kind
   }
@@ -28,9 +28,9 @@ export class UnreadableNames {
   }
 
   /**
-   * Throws a 403 if any configuration is unreadable. Call it for requests that are not exempt from
-   * such configurations. Reviews pass, because without them no user could be authenticated or
-   * authorized to repair the configuration.
+   * Throws a 403 error if any configuration is unreadable. Call it for requests that are not exempt
+   * from such configurations. Token and access reviews are not rejected, because users who repair
+   * the configuration must be authenticated and authorized.
    */
   refuse(attributes: Attributes): void {
     if (this.#names.size === 0 || isReview(attributes)) return

@@ -1,4 +1,4 @@
-/** Converts objects to the version that a webhook or policy asks for (matchPolicy Equivalent). */
+/** Converts objects to the version that a webhook or policy names (matchPolicy Equivalent). */
 import type { KubeObject } from '../../api/object.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
@@ -9,7 +9,10 @@ export type GroupVersionKind = {
   readonly kind: string
 }
 
-/** Returns the kind of the objects at a path: the resource's, or the subresource's own. */
+/**
+ * Returns the kind of the objects at a path: the kind of the resource, or of the subresource if it
+ * has its own kind.
+ */
 export function kindAt(
   { group, version, kind, subresources }: Resource,
   subresource: string,
@@ -37,8 +40,8 @@ export type Conversion = {
 }
 
 /**
- * Converts an object to another version. A Scale or an Eviction is the same in all versions of its
- * resource.
+ * Converts an object to another version. A Scale or an Eviction does not change, because it is the
+ * same in all versions of the resource.
  */
 export function convertTo(
   object: KubeObject,

@@ -1,6 +1,6 @@
 /**
- * Restricts what a kubelet writes to a claim whose volume it has expanded: only the capacity, the
- * conditions and, with RecoverVolumeExpansionFailure, the allocated resources.
+ * Restricts the fields that a kubelet can change in a claim whose volume it has expanded. These are
+ * the capacity, the conditions and, with RecoverVolumeExpansionFailure, the allocated resources.
  */
 import type { Gates } from '../../api/gates.ts'
 import { type Fields, fieldsOf, type KubeObject, omit } from '../../api/object.ts'
@@ -23,8 +23,8 @@ export function admitClaimStatus(gates: Gates, node: string, attributes: Attribu
 }
 
 /**
- * Returns the fields that the kubelet may not change. The resourceVersion is left out, because an
- * update without a precondition has none.
+ * Returns the fields that the kubelet must not change. The resourceVersion is left out, because it
+ * is absent in an update without a precondition.
  */
 function fixedFields({ metadata, status, ...rest }: KubeObject, gates: Gates): Fields {
   const expansion = gates.isOn('RecoverVolumeExpansionFailure')

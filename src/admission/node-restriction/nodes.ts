@@ -1,6 +1,6 @@
 /**
- * Restricts how a kubelet writes Nodes. It may write only its own Node, and may not change its
- * owners or what steers pods (taints, and most labels of Kubernetes).
+ * Restricts how a kubelet writes Nodes. It can write only its own Node. It must not change the
+ * owner references, or fields that affect scheduling: taints, and most labels of Kubernetes.
  */
 import { fieldsOf, type KubeObject } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
@@ -15,7 +15,7 @@ export function admitNode(node: string, attributes: Attributes): void {
   if (name !== node) refuse(`node ${quote(node)} is not allowed to modify node ${quote(name)}`)
   if (object === undefined) return
   if (operation === 'CREATE') {
-    // The field would let the kubelet read the object that it names.
+    // configSource would give the kubelet read access to the object that it names.
     if (fieldsOf(object['spec'])['configSource'] !== undefined) {
       refuse(`node ${quote(node)} is not allowed to create pods with a non-nil configSource`)
     }
@@ -25,7 +25,7 @@ export function admitNode(node: string, attributes: Attributes): void {
     return
   }
   const [spec, before] = [fieldsOf(object['spec']), fieldsOf(oldObject?.['spec'])]
-  // Removing the field is allowed, because old kubelets drop it.
+  // Removing the field is allowed, because old kubelets omit it.
   if (spec['configSource'] !== undefined && !isSame(spec['configSource'], before['configSource'])) {
     refuse(
       `node ${quote(node)} is not allowed to update configSource to a new non-nil configSource`,
@@ -40,7 +40,7 @@ export function admitNode(node: string, attributes: Attributes): void {
   if (labels !== '') refuse(`is not allowed to modify labels: ${labels}`)
 }
 
-/** Returns the keys of labels that only one of the objects has, or whose values differ. */
+/** Returns the keys of labels that only one of the objects has, or that have different values. */
 function changedLabels({ metadata }: KubeObject, oldObject: KubeObject | undefined): string[] {
   const now = new Map(Object.entries(metadata.labels ?? {}))
   const before = new Map(Object.entries(oldObject?.metadata.labels ?? {}))
@@ -61,13 +61,13 @@ const kubeletLabels: ReadonlySet<string> = new Set([
   'beta.kubernetes.io/os',
   'beta.kubernetes.io/arch',
 ])
-/** A kubelet may set labels with these prefixes, and with those of their subdomains. */
+/** Prefixes of labels that a kubelet may set. Subdomains of these prefixes are also allowed. */
 const kubeletDomains = ['kubelet.kubernetes.io', 'node.kubernetes.io'] as const
-/** Prefix of labels that no kubelet may set. */
+/** Prefix of labels that a kubelet must not set. */
 const restrictedDomain = 'node-restriction.kubernetes.io'
 const kubernetesDomains = ['kubernetes.io', 'k8s.io'] as const
 
-/** Returns the labels that a kubelet may not add, change or remove, separated by commas. */
+/** Returns the labels that a kubelet must not add, change or remove, separated by commas. */
 const forbiddenLabels = (keys: readonly string[]): string =>
   keys.filter(isForbidden).toSorted().join(', ')
 

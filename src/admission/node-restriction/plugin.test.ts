@@ -48,7 +48,7 @@ const update = (object: KubeObject, oldObject: KubeObject) =>
 const set = (...keys: readonly string[]) =>
   update(node(Object.fromEntries(keys.map((key) => [key, 'x']))), node())
 
-test('a kubelet may set only a few of the labels of Kubernetes on its node', async () => {
+test('a kubelet can set only a few of the labels of Kubernetes on its node', async () => {
   const fine = [
     'a',
     'example.com/a',
@@ -80,7 +80,7 @@ test('a kubelet may set only a few of the labels of Kubernetes on its node', asy
   )
 })
 
-test('a node changes neither another node nor its own taints', async () => {
+test('a kubelet cannot change another node or the taints of its own node', async () => {
   const other = node({}, {}, 'm')
   assert.equal(await update(other, other), 'node "n" is not allowed to modify node "m"')
   assert.equal(
@@ -94,7 +94,7 @@ test('a node changes neither another node nor its own taints', async () => {
   assert.equal(await ask({ plural: 'nodes', object: tainted }), 'fine')
 })
 
-test('other users are not restricted, and neither are streams', async () => {
+test('other users and CONNECT requests are not restricted', async () => {
   assert.equal(
     await ask({ plural: 'nodes', object: node({}, {}, 'm'), user: { ...kubelet, groups: [] } }),
     'fine',
@@ -118,7 +118,7 @@ const create = (object: KubeObject) => ask({ plural: 'pods', object })
 
 const volume = (source: Fields) => ({ volumes: [{ name: 'v', ...source }] })
 
-test('a node may create only its own mirror pods, which refer to nothing', async () => {
+test('a kubelet can create only mirror pods that are bound to its node and do not refer to other objects', async () => {
   assert.equal(await create(mirror({})), 'fine')
   assert.match(
     await create(mirror({ nodeName: 'm' })),
@@ -146,13 +146,13 @@ const status = (object: KubeObject, oldObject: KubeObject) =>
 const remove = (oldObject: KubeObject) =>
   ask({ plural: 'pods', operation: 'DELETE', name: 'p', oldObject })
 
-test('a node may evict, delete and update the status of only its own pods', async () => {
+test('a kubelet can evict, delete and update the status of only those pods that are bound to its node', async () => {
   assert.equal(await evict('mine'), 'fine')
   assert.equal(await evict('other'), 'node n can only evict pods with spec.nodeName set to itself')
   assert.equal(await evict('none'), '404 pod "none" not found')
   const own = pod({ nodeName: 'n' })
   assert.equal(await status({ ...own, status: { message: 'm' } }, own), 'fine')
-  // The stored object decides, not the one in the request.
+  // The plugin checks the stored object, not the object in the request.
   assert.match(await status(own, pod({ nodeName: 'm' })), /can only update pod status/)
   assert.match(
     await status(pod({ nodeName: 'n' }, { labels: { a: 'b' } }), own),
@@ -172,7 +172,7 @@ const request = (ref: Fields, audiences: readonly string[] = []) =>
     }),
   })
 
-test('a token must be bound to a pod of the node, and to its uid', async () => {
+test('a token must be bound to a pod of the node and contain the uid of the pod', async () => {
   const about =
     'audience "" not found in pod spec volume, system:node:n is not authorized to request tokens for this audience'
   assert.equal(await request({ name: 'mine', uid: 'um' }), about)
@@ -196,7 +196,7 @@ const [plural, group] = ['leases', 'coordination.k8s.io']
 const write = (name: string, namespace = 'kube-node-lease') =>
   ask({ plural, group, namespace, object: anObject('Lease', name) })
 
-test('a node may write only its own lease', async () => {
+test('a kubelet can write only its own lease', async () => {
   assert.equal(await write('n'), 'fine')
   assert.equal(
     await write('m'),

@@ -1,7 +1,8 @@
 /**
- * Restricts what kubelets write where the node authorizer cannot, because it does not see the body
- * of a request. A kubelet may change its own Node and the status of its pods, create mirror pods
- * and tokens for its pods, and write its own lease, CSINode and ResourceSlices.
+ * Restricts what kubelets write in cases where the node authorizer cannot decide, because it does
+ * not know the body of a request. A kubelet can change its own Node and the status of its pods,
+ * create mirror pods, request tokens for its pods, and write its own lease, CSINode and
+ * ResourceSlices.
  */
 import type { Gates } from '../../api/gates.ts'
 import { nodeNameOf } from '../../api/node-user.ts'
@@ -105,7 +106,7 @@ async function admitPods(
   }
 }
 
-/** Returns the name of the object. The name of a new object is only in its body. */
+/** Returns the name of the object. The name of a new object is only in the request body. */
 const nameOf = ({ operation, object, name }: Attributes): string =>
   operation === 'CREATE' ? (object?.metadata.name ?? '') : name
 
@@ -127,8 +128,8 @@ function admitLease(node: string, attributes: Attributes): void {
 }
 
 /**
- * Checks creates and deletes. The node authorizer decides on updates by the stored object, whose
- * nodeName is immutable.
+ * Checks creates and deletes. The node authorizer decides on updates. It uses the nodeName of the
+ * stored object, which is immutable.
  */
 function admitSlice(node: string, attributes: Attributes): void {
   const { operation, object, oldObject } = attributes

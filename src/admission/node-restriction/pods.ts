@@ -1,6 +1,6 @@
 /**
- * Restricts how a kubelet writes pods. It may create mirror pods, which refer to no other objects.
- * It may evict and delete pods that are bound to it, and write their status.
+ * Restricts how a kubelet writes pods. It can create mirror pods that do not refer to other
+ * objects. It can evict and delete pods that are bound to it, and write their status.
  */
 import { notFound } from '../../api/errors.ts'
 import {
@@ -26,7 +26,7 @@ const nodes = { group: '', version: 'v1', plural: 'nodes' } as const
 export const nodeOf = (pod: KubeObject | undefined): string =>
   textOf(fieldsOf(pod?.['spec'])['nodeName'])
 
-/** Reads a pod. Fails with NotFound, which names the resource as kube-apiserver's cache does. */
+/** Reads a pod. Fails with a NotFound that has the same resource name as in kube-apiserver. */
 export async function readPod(
   { objects }: PodRestrictionOptions,
   namespace: string,
@@ -44,8 +44,9 @@ export async function admitPod(
 ): Promise<void> {
   const { operation, object, oldObject } = attributes
   if (operation === 'DELETE') {
-    // kube-apiserver looks for the pod by the name of the request. Pods that a node deletes as a
-    // collection therefore stay, without an error.
+    // kube-apiserver looks up the pod by the name in the request, which is empty for a
+    // deletecollection. So pods that a kubelet deletes as a collection are not deleted, and the
+    // kubelet gets no error.
     if (attributes.name === '') throw notFound({ group: '', plural: 'pod' }, '')
     if (nodeOf(oldObject) === node) return
     throw refusal(
@@ -99,8 +100,8 @@ async function ownerFault(
 }
 
 /**
- * Returns an error if the pod refers to objects, because a node gets access to what its pods refer
- * to.
+ * Returns an error if the pod refers to other objects, because a node has access to the objects
+ * that its pods refer to.
  */
 function referenceFault(pod: KubeObject, node: string): string | undefined {
   const spec = fieldsOf(pod['spec'])
@@ -134,7 +135,7 @@ export function admitPodStatus(node: string, attributes: Attributes): void {
   if (!isSame(object?.metadata.labels, oldObject?.metadata.labels)) {
     throw refusal(attributes, `${who} cannot update labels through pod status`)
   }
-  // The statuses name the claims that the node may read.
+  // The kubelet can read the claims that the statuses name.
   if (!isSame(claimsOf(object), claimsOf(oldObject))) {
     throw refusal(attributes, `${who} cannot update resource claim statues`)
   }

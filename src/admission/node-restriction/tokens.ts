@@ -1,6 +1,7 @@
 /**
- * Restricts the tokens that a kubelet requests. They must be bound to one of its own pods, and have
- * an audience that a volume of the pod asks for or that the kubelet may request.
+ * Restricts the tokens that a kubelet requests. They must be bound to a pod on the kubelet's node,
+ * and have an audience that a volume of the pod requests or that the kubelet is authorized to
+ * request.
  */
 import type { Gates } from '../../api/gates.ts'
 import {
@@ -60,7 +61,7 @@ async function audienceFault(
   pod: KubeObject,
   { audiences, attributes }: AudienceRequest,
 ): Promise<string | undefined> {
-  // Without an audience, the token is for the server itself.
+  // A token without an audience is for the API server itself.
   const [audience = '', ...others] = audiences
   if (others.length > 0) return 'node may only request 0 or 1 audiences'
   const { isFound, errors } = await findAudience(options, pod, audience)

@@ -1,6 +1,6 @@
 /**
- * Controls of the level baseline, which forbids known privilege escalations. The controls for
- * profiles are in profiles.ts.
+ * Controls of the level baseline, which prevents known privilege escalations. The controls for
+ * AppArmor, seccomp and other profiles are in profiles.ts.
  */
 import { fieldsOf, itemsOf, textOf, textsOf } from '../../api/object.ts'
 import {
@@ -35,7 +35,7 @@ export const capabilities: Control = ({ containers }) => {
   return detail === undefined ? undefined : { reason: 'non-default capabilities', detail }
 }
 
-/** Returns a text that names the containers and the forbidden capabilities that they add. */
+/** Returns a text that lists the containers and the forbidden capabilities that they add. */
 export function addedCapabilities(
   containers: readonly ContainerView[],
   allowed: ReadonlySet<string>,
@@ -109,7 +109,9 @@ const firstSysctls: readonly string[] = [
   'net.ipv4.ip_unprivileged_port_start',
 ]
 
-/** Sysctl controls, by the minor version that introduced them. Later ones allow more sysctls. */
+/**
+ * Sysctl controls, by the minor version that introduced them. Later versions allow more sysctls.
+ */
 export const sysctls = sysctlControl(firstSysctls)
 const sysctls27 = [...firstSysctls, 'net.ipv4.ip_local_reserved_ports']
 export const sysctlsFrom27 = sysctlControl(sysctls27)

@@ -5,7 +5,7 @@ import type { Control, PodView, Violation } from './pod-view.ts'
 import * as profiles from './profiles.ts'
 import * as restricted from './restricted.ts'
 
-/** A control that applies from a minor version on, until the next row of the same name. */
+/** A control that applies from a minor version up to the next row with the same name. */
 type Row = readonly [name: string, fromMinor: number, control: Control]
 
 /** Controls of baseline, in the order in which violations are reported. */
@@ -28,7 +28,7 @@ const baselineRows: readonly Row[] = [
   ['windowsHostProcess', 0, baseline.windowsHostProcess],
 ]
 
-/** Controls of restricted. A row with the name of a baseline control replaces that control. */
+/** Controls of the level restricted. A row replaces the baseline control with the same name. */
 const restrictedRows: readonly Row[] = [
   ['allowPrivilegeEscalation', 8, restricted.allowPrivilegeEscalation],
   ['allowPrivilegeEscalation', 25, restricted.unlessWindows(restricted.allowPrivilegeEscalation)],

@@ -4,7 +4,8 @@ import type { Counter, Metrics } from '../../lib/telemetry/metrics.ts'
 import { type Attributes, targetOf } from '../admission.ts'
 
 /**
- * Minor version of Kubernetes whose API this server has. Later versions are reported as `future`.
+ * Minor version of Kubernetes whose API this server implements. The metric reports later versions
+ * as `future`.
  */
 const OWN_MINOR = 33
 
@@ -39,7 +40,7 @@ export class PodSecurityMetrics {
       help: 'Number of errors in evaluations, such as labels that cannot be parsed.',
       labels: ['fatal', 'request_operation', 'resource', 'subresource'],
     })
-    // As in kube-apiserver, the most common series exist from the start.
+    // As in kube-apiserver, the most common series are created at startup.
     for (const operation of ['create', 'update']) {
       this.#evaluations.with('allow', 'enforce', 'privileged', 'latest', operation, 'pod', '')
       for (const resource of ['pod', 'controller']) this.#exemptions.with(operation, resource, '')
@@ -62,7 +63,7 @@ export class PodSecurityMetrics {
     this.#exemptions.with(...labelsOf(attributes)).add()
   }
 
-  /** Counts an error. `isFatal` means that nothing could be evaluated. */
+  /** Counts an error. `isFatal` means that the request could not be evaluated. */
   countError(attributes: Attributes, { isFatal }: { readonly isFatal: boolean }): void {
     this.#errors.with(`${isFatal}`, ...labelsOf(attributes)).add()
   }

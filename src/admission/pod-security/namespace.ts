@@ -1,6 +1,6 @@
 /**
- * Checks namespaces with Pod Security levels: whether the labels are valid, and whether the
- * existing pods meet a stricter level.
+ * Checks namespaces that have Pod Security levels: whether the labels are valid, and whether the
+ * existing pods comply with a stricter level.
  */
 import type { Gates } from '../../api/gates.ts'
 import { invalid } from '../../api/errors.ts'
@@ -26,7 +26,7 @@ import { policyOf, prefix } from './policy.ts'
 const pods = { group: '', version: 'v1', plural: 'pods' } as const
 
 /**
- * Maximum number of pods that are evaluated in a namespace, as in kube-apiserver, so that the
+ * Maximum number of pods of a namespace that are evaluated, as in kube-apiserver, so that the
  * response is not delayed.
  */
 const PODS_MAX = 3000
@@ -40,7 +40,10 @@ type Options = {
   readonly clock: Pick<Clock, 'monotonicMs'>
 }
 
-/** Fails with Invalid. Warns about existing pods that a stricter level would reject. */
+/**
+ * Fails with Invalid if the labels are not valid. Warns about existing pods that a stricter level
+ * would reject.
+ */
 export async function checkNamespace(
   { oldObject, context }: Attributes,
   namespace: KubeObject,
@@ -60,7 +63,7 @@ export async function checkNamespace(
     return
   }
   if (before === undefined) return
-  // As in kube-apiserver, the check takes at most half of the time that the request has left.
+  // As in kube-apiserver, the check takes at most half of the time that is left for the request.
   const timeMs = Math.min(CHECK_MS_MAX, Math.max(0, context.deadlineMs - clock.monotonicMs()) / 2)
   const deadlineMs = clock.monotonicMs() + timeMs
   const all = await objects.select(pods, name, [])
@@ -83,8 +86,8 @@ type LabelledNamespace = {
 }
 
 /**
- * Returns a warning that the labels of an exempt namespace have no effect. Undefined if they would
- * not change anything.
+ * Returns a warning that the labels of an exempt namespace have no effect. Returns undefined if the
+ * labels do not change the default level.
  */
 function exemptWarning(
   name: string,
@@ -101,9 +104,7 @@ function exemptWarning(
   return `namespace ${quote(name)} is exempt from Pod Security, and the policy (${parts.join(', ')}) will be ignored`
 }
 
-/**
- * Returns whether the levels are equivalent. The version of the level privileged does not matter.
- */
+/** Returns whether the levels are equivalent. The version of the level privileged is ignored. */
 const isEquivalent = (one: LevelVersion, other: LevelVersion): boolean =>
   isSameLevel(one, other) || (one.level === 'privileged' && other.level === 'privileged')
 
