@@ -1,7 +1,7 @@
 /**
  * Checks the npm dependencies. Each must have an accepted license, and none may have a known
  * vulnerability (`npm audit`). If the registry does not respond, the second check is skipped with a
- * message.    node scripts/packages.ts
+ * message.
  *
  *   node scripts/packages.ts
  */

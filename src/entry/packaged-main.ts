@@ -1,6 +1,6 @@
 /**
- * The entry of the built package: starts the program that the build put beside it, with code that
- * was compiled earlier.
+ * Entry point of the built package: starts the program that the build placed next to it, with a V8
+ * code cache.
  */
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -16,14 +16,14 @@ runWithCodeCache(
   { file, id: PROGRAM_ID, storeThread: startStoreThread() },
   cacheFolder(process.env),
 )
-// Not earlier: Node's own modules are already compiled, for its own flags. For other flags they
-// would be compiled again, which takes 5 MB.
+// Not earlier: Node has already compiled its own modules with other V8 flags. Compiling them again
+// would take 5 MB.
 if (process.argv[2] === 'dev') optimizeWhenUsed()
 
 /**
- * Starts the thread of SQLite early, because it takes as long to start as the program takes to
- * load. Only commands that will most likely need the thread start it here. The program ends a
- * thread that it does not need.
+ * Starts the SQLite thread early, because its start takes as long as loading the program. Only
+ * commands that most likely need the thread start it here. The program terminates the thread if it
+ * is not needed.
  */
 function startStoreThread(): Worker | undefined {
   const [, , command, ...args] = process.argv
@@ -36,7 +36,7 @@ function startStoreThread(): Worker | undefined {
     worker.unref()
     return worker
   } catch {
-    // The program tries again when it needs the thread, and reports what to do.
+    // The program starts the thread again when it is needed, and reports what to do if that fails.
     return undefined
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The entry of keelson/testing in the built package: loads the library that the build put beside
- * it, with code that was compiled earlier. The start of the first cluster in a process calls two
- * thousand functions for the first time, and V8 takes most of that time to compile them.
+ * Entry point of keelson/testing in the built package. Loads the library next to it with a V8 code
+ * cache. Without the cache, starting the first cluster in a process spends most of its time
+ * compiling about two thousand functions.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -20,7 +20,8 @@ const library = {
   file,
   id: TESTING_ID,
   prefix: 'testing-',
-  // Test runners start Node with various flags, of which few change what V8 compiles.
+  // Test runners start Node with various flags. Only a few of them change the code that V8
+  // compiles.
   flags: cachedDataVersionTag().toString(16),
 }
 const { exports: loaded, save } = isOwnRealm()
@@ -40,14 +41,14 @@ export async function startCluster(options?: Testing.ClusterOptions): Promise<Te
 
 /**
  * Whether this module runs in the main realm. Some test runners load modules into a separate realm
- * with its own Error. Code from elsewhere would not belong to that realm.
+ * with its own Error class. Cached code would run in the main realm.
  */
 function isOwnRealm(): boolean {
   return runInThisContext('globalThis') === globalThis
 }
 
 function loadHere(): { readonly exports: unknown; readonly save: () => void } {
-  // The file is part of the package. It must be compiled in this realm.
+  // The file is part of the package, and its code must be compiled in this realm.
   // oxlint-disable-next-line typescript/no-implied-eval, no-new-func
   const create: unknown = new Function(`return ${readFileSync(file, 'latin1')}`)()
   if (typeof create !== 'function')

@@ -1,6 +1,6 @@
 /**
- * The entry of the single executable (scripts/binary.ts): starts the program that the build put
- * into it, as `bin/keelson` and `packaged-main.ts` do for the package.
+ * Entry point of the single executable (scripts/binary.ts). Starts the embedded program, as
+ * `bin/keelson` and `packaged-main.ts` do for the package.
  */
 import { basename, dirname, join } from 'node:path'
 import { getRawAsset } from 'node:sea'
@@ -12,13 +12,14 @@ import { optimizeWhenUsed } from '../lib/process/optimize-when-used.ts'
 declare const PROGRAM_ID: string
 
 /**
- * The environment of `keelson serve`, as in `bin/keelson`, which says why. The flags of V8 are part
- * of the executable.
+ * The environment of `keelson serve`. `bin/keelson` sets the same variables and gives the reasons.
+ * The V8 flags are part of the executable.
  */
 const serveEnvironment = { MALLOC_MMAP_THRESHOLD_: '524288', MALLOC_ARENA_MAX: '2' }
 const given: NodeJS.ProcessEnv = process.env
 
-// A link of this name runs `keelson serve`, so that an image can replace that of kube-apiserver.
+// A link with this name runs `keelson serve`, so that an image can replace the image of
+// kube-apiserver.
 if (basename(process.argv0) === 'kube-apiserver') process.argv.splice(2, 0, 'serve')
 const [, , command, ...args] = process.argv
 
@@ -29,20 +30,20 @@ if (command === 'etcd-stand-in') {
   command === 'serve' &&
   Object.keys(serveEnvironment).some((name) => given[name] === undefined)
 ) {
-  // Replaces this process, so that its process id and signals are the server's.
+  // Replaces this process, so that the process ID and the signals are those of the server.
   process.execve?.(process.execPath, [process.execPath, command, ...args], {
     ...serveEnvironment,
     ...given,
   })
 } else {
   start()
-  // The reason for the order is in `packaged-main.ts`.
+  // `packaged-main.ts` gives the reason for the order.
   if (command === 'dev') optimizeWhenUsed()
 }
 
 function start(): void {
   const program = {
-    // There is no such file. Error stacks show this name.
+    // This file does not exist. The name appears in stack traces.
     file: join(dirname(process.execPath), 'program.cjs'),
     text: Buffer.from(getRawAsset('program.cjs')).toString('latin1'),
     id: PROGRAM_ID,

@@ -34,8 +34,8 @@ export async function assets(args: readonly string[], parts: CommandContext): Pr
 }
 
 /**
- * Returns the default folder. With a cache folder, it is the same for the same program on the same
- * Node.
+ * Returns the default folder. If there is a cache folder, the path is always the same for one
+ * program on one version of Node.
  */
 function ownFolder({ cache, version, ownCommand }: CommandContext): string {
   if (cache === undefined) return mkdtempSync(join(tmpdir(), 'keelson-assets-'))

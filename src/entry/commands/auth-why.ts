@@ -1,6 +1,6 @@
 /**
- * `keelson auth why`: asks a server why a user may or may not do something. Its arguments are like
- * those of `kubectl auth can-i`.
+ * `keelson auth why`: queries a server for the reasons why a user is or is not allowed to do
+ * something. Its arguments are like those of `kubectl auth can-i`.
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -12,7 +12,9 @@ import type { ClientConfig } from '../../net/outbound/kubeconfig.ts'
 import { KubeconfigClient } from '../../net/outbound/kubeconfig-client.ts'
 import { printWhy } from './why-tree.ts'
 
-/** Maximum time for the request: the server may have to call a webhook, with retries. */
+/**
+ * Maximum time for the request. The server may have to call an authorization webhook several times.
+ */
 const TIMEOUT_MS = 60_000
 
 export const whyHelp = `Usage: keelson auth why --as USER VERB TYPE[.GROUP][/NAME] [flags]
@@ -46,7 +48,7 @@ user that come closest. The caller needs the verb get on the path /debug/authori
 export class WhyUsageError extends Error {}
 
 export type AuthWhyOptions = {
-  /** The kubeconfig to use if no flag names one. */
+  /** The kubeconfig that is used if no flag names one. */
   readonly defaultKubeconfig: string
 }
 
@@ -127,7 +129,7 @@ function setIf(query: URLSearchParams, name: string, value: string | undefined):
   if (value !== undefined) query.set(name, value)
 }
 
-/** Adds the same groups as impersonation. */
+/** Adds the same groups as impersonation does. */
 function groupsOf(user: string, groups: readonly string[]): readonly string[] {
   const [, namespace] = /^system:serviceaccount:([^:]+):[^:]+$/.exec(user) ?? []
   const own =

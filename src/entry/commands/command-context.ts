@@ -1,6 +1,6 @@
 /**
- * The parts of the process that commands receive, since only main.ts accesses the process itself,
- * and the exit codes that they share.
+ * Access to the process for commands, because only main.ts uses the process itself. Also defines
+ * the exit codes that the commands share.
  */
 import type { Worker } from 'node:worker_threads'
 import type { Log } from '../../lib/telemetry/log.ts'
@@ -16,35 +16,41 @@ export type LogFormat = { readonly format: 'text' | 'json' | 'auto'; readonly ve
 export type CommandContext = {
   readonly env: NodeJS.ProcessEnv
   readonly print: (text: string) => void
-  /** Writes a line, which ends with a newline, to a user at a terminal or to a log. */
+  /** Writes a line, which must end with a newline, to the user's terminal or to a log. */
   readonly report: (line: string) => void
   readonly startProgress: () => ProgressLine
   readonly exit: (code: number) => void
   /** Reports the reasons and ends the process. */
   readonly fail: (code: number, reasons: readonly string[]) => void
   readonly createSink: (format: LogFormat) => LogSink
-  /** Handles signals from now on. A signal stops what is passed to `stopWith` of the result. */
+  /**
+   * Handles signals from now on. A signal calls the function that was passed to `stopWith` of the
+   * result.
+   */
   readonly onSignals: (log: Log) => Stopping
   readonly onHangup: (act: () => void) => void
-  /** The folder for files that can be created again; undefined if there is none. */
+  /** The folder for files that can be recreated, or undefined if there is none. */
   readonly cache: string | undefined
-  /** Returns a file of the package by its path from the folder of the program. */
+  /**
+   * Returns the path of a file in the package. The argument is relative to the folder of the
+   * program.
+   */
   readonly fileOf: (path: string) => string
-  /** The command that starts this program again: a program and its first arguments. */
+  /** The command line that starts this program again: a program and its first arguments. */
   readonly ownCommand: readonly string[]
-  /** The command that starts the stand-in for etcd: a program and its first arguments. */
+  /** The command line that starts the substitute for etcd: a program and its first arguments. */
   readonly standInCommand: readonly string[]
   readonly version: string
-  /** The thread of the server's own store, if it already runs. */
+  /** The thread of the embedded store, if it is already running. */
   readonly storeThread: Worker | undefined
 }
 
 export type Stopping = {
   readonly isStopping: boolean
-  /** Aborted by the first signal, so that anything that has not started yet is canceled. */
+  /** Aborted by the first signal, so that steps that have not started yet are canceled. */
   readonly signal: AbortSignal
   stopWith(stop: () => Promise<void>): void
-  /** Also stops when the terminal is closed. */
+  /** Also stops the command when the terminal is closed. */
   stopOnHangup(): void
 }
 
@@ -54,8 +60,8 @@ export const asksForHelp = (args: readonly string[]): boolean =>
   args.some((argument) => /^(?:-h|--help(?:=(?:1|t|T|true|True|TRUE))?)$/.test(argument))
 
 /**
- * Whether the arguments ask for the version. As with kube-apiserver, `--version` counts alone, or
- * with any value but false.
+ * Whether the arguments request the version. As in kube-apiserver, `--version` counts without a
+ * value or with any value except false.
  */
 export const asksForVersion = (args: readonly string[]): boolean =>
   args.some((argument) => /^--version(?:=(?!(?:0|f|F|false|False|FALSE)$).*)?$/.test(argument))

@@ -47,7 +47,7 @@ export async function dev(args: readonly string[], parts: CommandContext): Promi
     collectWhenIdle()
     const why = await running.failed
     if (signals.isStopping) return
-    // Otherwise its etcd, its temporary folder and its entry in the index would stay.
+    // Without this, etcd, the temporary folder and the record of the running server would remain.
     await running.stop()
     parts.fail(FAILURE, [why])
   } catch (error) {

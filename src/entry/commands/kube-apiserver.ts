@@ -1,4 +1,4 @@
-/** The command that the `kube-apiserver` of `keelson assets` runs. */
+/** The command that the `kube-apiserver` script of `keelson assets` runs. */
 import { exitWithParent, parentVariable } from '../envtest/parent.ts'
 import { replaceStandIn } from '../envtest/stand-in.ts'
 import { collectWhenIdle } from '../../lib/process/collect-when-idle.ts'
@@ -7,7 +7,7 @@ import { serve } from './serve.ts'
 
 export async function kubeApiServer(args: readonly string[], parts: CommandContext): Promise<void> {
   const given = parts.env[parentVariable]
-  // Stops the server in the same way as a signal.
+  // Stops the server as a signal would.
   exitWithParent({ given, onGone: () => process.kill(process.pid, 'SIGTERM') })
   await serve(await replaceStandIn(args), parts)
   collectWhenIdle()

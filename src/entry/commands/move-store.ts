@@ -1,6 +1,6 @@
 /**
- * `keelson store export`, `import` and `rewrite`: copies a cluster between etcd, a data folder and
- * a file, or encrypts its values.
+ * `keelson store export`, `import` and `rewrite`: copy a cluster between etcd, a data folder and a
+ * file, or encrypt its values.
  */
 import { parseArgs } from 'node:util'
 import { messageOf } from '../../lib/errors.ts'
@@ -14,12 +14,12 @@ import type { Target } from '../../storage/transfer/target.ts'
 import { rewriteStore } from './rewrite-store.ts'
 
 /**
- * Default of --revisions-ahead: far more revisions than are written between an export and the
- * moment when clients use the new store.
+ * Default of --revisions-ahead, far more than the number of revisions between an export and the
+ * time when clients use the new store.
  */
 const REVISIONS_AHEAD = 100_000
 
-/** Default of --event-ttl, the same as in keelson serve. */
+/** Default of --event-ttl, as in `keelson serve`. */
 const EVENT_TTL_SECONDS = 3600
 
 export const storeHelp = `Usage: keelson store export (--etcd-servers=URL | --data-dir=FOLDER) --file=FILE
@@ -58,7 +58,7 @@ export class StoreUsageError extends Error {}
 
 export type MoveStoreOptions = {
   readonly nowMs: number
-  /** Shows progress to a user at a terminal; null if there is no terminal. */
+  /** Shows the progress to a user at a terminal. Null if there is no terminal. */
   readonly showProgress: ((line: string) => void) | null
 }
 

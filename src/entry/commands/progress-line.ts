@@ -1,4 +1,4 @@
-/** A line at a terminal that is overwritten again and again. */
+/** A line on a terminal that is overwritten repeatedly. */
 
 const EVERY_MS = 100
 

@@ -1,4 +1,4 @@
-/** `keelson store rewrite`: encrypts the stored values as an EncryptionConfiguration says. */
+/** `keelson store rewrite`: encrypts the stored values according to an EncryptionConfiguration. */
 import { readFileSync } from 'node:fs'
 import { defaultGates } from '../../api/gates.ts'
 import { readEncryptionConfiguration } from '../../config/files/encryption.ts'
@@ -21,7 +21,7 @@ export type RewriteRequest = {
   readonly showProgress: ((line: string) => void) | null
 }
 
-/** Maximum number of keys in an error. More would fill the screen. */
+/** Maximum number of keys in an error message. More would fill the screen. */
 const KEYS_SHOWN = 10
 
 const log = (): void => undefined
@@ -29,7 +29,8 @@ const log = (): void => undefined
 /** Returns the text to print. Fails with an Error that says what to do. */
 export async function rewriteStore(request: RewriteRequest): Promise<string> {
   const { store: place, etcdPrefix, config: path, eventTtlSeconds, showProgress } = request
-  // KMS v1 is on, because this command is also the way from KMS v1 to another provider.
+  // KMS v1 is enabled, because this command is also used to migrate from KMS v1 to another
+  // provider.
   const gates = { isOn: (name: string) => name === 'KMSv1' || defaultGates.isOn(name) }
   const read = readEncryptionConfiguration(readFileSync(path), { path, gates, isReloaded: false })
   if ('fault' in read) throw new Error(read.fault)

@@ -1,7 +1,7 @@
 /**
- * `keelson serve --testing`: a cluster in memory for tests in other languages (docs/testing.md).
- * Prints its address, and ends with its parent process, which holds the other end of its standard
- * input.
+ * `keelson serve --testing`: runs an in-memory cluster for tests in other languages
+ * (docs/testing.md). Prints the address of the cluster, and stops when the parent process ends,
+ * which closes the pipe of the standard input.
  */
 import { fstatSync } from 'node:fs'
 import { messageOf } from '../../lib/errors.ts'
@@ -9,7 +9,7 @@ import { startCluster } from '../testing/index.ts'
 import { type CommandContext, FAILURE } from './command-context.ts'
 import { Verbosity } from '../../lib/telemetry/verbosity.ts'
 
-/** Any interval: the timer does nothing. */
+/** Any interval is suitable, because the timer does nothing. */
 const KEPT_ALIVE_MS = 3_600_000
 
 export async function serveTesting(flags: readonly string[], parts: CommandContext): Promise<void> {
@@ -23,7 +23,7 @@ export async function serveTesting(flags: readonly string[], parts: CommandConte
     cluster.onStopped(() => parts.exit(0))
     const stop = (): void => void cluster.stop()
     if (isPipe(process.stdin.fd)) process.stdin.on('end', stop).on('error', stop).resume()
-    // A cluster alone does not keep the process alive.
+    // The cluster does not keep the process alive by itself.
     else setInterval(() => undefined, KEPT_ALIVE_MS)
   } catch (error) {
     parts.fail(FAILURE, [messageOf(error)])
@@ -31,7 +31,8 @@ export async function serveTesting(flags: readonly string[], parts: CommandConte
 }
 
 /**
- * Whether a descriptor is a pipe. Node gives its children sockets where other programs give pipes.
+ * Whether a file descriptor is a pipe. Node starts child processes with sockets where other
+ * programs use pipes.
  */
 function isPipe(descriptor: number): boolean {
   const found = fstatSync(descriptor)

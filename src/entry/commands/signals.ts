@@ -9,8 +9,8 @@ export type SignalsOptions = {
 }
 
 /**
- * Handles signals. The first one stops the server gracefully, a second one exits at once. A signal
- * during the start is not lost.
+ * Handles signals. The first one stops the server gracefully, and a second one exits at once. A
+ * signal that arrives during the start also stops the server.
  */
 export class Signals implements Stopping {
   readonly #aborting = new AbortController()
@@ -24,12 +24,12 @@ export class Signals implements Stopping {
   }
 
   /**
-   * Also stops on SIGHUP. A shell that ends and the kernel may both send one, so a second one does
+   * Also stops on SIGHUP. A closing shell and the kernel may both send one, so a second SIGHUP does
    * not force an exit.
    */
   stopOnHangup(): void {
     process.on('SIGHUP', () => {
-      // The terminal is gone, so further output fails.
+      // The terminal is closed, so writing to it fails.
       for (const out of [process.stdout, process.stderr]) out.on('error', () => undefined)
       if (!this.isStopping) this.#on('SIGHUP')
     })

@@ -10,7 +10,7 @@ const grant = {
 }
 const attributes = { verb: 'get', apiGroup: '', resource: 'pods', namespace: 'shop' }
 
-test('an allowed request shows the binding and the rule', () => {
+test('the tree of an allowed request shows the binding and the rule', () => {
   const answer = {
     user: { name: 'alice', groups: [] },
     attributes,
@@ -33,7 +33,7 @@ test('an allowed request shows the binding and the rule', () => {
   )
 })
 
-test('a refused request shows the closest grants, reasons and errors', () => {
+test('the tree of a denied request shows the closest grants, reasons and errors', () => {
   const answer = {
     user: { name: 'alice', groups: [] },
     attributes: {
@@ -76,7 +76,7 @@ test('a refused request shows the closest grants, reasons and errors', () => {
   )
 })
 
-test('a path, a member of system:masters, and a name with control characters are printed', () => {
+test('the tree shows paths and system:masters, and control characters of names are replaced', () => {
   const user = { name: 'a\u001b[2Jb', groups: ['system:masters'] }
   const grantedBy = { group: 'system:masters' }
   const answer = {

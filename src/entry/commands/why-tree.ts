@@ -1,4 +1,4 @@
-/** Prints the response of /debug/authorization for people, as a short tree. */
+/** Formats the response of /debug/authorization as a short tree for humans. */
 import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../api/object.ts'
 
 type Node = { readonly text: string; readonly below: readonly Node[] }
@@ -6,8 +6,8 @@ type Node = { readonly text: string; readonly below: readonly Node[] }
 const leaf = (text: string): Node => ({ text, below: [] })
 
 /**
- * Prints the tree. Names come from users, so control characters are replaced: they would reach the
- * terminal.
+ * Formats the tree. Control characters are replaced, because users choose some of the names and the
+ * text is printed to a terminal.
  */
 export const printWhy = (answer: Fields): string =>
   // oxlint-disable-next-line no-control-regex

@@ -41,7 +41,7 @@ const put = (...path: readonly string[]): void => {
   writeFileSync(file, 'theirs')
 }
 
-test('a folder with other files is rejected, and nothing is written into it', () => {
+test('a folder with other files is rejected, and nothing is written to it', () => {
   put('store', 'shop.ts')
   put('package.json')
   assert.throws(
@@ -51,13 +51,13 @@ test('a folder with other files is rejected, and nothing is written into it', ()
   assert.deepEqual(readdirSync(dir).toSorted(), ['package.json', 'store'])
 })
 
-test('a folder that is empty, or has only a placeholder file, is accepted, also by the next start', () => {
+test('a folder that is empty or has only a placeholder file is accepted, also at the next start', () => {
   put('.gitkeep')
   made(dir)
   assert.ok(existsSync(join(made(dir).path, 'ca.crt')))
 })
 
-test('a folder that an earlier first start has only locked is accepted', async () => {
+test('a folder is accepted if the previous first start only locked it', async () => {
   {
     using _ = await claimFolder(openDataFolder(dir))
     assert.ok(!existsSync(join(dir, 'ca.crt')), 'only the owner of the lock creates certificates')
@@ -91,7 +91,7 @@ for (const [name, ours] of [
   })
 }
 
-test('--reset keeps a store if the other folder is not a store', () => {
+test('--reset keeps the store if the folder of etcd contains other files', () => {
   const folder = made(dir)
   put('store', 'keelson.sqlite')
   put('etcd', 'notes.md')
@@ -99,7 +99,7 @@ test('--reset keeps a store if the other folder is not a store', () => {
   assert.ok(existsSync(join(dir, 'store', 'keelson.sqlite')))
 })
 
-test('a folder called etcd counts as data of etcd only if an etcd has run there', () => {
+test('a folder named etcd counts as etcd data only if etcd has run there', () => {
   const folder = made(dir)
   put('etcd', 'notes.md')
   assert.ok(!hasEtcdData(folder))
@@ -109,7 +109,7 @@ test('a folder called etcd counts as data of etcd only if an etcd has run there'
 
 const certificateIn = (name: string) => new X509Certificate(readFileSync(join(dir, name)))
 
-test('the certificate of the server names the address that it listens on, and is kept while it does', () => {
+test('the server certificate is kept while it names the address that the server listens on', () => {
   made(dir)
   const first = certificateIn('server.crt')
   made(dir)
@@ -122,7 +122,7 @@ test('the certificate of the server names the address that it listens on, and is
   assert.equal(reachableHost('::'), '127.0.0.1')
 })
 
-test('a file that a machine failure left empty is created again, with those that depend on it', () => {
+test('a file that a machine failure left empty is created again, and so are the files that depend on it', () => {
   const folder = made(dir)
   const served = { serverUrl: 'https://127.0.0.1:6443', context: 'c', nowMs: Date.now() }
   writeKubeconfig(folder, served)
@@ -138,7 +138,7 @@ test('a file that a machine failure left empty is created again, with those that
   }
 })
 
-test('a certificate whose key file is that of another certificate is created again, with its key', () => {
+test('a certificate whose key file belongs to another certificate is created again, with a new key', () => {
   const served = { serverUrl: 'https://127.0.0.1:6443', context: 'c', nowMs: Date.now() }
   writeKubeconfig(made(dir), served)
   for (const [name, other] of [
@@ -152,7 +152,7 @@ test('a certificate whose key file is that of another certificate is created aga
   }
 })
 
-test('--reset keeps a store that another process serves', () => {
+test('--reset keeps a store that another process uses', () => {
   const folder = made(dir)
   put('store', 'keelson.sqlite')
   {

@@ -1,5 +1,5 @@
 /**
- * The folder of `keelson dev`. It has a CA, the server's certificate, an administrator's
+ * The folder of `keelson dev`. It contains a CA, the server's certificate, an administrator's
  * certificate and kubeconfig, the signing key of ServiceAccount tokens, and the data of the store
  * or of etcd. Keys and certificates are reused while they are valid, so that a kubeconfig still
  * works after a restart.
@@ -19,11 +19,11 @@ import { fileIn, hasLock, lockFolder, makeFolder } from '../../storage/sqlite/fo
 export type DataFolder = {
   /** The absolute path of the folder. */
   readonly path: string
-  /** The folder of the server's own store. */
+  /** The folder of the embedded store. */
   readonly store: string
   readonly etcdData: string
   readonly etcdLog: string
-  /** The folder of the Unix sockets of a running etcd. */
+  /** The folder for the Unix sockets of a running etcd. */
   readonly etcdSockets: string
   readonly caCertificate: string
   readonly caKey: string
@@ -32,15 +32,15 @@ export type DataFolder = {
   /** The key that signs ServiceAccount tokens. */
   readonly accountKey: string
   readonly kubeconfig: string
-  /** The file with the port of the last start. */
+  /** The file that contains the port of the last start. */
   readonly portFile: string
 }
 
 const SECRET_MODE = 0o600
 
 /**
- * Opens a folder. Creates only the folder itself, and rejects one that contains other files. The
- * error says what to do.
+ * Opens a data folder. Creates the folder if it is missing, but no files in it. Rejects a folder
+ * that contains other files, with an error that says what to do.
  */
 export function openDataFolder(path: string): DataFolder {
   const folder = layout(resolve(path))
@@ -63,12 +63,12 @@ export type FillOptions = {
 }
 
 /**
- * Creates the missing files. The caller must have the lock of the folder: two servers that start at
- * once would each create half of a key pair.
+ * Creates the missing files. The caller must hold the lock of the folder, because two concurrent
+ * starts could each write half of a key pair.
  */
 export function fillDataFolder(folder: DataFolder, { bindAddress, nowMs }: FillOptions): void {
   orExplain(folder, () => {
-    // Keys and a database do not belong in a repository.
+    // Keys and databases do not belong in a repository.
     writeIfAbsent(join(folder.path, '.gitignore'), '*\n')
     const authority = keepCertificate(join(folder.path, 'ca'), () =>
       createAuthority('keelson-dev', nowMs),
@@ -105,10 +105,13 @@ export function orExplain<T>(folder: DataFolder, use: () => T): T {
   }
 }
 
-/** Files that keep an empty folder in a repository, or that macOS creates in any folder. */
+/**
+ * Files that exist only to keep an empty folder in a repository, or that macOS creates in any
+ * folder.
+ */
 const placeholders: ReadonlySet<string> = new Set(['.gitignore', '.gitkeep', '.keep', '.DS_Store'])
 
-/** Whether keelson dev has used the folder before. A first start creates the lock first. */
+/** Whether `keelson dev` has used the folder before. The first start creates the lock first. */
 const isOurs = (folder: DataFolder): boolean =>
   existsSync(folder.caCertificate) ||
   hasLock(folder.path) ||
@@ -118,15 +121,15 @@ const isOurs = (folder: DataFolder): boolean =>
 const hasStoreData = (folder: DataFolder): boolean => existsSync(fileIn(folder.store))
 
 /**
- * Whether etcd has run in the folder. That a folder has the name `etcd` is not enough, since it may
- * contain anything.
+ * Whether etcd has run in the folder. The name `etcd` is not enough, because any files could be in
+ * a folder of that name.
  */
 export const hasEtcdData = (folder: DataFolder): boolean =>
   existsSync(join(folder.etcdData, 'member'))
 
 /**
- * Deletes all objects. Certificates stay, so that kubeconfigs stay valid. Nothing else in the
- * folder is touched, and a folder that is not a store is rejected.
+ * Deletes all objects. Certificates are kept, so that kubeconfigs remain valid. Nothing else in the
+ * folder is changed. Fails if one of the two store folders contains other files.
  */
 export function forgetObjects(folder: DataFolder): void {
   for (const [path, isStore] of [
@@ -139,7 +142,7 @@ export function forgetObjects(folder: DataFolder): void {
       )
     }
   }
-  // Lock the store as well, because a `keelson serve` may run on it directly.
+  // Lock the store as well, because a `keelson serve` process might use it directly.
   using _ = hasStoreData(folder) ? lockFolder(folder.store) : undefined
   for (const path of [folder.store, folder.etcdData]) rmSync(path, { recursive: true, force: true })
   rmSync(folder.etcdLog, { force: true })
@@ -150,7 +153,7 @@ function isEmpty(path: string): boolean {
   try {
     return readdirSync(path).length === 0
   } catch (error) {
-    // A file, for example, is not a store.
+    // A file is not a store.
     if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return false
     throw error
   }
@@ -158,12 +161,15 @@ function isEmpty(path: string): boolean {
 
 export type ServedAddress = {
   readonly serverUrl: string
-  /** The name of the context and of the cluster and, with `-admin`, of the user. */
+  /**
+   * The name of the context and of the cluster. With the suffix `-admin`, it is the name of the
+   * user.
+   */
   readonly context: string
   readonly nowMs: number
 }
 
-/** Writes the kubeconfig. Called at each start, since the address may have changed. */
+/** Writes the kubeconfig. This is called at each start, because the address may have changed. */
 export function writeKubeconfig(
   folder: DataFolder,
   { serverUrl, context, nowMs }: ServedAddress,
@@ -213,7 +219,7 @@ function layout(path: string): DataFolder {
 
 /**
  * Returns the hosts of a new server certificate: all current addresses of this machine, and the
- * names that pods would use.
+ * names that Pods use for the API server.
  */
 function serverHosts(bindAddress: string): string[] {
   const names = [
@@ -232,23 +238,23 @@ const ownAddresses = (): string[] =>
   )
 
 /**
- * Returns the addresses at which clients find a server that listens on `bindAddress`. The machine
- * may have other addresses than when the certificate was created.
+ * Returns the addresses at which clients reach a server that listens on `bindAddress`. The machine
+ * may have had other addresses when the certificate was created.
  */
 const addressesOf = (bindAddress: string): readonly string[] =>
   isWildcard(bindAddress) ? ownAddresses() : [bindAddress.replace(/%.*$/, '')]
 
 const isWildcard = (address: string): boolean => address === '0.0.0.0' || address === '::'
 
-/** Returns the host at which kubectl on this machine finds the server. */
+/** Returns the host name or address at which kubectl on this machine reaches the server. */
 export const reachableHost = (bindAddress: string): string =>
   isWildcard(bindAddress) ? '127.0.0.1' : bindAddress
 
 type CertificateRequest = { readonly authority: Certificate; readonly addresses: readonly string[] }
 
 /**
- * Whether the certificate was issued by this authority, names all of these addresses, and belongs
- * to the key. A start that was interrupted may have replaced only one of the two files.
+ * Whether the certificate was issued by this authority, names all of these addresses, and matches
+ * the key. An interrupted start may have replaced only one of the two files.
  */
 function isValid(
   { certificatePem, keyPem }: Certificate,
@@ -289,14 +295,14 @@ function readCertificate(base: string): Certificate | undefined {
 }
 
 /**
- * Reads a file. Returns undefined if it is empty, because a machine that fails soon after a file
- * was written may leave it empty.
+ * Reads a file. Returns undefined if the file is empty. A machine that fails soon after a write can
+ * leave an empty file.
  */
 const readWhole = (path: string): string | undefined => readIfThere(path) || undefined
 
 /**
- * Creates a key on an elliptic curve. Generating an RSA key takes longer than the start of the
- * whole server.
+ * Creates a key on an elliptic curve. Generating an RSA key would take longer than starting the
+ * server.
  */
 function createAccountKey(): string {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

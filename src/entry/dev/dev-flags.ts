@@ -1,4 +1,4 @@
-/** The flags that only `keelson dev` has. All others are those of `keelson serve`. */
+/** The flags that only `keelson dev` has. It passes all other flags to `keelson serve`. */
 import { missingValues, readCommandFlags } from '../../lib/process/command-flags.ts'
 
 const DATA_DIR = './.keelson'
@@ -46,16 +46,16 @@ export class UsageError extends Error {
 }
 
 export type DevFlags = {
-  /** Undefined for a temporary folder. */
+  /** Undefined if the folder is temporary. */
   readonly dataDir: string | undefined
   readonly etcd: string | undefined
   readonly hasServers: boolean
   readonly isEphemeral: boolean
   readonly isReset: boolean
-  /** Whether the kubeconfig of kubectl gets a context. */
+  /** Whether a context is added to kubectl's kubeconfig. */
   readonly merges: boolean
   readonly context: string
-  /** The port to serve on; 0 means any free port. Undefined if it is not given. */
+  /** The port to serve on. 0 means any free port. Undefined if the flag is not set. */
   readonly port: number | undefined
   /** The flags for `keelson serve`. */
   readonly rest: readonly string[]
@@ -65,7 +65,7 @@ const names = {
   values: ['data-dir', 'etcd', 'context', 'secure-port'],
   switches: ['ephemeral', 'reset', 'kubeconfig-merge'],
 } as const
-/** Names that kubectl and shells accept without quotes. */
+/** Names that kubectl and shells accept without quotation marks. */
 const contextPattern = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,252}$/
 const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text) < 65_536
 
@@ -73,7 +73,7 @@ const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text)
 export function splitArgs(args: readonly string[]): DevFlags {
   const { values: found, on, rest: others } = readCommandFlags(args, names)
   const port = found.get('secure-port')
-  // An invalid port is left to `serve`, which rejects it.
+  // An invalid port is passed to `serve`, which rejects it.
   const rest = port === undefined || isPort(port) ? others : [...others, `--secure-port=${port}`]
   const hasServers = rest.some((argument) => /^--etcd-servers(=|$)/.test(argument))
   const isEphemeral = on.has('ephemeral')

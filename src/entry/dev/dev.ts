@@ -1,6 +1,6 @@
 /**
- * `keelson dev` runs a control plane. It opens its own store, starts etcd or uses a running one. It
- * creates certificates and a kubeconfig, and serves.
+ * `keelson dev` runs a control plane. It opens the embedded store, starts etcd, or uses an etcd
+ * that is already running. Then it creates certificates and a kubeconfig, and starts the server.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -39,31 +39,31 @@ import { recordRunning } from './running.ts'
 export type DevOptions = {
   readonly log: Log
   readonly verbosity: Verbosity
-  /** Applies the flags about logging. */
+  /** Applies the logging flags. */
   readonly configureLog: (logging: Config['telemetry']['logging']) => void
-  /** The PATH of the environment. */
+  /** The value of the environment variable PATH. */
   readonly path: string
-  /** The etcd to use if there is none on the PATH. */
+  /** The etcd that is used if there is none on the PATH. */
   readonly ownEtcd: string
   readonly nowMs: number
-  /** The thread of the server's own store, if it already runs. */
+  /** The thread of the embedded store, if it is already running. */
   readonly storeThread?: Worker | undefined
   /** The parent of temporary folders, which are removed when the server stops. */
   readonly temporary: string
-  /** The folder in which commands find running servers; undefined if there is none. */
+  /** The folder in which running servers are recorded, or undefined if there is none. */
   readonly index: string | undefined
-  /** The kubeconfig that kubectl reads by default. */
+  /** The kubeconfig file that kubectl reads by default. */
   readonly defaultKubeconfig: string
   readonly print: (line: string) => void
-  /** Reports a completed step to a user at a terminal. */
+  /** Reports a completed step to the user's terminal. */
   readonly progress: (line: string) => void
 }
 
 export type Dev = {
   readonly stop: () => Promise<void>
   /**
-   * Resolves with the reason when the server cannot continue: etcd has exited, or a part of the
-   * server could not be started.
+   * Resolves to the reason when the server cannot continue: etcd has exited, or a component could
+   * not be started.
    */
   readonly failed: Promise<string>
 }
@@ -74,7 +74,7 @@ export type Dev = {
  */
 export async function startDev(args: readonly string[], options: DevOptions): Promise<Dev> {
   const own = splitArgs(args)
-  // Flags are checked before anything starts. The kind of store does not matter for that.
+  // Check all flags before anything starts. For this check, the kind of store does not matter.
   const store = own.hasServers ? [] : ['--store=memory']
   const { config: checked, warnings } = orFail(
     checkArgs([...serveDefaults(own), ...store, ...own.rest]),
@@ -87,7 +87,7 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
   const startsEtcd =
     !own.hasServers && !own.isEphemeral && (own.etcd !== undefined || hasEtcdData(folder))
   const isOwnStore = !own.hasServers && !own.isEphemeral && !startsEtcd
-  // The thread of the store starts while this one continues.
+  // The store opens in its own thread while this thread continues.
   const opening = isOwnStore ? openStore(folder, checked, options) : undefined
   if (!isOwnStore) void options.storeThread?.terminate()
   if (opening !== undefined) stack.defer(() => endStore(opening))
@@ -119,7 +119,7 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
       options.index,
     ),
   )
-  // The address is reported only when the server is ready.
+  // Report the address only when the server is ready.
   await server.bootstrapped
   options.progress(`serving at ${server.url}`)
   options.print(
@@ -138,8 +138,8 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
 }
 
 /**
- * Opens and locks the data folder. Without --data-dir, creates a folder that is removed when the
- * server stops. With --reset, deletes all objects.
+ * Opens and locks the data folder. Without --data-dir, creates a temporary folder that is removed
+ * when the server stops. With --reset, deletes all objects.
  */
 async function openFolder(
   own: DevFlags,
@@ -154,7 +154,7 @@ async function openFolder(
   return folder
 }
 
-/** Starts to open the store. A failure is handled where the result is awaited. */
+/** Starts to open the store. Errors are handled where the result is awaited. */
 function openStore(
   { store }: DataFolder,
   { storage: { compactionMs } }: Config,
@@ -170,8 +170,8 @@ function openStore(
 }
 
 /**
- * Closes the store. If a server was started on it, the server has already closed it, and closing it
- * again has no effect.
+ * Closes the store. If a server has used the store, the server has already closed it, and closing
+ * it again has no effect.
  */
 async function endStore(opening: Promise<OpenedEngine>): Promise<void> {
   const opened = await opening.catch(() => undefined)
@@ -186,12 +186,13 @@ type MergeOptions = {
   readonly stack: AsyncDisposableStack
 }
 
-/** Adds a context to the kubeconfig of kubectl. */
+/** Adds a context to kubectl's kubeconfig. */
 async function merge({ folder, own, kubeconfig, options, stack }: MergeOptions): Promise<void> {
   const path = options.defaultKubeconfig
   await addContext(path, kubeconfig, folder.path)
   options.progress(`added the context ${own.context} to ${path}`)
-  // A folder of --data-dir keeps its certificates, so its context works again after the next start.
+  // With --data-dir, the certificates are kept, so the context becomes valid again at the next
+  // start.
   if (own.dataDir === undefined) stack.defer(() => removeContext(path, kubeconfig))
 }
 
@@ -199,15 +200,15 @@ type StartOptions = {
   readonly flags: readonly string[]
   readonly own: DevFlags
   readonly folder: DataFolder
-  /** The store of the first server that is started. */
+  /** The store for the first server that is started. */
   readonly opening: Promise<OpenedEngine> | undefined
   readonly bindAddress: string
   readonly options: Pick<DevOptions, 'log' | 'verbosity'>
 }
 
 /**
- * Starts a server on the requested port, or else on a free one: that of the last start, 6443, or
- * any.
+ * Starts a server on the requested port. If no port was requested, tries the port of the last
+ * start, 6443, then any free port.
  */
 async function startOnFreePort({
   flags,
@@ -237,7 +238,7 @@ async function startOnFreePort({
     try {
       return await startOn(port)
     } catch (error) {
-      // Another process took the port between the check and the start.
+      // Another process took the port after it was checked.
       if (!isTaken(error)) throw error
       taken = error
     }
@@ -246,9 +247,9 @@ async function startOnFreePort({
 }
 
 /**
- * Returns hooks with which an in-memory server starts from the initial objects that the package
- * contains, instead of creating them. Returns none if the user gave other flags, because the server
- * may then need different objects.
+ * Returns hooks that make an in-memory server start from the initial objects in the package,
+ * instead of creating them. Returns no hooks if the user set other flags, because the server might
+ * then need different objects.
  */
 function prepared(
   config: Config,
@@ -275,15 +276,15 @@ function serveDefaults({ rest }: DevFlags): string[] {
   const defaults = [
     '--bind-address=127.0.0.1',
     '--allow-privileged=true',
-    // No kube-controller-manager runs beside this server, so it runs all controllers, including
-    // the two that `*` omits.
+    // No kube-controller-manager runs next to this server. Therefore the server runs all
+    // controllers, including the two that `*` does not include.
     ...(controllers === undefined
       ? ['--controllers=*,bootstrap-signer-controller,token-cleaner-controller']
       : []),
   ]
-  // The ServiceAccount plugin rejects pods whose account does not exist. Without the controller
-  // that creates the default accounts, it would reject every pod. Users that run this controller
-  // elsewhere enable the plugin with a flag.
+  // The ServiceAccount plugin rejects Pods whose ServiceAccount does not exist. Without the
+  // controller that creates the default ServiceAccounts, it would reject every Pod. Users who run
+  // this controller elsewhere can enable the plugin with a flag.
   const hasAccounts =
     /--enable-admission-plugins[= ]\S*\bServiceAccount\b/.test(rest.join(' ')) ||
     controllers === undefined ||
@@ -291,7 +292,7 @@ function serveDefaults({ rest }: DevFlags): string[] {
   return hasAccounts ? defaults : [...defaults, '--disable-admission-plugins=ServiceAccount']
 }
 
-/** Returns the values of --controllers; undefined if it is not given. */
+/** Returns the values of --controllers, or undefined if the flag is not set. */
 function controllersIn(args: readonly string[]): string[] | undefined {
   const values = args.flatMap((argument, at) => {
     if (argument.startsWith('--controllers=')) return argument.slice('--controllers='.length)
@@ -341,8 +342,8 @@ const certificateArgs = (folder: DataFolder): string[] => [
 ]
 
 /**
- * Returns the flags for ServiceAccount tokens. Returns none if the user sets such a flag, because
- * the key of this folder does not belong to another issuer.
+ * Returns the flags for ServiceAccount tokens. Returns no flags if the user sets one of them,
+ * because the key in this folder does not belong to another issuer.
  */
 const accountArgs = (folder: DataFolder, { rest }: DevFlags): string[] =>
   rest.some((argument) => argument.startsWith('--service-account-'))
@@ -353,8 +354,8 @@ const accountArgs = (folder: DataFolder, { rest }: DevFlags): string[] =>
       ]
 
 /**
- * Returns the flags for signing certificates. Returns none if the user sets one of the files,
- * because the CA and the key of this folder do not match it.
+ * Returns the flags for signing certificates. Returns no flags if the user names one of the files,
+ * because the CA and the key in this folder do not match it.
  */
 const signingArgs = (folder: DataFolder, { rest }: DevFlags): string[] =>
   rest.some((argument) => argument.startsWith('--cluster-signing-') && argument.includes('-file'))

@@ -1,7 +1,8 @@
 /**
- * An etcd that runs as long as `keelson dev` does, with its data in the folder. It does not
- * authenticate clients, so it listens on Unix sockets in a folder that only this user can enter. On
- * a port, every user of the machine, and every web page in a browser, could write to it.
+ * Runs an etcd as long as `keelson dev` runs, with its data in the data folder. The etcd does not
+ * authenticate clients. Therefore it listens on Unix sockets in a folder that only this user can
+ * access. On a TCP port, every user of the machine and every web page in a browser could write to
+ * it.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,17 +21,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const START_MS_MAX = 30_000
 const POLL_MS = 10
-/** Time after SIGTERM at which an etcd that has not ended gets SIGKILL. */
+/** Time between SIGTERM and SIGKILL for an etcd that does not exit. */
 const STOP_MS_MAX = 5_000
 /** Maximum length of the path of a Unix socket on Linux, in bytes. */
 const SOCKET_PATH_BYTES_MAX = 107
-/** The names of sockets in etcd's working directory. etcd parses them as a host and a port. */
+/** The names of the sockets in etcd's working directory. etcd parses them as a host and a port. */
 const CLIENT_SOCKET = 'client:1'
 const PEER_SOCKET = 'peer:1'
 
 /**
- * Finds the program of etcd. `own` is a tool of the checkout, for developers of Keelson itself. If
- * there is no etcd, the error says what to do.
+ * Finds the etcd executable. `own` is the path of etcd in a checkout, for developers of Keelson. If
+ * no etcd is found, the error says what to do.
  */
 export function findEtcd(given: string | undefined, path: string, own: string): string {
   const onPath = path
@@ -51,7 +52,7 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK)
     return true
   } catch {
-    // The file cannot be run, whatever the reason is.
+    // The file is not executable, for whatever reason.
     return false
   }
 }
@@ -60,7 +61,7 @@ export type EtcdChildOptions = {
   readonly program: string
   readonly dataDir: string
   readonly logFile: string
-  /** The folder for sockets. It is created, and only this user can enter it. */
+  /** The folder for the sockets. It is created with access for this user only. */
   readonly socketsDir: string
 }
 
@@ -78,18 +79,18 @@ export class EtcdChild implements AsyncDisposable {
     this.pid = child.pid ?? 0
     this.#logFile = logFile
     const path = join(resolve(socketsDir), CLIENT_SOCKET)
-    // A path that is too long, or that --etcd-servers would split, is replaced by the kernel's link
-    // to the working directory.
+    // A path that is too long, or that contains a separator of --etcd-servers, is replaced by the
+    // link to the working directory in /proc.
     const isUsable = Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX && !path.includes(',')
     this.#socketPath = isUsable ? path : `/proc/${this.pid}/cwd/${CLIENT_SOCKET}`
   }
 
-  /** The address for --etcd-servers. */
+  /** The address for the flag --etcd-servers. */
   get url(): string {
     return `unix://${this.#socketPath}`
   }
 
-  /** Resolves when etcd has ended, for any reason. */
+  /** Resolves when etcd has exited, for any reason. */
   async ended(): Promise<void> {
     if (!this.#hasEnded) await once(this.#child, 'exit')
   }
@@ -145,8 +146,8 @@ export async function startEtcd({
   chmodSync(socketsDir, 0o700)
   const log = openSync(logFile, 'a')
   const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`)
-  // In a separate process group: Ctrl-C at a terminal signals the whole group, and etcd must
-  // outlive the server.
+  // etcd runs in a separate process group. Ctrl-C in a terminal signals the whole group of the
+  // server, and etcd must outlive the server.
   const child = spawn(resolve(program), args, {
     stdio: ['ignore', log, log],
     detached: true,

@@ -28,7 +28,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-/** The kubeconfig of a `keelson dev` with its own certificates. */
+/** Returns the kubeconfig of a `keelson dev` server with its own certificates. */
 function createOwn(name: string, port: number): Kubeconfig {
   const authority = createAuthority('keelson-dev', Date.now())
   return createKubeconfig({
@@ -42,7 +42,7 @@ function createOwn(name: string, port: number): Kubeconfig {
 const clientOf = (authority: Certificate): Certificate =>
   issue(authority, { commonName: 'admin', usage: 'client', hosts: [], nowMs: Date.now() })
 
-/** Adds a context to a file that already has another one. */
+/** Adds a context to a file that already contains another context. */
 async function addOwn(): Promise<{ readonly path: string; readonly own: Kubeconfig }> {
   const path = join(dir, 'config')
   writeFileSync(path, existing)
@@ -51,7 +51,7 @@ async function addOwn(): Promise<{ readonly path: string; readonly own: Kubeconf
   return { path, own }
 }
 
-/** The kubeconfig after the next start, on another port. */
+/** Returns the kubeconfig of the next start, on another port. */
 const movedTo = (own: Kubeconfig, port: number): Kubeconfig => ({
   ...own,
   clusters: own.clusters.map(({ name, cluster }) => ({
@@ -84,7 +84,7 @@ const read = (path: string) => JSON.parse(JSON.stringify(parseYaml(readFileSync(
 type NamedEntry = { readonly name: string }
 const namesIn = (list: readonly NamedEntry[]): string[] => list.map(({ name }) => name)
 
-test('entries of others stay, and added entries are removed again', async () => {
+test('entries of other programs are kept, and added entries are removed again', async () => {
   const path = join(dir, 'config')
   writeFileSync(path, existing, { mode: 0o640 })
   const before = read(path)
@@ -103,7 +103,7 @@ test('entries of others stay, and added entries are removed again', async () => 
   assert.deepEqual(read(path), before)
 })
 
-test('our own context is replaced, and keeps the namespace that the user chose for it', async () => {
+test('our own context is replaced, but keeps the namespace that the user chose for it', async () => {
   const { path, own } = await addOwn()
   const chosen = read(path)
   chosen.contexts[1].context.namespace = 'team'
@@ -125,7 +125,7 @@ for (const [what, taken] of Object.entries({
   'user of another authority': { users: [{ ...theirs.users[0], name: 'keelson-admin' }] },
   context: { contexts: [{ name: 'keelson', context: { cluster: 'prod', user: 'prod' } }] },
 })) {
-  test(`a ${what} of this name that belongs to another server is refused at the start, and stays at the end`, async () => {
+  test(`a ${what} with our name from another server is rejected at the start and kept at the end`, async () => {
     const path = join(dir, 'config')
     const text = JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...taken })
     writeFileSync(path, text)
@@ -139,7 +139,7 @@ for (const [what, taken] of Object.entries({
   })
 }
 
-test('an entry that replaced ours meanwhile stays', async () => {
+test('an entry that replaced ours is kept', async () => {
   const { path, own } = await addOwn()
   const changed = read(path)
   changed.clusters[1].cluster = { server: 'https://prod.example.com' }
@@ -148,7 +148,7 @@ test('an entry that replaced ours meanwhile stays', async () => {
   assert.deepEqual(read(path), { ...changed, users: [changed.users[0]] })
 })
 
-test('a leftover of a server whose certificates are gone is replaced', async () => {
+test('the entries of a server whose certificates no longer exist are replaced', async () => {
   const path = join(dir, 'config')
   const folder = join(dir, 'data')
   writeFileSync(path, existing)
@@ -164,7 +164,7 @@ test('a leftover of a server whose certificates are gone is replaced', async () 
   const sameFolder = createOwn('keelson', 7002)
   await addContext(path, sameFolder, folder)
   assert.deepEqual(read(path).users.slice(1), sameFolder.users)
-  // The certificates of the folder are still the old ones.
+  // The folder still contains the old certificates, so the added entries count as leftovers.
   const elsewhere = createOwn('keelson', 7003)
   await addContext(path, elsewhere, join(dir, 'other'))
   assert.deepEqual(read(path).clusters.slice(1), elsewhere.clusters)
@@ -178,7 +178,7 @@ for (const order of [
   ['b', 'a', 'c'],
   ['b', 'c', 'a'],
 ]) {
-  test(`servers that end in the order ${order.join(', ')} restore the current context from before their start`, async () => {
+  test(`servers that stop in the order ${order.join(', ')} restore the current context from before their start`, async () => {
     const path = join(dir, 'config')
     writeFileSync(path, existing)
     const before = read(path)
@@ -195,20 +195,20 @@ for (const order of [
   })
 }
 
-test('a current context that was chosen meanwhile stays', async () => {
+test('a current context that the user has chosen in the meantime is kept', async () => {
   const { path, own } = await addOwn()
   writeFileSync(path, JSON.stringify({ ...read(path), 'current-context': 'work' }))
   await removeContext(path, own)
   assert.equal(read(path)['current-context'], 'work')
 })
 
-test('without a previous current context, there is none afterwards, and kubectl can read the file', async () => {
+test('without a previous current context, no current context is restored, and kubectl can read the file', async () => {
   for (const gone of [false, true]) {
     const path = join(dir, `config-${gone}`)
     writeFileSync(path, gone ? existing : existing.replace('current-context: work\n', ''))
     const own = createOwn('keelson', 1)
     await addContext(path, own, '/data')
-    // The previous current context is removed meanwhile.
+    // The previous current context is removed while the server runs.
     if (gone)
       writeFileSync(path, JSON.stringify({ ...read(path), contexts: read(path).contexts.slice(1) }))
     await removeContext(path, own)
@@ -216,7 +216,7 @@ test('without a previous current context, there is none afterwards, and kubectl 
   }
 })
 
-test('characters that some parsers take for the end of a line stay', async () => {
+test('characters that some parsers treat as line breaks are preserved', async () => {
   const path = join(dir, 'config')
   const odd = [
     'a\u0085b',
@@ -238,14 +238,14 @@ test('characters that some parsers take for the end of a line stay', async () =>
   assert.doesNotMatch(readFileSync(path, 'utf8'), /[\u0085\u2028\u2029]/)
 })
 
-test('a missing file is created, and only this user can read it', async () => {
+test('a missing file is created with access for this user only', async () => {
   const path = join(dir, 'sub', 'config')
   await addContext(path, createOwn('keelson', 7000), '/data')
   assert.equal(read(path)['current-context'], 'keelson')
   assert.equal(statSync(path).mode & 0o777, 0o600)
 })
 
-test('a file without our entries is not written, and a missing file is not created', async () => {
+test('a file without our entries is not written, and a missing file is not created on removal', async () => {
   const path = join(dir, 'config')
   const own = createOwn('keelson', 7000)
   await removeContext(path, own)
@@ -256,7 +256,7 @@ test('a file without our entries is not written, and a missing file is not creat
   assert.equal(readFileSync(path, 'utf8'), text)
 })
 
-test('a server whose folder cannot be read does not count as gone', async () => {
+test('the entries of a server whose folder cannot be read are not replaced', async () => {
   const path = join(dir, 'config')
   const file = join(dir, 'no-folder')
   writeFileSync(file, '')
@@ -267,10 +267,12 @@ test('a server whose folder cannot be read does not count as gone', async () => 
   )
 })
 
-/** The id of the user `nobody` on Debian and other systems. */
+/** The ID of the user `nobody` on Debian and other systems. */
 const OTHER_ID = 65_534
 
-test('a file of another user keeps its owner', { skip: process.getuid?.() !== 0 }, async () => {
+test('a file that belongs to another user keeps its owner', {
+  skip: process.getuid?.() !== 0,
+}, async () => {
   const path = join(dir, 'config')
   writeFileSync(path, existing, { mode: 0o640 })
   chownSync(path, OTHER_ID, OTHER_ID)
@@ -279,7 +281,7 @@ test('a file of another user keeps its owner', { skip: process.getuid?.() !== 0 
   assert.deepEqual([uid, gid, mode & 0o777], [OTHER_ID, OTHER_ID, 0o640])
 })
 
-test('a file keeps its group, and no other group gets its permissions', {
+test('a file keeps its group, or otherwise loses the permissions of the group', {
   skip: process.getuid?.() !== 0,
 }, async (t) => {
   const path = join(dir, 'config')
@@ -288,7 +290,7 @@ test('a file keeps its group, and no other group gets its permissions', {
   await addContext(path, createOwn('keelson', 7000), '/data')
   const kept = statSync(path)
   assert.deepEqual([kept.gid, kept.mode & 0o777], [OTHER_ID, 0o640])
-  // As if this user were not in that group, or the container did not know it.
+  // Simulates a user who is not in that group, and a container that does not know the group.
   for (const code of ['EPERM', 'EINVAL']) {
     chownSync(path, 0, OTHER_ID)
     chmodSync(path, 0o640)
@@ -313,7 +315,7 @@ test('a file keeps its group, and no other group gets its permissions', {
   }
 })
 
-test('a file in the place of the draft is not written to, and keeps its owner', async () => {
+test('a link at the path of the temporary file is replaced, and its target is not written to', async () => {
   const path = join(dir, 'config')
   const other = join(dir, 'other')
   writeFileSync(path, existing)
@@ -324,7 +326,7 @@ test('a file in the place of the draft is not written to, and keeps its owner', 
   assert.ok(lstatSync(path).isFile())
 })
 
-test('a symbolic link stays one', async () => {
+test('a symbolic link is preserved', async () => {
   const path = join(dir, 'config')
   mkdirSync(join(dir, 'real'))
   writeFileSync(join(dir, 'real', 'file'), existing)

@@ -1,8 +1,8 @@
 /**
- * Adds a context to the kubeconfig of a user, which also has those of other clusters. The file is
- * replaced as a whole or not at all. Everything else in it stays, except for comments, which
- * kubectl does not keep either. An entry with our name but another certificate authority belongs to
- * another server, and is neither replaced nor removed.
+ * Adds a context to the user's kubeconfig, which also contains the contexts of other clusters. The
+ * file is replaced as a whole or not at all. All other content is preserved, except for comments,
+ * which kubectl does not preserve either. An entry with our name but a different certificate
+ * authority belongs to another server. It is neither replaced nor removed.
  */
 import { X509Certificate } from 'node:crypto'
 import {
@@ -45,19 +45,19 @@ const FILE_MODE = 0o600
 const FOLDER_MODE = 0o700
 const lists = ['clusters', 'users', 'contexts'] as const
 
-/** The name of our extension of a context. Clients keep extensions that they do not know. */
+/** The name of our extension of a context. Clients preserve extensions that they do not know. */
 const extensionName = 'keelson.dev/context'
 
 /** The content of our extension of a context. */
 type Note = {
-  /** The previous current context; empty if there was none. */
+  /** The previous current context, or an empty string if there was none. */
   readonly previous: string
-  /** The folder of the server's certificates. */
+  /** The folder that contains the server's certificates. */
   readonly folder: string
 }
 
 /**
- * Adds everything of `own`, and makes its context the current one. Fails if an entry of the same
+ * Adds all entries of `own`, and makes its context the current one. Fails if an entry of the same
  * name belongs to another server.
  */
 export async function addContext(path: string, own: Kubeconfig, folder: string): Promise<void> {
@@ -71,7 +71,7 @@ export async function addContext(path: string, own: Kubeconfig, folder: string):
       previous: current === names.context ? (noteOf(existing)?.previous ?? '') : current,
       folder,
     }
-    // A namespace that the user has chosen for the context stays.
+    // Preserve a namespace that the user has chosen for the context.
     const contexts = own.contexts.map(({ name, context }) => ({
       name,
       context: withNote({ ...fieldsOf(existing?.['context']), ...context }, note),
@@ -94,9 +94,9 @@ export async function addContext(path: string, own: Kubeconfig, folder: string):
 }
 
 /**
- * Removes what `addContext` has added, as far as it is still there. If the context is the current
- * one, the previous one is restored. If that is gone, there is no current context, as in a file
- * where none was ever chosen.
+ * Removes the entries that `addContext` has added, unless they have been replaced. If the context
+ * is the current one, the previous current context is restored. If that context no longer exists,
+ * the file has no current context.
  */
 export async function removeContext(path: string, own: Kubeconfig): Promise<void> {
   if (!existsSync(path)) return
@@ -115,7 +115,7 @@ export async function removeContext(path: string, own: Kubeconfig): Promise<void
         changed[list] = entriesOf(config[list]).filter((entry) => nameOf(entry) !== name)
     }
     if (!removed.contexts) return changed
-    // A context that was added after this one will restore the context from before both.
+    // A context that was added after this one must restore the context that preceded both.
     changed['contexts'] = entriesOf(changed['contexts']).map((entry) =>
       passOn(entry, names.context, previous),
     )
@@ -147,7 +147,7 @@ const authorityOf = ({ clusters }: Kubeconfig): string =>
   decoded(clusters[0]?.cluster['certificate-authority-data'])
 
 /**
- * Returns the kind and name of the first entry that has one of our names and belongs to another
+ * Returns the kind and name of the first entry with one of our names that belongs to another
  * server, such as `cluster "x"`. Returns undefined if there is none.
  */
 function foreignIn(config: Fields, own: Kubeconfig, folder: string): string | undefined {
@@ -171,8 +171,8 @@ const refusal = (path: string, what: string, { context, cluster, user }: Names):
   ].join('')
 
 /**
- * Whether a context belongs to a `keelson dev` that cannot come back: its folder is this one, or
- * has other certificates now.
+ * Whether a context belongs to a `keelson dev` server that cannot run again: its data folder is
+ * this one, or now contains other certificates.
  */
 function isLeftover(config: Fields, names: Names, folder: string): boolean {
   const note = noteOf(find(config, 'contexts', names.context))
@@ -182,7 +182,7 @@ function isLeftover(config: Fields, names: Names, folder: string): boolean {
     const kept = readIfThere(join(note.folder, 'ca.crt'))
     return kept?.trim() !== authorityIn(find(config, 'clusters', names.cluster)).trim()
   } catch {
-    // The folder may belong to another user, for example, whose server may run.
+    // The folder might belong to another user whose server is running.
     return false
   }
 }
@@ -199,13 +199,13 @@ function isIssuedBy(user: Fields | undefined, authority: string): boolean {
   try {
     return new X509Certificate(certificate).verify(new X509Certificate(authority).publicKey)
   } catch {
-    // The entry is not a certificate of ours, whatever it is.
+    // The entry does not contain a certificate of ours.
     return false
   }
 }
 
 /**
- * Whether the context is ours. If a user has removed its cluster by hand, the context leads nowhere
+ * Whether the context is ours. If a user has removed the cluster by hand, the context is unusable
  * and can be replaced.
  */
 function isOwnContext(config: Fields, names: Names, authority: string): boolean {
@@ -236,9 +236,7 @@ function noteOf(entry: Fields | undefined): Note | undefined {
   return { previous: textOf(fields['previous-context']), folder: textOf(fields['data-dir']) }
 }
 
-/**
- * Returns an entry of a context whose previous context was `gone`, with `previous` in its place.
- */
+/** Returns a context entry in which `previous` replaces the previous context `gone`. */
 function passOn(entry: Json, gone: string, previous: string): Json {
   const note = isFields(entry) ? noteOf(entry) : undefined
   if (!isFields(entry) || note?.previous !== gone) return entry
@@ -252,24 +250,25 @@ const find = (config: Fields, list: (typeof lists)[number], name: string): Field
 
 async function change(path: string, changed: (config: Fields) => Fields): Promise<void> {
   makeFolders(dirname(path), FOLDER_MODE)
-  // A symbolic link, by which some users keep their settings elsewhere, stays one.
+  // If the path is a symbolic link, replace its target, because some users keep their settings
+  // elsewhere.
   const file = existsSync(path) ? realpathSync(path) : path
   using held = new DisposableStack()
   held.use(await lock(file))
   const bytes = existsSync(file) ? readFileSync(file) : Buffer.alloc(0)
   const config = readConfig(bytes, path)
   const next = changed(config)
-  // Comments would be lost for nothing.
+  // Do not write the file without need, because its comments would be lost.
   if (printSorted(next) === printSorted(config)) return
   const text = jsonToYaml(next, { isExact: true })
-  // Printing must not change entries of others.
+  // Check that the printed YAML preserves all entries.
   if (printSorted(readConfig(Buffer.from(text), path)) !== printSorted(next)) {
     throw unmergeable(path, 'some of its content would change')
   }
   replace(file, text)
 }
 
-/** Reads a kubeconfig. Fails if the file is not one, so that it is not changed. */
+/** Reads a kubeconfig. Fails if the file is not a kubeconfig, so that it is not changed. */
 function readConfig(bytes: Buffer, path: string): Fields {
   if (bytes.toString().trim() === '') return {}
   const parsed = parseOr(bytes, (cause) => unmergeable(path, messageOf(cause), cause))
@@ -302,7 +301,7 @@ function parseOr(bytes: Buffer, wrong: (cause: unknown) => Error): Json {
   }
 }
 
-/** Takes the lock that kubectl also uses. */
+/** Acquires the lock file that kubectl also uses. */
 async function lock(file: string): Promise<Disposable> {
   const path = `${file}.lock`
   for (let waitedMs = 0; ; waitedMs += POLL_MS) {
@@ -320,15 +319,15 @@ async function lock(file: string): Promise<Disposable> {
   }
 }
 
-/** Replaces the file atomically: readers see the old file or the new one, even after a crash. */
+/** Replaces the file atomically. Readers get either the old or the new file, even after a crash. */
 function replace(file: string, text: string): void {
   const draft = `${file}.keelson-${process.pid}`
-  // Removes the draft of an earlier process with the same id. A file that another user put there
-  // must not be written to: in a folder of that user, it may be a link to anything.
+  // Removes the draft of an earlier process with the same ID. A file that another user created at
+  // this path must not be written to. In that user's folder, it could be a link to any file.
   rmSync(draft, { force: true })
   const descriptor = openSync(draft, 'wx', FILE_MODE)
   try {
-    // `writeSync` may write only a part.
+    // `writeSync` might write only a part of the text.
     writeFileSync(descriptor, text)
     if (existsSync(file)) copyOwnership(descriptor, file)
     fsyncSync(descriptor)
@@ -341,9 +340,8 @@ function replace(file: string, text: string): void {
 }
 
 /**
- * Copies the owner and the permissions. With sudo, the file belongs to another user, and would no
- * longer be readable for that user. The permissions of the file's group are not given to another
- * group.
+ * Copies the owner and the permissions. With sudo, the owner is another user, and must still
+ * be able to read it. If the group cannot be preserved, its permissions are removed.
  */
 function copyOwnership(draft: number, file: string): void {
   const { mode, uid, gid } = statSync(file)
@@ -357,15 +355,15 @@ function copyOwnership(draft: number, file: string): void {
 }
 
 /**
- * Changes the owner. Returns false if this user may not give the file away, or not to that group. A
- * container may know neither of them, and a file system may not support owners.
+ * Changes the owner and the group. Returns false if this user is not allowed to do so, if a
+ * container does not know the owner or the group, or if the file system does not support owners.
  */
 function changeOwner(file: number, uid: number, gid: number): boolean {
   try {
     fchownSync(file, uid, gid)
     return true
   } catch {
-    // The file keeps its owner, whatever the reason is.
+    // The file keeps its owner, for whatever reason.
     return false
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Ensures that one `keelson dev` runs in a folder, with a lock of the kernel. A server that was
- * killed leaves its etcd running, which locks the data. The next server ends that etcd by its
- * process ID, after checking that it is the etcd of this folder.
+ * Ensures that only one `keelson dev` runs in a folder, with a kernel lock. A killed server leaves
+ * its etcd running, which locks the data. The next server terminates that etcd by its process ID,
+ * after checking that it is the etcd of this folder.
  */
 import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { type DataFolder, orExplain } from './data-folder.ts'
 const STOP_MS_MAX = 10_000
 const POLL_MS = 20
 
-/** Locks the folder. Fails if another server runs in it. */
+/** Locks the folder. Fails if another server is running in it. */
 export async function claimFolder(folder: DataFolder): Promise<Disposable> {
   using owned = new DisposableStack()
   try {
@@ -60,7 +60,7 @@ function readPid(path: string): number | undefined {
   return Number.isSafeInteger(pid) && pid > 1 ? pid : undefined
 }
 
-/** Returns the command line of a process; empty if there is no such process. */
+/** Returns the command line of a process, or an empty string if there is no such process. */
 function commandOf(pid: number): string {
   try {
     return execFileSync('ps', ['-o', 'command=', '-p', `${pid}`], {
@@ -68,7 +68,7 @@ function commandOf(pid: number): string {
       stdio: ['ignore', 'pipe', 'ignore'],
     })
   } catch {
-    // ps fails when there is no such process.
+    // ps fails if there is no such process.
     return ''
   }
 }

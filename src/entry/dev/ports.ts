@@ -1,24 +1,26 @@
-/** Chooses ports for a server whose port was not configured. */
+/** Chooses a port for a server if no port was configured. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { readIfThere } from '../../lib/process/files.ts'
 
 const DEFAULT_PORT = 6443
 /**
- * Maximum number of attempts with ports that the system reports as free. Other processes may take
- * them first: hundreds may start at once.
+ * Maximum number of attempts with ports that the system reports as free. Another process might take
+ * such a port first, because hundreds of servers may start at once.
  */
 const TRIES_MAX = 20
 
 export type PortOptions = {
-  /** The file with the port of the last start, which keeps kubeconfigs valid. */
+  /**
+   * The file that contains the port of the last start. Reusing the port keeps kubeconfigs valid.
+   */
   readonly last: string
   readonly bindAddress: string
-  /** Whether no port is preferred. */
+  /** Whether any free port is acceptable, without preferred ports. */
   readonly isAny: boolean
 }
 
-/** Yields ports that are free now, the preferred ones first. */
+/** Yields ports that are currently free, starting with the preferred ports. */
 export async function* candidatePorts({
   last,
   bindAddress,
@@ -32,7 +34,10 @@ export async function* candidatePorts({
   for (let tries = 0; tries < TRIES_MAX; tries++) yield (await tryPort(0, bindAddress)) ?? 0
 }
 
-/** Tries a port; 0 means any. Returns undefined if the port is taken or cannot be used. */
+/**
+ * Returns the port if it is free. For port 0, returns any free port. Returns undefined if the port
+ * is taken or cannot be used.
+ */
 async function tryPort(port: number, host: string): Promise<number | undefined> {
   const server = createServer()
   try {
@@ -41,14 +46,14 @@ async function tryPort(port: number, host: string): Promise<number | undefined> 
     const address = server.address()
     return typeof address === 'object' && address !== null ? address.port : undefined
   } catch {
-    // The start of the server reports the reason for a port that was configured.
+    // The reason is not reported here. The start of the server reports it for a configured port.
     return undefined
   } finally {
     server.close()
   }
 }
 
-/** Whether a start failed because its port is taken. */
+/** Whether a start failed because the port is taken. */
 export function isTaken(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined
   return cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE'

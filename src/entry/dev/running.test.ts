@@ -19,7 +19,7 @@ const own: RunningServer = {
   store: 'memory',
   startedMs: 1,
 }
-/** A process id above those that Linux and macOS assign. */
+/** A process ID above the maximum of Linux and macOS. */
 const NO_PID = 99_999_999
 
 test('a running server is listed until its record is removed', () => {
@@ -32,20 +32,20 @@ test('a running server is listed until its record is removed', () => {
   assert.deepEqual(readdirSync(dir), [])
 })
 
-test('a record is never seen half-written', async () => {
+test('readers never get an incomplete record', async () => {
   const seen: string[] = []
   const watcher = watch(dir, (type, name) => void seen.push(`${type} ${name}`))
   using _ = recordRunning(own, dir)
   await until(() => seen.some((event) => event.endsWith('.json')), 'the record is there')
   watcher.close()
-  // The record appears by a rename; nothing is written into it.
+  // The record appears by a rename, and the file is not written afterwards.
   assert.deepEqual(
     seen.filter((event) => event === `change ${process.pid}.json`),
     [],
   )
 })
 
-test('records of processes that are gone are removed, and an unreadable one stays while its process runs', () => {
+test('a record is removed if its process has ended, even if the record cannot be read', () => {
   const theirs = join(dir, `${process.pid}.json`)
   const gone = join(dir, `${NO_PID}.json`)
   const stale = join(dir, `${NO_PID - 1}.json`)

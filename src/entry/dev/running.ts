@@ -1,6 +1,6 @@
 /**
- * Records which `keelson dev` servers run on this machine, for `keelson status` and `keelson stop`.
- * There is a file for each server of this user.
+ * Records the running `keelson dev` servers of this user, for `keelson status` and `keelson stop`.
+ * Each server has its own file.
  */
 import { execFileSync } from 'node:child_process'
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,12 +17,12 @@ export type RunningServer = {
   readonly startedMs: number
 }
 
-/** Records a server. Disposing of the result removes the record. */
+/** Records a server. Disposing the result removes the record. */
 export function recordRunning(running: RunningServer, index: string | undefined): Disposable {
   if (index === undefined) return { [Symbol.dispose]: () => undefined }
   const path = join(index, `${running.pid}.json`)
   makeFolders(index, 0o700)
-  // Written in one step, so that a reader never sees half of a file.
+  // The file is written in one step, so that readers never get an incomplete record.
   const draft = `${path}.draft`
   writeFileSync(draft, JSON.stringify({ ...running, mark: markOf(running.pid) }), { mode: 0o600 })
   renameSync(draft, path)
@@ -30,8 +30,8 @@ export function recordRunning(running: RunningServer, index: string | undefined)
 }
 
 /**
- * Returns the running servers, the oldest first. Records of processes that are gone are removed. A
- * record that cannot be read may be of another version, and stays while its process runs.
+ * Returns the running servers, the oldest first. Removes the records of processes that have ended.
+ * A record that cannot be read might be from another version, and is kept while its process runs.
  */
 export function listRunning(index: string): RunningServer[] {
   const found = filesIn(index).flatMap((name) => {
@@ -49,7 +49,7 @@ function filesIn(index: string): string[] {
   try {
     return readdirSync(index).filter((name) => /^\d+\.json$/.test(name))
   } catch {
-    // No server was ever started by this user.
+    // This user has never started a server.
     return []
   }
 }
@@ -71,26 +71,30 @@ function readRunning(text: string): RecordedServer | undefined {
     } as const
     return { running, mark: textOf(fields['mark']) }
   } catch {
-    // The record is not ours, or is of another version.
+    // The record is not ours, or is from another version.
     return undefined
   }
 }
 
-/** Whether the recorded process still runs. Another process may have got the same id since then. */
+/**
+ * Whether the recorded process is still running. Another process may have received the same ID
+ * since then.
+ */
 const isRunning = ({ running, mark }: RecordedServer): boolean => {
   const now = markOf(running.pid)
   return now !== '' && now === mark
 }
 
 /**
- * Returns a mark that distinguishes a process from all others with the same id: when it started.
- * Empty if there is no such process, or if it has ended and its parent has not waited for it.
+ * Returns the start time of a process, which distinguishes it from other processes with the same
+ * ID. Returns an empty string if there is no such process, or if it has exited and its parent has
+ * not waited for it.
  */
 export function markOf(pid: number): string {
   const stat = readIfThere(`/proc/${pid}/stat`)
   if (stat !== undefined) {
-    // The fields after the name, which may have any character, begin with the state. The 20th of
-    // them is the start, in ticks since the machine started.
+    // The fields after the name, which can contain any character, begin with the state. The 20th of
+    // these fields is the start time, in ticks since the machine started.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return fields[0] === 'Z' ? '' : (fields[19] ?? '')
   }
@@ -101,7 +105,7 @@ export function markOf(pid: number): string {
       stdio: ['ignore', 'pipe', 'ignore'],
     }).trim()
   } catch {
-    // ps fails when there is no such process.
+    // ps fails if there is no such process.
     return ''
   }
 }

@@ -1,4 +1,4 @@
-/** `keelson status`: prints running servers as a table. */
+/** `keelson status`: prints the running servers as a table. */
 import type { RunningServer } from './running.ts'
 
 export const statusHelp = `Usage: keelson status [flags]

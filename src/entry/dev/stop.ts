@@ -1,4 +1,7 @@
-/** `keelson stop`: stops servers of `keelson dev` gracefully, and waits until they are gone. */
+/**
+ * `keelson stop`: stops `keelson dev` servers gracefully, and waits until their processes have
+ * exited.
+ */
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { missingValues, readCommandFlags } from '../../lib/process/command-flags.ts'
@@ -17,7 +20,7 @@ Stops the keelson dev that runs in the folder. Without --data-dir, and if none r
         Show this text.
 `
 
-/** Longer than a server waits for requests in progress. */
+/** Maximum wait, which is longer than a server waits for requests in progress. */
 const STOP_MS_MAX = 40_000
 const POLL_MS = 20
 
@@ -57,7 +60,10 @@ function choose(
   throw new Error(`no keelson dev runs in ${folder}: ${known}`)
 }
 
-/** Sends SIGTERM to a process. If it has already ended, the others must still be stopped. */
+/**
+ * Sends SIGTERM to a process. Ignores a process that has already exited, because the other servers
+ * must still be stopped.
+ */
 function end(pid: number): void {
   try {
     process.kill(pid, 'SIGTERM')
@@ -66,7 +72,7 @@ function end(pid: number): void {
   }
 }
 
-/** Waits for the processes themselves, because their records may be removed before they end. */
+/** Waits until the processes exit, because their records may be removed earlier. */
 async function gone(marks: ReadonlyMap<number, string>): Promise<void> {
   const left = (): number[] =>
     [...marks].flatMap(([pid, mark]) => (mark !== '' && markOf(pid) === mark ? [pid] : []))

@@ -1,7 +1,6 @@
 /**
  * `keelson assets`: creates a folder for KUBEBUILDER_ASSETS. controller-runtime's envtest, and
- * tools that are modeled on it, start the `kube-apiserver`, `etcd` and `kubectl` that they find
- * there.
+ * tools modeled on it, start the programs `kube-apiserver`, `etcd` and `kubectl` in this folder.
  */
 import {
   accessSync,
@@ -37,14 +36,16 @@ TEST_ASSET_ETCD=/path/to/etcd, they are kept in that etcd. kubectl is the one on
 export type AssetsOptions = {
   /** The absolute path of the folder. It is created if it does not exist. */
   readonly folder: string
-  /** The command that starts Keelson: a program and its first arguments. */
+  /** The command line that starts Keelson: a program and its first arguments. */
   readonly program: readonly string[]
-  /** The command that starts the stand-in for etcd. */
+  /** The command line that starts the substitute for etcd. */
   readonly standIn: readonly string[]
   readonly version: string
-  /** The output of `kube-apiserver --help`, in which envtest looks for flags before each start. */
+  /**
+   * The output of `kube-apiserver --help`, in which envtest searches for flags before each start.
+   */
   readonly serveHelp: string
-  /** The PATH of the environment. */
+  /** The value of the environment variable PATH. */
   readonly path: string
 }
 
@@ -68,8 +69,8 @@ export function writeAssets(options: AssetsOptions): void {
 }
 
 /**
- * Returns the script of kube-apiserver. The shell itself answers what envtest asks before each
- * start, because one more start of Node would take longer than everything else.
+ * Returns the kube-apiserver script. The shell itself serves the queries of envtest before each
+ * start, because another start of Node would take longer than everything else.
  */
 const apiServerScript = ({ folder, program, version }: AssetsOptions): string => `#!/bin/sh
 # Keelson in place of kube-apiserver; written by: keelson assets
@@ -120,12 +121,12 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK)
     return existsSync(path)
   } catch {
-    // The file cannot be run, whatever the reason is.
+    // The file is not executable, for whatever reason.
     return false
   }
 }
 
-/** Writes a file in one step: tests that run meanwhile start the old or the new one. */
+/** Writes a file in one step, so that concurrent tests start either the old or the new program. */
 function put(path: string, text: string, mode: number): void {
   const draft = `${path}.${process.pid}`
   writeFileSync(draft, text)

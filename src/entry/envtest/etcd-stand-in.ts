@@ -1,7 +1,7 @@
 /**
- * Stands in for etcd where tests start one beside `kube-apiserver` (docs/from-envtest.md). It
- * answers health checks, and lets Keelson recognize it. It is a separate program, so that nothing
- * of the server is loaded for it.
+ * Replaces etcd for tests that start etcd next to `kube-apiserver` (docs/from-envtest.md). It
+ * serves health checks and a path by which Keelson recognizes it. It is a separate program, so that
+ * it does not load the code of the server.
  */
 import { createServer } from 'node:http'
 import { exitWithParent, parentVariable } from './parent.ts'

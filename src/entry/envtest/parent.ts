@@ -1,23 +1,23 @@
 /**
- * Ends programs together with the test that started them. A test that was killed, or that ran into
- * its time limit, leaves no control plane behind.
+ * Ends a program when the test that started it ends. A test that is killed, or that exceeds its
+ * time limit, therefore leaves no control plane behind.
  */
 
 const POLL_MS = 1_000
 
 /**
- * The environment variable with the id of the parent process. The scripts of `keelson assets` set
- * it, because the parent may be gone before Node has loaded this module.
+ * The environment variable that contains the ID of the parent process. The scripts of `keelson
+ * assets` set it, because the parent may have exited before Node has loaded this module.
  */
 export const parentVariable = 'KEELSON_PARENT'
 
 export type ParentOptions = {
-  /** The value of the environment variable. Absent: the current parent counts. */
+  /** The value of the environment variable. If absent, the current parent is used. */
   readonly given: string | undefined
   readonly onGone: () => void
 }
 
-/** Calls `onGone` once, when the process that started this one is gone. */
+/** Calls `onGone` once, when the parent process has exited. */
 export function exitWithParent({ given, onGone }: ParentOptions): void {
   const parent = given !== undefined && /^\d+$/.test(given) ? Number(given) : process.ppid
   const look = (): void => {

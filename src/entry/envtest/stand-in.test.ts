@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { test } from 'node:test'
 import { replaceStandIn, standInAnswer } from './stand-in.ts'
 
-/** Returns the flags of a server that is started beside an etcd with this response. */
+/** Returns the flags of a server whose etcd responds in this way. */
 async function replaced(answer: RequestListener): Promise<readonly string[]> {
   const server = createServer(answer).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -21,11 +21,11 @@ async function replaced(answer: RequestListener): Promise<readonly string[]> {
 const real = ['--etcd-servers', 'http://127.0.0.1:PORT', '--v=1']
 const standIn = ['--store=memory', '--v=1']
 
-test('a server beside a stand-in uses no etcd', async () => {
+test('with the substitute for etcd, the server stores objects in memory', async () => {
   assert.deepEqual(await replaced((_, response) => response.end(standInAnswer)), standIn)
 })
 
-test('an etcd that does not respond at once is asked again', async () => {
+test('an etcd that does not respond at once is queried again', async () => {
   let asked = 0
   const answer: RequestListener = (request, response) => {
     if (++asked < 3) request.socket.destroy()
@@ -34,7 +34,7 @@ test('an etcd that does not respond at once is asked again', async () => {
   assert.deepEqual(await replaced(answer), standIn)
 })
 
-test('a server that responds in another way is an etcd', async () => {
+test('a server with any other response is treated as etcd', async () => {
   let asked = 0
   const answer: RequestListener = (_, response) => {
     asked++

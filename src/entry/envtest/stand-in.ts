@@ -1,21 +1,21 @@
 /**
- * Lets `kube-apiserver` recognize that its `--etcd-servers` names `etcd-stand-in.ts` and not an
- * etcd.
+ * Lets `kube-apiserver` detect that its `--etcd-servers` flag names `etcd-stand-in.ts` instead of a
+ * real etcd.
  */
 import { get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export const standInPath = '/keelson/stand-in'
 export const standInAnswer = '{"keelson":"etcd-stand-in"}'
-/** Timeout of one request. The server runs on the same machine, which may be busy. */
+/** Timeout of one request. The server runs on the same machine, which might be busy. */
 const ASK_MS_MAX = 5_000
 const ASKS_MS_MAX = 30_000
 const POLL_MS = 100
 const ANSWER_CHARACTERS_MAX = 1_000
 
 /**
- * Returns the flags of a server beside a stand-in, with `--store=memory` in place of
- * `--etcd-servers`. With a real etcd, the flags stay unchanged.
+ * Replaces `--etcd-servers` by `--store=memory` if the flag names the substitute for etcd. If the
+ * flag names a real etcd, returns the flags unchanged.
  */
 export async function replaceStandIn(args: readonly string[]): Promise<readonly string[]> {
   const at = args.findIndex((argument) => /^--etcd-servers(=|$)/.test(argument))
@@ -30,7 +30,10 @@ export async function replaceStandIn(args: readonly string[]): Promise<readonly 
   ]
 }
 
-/** Asks until there is a response: a server that does not respond yet may be either of the two. */
+/**
+ * Repeats the query until there is a response. A server that does not respond yet might be a real
+ * etcd or the substitute.
+ */
 async function isStandIn(url: string): Promise<boolean> {
   const endMs = performance.now() + ASKS_MS_MAX
   for (;;) {
@@ -42,8 +45,8 @@ async function isStandIn(url: string): Promise<boolean> {
 }
 
 /**
- * Returns the text of the response, or undefined if there was none. A response that is not HTTP
- * counts as an empty one.
+ * Returns the text of the response, or undefined if there was no response. If the response is not
+ * HTTP, returns an empty string.
  */
 function ask(url: string): Promise<string | undefined> {
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** Starts a server on an engine in memory. */
+/** Starts a server on an in-memory engine. */
 import { randomUUID } from 'node:crypto'
 import type { Handler } from '../../api/request.ts'
 import type { Config } from '../../config/config.ts'
@@ -15,13 +15,13 @@ import type { History } from './history.ts'
 
 export type BootOptions = {
   readonly engine: MemoryEngine
-  /** Absent if the engine is never restored. */
+  /** Absent if the state of the engine is never restored. */
   readonly restores?: Restores
   readonly clock: TestClock
   readonly log: Log
-  /** Whether the engine already has the initial objects of a cluster. */
+  /** Whether the engine already contains the initial objects of a cluster. */
   readonly isPrepared: boolean
-  /** Whether only requests write. The server itself writes nothing. */
+  /** Whether the server itself writes nothing, so that only requests write. */
   readonly isPassive?: boolean
   /** Absent if writes are not recorded. */
   readonly history?: History
@@ -34,8 +34,8 @@ export type BootOptions = {
 export type BootedServer = { readonly server: Server; readonly handle: Handler }
 
 /**
- * The uid of all servers in this process. In a fork, the records of its origin therefore count as
- * its own.
+ * The uid of all servers in this process. A fork therefore treats the records of its origin as its
+ * own.
  */
 const serverUid = randomUUID()
 

@@ -1,22 +1,22 @@
 /**
- * Checks faults: fields must be known, of the right type and within their bounds. Faults also come
- * from programs without types and in other languages.
+ * Validates faults: fields must be known, of the right type and within their limits. The types do
+ * not ensure this, because faults also come from JavaScript and from programs in other languages.
  */
 import { TIMER_MS_MAX } from '../../lib/time/timers.ts'
 import type { FaultEffect } from './fault-effect.ts'
 import type { FaultMatch, Verb } from './fault-match.ts'
 
 /**
- * Checks which requests a fault matches. Fails with a TypeError or a RangeError that names the
- * field.
+ * Validates the part of a fault that selects requests. Throws a TypeError or a RangeError that
+ * names the field.
  */
 export function checkMatch(given: unknown): asserts given is FaultMatch {
   checkFields(given, 'match', matchFields)
 }
 
 /**
- * Checks an effect, like `checkMatch`. Also rejects an effect that no request with these verbs can
- * have.
+ * Validates an effect, like `checkMatch`. Also rejects an effect that is not possible for any of
+ * the selected verbs.
  */
 export function checkEffect(given: unknown, { verb }: FaultMatch): asserts given is FaultEffect {
   const kinds = effectKinds.filter((name) => isRecord(given) && given[name] !== undefined)
@@ -39,7 +39,7 @@ export const canMeet = (effect: FaultEffect, verb: string): boolean =>
 type Check = (value: unknown, name: string) => void
 
 /**
- * Maximum length of names. Names of objects have up to 253 characters, and those of resources are
+ * Maximum length of names. Names of objects have at most 253 characters, and names of resources are
  * shorter.
  */
 const NAME_CHARACTERS_MAX = 1_000
@@ -49,7 +49,7 @@ const STATUS_MAX = 599
 /** The largest integer that JSON and clients represent exactly. */
 const COUNT_MAX = Number.MAX_SAFE_INTEGER
 /**
- * Maximum delay before a retry: a day. The durations of Go clients cannot represent all numbers.
+ * Maximum delay before a retry: one day. Go clients cannot represent arbitrarily long durations.
  */
 const RETRY_SECONDS_MAX = 86_400
 
@@ -151,7 +151,7 @@ const effectKinds = [
   'staleRead',
 ] as const
 
-/** The verbs of effects that are not possible for requests with other verbs. */
+/** The verbs for which an effect is possible. All other effects are possible for all verbs. */
 const verbsByKind: ReadonlyMap<Kind, readonly Verb[]> = new Map<Kind, readonly Verb[]>([
   ['conflict', ['update', 'patch', 'delete']],
   ['closeWatch', ['watch']],
@@ -165,7 +165,7 @@ const canHave = (kind: Kind, one: string): boolean =>
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Checks the fields of an object. A field that is undefined counts as absent. */
+/** Checks the fields of an object. A field that is undefined is treated as absent. */
 function checkFields(given: unknown, what: string, checks: Readonly<Record<string, Check>>): void {
   if (!isRecord(given)) throw new TypeError(`${what} is not an object`)
   const known = new Map(Object.entries(checks))

@@ -1,6 +1,7 @@
 /**
- * The clock of a cluster. It runs like the real one, and a test can move it forward: everything
- * that is due by then happens at once. Time limits of requests are measured by the real clock.
+ * The clock of a cluster. It runs like the real clock, and a test can move it forward. Everything
+ * that is due by the new time then happens at once. Time limits of requests are measured with the
+ * real clock.
  */
 import { parseDuration } from '../../lib/time/duration.ts'
 import { type Clock, systemClock } from '../../lib/time/clock.ts'
@@ -21,14 +22,17 @@ export type TestClockOptions = {
 }
 
 /**
- * The first and the last second that timestamps of the API and certificates can represent: a year
- * has four digits.
+ * The first and the last second that timestamps of the API and of certificates can represent,
+ * because a year has four digits.
  */
 const TIME_MS_MIN = 0
 const TIME_MS_MAX = Date.UTC(9999, 11, 31, 23, 59, 59)
 const tooFar = 'the clock ends with the year 9999'
 
-/** Returns how far a time of day is from the real one. Fails if timestamps cannot represent it. */
+/**
+ * Returns the difference between a time and the real clock. Fails if timestamps cannot represent
+ * the time.
+ */
 export function offsetOf(now: Date | string): number {
   const ms = new Date(now).getTime()
   if (Number.isNaN(ms)) throw new RangeError(`now: ${String(now)} is not a time`)
@@ -50,7 +54,7 @@ export class TestClock {
     this.#options = options
   }
 
-  /** Returns the time of day of the server. */
+  /** Returns the current time of the server. */
   now(): Date {
     return new Date(this.#wallMs())
   }
@@ -58,7 +62,7 @@ export class TestClock {
   /**
    * Moves the clock forward, by milliseconds or a duration such as '1h30m'. When it resolves,
    * everything that expires in the store has expired, and controllers were notified of what is due.
-   * Use `waitFor` to wait for what they do.
+   * Use `waitFor` to wait for the result of their work.
    */
   async advance(by: number | string): Promise<void> {
     const ms = typeof by === 'number' ? by : durationOf(by)
@@ -80,13 +84,13 @@ export class TestClock {
   }
 
   /**
-   * The clock of the server. Only dates are moved.
+   * The clock of the server. A test moves only the wall-clock time, not the monotonic time.
    * @internal
    */
   readonly clock: Clock = { wallMs: () => this.#wallMs(), monotonicMs: systemClock.monotonicMs }
 
   /**
-   * Timers of work that waits until a time to which a test may move.
+   * Timers of the server that fire when a test moves the clock past their time.
    * @internal
    */
   readonly timers: Timers = {
@@ -110,7 +114,7 @@ export class TestClock {
   }
 
   /**
-   * The time of the store, whose leases expire when a test moves the clock.
+   * The clock of the store. Leases expire when a test moves the clock past their end.
    * @internal
    */
   readonly time: Time = {

@@ -1,5 +1,5 @@
 /**
- * A Kubernetes API server in the process of a test. It keeps everything in memory, needs no
+ * A Kubernetes API server in the process of a test. It stores everything in memory, needs no
  * installation, and leaves nothing behind.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -38,18 +38,18 @@ import { Writes } from './writes.ts'
 export type ClusterOptions = ConfigureOptions & {
   /** Receives the log entries of the server. Nothing is logged by default. */
   readonly log?: Log
-  /** The time of day at the start; the real time by default. */
+  /** The initial time of the server's clock. The default is the real time. */
   readonly now?: Date | string
   /**
-   * Whether programs in other languages can set faults, fork and so on over HTTPS, under
-   * /keelson/testing/. False by default.
+   * Whether programs in other languages can control the cluster over HTTPS under /keelson/testing/,
+   * for example to set faults and create forks. The default is false.
    */
   readonly servesControl?: boolean
 }
 
 /**
- * Starts a cluster. It is ready when the promise resolves: the default namespaces, roles and
- * service accounts exist.
+ * Starts a cluster. When the promise resolves, the cluster is ready: the default namespaces, roles
+ * and service accounts exist.
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const fault = nodeFault()
@@ -76,18 +76,18 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   }
 }
 
-/** The initial states of clusters, by their options. */
+/** Initial states of clusters, by their options. */
 const initialStates = new InitialStates()
 
 type ClusterState = {
   readonly options: ClusterOptions
   readonly config: Config
   readonly credentials: Credentials
-  /** Undefined if the cluster begins without objects. */
+  /** Undefined if the cluster starts without objects. */
   readonly state: EngineState | undefined
   /** False for a fork. */
   readonly isOrigin: boolean
-  /** The difference between the clock of the cluster and the real one. */
+  /** The difference between the clock of the cluster and the real clock. */
   readonly offsetMs: number
 }
 
@@ -102,7 +102,7 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   readonly clientCertificate: { readonly certificatePem: string; readonly keyPem: string }
   /** A kubeconfig with the client certificate. */
   readonly kubeconfig: Kubeconfig
-  /** Faults between clients and the server. */
+  /** Injects faults between clients and the server. */
   readonly faults: Faults
   /** The clock of the server. */
   readonly clock: TestClock
@@ -125,7 +125,7 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
     const connected = Promise.withResolvers<void>()
     const listener = await LazyListener.open(connected.resolve)
     const cluster = new Cluster(parts, listener)
-    // A failure is reported where the server is awaited.
+    // Errors are reported where the server is awaited.
     void connected.promise.then(() => cluster.ready()).catch(() => undefined)
     return cluster
   }
@@ -154,15 +154,15 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   }
 
   /**
-   * Resolves when the server responds to clients. A fork starts its server when it is first used;
-   * this method starts it earlier.
+   * Resolves when the server serves clients. A fork starts its server on first use; this method
+   * starts it earlier.
    */
   async ready(): Promise<void> {
     await this.#run()
   }
 
   /**
-   * Returns a kubeconfig of another user, with a client certificate. Roles and bindings determine
+   * Returns a kubeconfig for another user, with a client certificate. Roles and bindings determine
    * the permissions of the user.
    */
   kubeconfigFor(user: TestUser): Kubeconfig {
@@ -170,8 +170,8 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   }
 
   /**
-   * Writes the kubeconfig to a file, and returns its path. The file is removed when the cluster
-   * stops.
+   * Writes the kubeconfig to a file and returns the path of the file. The file is removed when the
+   * cluster stops.
    */
   kubeconfigFile(): string {
     this.#folder ??= mkdtempSync(join(tmpdir(), 'keelson-testing-'))
@@ -181,8 +181,8 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   }
 
   /**
-   * Returns a typed client of `@kubernetes/client-node`, which the caller has installed, for
-   * example with `await cluster.client(CoreV1Api)`.
+   * Returns a typed client of `@kubernetes/client-node`, which the caller must install. Example:
+   * `await cluster.client(CoreV1Api)`.
    */
   async client<T>(api: new (configuration: never) => T, user?: TestUser): Promise<T> {
     const { KubeConfig } = await import('@kubernetes/client-node')
@@ -206,25 +206,25 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
 
   /**
    * Waits until the condition returns a value that is not empty, and returns that value. The
-   * condition is checked at each write and several times a second. A condition that throws does not
-   * hold yet.
+   * condition is checked at each write and several times a second. If the condition throws, it is
+   * checked again.
    */
   waitFor<T>(condition: () => T | NotYet | Promise<T | NotYet>, options?: WaitOptions): Promise<T> {
     return waitFor(condition, (run) => this.#writes.onNext(run), options)
   }
 
   /**
-   * Returns the writes since the cluster was ready, the oldest first: all of them, or those that
-   * match the filter. The last 64 MB of objects are kept.
+   * Returns the writes since the cluster became ready, the oldest first. The filter selects some of
+   * them. The history is limited to 64 MB of objects.
    */
   history(filter: HistoryFilter = {}): Write[] {
     return this.#history.read(filter)
   }
 
   /**
-   * Returns another cluster that begins with the state of this one. Both then continue
-   * independently. They share unchanged objects, so that a fork takes the same time however many
-   * objects there are. Its server starts with its first request.
+   * Returns another cluster that starts with the state of this one. Afterwards both are
+   * independent. They share unchanged objects, so the duration of a fork does not depend on the
+   * number of objects. The server of the fork starts with the first request to it.
    */
   async fork(): Promise<Cluster> {
     await this.#run()
@@ -234,8 +234,8 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   }
 
   /**
-   * Returns the credentials of a fork. Clients that create a fork over HTTPS must not get rights in
-   * this cluster by it.
+   * Returns the credentials of a fork. A client that creates a fork over HTTPS must not gain
+   * permissions in this cluster.
    */
   #accessOfFork(): Pick<ClusterState, 'config' | 'credentials'> {
     const { options, config, credentials } = this.#parts
@@ -251,25 +251,25 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   }
 
   /**
-   * Restores all objects to the state of a snapshot. This is done by writes: resourceVersions
-   * continue, and watching clients are notified of the changes, so that controllers can continue to
-   * run. Writes that were decided before the restore are rejected, those of the server's
-   * controllers as well as those of clients. Requests that arrive meanwhile wait. Resolves when the
-   * server decides by the restored state: its roles, policies, webhooks, CRDs and controllers.
+   * Restores all objects to the state of a snapshot. The objects are written again:
+   * resourceVersions increase, and watches receive the changes, so that controllers can continue to
+   * run. Writes that are based on the earlier state are rejected, both from the server's
+   * controllers and from clients. Requests that arrive during the restore wait. Resolves when the
+   * roles, policies, webhooks, CRDs and controllers of the restored state are in effect.
    */
   async restore({ state }: Snapshot): Promise<void> {
     await this.#run()
     this.#begin()
     const leases = `${rootOf(this.#parts.config.storage.prefix)}leases/kube-system/apiserver-`
-    // The server's own lease is about the server, not about its objects.
+    // The server's own lease is kept, because it describes the server and not its objects.
     const isKept = (key: string): boolean => key.startsWith(leases)
     const rewind = (): void => this.#engine.rewind(state, { isKept, isSameObject })
     await this.#restores.restore(() => this.#history.restoring(rewind))
   }
 
   /**
-   * Restores the objects that the cluster began with (for a fork, those at the fork), and removes
-   * all faults and the history. The clock continues.
+   * Restores the initial objects of the cluster (for a fork, the objects at the time of the fork).
+   * Removes all faults and the history. The clock is not changed.
    */
   async reset(): Promise<void> {
     await this.#run()
@@ -280,7 +280,8 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   }
 
   /**
-   * Stops the cluster. Requests in progress are served, watches end, and nothing is left behind.
+   * Stops the cluster. Requests in progress are completed, watches end, and all resources are
+   * released.
    */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop()
@@ -328,8 +329,8 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   }
 
   /**
-   * Keeps the state before the first write of a test. All earlier changes are the server's own
-   * initial work.
+   * Stores the state before the first write of a test. All earlier changes are the initial work of
+   * the server.
    */
   #beforeRequest(method: string): void {
     if (this.#begun === undefined && method !== 'GET' && method !== 'HEAD') this.#begin()
@@ -346,7 +347,7 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   #createEngine(state: EngineState | undefined): MemoryEngine {
     const { time } = this.clock
     const options = {
-      // Otherwise a lease would end in the context of the request in which its timer was started.
+      // Without this, a lease would expire in the context of the request that started its timer.
       time: {
         ...time,
         every: (ms: number, run: () => void) => time.every(ms, () => this.#history.outside(run)),
@@ -364,9 +365,10 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   }
 
   /**
-   * Returns a server on the current state, which starts with its first request. Nothing writes
-   * there, neither the server nor the end of a lease. Otherwise the resourceVersion of a list would
-   * include writes that the list does not show, and a watch from there would never report them.
+   * Returns a server with a copy of the current state. It starts with its first request. Its state
+   * never changes: the server does not write, and leases do not expire. Otherwise the
+   * resourceVersion of a list would include writes that the list does not contain, and a watch from
+   * that version would not report them.
    */
   #freeze(): FrozenServer {
     const { config, options } = this.#parts
@@ -397,7 +399,7 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   }
 
   /**
-   * Calls back when the cluster has stopped.
+   * Calls `run` when the cluster has stopped.
    * @internal
    */
   onStopped(run: () => void): void {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { configure } from './configure.ts'
 import { createCredentials } from './credentials.ts'
 
-test('warnings about the flags of a test cluster go to its log', () => {
+test('warnings about the flags of a test cluster are logged by the cluster', () => {
   const logged: string[] = []
   const flags = ['--apiserver-count=2', '--feature-gates=KMSv1=true']
   configure(

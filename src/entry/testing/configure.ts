@@ -1,6 +1,6 @@
 /**
- * The configuration of a test cluster: that of `keelson serve`, with the flags that `keelson dev`
- * sets and the shared credentials.
+ * Creates the configuration of a test cluster: that of `keelson serve`, with the flags that
+ * `keelson dev` sets and with the shared credentials.
  */
 import { mastersGroup, type TokenEntry } from '../../api/user.ts'
 import { checkArgs, type Config } from '../../config/config.ts'
@@ -9,19 +9,19 @@ import { adminName, type Credentials } from './credentials.ts'
 
 export type ConfigureOptions = {
   /**
-   * Flags of `keelson serve`, such as `--feature-gates=CBORServingAndStorage=true`. Flags of the
-   * store, of addresses and of certificates have no effect.
+   * Flags of `keelson serve`, such as `--feature-gates=CBORServingAndStorage=true`. Flags for the
+   * store, for addresses and for certificates have no effect.
    */
   readonly flags?: readonly string[]
   /**
    * The controllers of kube-controller-manager that run in the server, such as garbage collection,
-   * deletion of namespaces and service accounts. All of them run by default, and none if this is
-   * `false`, as with envtest. A list has the same items as --controllers.
+   * deletion of namespaces and service accounts. By default, all of them run. With `false`, none
+   * run, as with envtest. A list has the same items as the flag --controllers.
    */
   readonly controllers?: boolean | readonly string[]
 }
 
-/** Returns the configuration. Fails with all errors of the flags. */
+/** Returns the configuration. Throws an error that contains all errors in the flags. */
 export function configure(
   { flags = [], controllers = true, log = silent }: ConfigureOptions & { readonly log?: Log },
   credentials: Credentials,
@@ -34,7 +34,7 @@ export function configure(
   const { signing } = config.controllers
   return {
     ...config,
-    // The history of writes reads stored values without a schema.
+    // Values are stored as JSON, because the history decodes them without a schema.
     storage: { ...config.storage, media: 'json' },
     network: { ...config.network, bindAddress: '127.0.0.1', port: 0 },
     tls: { ...config.tls, certificate: { kind: 'given', certificate: server } },
@@ -54,8 +54,8 @@ export function configure(
 }
 
 /**
- * Returns the configuration of service accounts. A fork that has its own keys signs with these,
- * even if a flag names a key, since the origin accepts that key.
+ * Returns the configuration of ServiceAccounts. A fork with its own keys uses these to sign tokens,
+ * even if a flag names a key, because the origin accepts the key of the flag.
  */
 function serviceAccountsOf(
   { authentication: { serviceAccounts } }: Config,
@@ -89,8 +89,8 @@ const usualFlags = [
   '--store=memory',
   '--bind-address=127.0.0.1',
   '--allow-privileged=true',
-  // Nothing in a test connects by the endpoints, and they would be rewritten as long as the cluster
-  // runs.
+  // No test connects through the endpoints of the Service `kubernetes`, and the server would renew
+  // them as long as the cluster runs.
   '--endpoint-reconciler-type=none',
 ] as const
 
@@ -98,7 +98,7 @@ function controllerFlags(controllers: boolean | readonly string[]): readonly str
   if (controllers === true)
     return ['--controllers=*,bootstrap-signer-controller,token-cleaner-controller']
   const named = controllers === false ? [] : controllers
-  // Without the controller that creates ServiceAccounts, no pod could have one.
+  // Without the controller that creates ServiceAccounts, the plugin would reject every Pod.
   const accounts = named.some((name) => name === '*' || name === 'serviceaccount-controller')
   return [
     `--controllers=${named.join(',')}`,

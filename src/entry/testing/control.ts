@@ -1,6 +1,6 @@
 /**
- * Access to the faults, the history, the clock and the states of a cluster over HTTPS, for programs
- * in other languages. All paths are under /keelson/testing/. They are authorized like any
+ * Control of a cluster over HTTPS, for programs in other languages: faults, history, clock,
+ * snapshots and forks. All paths begin with /keelson/testing/. They are authorized like any
  * non-resource path: by `cluster-admin`, or by a role with `nonResourceURLs`.
  */
 import { ApiError, toStatus } from '../../api/errors.ts'
@@ -19,15 +19,18 @@ import type { Snapshot } from './snapshot.ts'
 
 const prefix = '/keelson/testing/'
 
-/** Maximum number of faults. More are most likely set by an endless loop. */
+/** Maximum number of faults. A larger number most likely results from an endless loop. */
 const FAULTS_MAX = 200
 /** Maximum number of faults with staleRead, because each has its own server. */
 const STALE_READS_MAX = 16
-/** Maximum number of snapshots, because each holds what has changed since it was created. */
+/**
+ * Maximum number of snapshots, because each snapshot retains the objects that have changed since it
+ * was created.
+ */
 const SNAPSHOTS_MAX = 1_000
 const FORKS_MAX = 1_000
 
-/** The methods of a cluster that programs can use. */
+/** The methods of a cluster that are available to programs. */
 export type ControlledCluster = {
   readonly url: string
   readonly kubeconfig: Kubeconfig
@@ -60,7 +63,10 @@ export class Control {
     this.#cluster = cluster
   }
 
-  /** Wraps a handler. Requests for the control paths are served here, and all others by `next`. */
+  /**
+   * Wraps a handler. Requests for the control paths are served here, and all others are passed to
+   * `next`.
+   */
   around(handle: Handler, next: Handler): Handler {
     return async (request) => {
       if (!request.path.startsWith(prefix)) return next(request)
@@ -69,7 +75,7 @@ export class Control {
     }
   }
 
-  /** Forgets faults and snapshots, after the cluster was reset. */
+  /** Removes all faults and snapshots after the cluster was reset. */
   clear(): void {
     this.#faults.clear()
     this.#snapshots.clear()
@@ -82,8 +88,8 @@ export class Control {
   }
 
   /**
-   * Returns undefined if the user is authorized, and otherwise the response. Asks the server
-   * itself, with the credentials of the request.
+   * Returns undefined if the user is authorized, or else the response. Sends an access review with
+   * the credentials of the request to the server itself.
    */
   async #refusal(handle: Handler, request: ApiRequest): Promise<ApiResponse | undefined> {
     const { path, method } = request
@@ -94,7 +100,7 @@ export class Control {
       method: 'POST',
       path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
       query: new URLSearchParams(),
-      // The headers that identify the user stay, including Impersonate-User.
+      // The headers that identify the user are preserved, including Impersonate-User.
       headers: {
         ...withoutBody(request.headers),
         accept: 'application/json',
@@ -197,7 +203,7 @@ export class Control {
     [
       'POST forks',
       async (cluster) => {
-        // Forks that are being created also count.
+        // Include forks that are still being created.
         if (this.#forks.size + this.#forking >= FORKS_MAX) throw tooMany('forks', FORKS_MAX)
         this.#forking++
         const fork = await cluster.fork().finally(() => this.#forking--)
@@ -240,7 +246,7 @@ function refuseOthers(what: string, others: Fields): void {
   if (name !== undefined) throw new TypeError(`${what}: unknown field ${JSON.stringify(name)}`)
 }
 
-/** Returns the headers of a request without those about its body. */
+/** Returns the headers of a request, except for those that describe its body. */
 const withoutBody = (headers: ApiRequest['headers']): ApiRequest['headers'] =>
   Object.fromEntries(
     Object.entries(headers).filter(([name]) => !/^(?:content|transfer)-/.test(name)),

@@ -1,20 +1,20 @@
 /**
- * The keys and certificates of the clusters in this process. All clusters have the same authority
- * and the same certificates, so that a further cluster costs next to nothing and can begin with the
- * objects of another one. A client certificate of one cluster is therefore accepted by the others,
- * which does no harm among tests. Each cluster has its own bearer token and key of service
- * accounts. None of these is written to a file.
+ * The keys and certificates of the clusters in this process. All clusters share one authority and
+ * the same certificates, so that another cluster costs almost nothing and can start with the
+ * objects of an existing one. Each cluster therefore accepts the client certificates of the others,
+ * which is harmless in tests. Each cluster has its own bearer token and its own key for
+ * ServiceAccount tokens. These credentials are not written to files.
  *
- * Forks that clients request over HTTPS are different. A client that may fork may have no other
- * right, and is an administrator of the fork. Such a fork accepts what its origin accepts, but the
- * origin accepts nothing that the fork issues.
+ * Forks that clients request over HTTPS are different. The client becomes an administrator of the
+ * fork, but might have no other permission in the origin. Such a fork accepts the credentials of
+ * its origin, but the origin does not accept those of the fork.
  */
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mastersGroup } from '../../api/user.ts'
 import { type Certificate, createAuthority, issue } from '../../lib/x509/certificates.ts'
 
 export type Credentials = {
-  /** The authority of the server's certificate. */
+  /** The authority that issued the server's certificate. */
   readonly authority: Certificate
   /** The authority that issues client certificates. */
   readonly clientAuthority: Certificate
@@ -25,9 +25,12 @@ export type Credentials = {
   readonly admin: Certificate
   /** A bearer token of the same user. */
   readonly token: string
-  /** The key that signs the tokens of service accounts, in PEM. */
+  /** The private key for ServiceAccount tokens, in PEM. */
   readonly accountKeyPem: string
-  /** The keys of the origins of a fork, whose tokens are also accepted. */
+  /**
+   * The keys of the clusters from which this one was forked. Tokens signed with them are also
+   * accepted.
+   */
   readonly otherAccountKeyPems: readonly string[]
 }
 
@@ -47,12 +50,12 @@ type SharedCredentials = Pick<
   'authority' | 'clientAuthority' | 'clientCaPem' | 'server' | 'admin'
 >
 
-/** The shared credentials, which are created on first use. */
+/** The shared credentials. They are created on first use. */
 const ofProcess: { shared?: SharedCredentials } = {}
 
 /**
- * Creates the credentials of a new cluster. An ordinary fork has those of its origin, since its
- * objects may refer to tokens of the origin.
+ * Creates the credentials of a new cluster. An ordinary fork uses the credentials of its origin,
+ * because its objects might refer to tokens of the origin.
  */
 export function createCredentials(): Credentials {
   ofProcess.shared ??= createShared()
@@ -65,7 +68,8 @@ export function createCredentials(): Credentials {
 }
 
 /**
- * Creates the credentials of a fork that accepts those of its origin, and gives no rights there.
+ * Creates the credentials of a fork that accepts the credentials of its origin. They grant no
+ * permissions in the origin.
  */
 export function createForkCredentials(origin: Credentials): Credentials {
   const clientAuthority = createAuthority('keelson-testing-fork', always)
@@ -97,8 +101,9 @@ const issueAdmin = (authority: Certificate): Certificate =>
 const createToken = (): string => randomBytes(16).toString('hex')
 
 /**
- * The validity of certificates. The clock of a cluster may show any time, and clients use the real
- * time. The end is that of RFC 5280, section 4.1.2.5, for certificates without an expiration date.
+ * The validity period of certificates. It includes all times, because a cluster's clock can show
+ * any time, while clients use the real time. RFC 5280, section 4.1.2.5, defines this end for
+ * certificates without an expiration date.
  */
 const always = { fromMs: Date.UTC(1970), toMs: Date.UTC(9999, 11, 31, 23, 59, 59) } as const
 
@@ -113,7 +118,9 @@ export const issueClient = (authority: Certificate, { name, groups = [] }: TestU
     ...always,
   })
 
-/** Creates a key on an elliptic curve. An RSA key would take longer than everything else. */
+/**
+ * Creates a key on an elliptic curve. Generating an RSA key would take longer than all other steps.
+ */
 function createKey(): string {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()

@@ -17,7 +17,8 @@ const info = {
 } as const
 
 /**
- * Returns what a watch sends that ends after some events. Its source has these batches of frames.
+ * Returns the text that a watch sends if it ends after some events. The source yields these batches
+ * of frames.
  */
 function sent(
   batches: readonly (readonly string[])[],
@@ -41,7 +42,7 @@ function sent(
   return text
 }
 
-test('a watch is cut after whole events, however many frames they are sent in', () => {
+test('a watch ends after complete events, regardless of the frames that contain them', () => {
   const parts = [['a', 'b\n', 'c\n'], ['d'], ['e\nf\ng', 'h\n']]
   assert.deepEqual(
     [0, 1, 2, 3, 4, 5].map((afterEvents) => sent(parts, afterEvents, true)),

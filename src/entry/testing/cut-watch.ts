@@ -4,18 +4,18 @@ import type { FrameSource } from '../../api/request.ts'
 
 export type OpenWatch = {
   readonly info: ResourceInfo
-  /** Ends the watch after this many more events. */
+  /** Ends the watch after this number of further events. */
   readonly closeAfter: (events: number) => void
 }
 
 export type CutOptions = {
   readonly info: ResourceInfo
   /**
-   * Whether events are lines of JSON, which may be sent in parts. Otherwise each frame is one
+   * Whether events are lines of JSON, which may be split among frames. Otherwise each frame is one
    * event.
    */
   readonly isLines: boolean
-  /** Called when the watch ends, perhaps more than once. */
+  /** Called when the watch ends. It may be called more than once. */
   readonly onEnd: () => void
 }
 
@@ -37,7 +37,7 @@ export function cutFrames(
       if (isOver || left <= 0) return end()
       const taken = source.take()
       if (taken === undefined) return end()
-      // Most watches are never cut, and their events need not be counted.
+      // Most watches are never ended by a test, so their events are not counted.
       if (left === Infinity) return taken
       const { passed, events } = cut(taken, left)
       left -= events
@@ -61,7 +61,7 @@ export function cutFrames(
     left = Math.min(left, events)
     if (left > 0) return
     const ready = waiting
-    // In a later tick, like the source.
+    // Call `ready` in a later tick, as the source does.
     if (ready !== undefined) setImmediate(ready)
   }
   return { frames, watch: { info, closeAfter } }

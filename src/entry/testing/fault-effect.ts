@@ -1,4 +1,4 @@
-/** The effects of faults on the requests that they match. */
+/** The effects that faults have on matching requests. */
 import type { Reason } from '../../api/errors.ts'
 
 export type FaultEffect =
@@ -6,23 +6,26 @@ export type FaultEffect =
   | {
       readonly status: number
       readonly message?: string
-      /** The reason of the Status; by default the usual one of the code. */
+      /** The reason of the Status. The default is the usual reason for the code. */
       readonly reason?: Reason
       readonly retryAfterSeconds?: number
     }
   /**
-   * Rejects update, patch and delete with 409 Conflict, as if another client had changed the object
-   * since it was read.
+   * Rejects updates, patches and deletes with 409 Conflict, as if another client had changed the
+   * object since it was read.
    */
   | { readonly conflict: true }
-  /** Serves the request only after this time. */
+  /** Delays the request by this time. */
   | { readonly delayMs: number }
   /**
-   * Breaks the connection (the stream for HTTP/2). If `true` or 'before', the request has no
-   * effect. If 'after', it has an effect, but its response is lost.
+   * Closes the connection (for HTTP/2, the stream). With `true` or 'before', the request has no
+   * effect. With 'after', the request is executed, but the client does not receive the response.
    */
   | { readonly dropConnection: true | 'before' | 'after' }
-  /** Ends watches, open ones and new ones, each after this many more events; if `true`, at once. */
+  /**
+   * Ends open and new watches, each after this number of further events. With `true`, ends them at
+   * once.
+   */
   | { readonly closeWatch: true | { readonly afterEvents: number } }
   /**
    * Serves reads from the state at the time when the fault was set, like a server that lags behind.

@@ -54,7 +54,7 @@ for (const [match, given, expected] of cases) {
 
 const readName = (): Promise<string> => Promise.reject(new Error('it was read'))
 
-test('the body is read only if it decides', async () => {
+test('the body is read only if the result depends on it', async () => {
   assert.equal(
     await isMatch({ name: 'x', verb: 'get' }, info({ verb: 'create', name: '' }), readName),
     false,
@@ -70,7 +70,7 @@ const bytes = (field: number, ...parts: readonly Buffer[]): Buffer => {
   return Buffer.concat([Buffer.from([(field << 3) | 2, body.length]), body])
 }
 
-test('the name is read from JSON and protobuf bodies, and is empty for others', () => {
+test('the name is read from JSON and protobuf bodies, and is empty for other formats', () => {
   assert.equal(nameInBody(Buffer.from('{"metadata":{"name":"x"}}')), 'x')
   assert.equal(nameInBody(Buffer.from('{"metadata":{"generateName":"x-"}}')), '')
   for (const text of [

@@ -11,7 +11,7 @@ export type Verb =
   | 'delete'
   | 'deletecollection'
 
-/** Selects requests. An absent field matches everything. */
+/** Selects requests. An absent field matches all requests. */
 export type FaultMatch = {
   readonly verb?: Verb | readonly Verb[]
   /**
@@ -20,17 +20,20 @@ export type FaultMatch = {
    */
   readonly resource?: string
   readonly namespace?: string
-  /** The name of the object. For a create, this is the name in its body. */
+  /** The name of the object. For a create, this is the name in the request body. */
   readonly name?: string
-  /** The number of matching requests that are first served normally. */
+  /** The number of matching requests that are served normally before the fault applies. */
   readonly after?: number
-  /** The number of requests that the fault then applies to; all of them if it is absent. */
+  /**
+   * The number of requests to which the fault applies. If absent, it applies to all further
+   * requests.
+   */
   readonly times?: number
 }
 
 /**
- * Whether a fault matches a request. An object that is created has its name only in the body, so
- * `readName` is called only if the name decides.
+ * Whether a fault matches a request. For a create, the name is only in the body, so `readName` is
+ * called if the result depends on the name.
  */
 export async function isMatch(
   match: FaultMatch,
@@ -59,7 +62,8 @@ function isResource(wanted: string, { plural, group, subresource }: ResourceInfo
 }
 
 /**
- * Returns the name in a body of JSON or protobuf. Empty if the body has no name, or another format.
+ * Returns the object name in a JSON or protobuf body. Returns an empty string if the body has no
+ * name or another format.
  */
 export function nameInBody(body: Buffer): string {
   return body.subarray(0, protobufMagic.length).equals(protobufMagic)
@@ -73,7 +77,7 @@ function nameInJson(body: Buffer): string {
     const name = memberOf(memberOf(parsed, 'metadata'), 'name')
     return typeof name === 'string' ? name : ''
   } catch {
-    // The server reports what is wrong with the body.
+    // The server reports the error in the body.
     return ''
   }
 }
@@ -86,8 +90,8 @@ const memberOf = (value: unknown, key: string): unknown =>
 const protobufMagic = Buffer.from('k8s\0')
 
 /**
- * The field numbers that lead to the name: the envelope has the object in its second field, the
- * object has its metadata in the first, and the metadata has the name in the first.
+ * The field numbers on the path to the name. Field 2 of the envelope is the object, field 1 of the
+ * object is its metadata, and field 1 of the metadata is the name.
  */
 const namePath = [2, 1, 1] as const
 
@@ -97,7 +101,10 @@ function nameInProtobuf(body: Buffer): string {
   return bytes?.toString() ?? ''
 }
 
-/** Returns a field of bytes. All fields before it must also be of bytes, as they are here. */
+/**
+ * Returns a length-delimited field. All preceding fields must also be length-delimited, as they are
+ * in these messages.
+ */
 function fieldOf(message: Buffer, wanted: number): Buffer | undefined {
   let at = 0
   while (at < message.length) {
@@ -113,7 +120,7 @@ function fieldOf(message: Buffer, wanted: number): Buffer | undefined {
 }
 
 const BYTES_TYPE = 2
-/** Maximum size of a varint. The lengths of bodies take no more. */
+/** Maximum size of a varint in bytes, which is enough for the lengths of request bodies. */
 const VARINT_BYTES_MAX = 4
 
 function varint(

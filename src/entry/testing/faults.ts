@@ -1,7 +1,6 @@
 /**
- * Faults between clients and the server: errors, delays, lost connections, watches that end and
- * stale reads. They do not apply to the server's own controllers, or to the requests of the test
- * itself.
+ * Faults between clients and the server: errors, delays, lost connections, ended watches and stale
+ * reads. They do not affect the server's own controllers or requests by `cluster.request`.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ResourceInfo } from '../../api/context.ts'
@@ -22,19 +21,19 @@ import { discard } from './discard.ts'
 import type { FaultEffect } from './fault-effect.ts'
 import { type FaultMatch, isMatch, nameInBody } from './fault-match.ts'
 
-/** A server with the state of one moment, which does not change. */
+/** A server whose state is that of one moment and never changes. */
 export type FrozenServer = AsyncDisposable & { readonly handler: Handler }
 
 export type FaultsOptions = {
-  /** Keeps the current state. Its server starts with its first request. */
+  /** Returns a server with a copy of the current state. It starts with its first request. */
   readonly freeze: () => FrozenServer
 }
 
-/** A fault that was set. */
+/** A fault that a test has set. */
 export class Fault implements Disposable {
   readonly match: FaultMatch
   readonly effect: FaultEffect
-  /** The number of requests that the fault was applied to. */
+  /** The number of requests to which the fault was applied. */
   hits = 0
   /** @internal */
   readonly frozen: FrozenServer | undefined
@@ -56,7 +55,7 @@ export class Fault implements Disposable {
     this.#remove = remove
   }
 
-  /** Turns the fault off. Requests are then served as usual. */
+  /** Turns the fault off. Requests are served normally from then on. */
   off(): void {
     this.#remove(this)
   }
@@ -66,7 +65,7 @@ export class Fault implements Disposable {
   }
 
   /**
-   * Counts a request that matches. Returns whether the fault applies to it.
+   * Counts a matching request. Returns true if the fault applies to the request.
    * @internal
    */
   take(): boolean {
@@ -84,7 +83,7 @@ export class Faults {
   readonly #options: FaultsOptions
   readonly #set = new Set<Fault>()
   readonly #watches = new Set<OpenWatch>()
-  /** The servers of faults that are off, which may still serve requests. */
+  /** The servers of faults that were turned off. They may still be serving requests. */
   readonly #ending = new Set<Promise<void>>()
   #stopping = new AbortController()
 
@@ -94,9 +93,8 @@ export class Faults {
   }
 
   /**
-   * Sets a fault for requests from now on. If several faults match a request, their delays add up,
-   * and otherwise the first one applies. Fails if a field is unknown, of another type, or out of
-   * its bounds.
+   * Sets a fault for requests from now on. If several faults match a request, all delays apply, and
+   * then the first other fault. Fails if a field is unknown, of the wrong type, or out of range.
    */
   on(match: FaultMatch, effect: FaultEffect): Fault {
     checkMatch(match)
@@ -166,7 +164,7 @@ export class Faults {
     if ('staleRead' in effect && frozen !== undefined) return frozen.handler(request)
     if ('dropConnection' in effect) {
       if (effect.dropConnection === 'after') discard(await handler(request))
-      // The listener breaks the connection if there is no response.
+      // Without a response, the listener closes the connection.
       throw new Error('a fault that the test has set drops the connection')
     }
     const afterEvents =
@@ -174,7 +172,10 @@ export class Faults {
     return this.#passOn(request, handler, info, afterEvents)
   }
 
-  /** Passes a request on. Its watch ends after `afterEvents` events, if that is given. */
+  /**
+   * Passes a request to the handler. If `afterEvents` is given, the watch ends after this number of
+   * events.
+   */
   async #passOn(
     request: ApiRequest,
     handler: Handler,
@@ -198,7 +199,7 @@ export class Faults {
     }
   }
 
-  /** Waits. Returns early if the client disconnects, or if the faults are cleared. */
+  /** Waits for this time, but returns early if the client disconnects or the faults are cleared. */
   async #delay(ms: number, { signal }: ApiRequest): Promise<void> {
     await sleep(ms, undefined, { signal: AbortSignal.any([signal, this.#stopping.signal]) }).catch(
       () => undefined,
@@ -206,13 +207,13 @@ export class Faults {
   }
 }
 
-/** Returns undefined if the path does not name a resource. */
+/** Returns the resource of a request, or undefined if the path does not name a resource. */
 function infoOf(request: ApiRequest): ResourceInfo | undefined {
   try {
     const info = requestInfo(request)
     return info.kind === 'resource' ? info : undefined
   } catch (error) {
-    // The handler rejects the request.
+    // The handler reports the error.
     if (error instanceof TextError) return undefined
     throw error
   }
@@ -222,7 +223,7 @@ const nameOf = async (request: ApiRequest): Promise<string> => {
   try {
     return nameInBody(await request.body())
   } catch (error) {
-    // The handler rejects the request.
+    // The handler reports the error.
     if (error instanceof ApiError) return ''
     throw error
   }

@@ -1,4 +1,4 @@
-/** Wraps an engine, so that work that began before a restore cannot write after it. */
+/** Wraps an engine so that operations that began before a restore cannot write after it. */
 import type { Restores } from '../../lib/concurrency/restores.ts'
 import type {
   CallOptions,

@@ -17,7 +17,7 @@ const requestOf = (userAgent: string): ApiRequest => ({
   signal: new AbortController().signal,
 })
 
-test('data that is kept of requests counts toward the memory limit', async () => {
+test('request data in the history counts toward the memory limit', async () => {
   const history = new History({ wallMs: () => 0, root: '/registry/' })
   history.start()
   const held = await heldBytes(async () => {

@@ -1,7 +1,7 @@
 /**
  * Records all writes of a cluster, with the users and requests that made them. The store reports
- * each change inside of the request that made it. Objects are decoded only when the history is
- * read.
+ * each change in the asynchronous context of its request. Objects are decoded only when the history
+ * is read.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { RequestContext } from '../../api/context.ts'
@@ -36,50 +36,53 @@ type ManagedFields = {
   readonly fieldsV1?: unknown
 }
 
-/** The fields of an object that a manager owns, by its managedFields. */
+/** The fields of an object that a manager owns, from its managedFields. */
 export type FieldOwner = {
   readonly manager: string
   readonly operation: string
-  /** Empty for the object itself. */
+  /** Empty for the object itself; otherwise the subresource. */
   readonly subresource: string
   /** Paths such as `.spec.replicas` and `.spec.containers[name="x"].image`. */
   readonly fields: readonly string[]
 }
 
 export type Write = {
-  /** The resourceVersion that the object got, or had when it was deleted. */
+  /**
+   * The resourceVersion that the write assigned or, for a deletion, the object's last
+   * resourceVersion.
+   */
   readonly resourceVersion: string
-  /** The time on the clock of the cluster. */
+  /** The time according to the clock of the cluster. */
   readonly time: Date
-  /** How the object changed. */
+  /** The type of the change. */
   readonly operation: 'create' | 'update' | 'delete'
   /**
-   * The verb of the request, such as `create`, `update`, `patch` or `delete`. Empty if no request
-   * made the change, for example when an Event expires.
+   * The verb of the request, such as `create`, `update`, `patch` or `delete`. Empty if the change
+   * was not made by a request, for example if an Event expired.
    */
   readonly verb: string
   /** The plural name, such as `configmaps`. */
   readonly resource: string
   /** Empty for the core group. */
   readonly group: string
-  /** The subresource of the request; empty for the object itself. */
+  /** The subresource of the request. Empty for the object itself. */
   readonly subresource: string
   /** Empty if the resource is not namespaced. */
   readonly namespace: string
   readonly name: string
   /**
-   * The origin of the request: `client`; `test` for `cluster.request` and `restore`; `server` for
+   * The origin of the change: `client`; `test` for `cluster.request` and `restore`; `server` for
    * the server itself and its controllers.
    */
   readonly source: 'client' | 'test' | 'server'
-  /** Undefined if no request made the change. */
+  /** Undefined if the change was not made by a request. */
   readonly user: { readonly name: string; readonly groups: readonly string[] } | undefined
   readonly userAgent: string
-  /** The object after the write; undefined if it was deleted. */
+  /** The object after the write, or undefined if it was deleted. */
   readonly object: StoredObject | undefined
-  /** The object before the write; undefined if it was created. */
+  /** The object before the write, or undefined if it was created. */
   readonly before: StoredObject | undefined
-  /** The owners of fields after the write or, for a delete, before it. */
+  /** The field owners after the write or, for a deletion, before it. */
   readonly owners: readonly FieldOwner[]
 }
 
@@ -91,7 +94,7 @@ export type HistoryFilter = {
   readonly user?: string
   readonly verb?: string
   readonly source?: Write['source']
-  /** Only writes after this resourceVersion. */
+  /** Selects only writes after this resourceVersion. */
   readonly after?: string
 }
 
@@ -107,10 +110,7 @@ type HistoryEntry = {
   readonly asking: Pick<Write, 'verb' | 'subresource' | 'source' | 'user' | 'userAgent'>
 }
 
-/**
- * Maximum size of all kept objects, and of the users and requests that wrote them. The oldest
- * writes are dropped.
- */
+/** Maximum size of the recorded objects, users and requests. The oldest writes are dropped. */
 const BYTES_MAX = 64 << 20
 
 export class History {
@@ -128,14 +128,14 @@ export class History {
   }
 
   /**
-   * Starts to record. All earlier writes create the initial state of the cluster, and are not part
-   * of a test.
+   * Starts to record. Earlier writes create the initial state of the cluster and are not part of a
+   * test.
    */
   start(): void {
     this.#isOn = true
   }
 
-  /** Marks a request of the test itself. */
+  /** Marks a request as sent by the test itself. */
   ofTest(request: ApiRequest): ApiRequest {
     this.#testRequests.add(request)
     return request
@@ -153,7 +153,7 @@ export class History {
     if (asking !== undefined && 'context' in asking) asking.context = context
   }
 
-  /** Runs code that is not part of a request, even if a request started it. */
+  /** Runs code that does not count as part of a request, even if a request triggered it. */
   outside<T>(run: () => T): T {
     return this.#asking.run({ fixed: nobody }, run)
   }
@@ -168,7 +168,7 @@ export class History {
     this.#bytes = 0
   }
 
-  /** Records a commit. `before` returns the earlier value of a key. */
+  /** Records a commit. `before` returns the previous value of a key. */
   add({ events }: Commit, before: (event: FeedEvent) => VersionedValue | undefined): void {
     if (!this.#isOn) return
     const asking = this.#describe()
@@ -197,7 +197,7 @@ export class History {
       const target = targetOf(kept.event.key, this.#root)
       if (!isWanted({ ...target, ...kept.asking }, filter)) continue
       const write = toWrite(kept, target)
-      // The group of a built-in resource is only in the object.
+      // For a built-in resource, only the object contains the group.
       if (filter.group === undefined || filter.group === write.group) writes.push(write)
     }
     return writes
@@ -232,14 +232,14 @@ function bytesOf({ event, before, asking: { userAgent, user } }: HistoryEntry): 
   const characters = texts.reduce((sum, { length }) => sum + length, 0)
   return event.value.length + (before?.value.length ?? 0) + characters + ENTRY_BYTES
 }
-/** The estimated size of an entry without its data. */
+/** The estimated size of an entry, excluding its data. */
 const ENTRY_BYTES = 256
 
 type Target = Pick<Write, 'resource' | 'group' | 'namespace' | 'name'>
 
 /**
  * Parses a key: `<root><folder>/[<namespace>/]<name>`. The folder of a custom resource begins with
- * its group, which has a dot.
+ * its group, which contains a dot.
  */
 function targetOf(key: Key, root: string): Target {
   const parts = key.slice(root.length).split('/')
@@ -284,7 +284,10 @@ function toWrite({ event, timeMs, before: earlier, asking }: HistoryEntry, targe
   }
 }
 
-/** Decodes a stored value. Returns undefined for a record of the server that is not an object. */
+/**
+ * Decodes a stored value. Returns undefined for an internal record of the server that is not an
+ * object.
+ */
 function decode({
   value,
   revision,

@@ -1,6 +1,6 @@
 /**
- * `keelson/testing`: a Kubernetes API server in a test's own process (docs/testing.md). The exports
- * of this file follow semver.
+ * `keelson/testing`: a Kubernetes API server in the process of a test (docs/testing.md). The
+ * exports of this file follow semantic versioning.
  */
 export type { TestClock } from './clock.ts'
 export { Cluster, type ClusterOptions, startCluster } from './cluster.ts'

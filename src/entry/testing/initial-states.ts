@@ -1,7 +1,7 @@
 /**
- * The states of new clusters, with the objects that all clusters begin with, some 200. The first
- * cluster of each configuration creates them, unless the package has them in a file. Later clusters
- * begin with a fork of its state.
+ * Initial states of clusters, with the roughly 200 objects that every cluster starts with. The
+ * first cluster of each configuration creates the objects, unless a file in the package contains
+ * them. Later clusters start with a fork of its state.
  */
 import type { Config } from '../../config/config.ts'
 import {
@@ -17,7 +17,8 @@ import type { Writes } from './writes.ts'
 export type StartOptions = ConfigureOptions & { readonly now?: Date | string }
 
 /**
- * Maximum number of states. Suites use few configurations and times. The oldest state is dropped.
+ * Maximum number of states. Test suites use few configurations and times. When the limit is
+ * exceeded, the oldest state is dropped.
  */
 const STATES_MAX = 16
 
@@ -27,7 +28,8 @@ export class InitialStates {
   readonly #states = new Map<string, EngineState>()
 
   /**
-   * Returns the state for these options. Returns undefined if there was no cluster with them yet.
+   * Returns the state for these options, or undefined if there was no cluster with these options
+   * yet.
    */
   async get(options: StartOptions, parts: FirstObjectsOptions): Promise<EngineState | undefined> {
     const kept = this.#states.get(nameOf(options))
@@ -39,7 +41,7 @@ export class InitialStates {
     return state
   }
 
-  /** Resolves when controllers have created their objects in the default namespaces. */
+  /** Resolves when the controllers have created their objects in the default namespaces. */
   async settled(config: Config, engine: MemoryEngine, writes: Writes): Promise<void> {
     const keys = awaitedKeys(config)
     const areThere = (): boolean => keys.every((key) => engine.peek(key) !== undefined)
@@ -48,8 +50,8 @@ export class InitialStates {
   }
 
   /**
-   * Keeps a state for later clusters. Call it before a test writes, but as late as possible: then
-   * less is left to do for the next cluster.
+   * Stores a state for later clusters. Call this before a test writes, but as late as possible, so
+   * that the next cluster has less work to do at its start.
    */
   keep(options: StartOptions, state: EngineState): void {
     this.#states.set(nameOf(options), state)
@@ -58,13 +60,13 @@ export class InitialStates {
   }
 }
 
-/** Whether the file of the package has the objects of a cluster with these options. */
+/** Whether the file in the package contains the objects of a cluster with these options. */
 const isUsual = ({ flags = [], controllers = true }: StartOptions): boolean =>
   flags.length === 0 && controllers === true
 
 /**
- * Returns the key of a state. It includes the time, because objects were created at the time that
- * the clock showed.
+ * Returns the key of a state. The key includes the time, because objects contain the time of their
+ * creation.
  */
 const nameOf = ({ flags = [], controllers = true, now }: StartOptions): string =>
   JSON.stringify([flags, controllers, now ?? null])

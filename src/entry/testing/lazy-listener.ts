@@ -1,6 +1,6 @@
 /**
- * The address of a cluster that may not have a server yet. A fork has its URL at once, and the
- * first client starts its server. Connections that arrive meanwhile wait.
+ * The address of a cluster whose server may not be running yet. A fork has its URL at once, and the
+ * first client starts its server. Until then, connections wait.
  */
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -13,13 +13,13 @@ export class LazyListener {
   readonly #waiting = new Set<Socket>()
   #isHandedOver = false
 
-  /** Opens an address. `onConnection` is called for each connection until a server takes over. */
+  /** Opens an address. Until a server takes over, `onConnection` is called for each connection. */
   static async open(onConnection: () => void): Promise<LazyListener> {
     const server = createServer({ noDelay: true })
     const listener = new LazyListener(server, onConnection)
     server.listen(0, address)
     await once(server, 'listening')
-    // A cluster that a test forgot does not keep the process alive.
+    // A cluster that a test did not stop does not keep the process alive.
     server.unref()
     return listener
   }
@@ -29,7 +29,7 @@ export class LazyListener {
     server.on('connection', (socket) => {
       this.#waiting.add(socket)
       socket.on('close', () => this.#waiting.delete(socket))
-      // This stays registered after the handover, when the listener has its own handler.
+      // This handler stays registered after the handover, in addition to that of the new listener.
       socket.on('error', () => socket.destroy())
       onConnection()
     })
@@ -48,7 +48,9 @@ export class LazyListener {
     this.#waiting.clear()
   }
 
-  /** Closes the address. Does nothing after a handover, because the listener then closes it. */
+  /**
+   * Closes the address. Does nothing after a handover, because the new listener closes the address.
+   */
   close(): void {
     if (this.#isHandedOver) return
     this.#server.close()

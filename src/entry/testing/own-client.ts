@@ -1,5 +1,5 @@
 /**
- * Requests of a test itself. They go straight to the handler, without a connection and without
+ * Sends requests of the test itself directly to the handler, without a connection and without
  * faults.
  */
 import { parseJson } from '../../api/json-value.ts'
@@ -15,17 +15,17 @@ export type TestRequest = {
   readonly path: string
   /** The body, which is sent as JSON. */
   readonly body?: unknown
-  /** The content type of the body; JSON by default, and for PATCH a JSON merge patch. */
+  /** The content type of the body. The default is JSON, or a JSON merge patch for PATCH. */
   readonly contentType?: string
-  /** The user; a member of system:masters by default. */
+  /** The user. The default is a member of system:masters. */
   readonly user?: TestUser
 }
 
 export type TestResponse<T> = { readonly status: number; readonly body: T }
 
 /**
- * Sends a request. Fails only if the response does not end, such as that of a watch. The body is
- * the parsed JSON of the response, whatever `T` is.
+ * Sends a request. Fails only if the response does not end, for example for a watch. The response
+ * body is parsed as JSON and is not checked against `T`.
  */
 export async function ask<T>(
   handle: Handler,
@@ -40,7 +40,7 @@ export async function ask<T>(
   const bytes = await bytesOf(response)
   const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json')
   const body: unknown = isJson ? parseJson(bytes) : bytes.toString()
-  // The caller knows its type. As with any client of JSON, nothing checks it.
+  // The caller knows the type of the body. As in any JSON client, the type is not checked.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return { status: response.status, body: body as T }
 }
@@ -77,7 +77,7 @@ async function bytesOf({ body }: Extract<ApiResponse, { body: unknown }>): Promi
   if (Buffer.isBuffer(body)) return body
   if (!('chunks' in body)) return Buffer.concat(body)
   const copies: Buffer[] = []
-  // The memory of a chunk is reused for the next one.
+  // Copy each chunk, because its memory is reused for the next chunk.
   for await (const chunk of body.chunks) copies.push(Buffer.concat(chunk))
   return Buffer.concat(copies)
 }

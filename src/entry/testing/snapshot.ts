@@ -14,8 +14,8 @@ export class Snapshot {
 }
 
 /**
- * Whether two values have the same uid. Undefined if a value has none or is not JSON, such as an
- * encrypted one.
+ * Whether two values have the same uid. Undefined if one of them has no uid or is not JSON, such as
+ * an encrypted value.
  */
 export function isSameObject(one: Buffer, other: Buffer): boolean | undefined {
   const [uid, otherUid] = [uidOf(one), uidOf(other)]

@@ -11,7 +11,7 @@ test('the first value that is not empty is returned', async () => {
   assert.equal(await waitFor(async () => 'it', never, { timeoutMs: Infinity }), 'it')
 })
 
-test('a condition that never holds fails in time, with its last error', async () => {
+test('if the condition never holds, waitFor fails at the timeout with the last error as the cause', async () => {
   const wrong = new Error('not there')
   const waiting = waitFor(() => Promise.reject(wrong), never, { timeoutMs: 50, what: 'the pod' })
   await assert.rejects(waiting, {
@@ -20,7 +20,9 @@ test('a condition that never holds fails in time, with its last error', async ()
   })
 })
 
-test('a condition that does not settle also fails in time', { timeout: 20_000 }, async () => {
+test('if the condition does not settle, waitFor also fails at the timeout', {
+  timeout: 20_000,
+}, async () => {
   const waiting = waitFor(() => new Promise<never>(() => undefined), never, {
     timeoutMs: 50,
     what: 'the pod',

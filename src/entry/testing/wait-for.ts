@@ -1,34 +1,34 @@
 /**
- * Waits for a condition. It is checked at each write and periodically, because it may depend on
- * things outside of the cluster.
+ * Waits for a condition. It is checked at each write, and also periodically because it may depend
+ * on state outside the cluster.
  */
 import { TIMER_MS_MAX } from '../../lib/time/timers.ts'
 
 export type WaitOptions = {
   /**
-   * The time after which waiting fails; 30 s by default, because a CI machine may stall for
-   * seconds.
+   * The timeout in milliseconds. The default is 30 s, because a CI machine may stall for seconds.
    */
   readonly timeoutMs?: number
-  /** The thing that is waited for, such as "the pod", for the error. */
+  /** The awaited state, such as "the pod", for the error message. */
   readonly what?: string
 }
 
 const TIMEOUT_MS = 30_000
-/** Interval of checks that do not follow a write. */
+/** Interval of the periodic checks. */
 const POLL_MS = 25
-/** Minimum time for a check that begins late. */
+/** Minimum time for a check, even if it begins just before the timeout. */
 const ANSWER_MS_MIN = 1_000
 
 /** The values that a condition returns while it does not hold. */
 export type NotYet = undefined | null | false | '' | 0
 
-/** Calls back once, at the next write. Returns a function that cancels this. */
+/** Calls `run` once, at the next write. Returns a function that cancels the call. */
 export type OnWrite = (run: () => void) => () => void
 
 /**
- * Returns the first value of the condition that is not empty. A condition that throws does not hold
- * yet. If it never holds, its last error is the cause of the error.
+ * Returns the first value of the condition that is not empty. If the condition throws, it is
+ * checked again. If it never holds, the returned error has the last error of the condition as its
+ * cause.
  */
 export async function waitFor<T>(
   condition: () => T | NotYet | Promise<T | NotYet>,
@@ -38,7 +38,7 @@ export async function waitFor<T>(
   const endMs = performance.now() + timeoutMs
   for (;;) {
     const next = Promise.withResolvers<void>()
-    // Registered before the condition is checked, so that no write is missed.
+    // The callback is registered before the condition is checked, so that no write is missed.
     const leave = onWrite(next.resolve)
     const timer = setTimeout(next.resolve, POLL_MS)
     try {
@@ -61,7 +61,10 @@ export async function waitFor<T>(
 
 type CheckResult<T> = { readonly value?: T; readonly cause?: unknown; readonly isLate?: true }
 
-/** Checks the condition once, with a time limit: it may wait for a server that does not respond. */
+/**
+ * Checks the condition once, with a time limit, because the condition may wait for a server that
+ * does not respond.
+ */
 async function check<T>(condition: () => T | Promise<T>, endMs: number): Promise<CheckResult<T>> {
   const late = Promise.withResolvers<CheckResult<T>>()
   const leftMs = Math.max(endMs - performance.now(), ANSWER_MS_MIN)

@@ -1,4 +1,4 @@
-/** Notifies waiters when something was written. */
+/** Notifies waiters of writes. */
 export class Writes {
   #waiting = new Set<() => void>()
 
@@ -9,7 +9,7 @@ export class Writes {
     for (const run of reported) run()
   }
 
-  /** Calls back once, at the next write. Returns a function that cancels this. */
+  /** Calls `run` once, at the next write. Returns a function that cancels the call. */
   onNext(run: () => void): () => void {
     this.#waiting.add(run)
     return () => void this.#waiting.delete(run)
