@@ -1,4 +1,6 @@
-/** Pods. This file combines the rules of their parts, which are in the directory pod/. */
+/**
+ * Rules for Pods. This file combines the rules for parts of Pods, which are in the directory pod/.
+ */
 import { type FieldFault, forbiddenField } from '../../../api/field-fault.ts'
 import type { Gates } from '../../../api/gates.ts'
 import { fieldsOf, isNumber, itemsOf, type KubeObject } from '../../../api/object.ts'
@@ -53,7 +55,8 @@ export const podRules: KindRules = {
 }
 
 /**
- * Returns the grace period of a Pod. It is zero if the Pod is not bound to a node, or has ended.
+ * Returns the grace period of a Pod. It is zero if the Pod is not bound to a node or has
+ * terminated.
  */
 function graceOf(pod: KubeObject, wanted: Seconds | undefined): Seconds {
   const { nodeName = '', terminationGracePeriodSeconds } = fieldsOf(pod['spec'])

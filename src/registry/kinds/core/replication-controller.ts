@@ -27,10 +27,10 @@ export const replicationControllerRules: KindRules = {
     'status.replicas': (object) => `${numberOf(fieldsOf(object['status'])['replicas'])}`,
   },
   setDefaults,
-  // Clients expect status.replicas from the start.
+  // Clients expect status.replicas to be present from the start.
   prepareCreate: (object) => ({ ...object, status: { replicas: 0 } }),
   validate,
-  // As in kube-apiserver, an update is validated twice, and faults are reported twice.
+  // As in kube-apiserver, an update is validated twice, so each error is reported twice.
   validateUpdate: (object, _current, gates) => [
     ...validate(object, gates),
     ...validate(object, gates),
@@ -41,7 +41,7 @@ export const replicationControllerRules: KindRules = {
   }),
   warnings: (object, current, gates) => [
     ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
-    // As in kube-apiserver, the warnings are about the template from before the update.
+    // As in kube-apiserver, the warnings are about the stored template, not the new one.
     ...(isSpecChanged(object, current)
       ? podTemplateWarnings(templateOf(current ?? object), 'spec.template', gates)
       : []),
@@ -51,7 +51,7 @@ export const replicationControllerRules: KindRules = {
 
 const templateOf = (object: KubeObject): Fields => fieldsOf(fieldsOf(object['spec'])['template'])
 
-/** Sets defaults. Selector and labels default to those of the template. */
+/** Sets defaults. The selector and the labels default to the labels of the template. */
 function setDefaults(object: KubeObject): KubeObject {
   const spec = fieldsOf(object['spec'])
   const { labels } = fieldsOf(templateOf(object)['metadata'])
@@ -83,7 +83,7 @@ function validate(object: KubeObject, gates: Gates): FieldFault[] {
   ]
 }
 
-/** Returns faults with a tag, because declarative validation also covers them. */
+/** Returns errors with a tag, because declarative validation also reports them. */
 function taggedMinimum(spec: Fields, field: string): FieldFault[] {
   return faultsOf(nonNegative, spec[field], `spec.${field}`).map((fault) => ({
     ...fault,

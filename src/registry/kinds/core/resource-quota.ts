@@ -7,7 +7,7 @@ import { faultsOf, fields, type Rule } from '../../rules/rule.ts'
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 
-/** Resources that quotas can limit, besides those with a domain. */
+/** Resources that quotas can limit, in addition to resources with a domain. */
 const quotaResources = words(`
   cpu memory ephemeral-storage requests.cpu requests.memory requests.storage requests.ephemeral-storage limits.cpu
   limits.memory limits.ephemeral-storage pods resourcequotas services replicationcontrollers secrets
@@ -15,7 +15,7 @@ const quotaResources = words(`
 const podResources = words('pods cpu memory requests.cpu requests.memory limits.cpu limits.memory')
 const claimResources = words('persistentvolumeclaims requests.storage')
 
-/** Scopes, with the resources to which each can apply. */
+/** Scopes, each with the resources that it can restrict. */
 const scopes: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['Terminating', podResources],
   ['NotTerminating', podResources],
@@ -25,7 +25,7 @@ const scopes: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['CrossNamespacePodAffinity', podResources],
   ['VolumeAttributesClass', claimResources],
 ])
-/** Scopes that support only the operator Exists, without values. */
+/** Scopes that support only the operator Exists, which takes no values. */
 const plainScopes = words(
   'Terminating NotTerminating BestEffort NotBestEffort CrossNamespacePodAffinity',
 )
@@ -45,10 +45,10 @@ const amounts = resourceList((name) => {
 
 const goScopes = (names: readonly string[]): string => goStrings(names, 'core.ResourceQuotaScope')
 const areConflicting = (names: readonly string[]): boolean =>
-  // limit: pairs of this module
+  // limit: this file lists a few conflicting pairs
   conflicts.some((pair) => pair.every((name) => names.includes(name)))
 
-/** Returns the scopes that do not apply to one of the resources of the quota. */
+/** Returns the scopes that do not apply to all resources of the quota. */
 function misappliedTo(resources: readonly string[]): ReadonlySet<string> {
   const own = resources.filter(isQuotaResource)
   const misapplied = [...scopes].filter(([, fitting]) => own.some((name) => !fitting.has(name)))
@@ -69,7 +69,7 @@ const scopeList: Rule = (value, path, { faults }) => {
   if (areConflicting(names)) faults.push(invalidShown(at, shown, 'conflicting scopes'))
 }
 
-/** Rule for the scope selector. As in kube-apiserver, the paths have no index. */
+/** Rule for the scope selector. As in kube-apiserver, the paths do not contain an index. */
 const scopeSelector: Rule = (value, path, { faults }) => {
   const { scopeSelector: selector, scopes: list, hard } = fieldsOf(value)
   const at = `${path}.scopeSelector.matchExpressions`
@@ -127,7 +127,7 @@ export const resourceQuotaRules: KindRules = {
   status: { validateUpdate: (object) => faultsOf(status, object['status'], 'status') },
 }
 
-/** Refuses a change of the scopes. Their order does not matter. */
+/** Refuses a change of the scopes. A different order is not a change. */
 function validateScopes(object: KubeObject, current: KubeObject): FieldFault[] {
   const now = textsOf(fieldsOf(object['spec'])['scopes'])
   const before = new Set(textsOf(fieldsOf(current['spec'])['scopes']))

@@ -15,7 +15,7 @@ import type { KindRules } from '../../kind-rules.ts'
 import { without } from '../../object-parts.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 
-/** Maximum size of all values of a Secret together. */
+/** Maximum total size of all values of a Secret. */
 const VALUES_BYTES_MAX = 1024 * 1024
 
 const accountAnnotation = 'kubernetes.io/service-account.name'
@@ -33,7 +33,7 @@ export const secretRules: KindRules = {
   warnings: (object) => keyPairWarnings(object),
 }
 
-/** Merges stringData into data. stringData is write-only. */
+/** Merges stringData into data. Clients can write stringData, but not read it. */
 function withStringData(object: KubeObject): KubeObject {
   const { stringData, ...rest } = object
   const texts = fieldsOf(stringData)
@@ -68,7 +68,7 @@ function validate(object: KubeObject): FieldFault[] {
 
 const newFound = (): { readonly faults: FieldFault[]; bytes: number } => ({ faults: [], bytes: 0 })
 
-/** Validates the required content of each well-known type. */
+/** Validates the required content of well-known Secret types. */
 function validateContent({ type, metadata }: KubeObject, data: Fields): FieldFault[] {
   const has = (key: string): boolean => Object.hasOwn(data, key)
   const need = (key: string): FieldFault[] => (has(key) ? [] : [required(`data[${key}]`)])
@@ -101,7 +101,8 @@ function validateJson(data: Fields, key: string): FieldFault[] {
 }
 
 /**
- * Warns if the certificate and key of a TLS Secret do not match, with the texts of Go's crypto/tls.
+ * Warns if the certificate and key of a TLS Secret do not match. The warnings have the texts of
+ * Go's crypto/tls.
  */
 function keyPairWarnings(object: KubeObject): string[] {
   if (object['type'] !== 'kubernetes.io/tls') return []
@@ -114,14 +115,12 @@ function keyPairWarnings(object: KubeObject): string[] {
   return isPair(certificate, key) ? [] : ['tls: private key does not match public key']
 }
 
-/**
- * Whether a certificate and a key match. If one of them cannot be parsed, no mismatch is assumed.
- */
+/** Whether a certificate and a key match. Returns true if one of them cannot be parsed. */
 function isPair(certificatePem: string, keyPem: string): boolean {
   try {
     return new X509Certificate(certificatePem).checkPrivateKey(createPrivateKey(keyPem))
   } catch {
-    // The result only affects a warning.
+    // This result only suppresses a warning.
     return true
   }
 }

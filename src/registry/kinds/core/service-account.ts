@@ -18,7 +18,7 @@ export const serviceAccountRules: KindRules = {
   },
 }
 
-/** Reduces references to Secrets to their names. */
+/** Removes all fields except the name from references to Secrets. */
 function withPlainSecrets(object: KubeObject): KubeObject {
   const { secrets } = object
   if (!Array.isArray(secrets)) return object

@@ -1,6 +1,6 @@
 /**
- * Rules for the cluster IPs and IP families of a Service. They are validated before addresses are
- * allocated, and again afterwards.
+ * Rules for the cluster IPs and IP families of a Service. They apply both before and after
+ * addresses are allocated.
  */
 import {
   checked,
@@ -24,7 +24,8 @@ const policies = ['PreferDualStack', 'RequireDualStack', 'SingleStack'] as const
 /** Maximum number of cluster IPs: one for each IP family. */
 const IPS_MAX = 2
 /**
- * Number of addresses that are checked one by one. A longer list is refused because of its length.
+ * Maximum number of addresses that are validated one by one. A longer list is refused because of
+ * its length.
  */
 const CHECKED_IPS_MAX = 1_000
 
@@ -33,12 +34,12 @@ export function validateAddresses(spec: Fields): FieldFault[] {
   const ips = textsOf(spec['clusterIPs'])
   const shape = validateIps(spec, ips)
   const faults = [...validatePair(spec, ips), ...validateFamilies(spec), ...shape]
-  // An invalid address cannot be compared with a family.
+  // The family of an invalid address is unknown.
   if (shape.length > 0) return faults
   return [...faults, ...validateDual(ips), ...(isHeadless(spec) ? [] : validateMatch(spec, ips))]
 }
 
-/** Requires that clusterIP is the first of clusterIPs. */
+/** Requires that clusterIP equals the first item of clusterIPs. */
 function validatePair(spec: Fields, ips: readonly string[]): FieldFault[] {
   const ip = textOf(spec['clusterIP'])
   const path = 'spec.clusterIPs'

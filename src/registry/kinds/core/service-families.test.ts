@@ -14,7 +14,7 @@ function settled(spec: Fields, cluster: readonly IpFamily[], before?: Fields): u
   return [ipFamilies, ipFamilyPolicy]
 }
 
-test('the families of a new Service follow from its fields and those of the cluster', () => {
+test('the IP families of a new Service depend on its fields and on the families of the cluster', () => {
   const free = { clusterIP: 'None', clusterIPs: ['None'] }
   const prefer = { ipFamilyPolicy: 'PreferDualStack' }
   assert.deepEqual(settled({}, single), [['IPv4'], 'SingleStack'])
@@ -34,7 +34,7 @@ test('the families of a new Service follow from its fields and those of the clus
   ])
 })
 
-test('families that the cluster lacks are refused without further faults', () => {
+test('IP families that the cluster does not support are refused without reporting further errors', () => {
   assert.deepEqual(settled({ ipFamilyPolicy: 'RequireDualStack' }, single), [
     'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not configured for dual-stack services',
   ])
@@ -43,7 +43,7 @@ test('families that the cluster lacks are refused without further faults', () =>
   ])
 })
 
-test('a Service that changes to SingleStack loses its second family', () => {
+test('a Service that changes to SingleStack loses its second IP family', () => {
   const before = {
     type: 'ClusterIP',
     clusterIPs: ['10.0.0.1', 'fd00::1'],
@@ -56,7 +56,7 @@ test('a Service that changes to SingleStack loses its second family', () => {
   ])
 })
 
-test('an update without families keeps them, and removing one requires SingleStack', () => {
+test('an update without IP families keeps the stored ones, and removing one requires SingleStack', () => {
   const before = {
     type: 'ClusterIP',
     clusterIPs: ['10.0.0.1', 'fd00::1'],
@@ -70,7 +70,7 @@ test('an update without families keeps them, and removing one requires SingleSta
   ])
 })
 
-test('a Service with PreferDualStack does not change when the cluster becomes dual-stack', () => {
+test('an existing Service with PreferDualStack does not change when the cluster becomes dual-stack', () => {
   const before = {
     type: 'ClusterIP',
     clusterIPs: ['10.0.0.1'],

@@ -1,7 +1,7 @@
 /**
- * Determines the IP families of a Service from the client's fields, its addresses, and the families
- * of the cluster. If they cannot be satisfied, only these faults are reported, because the other
- * rules of Services apply after addresses have been allocated.
+ * Determines the IP families of a Service from the fields in the request, its addresses, and the
+ * families of the cluster. If this fails, only the errors found here are reported, because the
+ * other rules for Services run after addresses have been allocated.
  */
 import {
   faultsOfEach,
@@ -19,7 +19,7 @@ import { isHeadless, isSelectorless, typeOf } from './service-needs.ts'
 type FamiliesResult = { readonly spec: Fields } | { readonly faults: readonly FieldFault[] }
 
 /**
- * Determines the families. `cluster` contains the IP families of the cluster, the primary one
+ * Determines the IP families. `cluster` lists the families of the cluster, with the primary one
  * first.
  */
 export function settleFamilies(
@@ -41,8 +41,8 @@ export function settleFamilies(
   if (refused.length > 0) return { faults: refused }
   const [primary = 'IPv4'] = cluster
   if (families.length === 0) families.push(primary)
-  // A headless Service without a selector may be dual-stack in any cluster, because the client that
-  // writes its endpoints knows their families.
+  // A headless Service without a selector can be dual-stack in any cluster: a client writes its
+  // endpoints, and knows their families.
   const mayBeDual = isFree || cluster.length > 1
   if (policy !== 'SingleStack' && mayBeDual && families.length === 1)
     families.push(otherFamily(families[0]))
@@ -52,7 +52,7 @@ export function settleFamilies(
 const otherFamily = (family: string | undefined): IpFamily => (family === 'IPv4' ? 'IPv6' : 'IPv4')
 
 /**
- * Whether the families stay as they are. An existing Service with PreferDualStack does not change
+ * Whether the IP families stay unchanged. An existing Service with PreferDualStack does not change
  * when the cluster becomes dual-stack.
  */
 function isUntouched(spec: Fields, before: Fields | undefined): boolean {
@@ -69,8 +69,7 @@ function isUntouched(spec: Fields, before: Fields | undefined): boolean {
 }
 
 /**
- * Removes the second address and family if the client requests SingleStack without removing them
- * itself.
+ * Removes the second address and family if the client requests SingleStack but still sends both.
  */
 function trimmed(spec: Fields, before: Fields | undefined): Fields {
   if (before === undefined || spec['ipFamilyPolicy'] !== 'SingleStack') return spec
@@ -84,8 +83,8 @@ function trimmed(spec: Fields, before: Fields | undefined): Fields {
 }
 
 /**
- * Keeps the policy if an update omits it. The families then follow from the addresses, which are
- * also kept.
+ * Keeps the stored policy if an update omits it. The families then depend on the addresses, which
+ * are also kept.
  */
 function withPolicyOf(before: Fields | undefined, spec: Fields): Fields {
   if (before === undefined || typeOf(before) === 'ExternalName') return spec
@@ -93,7 +92,7 @@ function withPolicyOf(before: Fields | undefined, spec: Fields): Fields {
   return ipFamilyPolicy === null ? { ...spec, ipFamilyPolicy: before['ipFamilyPolicy'] } : spec
 }
 
-/** Refuses the loss of a second family or address, which requires a change of the policy. */
+/** Refuses to remove a second family or address unless the policy is SingleStack. */
 function refuseLoss(spec: Fields, before: Fields | undefined): FieldFault[] {
   const policy = textOf(spec['ipFamilyPolicy'])
   if (before === undefined || policy === 'SingleStack') return []
@@ -122,7 +121,7 @@ function addFamiliesOfAddresses(
   for (let at = families.length; at < ips.length; at++) {
     const family = parseIp(ips[at] ?? '')?.family ?? 'IPv4'
     const why = `${family} is not configured on this cluster`
-    // limit: two families of addresses
+    // limit: a cluster has at most two IP families
     if (!cluster.includes(family)) faults.push(invalidShown(`spec.clusterIPs[${at}]`, shown, why))
     families.push(family)
   }
@@ -145,7 +144,7 @@ function refuseFamilies(spec: Fields, { policy, families, cluster }: WantedFamil
       return [invalidValue(path, policy, `${needs} IP families are specified`)]
   }
   const faults = faultsOfEach(families, (family, at) =>
-    // limit: two families of addresses
+    // limit: a cluster has at most two IP families
     cluster.includes(family)
       ? []
       : [invalidValue(`spec.ipFamilies[${at}]`, family, 'not configured on this cluster')],

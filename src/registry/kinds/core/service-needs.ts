@@ -1,4 +1,7 @@
-/** Predicates for what a Service of each type has. All rules about Services use them. */
+/**
+ * Predicates for the features that each type of Service has. All rules for Services use these
+ * predicates.
+ */
 import {
   type Fields,
   fieldsOf,
@@ -15,30 +18,30 @@ export const specOf = (service: KubeObject): Fields => fieldsOf(service['spec'])
 
 export const typeOf = (spec: Fields): string => textOf(spec['type'])
 
-/** Whether the Service is headless. It then has no cluster IP, only DNS records. */
+/** Whether the Service is headless. A headless Service has only DNS records, and no cluster IP. */
 export const isHeadless = (spec: Fields): boolean => textsOf(spec['clusterIPs'])[0] === NO_ADDRESS
 
 export const isSelectorless = (spec: Fields): boolean =>
   Object.keys(fieldsOf(spec['selector'])).length === 0
 
 /**
- * Whether the Service needs a cluster IP. This is true for an unknown type, so that validation
- * reports only the type.
+ * Whether the Service needs a cluster IP. Returns true for an unknown type, so that only the
+ * invalid type is reported.
  */
 export const needsClusterIp = (spec: Fields): boolean => typeOf(spec) !== 'ExternalName'
 
-/** Whether the Service needs node ports. The server allocates those that are not set. */
+/** Whether the Service needs node ports. The server allocates node ports that are not set. */
 export const needsNodePorts = (spec: Fields): boolean =>
   typeOf(spec) === 'NodePort' ||
   (typeOf(spec) === 'LoadBalancer' && spec['allocateLoadBalancerNodePorts'] !== false)
 
-/** Whether node ports may be set, whether or not the server allocates them. */
+/** Whether the Service can have node ports, even if the server does not allocate them. */
 export const mayHaveNodePorts = (spec: Fields): boolean =>
   typeOf(spec) === 'NodePort' || typeOf(spec) === 'LoadBalancer'
 
 /**
- * Whether the Service needs a health check port, at which nodes report if they have a local
- * endpoint.
+ * Whether the Service needs a health check node port, on which nodes report whether they have a
+ * local endpoint.
  */
 export const needsHealthPort = (spec: Fields): boolean =>
   typeOf(spec) === 'LoadBalancer' && spec['externalTrafficPolicy'] === 'Local'

@@ -69,7 +69,7 @@ function validateNoNodePort({ nodePort }: Fields, at: number): FieldFault[] {
   ]
 }
 
-/** Refuses repeated ports. A port may occur once per protocol, and so may a node port. */
+/** Refuses duplicate ports and node ports. Each can be used once per protocol. */
 function validateDistinct(ports: readonly Fields[]): FieldFault[] {
   const nodePorts = once('node ports', () => new Set<string>())
   const ofNodePorts = faultsOfEach(ports, ({ nodePort, protocol }, at) => {

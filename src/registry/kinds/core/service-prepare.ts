@@ -1,7 +1,7 @@
 /**
- * Keeps, defaults and drops fields of a Service before validation. Clients that do not know
- * allocated fields must be able to write back what they once sent. A change of type drops the
- * fields that the new type cannot have.
+ * Prepares the fields of a Service before validation. Allocated fields are kept if a client that
+ * does not know them omits them. If the type changes, fields that the new type cannot have are
+ * dropped.
  */
 import {
   type Fields,
@@ -27,14 +27,14 @@ import {
 
 export function prepareUpdate(object: KubeObject, current: KubeObject): KubeObject {
   const before = specOf(current)
-  // The list of addresses must be complete before it is compared with the stored list.
+  // The address list must be complete before it is compared with the stored list.
   const spec = withoutMisplaced(pluralOf(withAllocated(specOf(object), before), before), before)
   const prepared = { ...object, spec }
   if (typeOf(spec) === 'LoadBalancer' || !isFields(object['status'])) return prepared
   return { ...prepared, status: { ...object['status'], loadBalancer: {} } }
 }
 
-/** Completes clusterIPs for old clients, which set only clusterIP. */
+/** Sets clusterIPs for old clients, which set only clusterIP. */
 export function withPlural(object: KubeObject): KubeObject {
   const spec = specOf(object)
   const ip = textOf(spec['clusterIP'])
@@ -42,7 +42,7 @@ export function withPlural(object: KubeObject): KubeObject {
   return { ...object, spec: { ...spec, clusterIPs: [ip] } }
 }
 
-/** Makes clusterIPs follow clusterIP if the client kept, changed or removed only clusterIP. */
+/** Adjusts clusterIPs to clusterIP, if the request changes, removes or keeps only clusterIP. */
 function pluralOf(spec: Fields, before: Fields): Fields {
   const ip = textOf(spec['clusterIP'])
   if (ip === textOf(before['clusterIP'])) {
@@ -54,7 +54,7 @@ function pluralOf(spec: Fields, before: Fields): Fields {
   return { ...spec, clusterIPs: ip === '' ? [] : [ip] }
 }
 
-/** Keeps allocated fields that the client omitted. */
+/** Keeps allocated fields that are missing in the request. */
 function withAllocated(given: Fields, before: Fields): Fields {
   let spec = given
   if (needsClusterIp(before) && needsClusterIp(spec)) {
@@ -74,8 +74,8 @@ function withAllocated(given: Fields, before: Fields): Fields {
 }
 
 /**
- * Gives a port without a node port the stored one of the same name, unless another port uses it
- * now.
+ * Gives each port without a node port the stored node port of the same name, unless another port
+ * now uses it.
  */
 function withNodePorts(spec: Fields, before: Fields): Fields {
   const byName = new Map(
@@ -91,8 +91,8 @@ function withNodePorts(spec: Fields, before: Fields): Fields {
 }
 
 /**
- * Drops fields that the new type cannot have and that the client did not change. If the client did
- * change them, validation decides.
+ * Drops fields that the new type cannot have, if they are unchanged. If the client changed them,
+ * they are kept for validation to refuse.
  */
 function withoutMisplaced(spec: Fields, before: Fields): Fields {
   const dropped = new Set<string>()
@@ -110,7 +110,7 @@ function withoutMisplaced(spec: Fields, before: Fields): Fields {
     dropUnchanged(['allocateLoadBalancerNodePorts', 'loadBalancerClass'])
   }
   const kept = Object.fromEntries(Object.entries(spec).filter(([name]) => !dropped.has(name)))
-  // Ports may have been added or removed, provided that no node port is new.
+  // The same update can add or remove ports. Node ports are dropped only if none of them is new.
   const known = new Set(nodePortsOf(before))
   const losesPorts =
     mayHaveNodePorts(before) &&

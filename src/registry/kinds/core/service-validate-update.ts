@@ -1,5 +1,5 @@
 /**
- * Rules for updates of a Service. Its primary cluster IP is immutable, and so are fields on which
+ * Rules for updates of a Service. The primary cluster IP is immutable, and so are fields on which
  * other components rely.
  */
 import {
@@ -33,8 +33,8 @@ export function validateUpdate(
 }
 
 /**
- * Validates changes of addresses. A second address may be added or removed. Removing it also
- * requires the policy SingleStack.
+ * Validates changes of addresses. A second address can be added. It can be removed if the policy is
+ * SingleStack.
  */
 function validateAddressChange(spec: Fields, before: Fields): FieldFault[] {
   if (typeOf(spec) === 'ExternalName' || typeOf(before) === 'ExternalName') return []

@@ -40,7 +40,7 @@ export const trafficPolicies = ['Cluster', 'Local'] as const
 const trafficDistributions = ['PreferClose'] as const
 const moreDistributions = ['PreferClose', 'PreferSameZone', 'PreferSameNode'] as const
 const AFFINITY_SECONDS_MAX = 86_400
-/** Older form of spec.loadBalancerSourceRanges. */
+/** Annotation that was used before spec.loadBalancerSourceRanges existed. */
 const sourceRangesAnnotation = 'service.beta.kubernetes.io/load-balancer-source-ranges'
 const onlyForLoadBalancers = "may only be used when `type` is 'LoadBalancer'"
 
@@ -74,7 +74,7 @@ export function validateStatus(object: KubeObject): FieldFault[] {
   return [...faultsOfEach(points, (point, at) => validateIngressPoint(`${path}[${at}]`, point))]
 }
 
-/** Validates loadBalancerClass. As in kube-apiserver, an update validates it a second time. */
+/** Validates loadBalancerClass. As in kube-apiserver, updates validate it twice. */
 export function validateClass(spec: Fields): FieldFault[] {
   const { loadBalancerClass: name } = spec
   if (typeof name !== 'string') return []
@@ -94,7 +94,7 @@ function validateTopology({ metadata: { annotations } }: KubeObject): FieldFault
   return [invalidValue(`metadata.annotations[${modeAnnotation}]`, mode, why)]
 }
 
-/** Validates the fields that each type requires or forbids. */
+/** Validates which fields are present. Each type requires some fields and forbids others. */
 function validatePresence(spec: Fields): FieldFault[] {
   const type = typeOf(spec)
   if (type === 'ExternalName') return validateExternalName(spec)
@@ -145,8 +145,8 @@ function validateExternalIp(path: string, ip: string): FieldFault[] {
 }
 
 /**
- * Validates source ranges. The annotation is checked only if the field is absent. Spaces around a
- * range are accepted, because the annotation has always allowed them.
+ * Validates source ranges. The annotation is validated only if the field is absent. Spaces around a
+ * range are accepted for compatibility with the annotation.
  */
 function validateSourceRanges(object: KubeObject): FieldFault[] {
   const spec = specOf(object)

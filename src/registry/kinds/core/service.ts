@@ -1,6 +1,6 @@
 /**
- * Defaults of Services. The files beside this one contain their rules; src/request/allocators
- * allocates addresses and ports.
+ * Defaults of Services. Other files in this directory contain their rules. The files in
+ * src/request/allocators allocate addresses and ports.
  */
 import { parseIp } from '../../../api/ip.ts'
 import {
@@ -20,7 +20,7 @@ import { trafficPolicies, validate, validateStatus } from './service-validate.ts
 import { validateUpdate } from './service-validate-update.ts'
 import { warnings } from './service-warnings.ts'
 
-/** Default timeout of session affinity: three hours. */
+/** Default timeout of session affinity, which is three hours. */
 const AFFINITY_SECONDS = 10_800
 
 export const serviceRules: KindRules = {
@@ -45,7 +45,8 @@ export const serviceRules: KindRules = {
 }
 
 /**
- * Completes a stored Service. Servers from before dual-stack stored one address and no families.
+ * Completes a stored Service. Servers without dual-stack support stored a single address and no IP
+ * families.
  */
 function withFamilies(object: KubeObject, { ipFamily }: ClusterFacts): KubeObject {
   const spec = specOf(object)
@@ -66,8 +67,8 @@ function withFamilies(object: KubeObject, { ipFamily }: ClusterFacts): KubeObjec
 }
 
 /**
- * Drops a valid internalTrafficPolicy from an ExternalName Service, which cannot have one. An
- * invalid one is kept, so that validation refuses it.
+ * Drops a valid internalTrafficPolicy from an ExternalName Service, to which it does not apply. An
+ * invalid value is kept, so that validation refuses it.
  */
 function withoutTrafficPolicy(object: KubeObject): KubeObject {
   const spec = specOf(object)
@@ -95,7 +96,7 @@ function withDefaults(given: Fields): Fields {
   }
 }
 
-/** Returns the configuration of session affinity. Without affinity, it is dropped. */
+/** Returns the configuration of session affinity. Without session affinity, it is removed. */
 function affinityConfig(affinity: string, given: Fields[string]): Fields {
   if (affinity === 'None') return {}
   const isSet = (fieldsOf(fieldsOf(given)['clientIP'])['timeoutSeconds'] ?? null) !== null
@@ -105,7 +106,7 @@ function affinityConfig(affinity: string, given: Fields[string]): Fields {
   return isFields(given) ? { sessionAffinityConfig: given } : {}
 }
 
-/** Sets the default ipMode of a load balancer's addresses, which is VIP. */
+/** Sets the ipMode of load balancer addresses to its default, VIP. */
 function withIpModes(object: KubeObject): KubeObject {
   const status = fieldsOf(object['status'])
   const loadBalancer = fieldsOf(status['loadBalancer'])

@@ -64,14 +64,17 @@ export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   ['core/v1 ServicePort', { fields: {}, set: withTargetPort }],
 ]
 
-/** Makes the deprecated `serviceAccount` mirror `serviceAccountName`, which takes precedence. */
+/**
+ * Copies `serviceAccountName` to the deprecated field `serviceAccount`, or vice versa.
+ * serviceAccountName takes precedence.
+ */
 function mirrorAccount(spec: Fields): Fields {
   const account = spec['serviceAccountName'] ?? spec['serviceAccount']
   if (account === undefined || spec['serviceAccount'] === spec['serviceAccountName']) return spec
   return { ...spec, serviceAccountName: account, serviceAccount: account }
 }
 
-/** Makes a volume without a source an emptyDir. */
+/** Sets emptyDir in a volume without a source. */
 function withVolumeSource(volume: Fields): Fields {
   const hasSource = Object.keys(volume).some((name) => name !== 'name')
   return hasSource ? volume : { ...volume, emptyDir: {} }
@@ -85,8 +88,8 @@ function withTargetPort(port: Fields): Fields {
 }
 
 /**
- * Sets defaults of the spec. They are not defaults of the spec's type, because a VolumeAttachment
- * may also contain a spec.
+ * Sets the defaults of the spec of a PersistentVolume. They do not apply to the type of the spec,
+ * which is also used in VolumeAttachment.
  */
 function withVolumeDefaults(volume: Fields): Fields {
   const spec = fieldsOf(volume['spec'])

@@ -1,14 +1,14 @@
 /**
- * The Secrets to which a PersistentVolume refers and which a kubelet must read to mount it. Secrets
- * that only controllers need are not included.
+ * Finds the Secrets of a PersistentVolume that a kubelet must read to mount the volume. Secrets
+ * that only controllers use are not included.
  */
 import { type Fields, fieldsOf, textOf } from '../../../api/object.ts'
 
 export type SecretReference = { readonly namespace: string; readonly name: string }
 
 /**
- * Sources whose references have no namespace in older objects. They then refer to the namespace of
- * the claim.
+ * Sources whose Secret references have no namespace in older objects. The Secret is then in the
+ * namespace of the claim.
  */
 const inNamespaceOfClaim = ['cephfs', 'flexVolume', 'rbd', 'scaleIO', 'iscsi'] as const
 const withNamespace = ['cinder', 'storageos'] as const

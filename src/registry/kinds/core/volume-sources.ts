@@ -1,6 +1,6 @@
 /**
- * Volume sources of a PersistentVolume. Most are those of Pods, but references to Secrets have a
- * namespace here.
+ * Rules for the volume sources of a PersistentVolume. Most sources are the same as in Pods, but
+ * references to Secrets have a namespace.
  */
 import { forbiddenField, invalidValue, required } from '../../../api/field-fault.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
@@ -88,8 +88,8 @@ export const sourceNames = [
 ] as const
 
 /**
- * Rule for the volume source. Exactly one is allowed, but kube-apiserver accepts a flexVolume after
- * another source.
+ * Rule for the volume source. Exactly one source is allowed, except that kube-apiserver accepts a
+ * flexVolume in addition to an earlier source.
  */
 export const volumeSource: Rule = (value, path, check) => {
   const spec = fieldsOf(value)

@@ -59,8 +59,8 @@ export const endpointSliceRules: KindRules = {
 }
 
 /**
- * Removes deprecatedTopology, because this version has fields for the topology. That of an older
- * version is kept until the endpoints change.
+ * Drops deprecatedTopology, because v1 has fields that replace it. If it is stored, it is kept
+ * until the endpoints change.
  */
 function withoutTopology(object: KubeObject, current?: KubeObject): KubeObject {
   const { endpoints } = object
@@ -151,7 +151,7 @@ function validateAddress(
       const faults = checked(item, address, type === 'IPv4' ? checkIp : checkCanonicalIp)
       if (faults.length > 0) return faults
       const isOther = parseIp(address)?.family !== type
-      // As in kube-apiserver, the path has no index here.
+      // As in kube-apiserver, the path does not contain an index.
       const family = isOther ? [invalidValue(path, address, `must be an ${type} address`)] : []
       return [...family, ...validateTarget(item, address)]
     }
@@ -174,7 +174,7 @@ function validateZones(path: string, zones: Json | undefined): FieldFault[] {
   if (length > ZONE_HINTS_MAX) return [tooMany(path, length, ZONE_HINTS_MAX)]
   const names = itemsOf(zones).map(({ name }) => textOf(name))
   return faultsOfEach(names, (name, at) => [
-    // limit: ZONE_HINTS_MAX
+    // limit: ZONE_HINTS_MAX names
     ...(names.indexOf(name) < at ? [duplicate(`${path}[${at}].name`, name)] : []),
     ...checked(`${path}[${at}].name`, name, checkLabelValue),
   ])

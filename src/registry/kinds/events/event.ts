@@ -1,6 +1,7 @@
 /**
- * Events of the core group and of events.k8s.io are the same objects in two versions. They are
- * stored as core events, to which the rules apply. Validation is stricter through events.k8s.io.
+ * Rules for Events. Events of the core group and of events.k8s.io are two versions of the same
+ * objects. They are stored and validated as core Events. Requests through events.k8s.io are
+ * validated more strictly.
  */
 import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { goTime } from '../../../api/go-value.ts'
@@ -53,7 +54,7 @@ export const newEventRules: KindRules = {
   validateUpdate: (event, current) => validateChange(toStored(event), toStored(current)),
 }
 
-/** Field names of events.k8s.io, each with its name in the core group. */
+/** Pairs of field names: the name in events.k8s.io, and the name in the core group. */
 const names: readonly (readonly [string, string])[] = [
   ['regarding', 'involvedObject'],
   ['note', 'message'],
@@ -84,8 +85,8 @@ function renamed(event: KubeObject, by: ReadonlyMap<string, string>): KubeObject
 }
 
 /**
- * Validates the rules of both versions. `controllerField` is the name of the reporting controller's
- * field in the version that was written.
+ * Validates the rules that both versions share. `controllerField` is the name of the reporting
+ * controller's field in the requested version.
  */
 function validateBasics(event: KubeObject, controllerField: string): FieldFault[] {
   const { namespace = '' } = event.metadata
@@ -146,7 +147,7 @@ function validateSeries(event: KubeObject): FieldFault[] {
   return faults
 }
 
-/** Immutable fields in the order of kube-apiserver, which validates the reason twice. */
+/** Immutable fields in kube-apiserver's order. kube-apiserver compares the reason twice. */
 const fixedFields = [
   'involvedObject',
   'reason',

@@ -124,7 +124,7 @@ function validateRule(rule: Fields, path: string): FieldFault[] {
   ]
 }
 
-/** Field of a subject for each kind. */
+/** Kinds of subjects, each with its field. */
 const partOfKind: readonly (readonly [string, string])[] = [
   ['ServiceAccount', 'serviceAccount'],
   ['User', 'user'],
@@ -239,7 +239,7 @@ function validateVerbs(given: readonly string[], path: string): FieldFault[] {
 
 type Names = {
   readonly absent: string
-  /** Name of the items that must not occur beside `*`, as messages use it. */
+  /** Name of the items that must not occur together with `*`, as used in messages. */
   readonly others: string
   readonly check?: (name: string, path: string) => FieldFault[]
 }

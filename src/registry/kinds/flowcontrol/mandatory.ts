@@ -1,6 +1,6 @@
 /**
- * Mandatory objects of API Priority and Fairness: for exempt requests, and for requests that
- * nothing else matches.
+ * The mandatory FlowSchemas and PriorityLevelConfigurations of API Priority and Fairness: for
+ * exempt requests, and for requests that no other FlowSchema matches.
  */
 import type { Fields } from '../../../api/object.ts'
 
@@ -13,7 +13,7 @@ const everything: Fields = {
 
 const ofGroup = (name: string): Fields => ({ kind: 'Group', group: { name } })
 
-/** Specs of the mandatory FlowSchemas, by name. */
+/** Specs of the mandatory FlowSchemas, keyed by name. */
 export const mandatoryFlowSchemas: ReadonlyMap<string, Fields> = new Map([
   [
     'exempt',

@@ -21,14 +21,14 @@ import { validateConditionTypes } from './status.ts'
 
 const QUEUES_MAX = 10_000_000
 /**
- * Maximum entropy of shuffle sharding. The hash of a flow has 64 bits, and shuffle sharding must
- * leave some of them unused.
+ * Maximum entropy of shuffle sharding. A flow's hash has 64 bits, and shuffle sharding must not use
+ * all of them.
  */
 const ENTROPY_BITS_MAX = 60
 const PERCENT_MAX = 100
 /**
- * Annotation with which an older version preserved a zero that it would have replaced by the
- * default.
+ * Annotation that older versions used to preserve an explicit zero, which they would otherwise
+ * replace by the default.
  */
 const zeroSharesAnnotation = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares'
 
@@ -154,7 +154,8 @@ function validateQueuing(queuing: Fields, path: string): FieldFault[] {
 }
 
 /**
- * Returns the entropy of dealing a hand of queues from a deck: the logarithm of the number of ways.
+ * Returns the entropy of dealing a hand of queues from a deck: the base-2 logarithm of the number
+ * of ways to deal it, rounded up.
  */
 function entropyBits(deckSize: number, handSize: number): number {
   let bits = 0
@@ -164,7 +165,8 @@ function entropyBits(deckSize: number, handSize: number): number {
 }
 
 /**
- * Validates that a mandatory level is unchanged. Only spec.exempt of the exempt level may change.
+ * Validates that a mandatory level is unchanged. The only exception is spec.exempt of the level
+ * `exempt`.
  */
 function validateMandatory(spec: Fields, name: string): FieldFault[] {
   const fixed = mandatoryPriorityLevels.get(name)

@@ -3,7 +3,10 @@ import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.
 import { repeatsIn } from '../../../lib/scheduling/long-lists.ts'
 import { mapEach } from '../../../lib/scheduling/parts.ts'
 
-/** Validates the conditions of both kinds. Only their types are validated. */
+/**
+ * Validates the types of the conditions of FlowSchemas and PriorityLevelConfigurations. Nothing
+ * else in conditions is validated.
+ */
 export function validateConditionTypes(object: KubeObject): FieldFault[] {
   const types = mapEach(
     'types of flow conditions',

@@ -20,14 +20,14 @@ const faultsOf = (spec: Fields): readonly string[] =>
 
 const parameters = { kind: 'Settings', name: 's' }
 
-test('the parameters of an IngressClass are an object of the cluster by default', () => {
+test('the parameters of an IngressClass refer to a cluster-scoped object by default', () => {
   assert.deepEqual(classWith({ parameters })['spec'], {
     controller: 'example.com/c',
     parameters: { ...parameters, scope: 'Cluster' },
   })
 })
 
-test('the controller of an IngressClass has a domain and a path', () => {
+test('the controller of an IngressClass must consist of a domain and a path', () => {
   assert.deepEqual(faultsOf({}), [])
   assert.deepEqual(faultsOf({ controller: '' }), ['spec.controller: Required value'])
   assert.deepEqual(faultsOf({ controller: 'nginx' }), [
@@ -46,7 +46,7 @@ test('parameters of an IngressClass have a namespace if and only if their scope 
   ])
 })
 
-test('the controller of an IngressClass cannot be changed', () => {
+test('the controller of an IngressClass is immutable', () => {
   const faults = rules.validateUpdate(classWith({ controller: 'example.com/d' }), classWith({}))
   assert.deepEqual(
     faults.map(({ message }) => message),

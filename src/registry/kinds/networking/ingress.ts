@@ -25,10 +25,10 @@ import { notAName, validateIngressPoint } from '../../rules/load-balancer-status
 import { checkPortName, checkPortNumber } from '../../rules/ports.ts'
 import { validateTypedReference } from '../../rules/references.ts'
 
-/** Annotation that named the class before there was a field for it. */
+/** Annotation that specified the ingress class before the field existed. */
 const classAnnotation = 'kubernetes.io/ingress.class'
 const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix'] as const
-/** Sequences that a path must not contain. It must not end with those of `badEnds`. */
+/** Sequences that a path must not contain. In addition, it must not end with one of `badEnds`. */
 const badSequences = ['//', '/./', '/../', '%2f', '%2F'] as const
 const badEnds = ['/..', '/.'] as const
 
@@ -125,7 +125,7 @@ function validateBackend(path: string, { service, resource }: Fields): FieldFaul
 }
 
 /**
- * Validates a port. If name and number are both set or both absent, the fault has the path of the
+ * Validates a port. If name and number are both set or both absent, the error has the path of the
  * backend.
  */
 function validateBackendPort(path: string, port: Fields): FieldFault[] {
@@ -155,8 +155,8 @@ function validateStatus({ status }: KubeObject): FieldFault[] {
 }
 
 /**
- * Requires that annotation and field agree. This applies only on create, because old objects may
- * differ.
+ * Requires that the annotation and the field agree. This applies only on create, because stored
+ * objects can have different values.
  */
 function validateClassAnnotation({ metadata, spec }: KubeObject): FieldFault[] {
   const annotated = metadata.annotations?.[classAnnotation]

@@ -15,7 +15,7 @@ import { validateSegment } from '../../rules/references.ts'
 
 const path = 'spec.parentRef'
 
-/** IPAddress: an allocated address, which is the name of the object. */
+/** Rules for IPAddress. The name of the object is an allocated IP address. */
 export const ipAddressRules: KindRules = {
   strategy: { names: 'ip' },
   usesGenerateNameVerbatim: true,

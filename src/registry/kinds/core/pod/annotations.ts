@@ -1,4 +1,7 @@
-/** Annotations that preceded fields, and annotations on which other components act. */
+/**
+ * Rules for annotations that have since been replaced by fields, and for annotations that other
+ * components use.
+ */
 import {
   faultsOfEach,
   type FieldFault,
@@ -21,7 +24,7 @@ export const podSeccomp = 'seccomp.security.alpha.kubernetes.io/pod'
 export const containerSeccomp = 'container.seccomp.security.alpha.kubernetes.io/'
 export const appArmorPrefix = 'container.apparmor.security.beta.kubernetes.io/'
 
-/** Validates the annotations of a Pod. `path` is the path of the annotations. */
+/** Validates the annotations of a Pod, which are at `path`. */
 export function validatePodAnnotations(pod: Fields, path: string, gates: Gates): FieldFault[] {
   const spec = fieldsOf(pod['spec'])
   const annotations = entriesOf(fieldsOf(pod['metadata'])['annotations'])
@@ -83,8 +86,8 @@ const isAppArmorProfile = (profile: string): boolean =>
   profile.startsWith('localhost/')
 
 /**
- * Returns the profile type and the file that an annotation names. Undefined if the annotation has
- * another form.
+ * Returns the profile type and the file that an annotation specifies. Undefined if the annotation
+ * has another format.
  */
 export function profileOf(
   annotation: string,
@@ -96,7 +99,7 @@ export function profileOf(
   return { type: 'Localhost', localhostProfile: annotation.slice('localhost/'.length) }
 }
 
-/** Requires that an annotation of a new Pod agrees with the field that replaces it. */
+/** Requires that an annotation of a new Pod has the same value as the field that replaces it. */
 export function validateSaidTwice(pod: Fields): FieldFault[] {
   const spec = fieldsOf(pod['spec'])
   const annotations = fieldsOf(fieldsOf(pod['metadata'])['annotations'])

@@ -1,16 +1,18 @@
-/** Facts about the whole Pod for the rules of its parts. */
+/** Context of the rules for parts of a Pod: facts about the whole Pod. */
 import type { Fields } from '../../../../api/object.ts'
 import type { Check, Rule } from '../../../rules/rule.ts'
 
 export type PodCheck = Check & {
   readonly spec: Fields
-  /** Volumes that containers may use, by name. Volumes with invalid names are missing. */
+  /**
+   * Volumes that containers can use, keyed by name. Volumes with invalid names are not included.
+   */
   readonly volumes: ReadonlyMap<string, Fields>
-  /** Names of the Pod's resource claims, and how messages print them. */
+  /** Names of the Pod's resource claims, and the form in which messages show them. */
   readonly claims: { readonly names: ReadonlySet<string>; readonly shown: string }
-  /** Undefined in a template, whose Pods get names later. */
+  /** Undefined in a template, because Pods created from a template get their names later. */
   readonly podName: string | undefined
-  /** Whether the Pod is the mirror of a static Pod. */
+  /** Whether the Pod is the mirror Pod of a static Pod. */
   readonly isStatic: boolean
 }
 

@@ -1,4 +1,7 @@
-/** Rules for the containers of all three lists: common rules, and those of each list. */
+/**
+ * Rules for containers, init containers and ephemeral containers: common rules, and rules for each
+ * of the three lists.
+ */
 import {
   duplicate,
   forbiddenField,
@@ -40,8 +43,8 @@ import { usedClaims } from './resource-claims.ts'
 import { containerSecurity } from './security.ts'
 
 /**
- * Rule against whitespace around the image name of a Pod. The image of a template is validated when
- * a Pod is created from it.
+ * Refuses whitespace around the image name of a Pod. The image of a template is not validated until
+ * a Pod is created from the template.
  */
 export const imagePadding: Rule = named((name) =>
   name.trim() === name ? [] : ['must not have leading or trailing whitespace'],
@@ -70,8 +73,8 @@ const ports: Rule = (value, path, check) => {
 const restartPolicies = ['NotRequired', 'RestartContainer'] as const
 
 /**
- * Rule for resize policies. Faults have the path of the list rather than the item, except for
- * duplicates.
+ * Rule for resize policies. Except for duplicates, errors have the path of the list instead of the
+ * item.
  */
 const resizePolicy: PodRule = (value, path, check) => {
   const names = once('resources of resize policies', () => new Set<string>())
@@ -105,7 +108,7 @@ const containerResources: PodRule = (value, path, check) => {
   usedClaims(fieldsOf(value)['claims'], `${path}.claims`, check)
 }
 
-/** Rules for all containers, in the order in which faults are reported. */
+/** Rules that apply to all containers, in the order in which errors are reported. */
 const anyContainer: PodRule = all<PodCheck>(
   fields({
     name: needed(named(checkDnsLabel)),
@@ -130,8 +133,8 @@ const anyContainer: PodRule = all<PodCheck>(
 const onlyForInit: Rule = forbidden('may not be set for non-init containers')
 
 /**
- * Validates the containers. Names are unique in this list, and the other lists must not repeat
- * them.
+ * Validates the containers. Their names must be unique in this list, and must not be used in the
+ * other two lists.
  */
 export function containers(spec: Fields, path: string, check: PodCheck): void {
   const list = itemsOf(spec['containers'])
@@ -188,7 +191,7 @@ const forbiddenForEphemeral: Rule = (value, path, { faults }) => {
   const container = fieldsOf(value)
   for (const name of notForEphemeral) {
     const given = container[name]
-    // An empty value is not absent, except for resources, which is not a pointer in Go.
+    // An empty value does not count as absent, except for resources, which is not a pointer in Go.
     if (given !== undefined && !(name === 'resources' && isUnset(given)))
       faults.push(forbiddenField(`${path}.${name}`, notEphemeral))
   }
@@ -235,7 +238,10 @@ function checkName(
   if (!addKey(names, text)) check.faults.push(duplicate(`${path}.name`, text))
 }
 
-/** Validates host ports. Each can be used only once; `taken` contains the ports that were seen. */
+/**
+ * Validates host ports. Each can be used only once; `taken` contains the ports of previous
+ * containers.
+ */
 function hostPorts(
   container: Fields,
   path: string,
@@ -253,14 +259,13 @@ function hostPorts(
 }
 
 /**
- * Validates the ports of a Pod with hostNetwork, where the port of a container is the port of the
- * node.
+ * Validates the ports of a Pod with hostNetwork. There, each container port is also the host port.
  */
 export function hostNetworkPorts(spec: Fields, path: string, check: PodCheck): void {
   if (spec['hostNetwork'] !== true) return
   eachIn(itemsOf(spec['containers']), check, ({ ports: list }, at, inner) => {
     eachIn(itemsOf(list), inner, ({ hostPort, containerPort }, index, { faults }) => {
-      // The host port may be absent in a template.
+      // In a template, the host port can be absent.
       if (numberOf(hostPort) === 0 || numberOf(hostPort) === numberOf(containerPort)) return
       const why = 'must match `containerPort` when `hostNetwork` is true'
       faults.push(invalidValue(`${path}[${at}].ports[${index}].hostPort`, numberOf(hostPort), why))

@@ -1,4 +1,4 @@
-/** Sets the defaults that apply to Pods but not to Pod templates. */
+/** Sets the defaults that apply to Pods, but not to Pod templates. */
 import type { Gates } from '../../../../api/gates.ts'
 import {
   type Fields,
@@ -32,7 +32,7 @@ function withGrace(spec: Fields): Fields {
     : spec
 }
 
-/** Sets absent requests to the limits. */
+/** Sets absent requests to the values of the limits. */
 function withRequests(container: Fields): Fields {
   const resources = fieldsOf(container['resources'])
   const { limits, requests } = resources
@@ -43,7 +43,7 @@ function withRequests(container: Fields): Fields {
   }
 }
 
-/** Sets an absent hostPort to the containerPort if the Pod uses hostNetwork. */
+/** Sets an absent hostPort to the containerPort, if the Pod uses hostNetwork. */
 function withHostPorts(container: Fields, isHostNetwork: boolean): Fields {
   const { ports } = container
   if (!isHostNetwork || !Array.isArray(ports)) return container

@@ -1,6 +1,6 @@
 /**
- * Rules for references to a Pod's own fields and resources, from environment variables and volumes
- * (the downward API).
+ * Rules for the downward API: environment variables and volumes that refer to fields and resources
+ * of the Pod itself.
  */
 import { invalidValue, notSupported, required } from '../../../../api/field-fault.ts'
 import { checkQualifiedName } from '../../../../api/names.ts'
@@ -23,8 +23,8 @@ export const envPaths: readonly string[] = [
 export const volumePaths: readonly string[] = [...maps, ...metadataPaths]
 
 /**
- * All paths that can be converted. Some of them are not supported anywhere: they exist only for old
- * clients.
+ * All known paths. Some of them are not supported in any reference, and are known only for the sake
+ * of old clients.
  */
 const knownPaths: ReadonlySet<string> = new Set([
   ...envPaths,
@@ -38,7 +38,7 @@ const knownPaths: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns the rule for a reference to a field of the Pod by its path. Keys of labels and
+ * Returns the rule for a reference to a field of the Pod. In its path, keys of labels and
  * annotations are in brackets.
  */
 export function fieldRef(supported: readonly string[]): Rule {
@@ -59,7 +59,8 @@ type Reference = {
 }
 
 function checkFieldPath(text: string, { path, apiVersion, supported, check }: Reference): void {
-  // Finds the last bracket that opens a key. A regular expression would backtrack.
+  // Find the last bracket that opens a key. A regular expression would be slow here, because it
+  // backtracks.
   const keyAt = text.endsWith("']") ? text.lastIndexOf("['", text.length - 4) : -1
   const [base, key] = keyAt === -1 ? [text] : [text.slice(0, keyAt), text.slice(keyAt + 2, -2)]
   const fail = (why: string): void => {
@@ -69,13 +70,13 @@ function checkFieldPath(text: string, { path, apiVersion, supported, check }: Re
   if (key !== undefined) {
     if (!maps.some((map) => map === base))
       return fail(`field label does not support subscript: ${text}`)
-    // Keys of annotations may have uppercase letters in their domain.
+    // In keys of annotations, the domain can contain uppercase letters.
     const checked = base === 'metadata.annotations' ? key.toLowerCase() : key
     for (const why of checkQualifiedName(checked)) check.faults.push(invalidValue(path, key, why))
     return
   }
   if (!knownPaths.has(text)) return fail(`field label not supported: ${text}`)
-  // spec.host is the older name of the same field.
+  // spec.host is the former name of spec.nodeName.
   const field = text === 'spec.host' ? 'spec.nodeName' : text
   if (!supported.includes(field))
     check.faults.push(notSupported(`${path}.fieldPath`, text, supported))
@@ -105,8 +106,8 @@ const sizeNanos: ReadonlySet<bigint> = new Set(sizes.map(nanosOf))
 const cpuNanos: ReadonlySet<bigint> = new Set(['1m', '1'].map(nanosOf))
 
 /**
- * Returns the rule for a reference to an amount of a container, in units of the divisor. A volume
- * must name the container.
+ * Returns the rule for a reference to a resource quantity of a container, in units of the divisor.
+ * In a volume, the reference must name the container.
  */
 export function resourceFieldRef({ isVolume }: { readonly isVolume: boolean }): Rule {
   return (value, path, { faults }) => {

@@ -1,4 +1,4 @@
-/** Rules for the environment variables of a container, and for the sources of their values. */
+/** Rules for the environment variables of a container and the sources of their values. */
 import { type FieldFault, invalidValue } from '../../../../api/field-fault.ts'
 import { checkConfigKey, checkDnsSubdomain, checkVariableName } from '../../../../api/names.ts'
 import { fieldsOf, itemsOf, textOf } from '../../../../api/object.ts'
@@ -67,8 +67,8 @@ const wholeSource: Rule = fields({
 })
 
 /**
- * Rule for sources of environment variables. A wrong number of sources is reported with the path of
- * the list rather than the item.
+ * Rule for envFrom. If an item does not have exactly one source, the error has the path of the list
+ * instead of the item.
  */
 export const environmentSources: Rule = (value, path, check) => {
   each(wholeSource)(value, path, check)

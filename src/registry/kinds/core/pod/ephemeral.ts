@@ -1,6 +1,5 @@
 /**
- * Writes through pods/ephemeralcontainers. They can add containers for debugging, and change
- * nothing else.
+ * Rules for writes through pods/ephemeralcontainers. They can only add containers for debugging.
  */
 import { faultsOfEach, type FieldFault, forbiddenField } from '../../../../api/field-fault.ts'
 import type { Gates } from '../../../../api/gates.ts'
@@ -11,7 +10,7 @@ import { isEqualAs } from '../../../rules/equality.ts'
 import { validatePodSpec } from './spec.ts'
 
 /**
- * Returns the stored object with the resourceVersion that the client sent, so that conflicts are
+ * Returns the stored object with the resourceVersion from the request, so that conflicts are
  * detected.
  */
 export function currentWithVersion(

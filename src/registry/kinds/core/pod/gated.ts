@@ -1,21 +1,23 @@
-/** A gated part of Pods for which it is not enough to drop a gated field. */
+/**
+ * Parts of Pods that depend on a feature gate and must be dropped as a whole, not field by field.
+ */
 import { type Fields, itemsOf, type Json } from '../../../../api/object.ts'
 
 /**
- * A gated part of a type for which it is not enough to drop a gated field. It is kept or dropped as
- * a whole.
+ * A part of a type that depends on a feature gate. It is kept or dropped as a whole, because
+ * dropping single fields would leave an invalid object.
  */
 export type GatedPart = {
   readonly gate: string
   readonly isUsed: (value: Fields) => boolean
-  /** Whether the stored value allows the part to be kept. Defaults to `isUsed`. */
+  /** Whether the part is kept because of the stored value. Defaults to `isUsed`. */
   readonly isKept?: (value: Fields) => boolean
   readonly drop: (value: Fields) => Fields
 }
 
 const isImage = (volume: Fields): boolean => volume['image'] !== undefined
 
-/** Drops image volumes together with their mounts. */
+/** Drops image volumes, and the mounts that refer to them. */
 export const imageVolumes: GatedPart = {
   gate: 'ImageVolume',
   isUsed: ({ volumes }) => itemsOf(volumes).some(isImage),

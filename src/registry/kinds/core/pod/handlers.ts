@@ -28,7 +28,9 @@ const httpGet: Rule = fields({
   httpHeaders,
 })
 
-/** Rule for a sleep, which must fit into the grace period. Zero is allowed only with the gate. */
+/**
+ * Rule for a sleep action. It must not exceed the grace period, and can be zero only with the gate.
+ */
 const sleep: PodRule = (value, path, { faults, gates, spec }) => {
   const seconds = numberOf(fieldsOf(value)['seconds'])
   const grace = numberOf(spec['terminationGracePeriodSeconds'] ?? 30)
@@ -40,7 +42,7 @@ const sleep: PodRule = (value, path, { faults, gates, spec }) => {
   faults.push(invalidValue(path, seconds, why))
 }
 
-/** Handlers in the order in which they count. A second one is refused. */
+/** Handlers in order of precedence. A second handler is refused. */
 const handlers: { readonly [handler: string]: PodRule } = {
   exec: fields({ command: needed() }),
   httpGet,
@@ -49,7 +51,7 @@ const handlers: { readonly [handler: string]: PodRule } = {
   sleep,
 }
 
-/** Rule for a handler. Exactly one must be set. */
+/** Rule for a handler. It must have exactly one action. */
 const handler: PodRule = (value, path, check) => {
   const struct = fieldsOf(value)
   const names = Object.keys(handlers).filter(
@@ -76,7 +78,7 @@ const linuxSignals = [
   .toSorted()
 
 /**
- * Rule for the stop signal. The valid signals depend on the operating system (gate
+ * Rule for the stop signal. The valid signals depend on the operating system of the Pod (gate
  * ContainerStopSignals).
  */
 const stopSignal: PodRule = ifPresent((value, path, { faults, spec }) => {
@@ -108,7 +110,10 @@ const probe: PodRule = (value, path, check) => {
   times(value, path, check)
 }
 
-/** Rule for a probe that restarts the container. Its success threshold must be 1. */
+/**
+ * Rule for liveness and startup probes, whose failure restarts the container. Their success
+ * threshold must be 1.
+ */
 const restarting: PodRule = ifPresent((value, path, check) => {
   probe(value, path, check)
   const successes = numberOf(fieldsOf(value)['successThreshold'])
@@ -124,7 +129,7 @@ const readiness: PodRule = ifPresent((value, path, check) => {
   check.faults.push(invalidValue(at, numberOf(grace), 'must not be set for readinessProbes'))
 })
 
-/** Rule for the probes and lifecycle handlers of a running container. */
+/** Rule for the probes and lifecycle handlers of containers and sidecars. */
 export const running: PodRule = fields({
   lifecycle,
   livenessProbe: restarting,

@@ -16,7 +16,7 @@ const policies: readonly (readonly [string, string])[] = [
   ['', 'IfNotPresent'],
 ]
 for (const [image, imagePullPolicy] of policies) {
-  test(`the image "${image}" gets the pull policy ${imagePullPolicy}`, () => {
+  test(`the default pull policy of the image "${image}" is ${imagePullPolicy}`, () => {
     assert.deepEqual(withPullPolicy({ image }), { image, imagePullPolicy })
   })
 }

@@ -1,4 +1,4 @@
-/** Rules for how a container uses the Pod's volumes: as file systems or as block devices. */
+/** Rules for mounting the Pod's volumes in a container, as file systems or as block devices. */
 import {
   forbiddenField,
   invalidValue,
@@ -16,7 +16,7 @@ import type { PodCheck } from './check.ts'
 const propagations = ['Bidirectional', 'HostToContainer', 'None'] as const
 const recursions = ['Disabled', 'Enabled', 'IfPossible'] as const
 
-/** Validates mounts. Faults of most fields have the path of the list rather than the item. */
+/** Validates mounts. Most errors have the path of the list instead of the item. */
 export function volumeMounts(container: Fields, path: string, check: PodCheck): void {
   const devices = itemsOf(container['volumeDevices'])
   const deviceNames = keysOf(devices, ({ name }) => name)

@@ -15,7 +15,7 @@ import type { PodRule } from './check.ts'
 
 const NAMESERVERS_MAX = 3
 const SEARCHES_MAX = 32
-/** Maximum length of all search paths, joined by spaces. */
+/** Maximum total length of all search paths, joined by spaces. */
 const SEARCH_CHARACTERS_MAX = 2048
 
 export const hostAliases: Rule = each(
@@ -23,8 +23,8 @@ export const hostAliases: Rule = each(
 )
 
 /**
- * Rule for a search path. It may end with the dot of the root. With the gate on, it may be only
- * that dot, and labels may contain underscores.
+ * Rule for a DNS search path, which can end with a dot. With the gate on, it can also consist of a
+ * single dot, and its labels can contain underscores.
  */
 const searchPath: PodRule = (value, path, { faults, gates }) => {
   const search = textOf(value)

@@ -1,11 +1,11 @@
-/** Warns about files of a volume with conflicting paths: a file cannot also be a directory. */
+/** Warns about conflicting file paths in a volume: a path cannot be both a file and a directory. */
 import { type Fields, fieldsOf, isFields, itemsOf, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
 import { addAll } from '../../../../lib/scheduling/long-lists.ts'
 import { eachItem, mapEach, once } from '../../../../lib/scheduling/parts.ts'
 import { sortInParts } from '../../../../lib/scheduling/sort-in-parts.ts'
 
-/** Returns at most `max` warnings. */
+/** Returns the warnings for a volume, at most `max`. */
 export function overlapWarnings(
   { name, configMap, secret, downwardAPI, projected }: Fields,
   max: number,
@@ -29,11 +29,13 @@ export function overlapWarnings(
   ]
 }
 
-/** The path of a file, and its source if there are several. */
+/** The path of a file. `source` names the source if the volume has several. */
 type MappedPath = { readonly path: string; readonly source: string }
 type WarningOptions = { readonly about: string; readonly max: number }
 
-/** Returns the paths of a source. Empty paths are left out, because they overlap with nothing. */
+/**
+ * Returns the paths of a source. Empty paths are omitted, because they overlap with no other path.
+ */
 function pathsIn(source: Fields[string], shown: string): readonly MappedPath[] {
   const items = itemsOf(fieldsOf(source)['items'])
   return eachItem('paths of a source', items, newPaths, (found, item) => {
@@ -61,9 +63,9 @@ function projectedWarnings({ sources }: Fields, { about, max }: WarningOptions):
       if (isEmpty(source)) now.warnings.push(`${about} has no sources provided`)
       else {
         const own = projectedPaths(source)
-        // As in kube-apiserver, a source without paths repeats those of the source before. Each
-        // repeated path overlaps with itself, so `max` of them cause all warnings that are
-        // reported.
+        // As in kube-apiserver, a source without paths repeats the paths of the previous source.
+        // Each repeated path overlaps with itself, so `max` repeated paths already cause the
+        // maximum number of warnings.
         now.paths = own ?? now.paths
         if (now.repeated < max) addAll(now.all, now.paths)
         if (own === undefined) now.repeated += now.paths.length
@@ -76,7 +78,7 @@ function projectedWarnings({ sources }: Fields, { about, max }: WarningOptions):
 
 const isEmpty = (source: Fields): boolean => Object.keys(source).length === 0
 
-/** Returns the paths of a source. Undefined if the source does not list its paths. */
+/** Returns the paths of a source, or undefined if the source does not list paths. */
 function projectedPaths(source: Fields): readonly MappedPath[] | undefined {
   const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle } = source
   if (hasItems(configMap)) return pathsIn(configMap, `ConfigMap ${named(configMap)}`)
@@ -96,7 +98,9 @@ function pathOf(part: Fields, source: string): readonly MappedPath[] {
   return path === '' ? [] : [{ path, source }]
 }
 
-/** Reports each path with every earlier path that is equal, contains it, or is inside it. */
+/**
+ * Reports each path together with every earlier path that equals it, contains it, or is inside it.
+ */
 function overlapsOf(
   mapped: readonly MappedPath[],
   { about, max }: WarningOptions,
@@ -119,9 +123,9 @@ function overlapsOf(
 const newWarnings = (): string[] => []
 
 type File = {
-  /** Indexes of the path in the list, ascending. */
+  /** Indexes of the path in the list, in ascending order. */
   readonly places: number[]
-  /** The nearest directory that is also in the list. `inside` is the inverse. */
+  /** The closest parent directory that is also in the list. `inside` is the inverse relation. */
   folder?: string
   readonly inside: File[]
 }
@@ -138,7 +142,7 @@ function filesOf(mapped: readonly MappedPath[]): ReadonlyMap<string, File> {
     key: path.replaceAll('/', '\0'),
     path,
   }))
-  // In this order, each path comes after the directories that contain it.
+  // Sorted by these keys, each path comes after the directories that contain it.
   const sorted = sortInParts('sorted paths', keyed, (one, other) => (one.key < other.key ? -1 : 1))
   eachItem('folders of files', sorted, newFolders, (folders, { path }) => {
     const file = files.get(path)
@@ -160,7 +164,10 @@ const newFolders = (): string[] => []
 const isWithin = (path: string, folder: string): boolean =>
   path[folder.length] === '/' && path.startsWith(folder)
 
-/** Returns the earlier indexes of the same path, of its directories, and of the paths inside it. */
+/**
+ * Returns the earlier indexes of the same path, of its parent directories, and of the paths inside
+ * it.
+ */
 function before(
   at: number,
   file: File | undefined,

@@ -1,6 +1,6 @@
 /**
- * Pod-level resources: amounts for all containers of a Pod together (gate PodLevelResources,
- * KEP-2837).
+ * Rules for pod-level resources, which apply to all containers of a Pod together (gate
+ * PodLevelResources, KEP-2837).
  */
 import {
   forbiddenField,
@@ -29,7 +29,7 @@ import { usedClaims } from './resource-claims.ts'
 
 const podLevel = 'PodLevelResources'
 
-/** Whether the Pod has `resources`, even without amounts. */
+/** Whether the Pod has pod-level `resources`, even if they are empty. */
 export const saysItself = (spec: Fields, gates: Gates): boolean =>
   gates.isOn(podLevel) && spec['resources'] !== undefined
 
@@ -39,8 +39,8 @@ export function hasPodLevel(spec: Fields): boolean {
 }
 
 /**
- * Completes the amounts of a Pod with pod-level resources. Huge pages cannot be overcommitted: they
- * get a limit, and an equal request.
+ * Completes pod-level resources. Huge pages do not support overcommitment, so they get a limit and
+ * an equal request.
  */
 export function withPodLevelDefaults(spec: Fields, gates: Gates): Fields {
   const { resources } = spec
@@ -76,7 +76,9 @@ const podLevelList: Rule = (value, path, check) => {
 
 const podLevelRequirements = requirementsOf(podLevelList)
 
-/** Rule for pod-level resources. The paths of container limits are those of kube-apiserver. */
+/**
+ * Rule for pod-level resources. Errors about limits of containers have the paths of kube-apiserver.
+ */
 export const podLevelResources: PodRule = (value, path, check) => {
   const { faults, spec } = check
   if (!saysItself(spec, check.gates)) return

@@ -1,4 +1,4 @@
-/** Warnings about conflicting ports of containers. */
+/** Warns about conflicting ports of containers. */
 import { type Fields, itemsOf, numberOf, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
 import { once } from '../../../../lib/scheduling/parts.ts'
@@ -42,7 +42,7 @@ function conflictWarnings(ports: readonly Fields[], path: string): string[] {
   })
 }
 
-/** Earlier ports of a container, by the keys that conflicting ports share. */
+/** Earlier ports of a container, indexed by keys that are equal for conflicting ports. */
 class PortsBefore {
   readonly #known = new Map<string, LocatedPort[]>()
 
@@ -55,7 +55,7 @@ class PortsBefore {
     }
   }
 
-  /** Returns the earlier ports that conflict with a port, in the order of the list. */
+  /** Returns the earlier ports that conflict with a port, in list order. */
   conflicting(port: Fields): readonly LocatedPort[] {
     const { any, noHostPort, sameHostPort, sameAddress, anyAddress } = keysOf(port)
     const at = (key: string): readonly LocatedPort[] => this.#known.get(key) ?? []
@@ -86,14 +86,16 @@ function keysOf({ containerPort, protocol, hostPort, hostIP }: Fields): Keys {
   }
 }
 
-/** Returns the kind of conflict between two ports. */
+/** Returns a description of the conflict between two ports. */
 function conflictOf(one: Fields, other: Fields): string {
   const [port, otherPort] = [numberOf(one['hostPort']), numberOf(other['hostPort'])]
   if (port === otherPort && textOf(one['hostIP']) === textOf(other['hostIP'])) return 'duplicate'
   return port === 0 || otherPort === 0 ? 'overlapping' : 'dangerously ambiguous'
 }
 
-/** Warns about a repeated name. `firsts` contains the path of the first port of each name. */
+/**
+ * Warns about a repeated port name. `firsts` contains the path of the first port with each name.
+ */
 function repeatedName(name: string, at: string, firsts: Map<string, string>): string[] {
   if (name === '') return []
   const before = firsts.get(name)
@@ -105,6 +107,6 @@ function repeatedName(name: string, at: string, firsts: Map<string, string>): st
   return [`${at}: duplicate port name ${quote(name)} with ${before}, ${why}`]
 }
 
-/** Prints a port as Go does with %+v. */
+/** Formats a port as Go does with %+v. */
 const goPort = (port: Fields): string =>
   `{Name:${textOf(port['name'])} HostPort:${numberOf(port['hostPort'])} ContainerPort:${numberOf(port['containerPort'])} Protocol:${textOf(port['protocol'])} HostIP:${textOf(port['hostIP'])}}`

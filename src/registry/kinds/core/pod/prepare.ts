@@ -1,4 +1,4 @@
-/** Sets the parts of a new Pod that the server determines, whatever the client sent. */
+/** Sets the parts of a new Pod that are determined by the server, whatever the client sent. */
 import type { Gates } from '../../../../api/gates.ts'
 import {
   type Fields,
@@ -15,7 +15,7 @@ import { appArmorPrefix, profileOf } from './annotations.ts'
 import { qosClassOf } from './qos.ts'
 import { appArmorWarning } from './warnings.ts'
 
-/** Prepares a new Pod. Only the QoS class is taken from the status that the client sent. */
+/** Prepares a new Pod. Of the status that the client sent, only the QoS class is kept. */
 export function preparePod(pod: KubeObject, { now, warn }: Writer, gates: Gates): KubeObject {
   const spec = fieldsOf(pod['spec'])
   return withAppArmor(
@@ -41,8 +41,8 @@ function gatedStatus(spec: Fields, now: Writer['now']): Fields {
 }
 
 /**
- * Adds matchLabelKeys and mismatchLabelKeys as expressions to the label selector, with the Pod's
- * own label values.
+ * Converts matchLabelKeys and mismatchLabelKeys to expressions in the label selector, with the
+ * label values of the Pod.
  */
 function withOwnLabels(spec: Fields, labels: Fields): Fields {
   const { affinity } = spec
@@ -85,8 +85,8 @@ function withOwn(term: Fields, labels: Fields): Fields {
 }
 
 /**
- * Sets AppArmor profiles both as a field and as an annotation, so that older and newer nodes
- * understand them.
+ * Sets AppArmor profiles both as fields and as annotations, because older nodes only support
+ * annotations.
  */
 function withAppArmor(pod: KubeObject, warn: Writer['warn']): KubeObject {
   const spec = fieldsOf(pod['spec'])

@@ -1,4 +1,4 @@
-/** The QoS class of a Pod, which affects its eviction. It is derived from requests and limits. */
+/** Computes the QoS class of a Pod from its requests and limits. The class affects eviction. */
 import type { Gates } from '../../../../api/gates.ts'
 import {
   entriesOf,
@@ -14,14 +14,14 @@ import { saysItself } from './pod-level.ts'
 
 export type QosClass = 'BestEffort' | 'Burstable' | 'Guaranteed'
 
-/** Returns the class in the status, or else the class that follows from the spec. */
+/** Returns the QoS class from the status, or computes it from the spec if it is not set. */
 export const qosClassOf = (pod: KubeObject, gates: Gates): string =>
   textOf(fieldsOf(pod['status'])['qosClass']) || computedClassOf(fieldsOf(pod['spec']), gates)
 
 /**
- * Derives the class from the spec. Guaranteed means that the limits of each container equal its
- * requests, for both CPU and memory. BestEffort means that no container has limits or requests.
- * Pod-level resources take precedence over those of containers.
+ * Computes the QoS class from the spec. Guaranteed: in each container, CPU and memory have limits
+ * that equal the requests. BestEffort: no container has limits or requests. Pod-level resources
+ * take precedence over those of containers.
  */
 export function computedClassOf(spec: Fields, gates: Gates): QosClass {
   const askers = saysItself(spec, gates)
@@ -42,7 +42,7 @@ export function computedClassOf(spec: Fields, gates: Gates): QosClass {
   return isGuaranteed ? 'Guaranteed' : 'Burstable'
 }
 
-/** Returns the amounts that count: CPU and memory, if they are not zero. */
+/** Returns the quantities that determine the QoS class: CPU and memory, unless they are zero. */
 function computeOf(list: Json | undefined): ReadonlyMap<string, bigint> {
   return new Map(
     entriesOf(list)

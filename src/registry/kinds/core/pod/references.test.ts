@@ -25,7 +25,7 @@ for (const spec of withSecret) {
     assert.deepEqual(secretNames(spec), ['s']))
 }
 
-test('configMapNames finds the ConfigMaps of variables and volumes', () => {
+test('configMapNames finds the ConfigMaps that variables and volumes refer to', () => {
   for (const spec of [
     { containers: [{ env: [{ valueFrom: { configMapKeyRef: { name: 'm' } } }] }] },
     { ephemeralContainers: [{ envFrom: [{ configMapRef: { name: 'm' } }] }] },
@@ -36,7 +36,7 @@ test('configMapNames finds the ConfigMaps of variables and volumes', () => {
   }
 })
 
-test('volumeClaimNames names the claim of an ephemeral volume after the Pod', () => {
+test('volumeClaimNames derives the claim name of an ephemeral volume from the Pod name', () => {
   const volumes = [
     { name: 'a', persistentVolumeClaim: { claimName: 'c' } },
     { name: 'b', ephemeral: {} },
@@ -45,7 +45,7 @@ test('volumeClaimNames names the claim of an ephemeral volume after the Pod', ()
   assert.deepEqual(volumeClaimNames('p', { volumes }), ['c', 'p-b'])
 })
 
-test('resourceClaimNames includes a claim from a template once the status names it', () => {
+test('resourceClaimNames includes a claim created from a template once the status contains its name', () => {
   const resourceClaims = [
     { name: 'a', resourceClaimName: 'ca' },
     { name: 'b', resourceClaimTemplateName: 't' },
@@ -63,7 +63,7 @@ test('resourceClaimNames includes a claim from a template once the status names 
   assert.deepEqual(resourceClaimNames({}, status), [])
 })
 
-test('volumeSecrets returns the Secrets of a PersistentVolume, except those for controllers', () => {
+test('volumeSecrets returns the Secrets of a PersistentVolume, except those used only by controllers', () => {
   const claimRef = { namespace: 'a', name: 'c' }
   const named = { name: 's' }
   const placed = { name: 's', namespace: 'b' }

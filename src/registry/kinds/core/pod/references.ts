@@ -1,6 +1,6 @@
 /**
- * The objects of its namespace to which a Pod refers by name. The kubelet that runs the Pod has to
- * read them.
+ * Finds the objects in the namespace of a Pod to which the Pod refers by name. The kubelet of the
+ * Pod must be able to read them.
  */
 import {
   type Fields,
@@ -13,7 +13,10 @@ import {
 
 const containerLists = ['initContainers', 'containers', 'ephemeralContainers'] as const
 
-/** Returns the names of the Secrets to which the spec of a Pod refers. A name may be repeated. */
+/**
+ * Returns the names of the Secrets to which the spec of a Pod refers. A name can occur more than
+ * once.
+ */
 export function secretNames(spec: Fields): string[] {
   const names: string[] = []
   for (const secret of listOf(spec['imagePullSecrets'])) addName(secret, 'name', names)
@@ -24,7 +27,8 @@ export function secretNames(spec: Fields): string[] {
 }
 
 /**
- * Returns the names of the ConfigMaps to which the spec of a Pod refers. A name may be repeated.
+ * Returns the names of the ConfigMaps to which the spec of a Pod refers. A name can occur more than
+ * once.
  */
 export function configMapNames(spec: Fields): string[] {
   const names: string[] = []
@@ -42,8 +46,8 @@ export const volumeClaimNames = (podName: string, spec: Fields): string[] =>
   listOf(spec['volumes']).flatMap((volume) => volumeClaimName(podName, fieldsOf(volume)) ?? [])
 
 /**
- * Returns the name of the claim of a volume, or undefined if it has no claim. The claim of an
- * ephemeral volume is named after the Pod and the volume.
+ * Returns the name of a volume's PersistentVolumeClaim, or undefined if it has none. The claim of
+ * an ephemeral volume is named after the Pod and the volume.
  */
 export function volumeClaimName(
   podName: string,
@@ -55,8 +59,8 @@ export function volumeClaimName(
 }
 
 /**
- * Returns the names of the ResourceClaims to which a Pod refers. The status names a claim that is
- * created from a template once the claim exists.
+ * Returns the names of the ResourceClaims to which a Pod refers. If a claim is created from a
+ * template, its name is in the status once it exists.
  */
 export function resourceClaimNames(spec: Fields, status: Fields): string[] {
   const claims = listOf(spec['resourceClaims']).map(fieldsOf)
@@ -73,8 +77,8 @@ export function resourceClaimNames(spec: Fields, status: Fields): string[] {
     .filter((name) => name !== '')
 }
 
-// These functions run for each event of a Pod, and Pods have long lists of variables. They create
-// no objects on the way.
+// Appends to `names` instead of returning a list. This runs for each event of a Pod, and Pods have
+// long lists of variables.
 
 function addName(reference: Json | undefined, field: string, names: string[]): void {
   if (reference === undefined || !isFields(reference)) return
@@ -102,7 +106,7 @@ function addOfContainers(
   }
 }
 
-/** Volume sources with a `secretRef`. */
+/** Volume sources that have a `secretRef`. */
 const withSecretRef = [
   'cephfs',
   'cinder',

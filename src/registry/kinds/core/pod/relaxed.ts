@@ -1,4 +1,7 @@
-/** Rules of a Pod that a gate relaxes. If the gate is off, stored values stay valid. */
+/**
+ * Validation rules of Pods that are less strict with a feature gate. If the gate is off, values
+ * that are already stored stay valid.
+ */
 import type { Gates } from '../../../../api/gates.ts'
 import { checkDnsSubdomain, checkVariableName } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../../../api/object.ts'
@@ -30,7 +33,10 @@ const uses: { readonly [gate: string]: (spec: Fields) => boolean } = {
 const isOdd = (name: Fields[string]): boolean =>
   textOf(name) !== '' && checkVariableName(textOf(name)).length > 0
 
-/** Returns the gates for an update of the stored Pod or template. */
+/**
+ * Returns the gates for an update of the stored Pod or template. A gate counts as on if the stored
+ * object depends on it.
+ */
 export function relaxedBy(gates: Gates, { metadata, spec }: PodTemplateSpec): Gates {
   const kept = Object.entries(uses).flatMap(([gate, isUsed]) =>
     !gates.isOn(gate) && isUsed(spec) ? [gate] : [],
@@ -44,8 +50,8 @@ export function relaxedBy(gates: Gates, { metadata, spec }: PodTemplateSpec): Ga
 }
 
 /**
- * Whether an invalid deletion cost is stored, which is possible while the gate is off. It does not
- * make updates fail.
+ * Whether the stored deletion cost is invalid, which is possible while the gate is off. It does not
+ * prevent updates.
  */
 function hasOddCost({ annotations }: Fields): boolean {
   const cost = fieldsOf(annotations)[deletionCost]

@@ -1,6 +1,6 @@
 /**
- * Writes through pods/resize. They change the resources of running containers without recreating
- * the Pod.
+ * Rules for writes through pods/resize, which change the resources of running containers without
+ * recreating the Pod.
  */
 import {
   faultsOfEach,
@@ -28,7 +28,10 @@ import { validatePodSpec } from './spec.ts'
 
 const lists = ['containers', 'initContainers'] as const
 
-/** Takes the resources and the resizePolicy of each container, and ignores everything else. */
+/**
+ * Applies the resources and the resizePolicy of each container in the request. Everything else in
+ * the request is ignored.
+ */
 export function prepareResize(pod: KubeObject, current: KubeObject): KubeObject {
   const spec = fieldsOf(pod['spec'])
   const was = fieldsOf(current['spec'])
@@ -96,7 +99,7 @@ function validateOrder(
 }
 
 /**
- * Whether the node does not support a resize: it does not report the resources of running
+ * Whether the node does not support resizing. Such a node does not report the resources of running
  * containers.
  */
 const isRunningWithout = ({ containerStatuses }: Fields): boolean =>
@@ -110,7 +113,10 @@ function validateClass(spec: Fields, current: KubeObject, gates: Gates): FieldFa
   return [invalidValue('spec', reported, 'Pod QOS Class may not change as a result of resizing')]
 }
 
-/** Validates both lists: first the amounts, then the fields that cannot be changed at all. */
+/**
+ * Validates containers and init containers: first the quantities, then the fields that cannot be
+ * changed by a resize.
+ */
 function validateLists(spec: Fields, was: Fields): FieldFault[] {
   const changed = lists.flatMap((list) => {
     const before = itemsOf(was[list])
@@ -180,10 +186,10 @@ const hasClaims = ({ resources }: Fields): boolean =>
   itemsOf(fieldsOf(resources)['claims']).length > 0
 
 /**
- * Returns the container without CPU and memory, which can be resized. If the container had no
- * limits, or no requests, kube-apiserver ignores the new ones, so a resize may set any of them. It
- * compares the new ones without their claims: a container without claims may get claims. A
- * container with claims cannot be resized, and neither can any other container of its Pod.
+ * Returns the parts of a container that a resize cannot change: everything except CPU and memory.
+ * As in kube-apiserver, limits are ignored if the stored container has none, and so are requests,
+ * so a resize can then set any of them. The new claims are also ignored: a container without claims
+ * can get claims. But if a container has claims, no container of the Pod can be resized.
  */
 function fixedPart(container: Fields, old: Fields): Fields {
   const resources = fieldsOf(container['resources'])

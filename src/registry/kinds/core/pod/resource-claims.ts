@@ -1,6 +1,6 @@
 /**
- * Rules for resource claims of a Pod (gate DynamicResourceAllocation): the claims, their use by
- * containers, and their status.
+ * Rules for resource claims of a Pod (gate DynamicResourceAllocation): the claims themselves, the
+ * containers that use them, and their status.
  */
 import {
   checked,
@@ -42,7 +42,7 @@ export function podClaims(spec: Fields, path: string, check: PodCheck): void {
 
 const sources = ['resourceClaimName', 'resourceClaimTemplateName'] as const
 
-/** Validates the source of a claim. Exactly one of the two must be set. */
+/** Validates the source of a claim, which must be exactly one of the fields in `sources`. */
 function validateSource(claim: Fields, path: string): FieldFault[] {
   const given = sources.filter((name) => claim[name] !== undefined)
   const faults = faultsOfEach(given, (name) =>
@@ -71,10 +71,13 @@ export function claimsOf(spec: Fields): PodCheck['claims'] {
   return { names, shown: once('shown claims', () => `: ${sorted.join(', ')}`) }
 }
 
-/** Rule for the claims that a container uses: a claim as a whole, or single requests of it. */
+/**
+ * Rule for the claims that a container uses. A container can use either a whole claim, or single
+ * requests of it.
+ */
 export const usedClaims: PodRule = (value, path, check) => {
   const used = once('used claims', () => new Set<string>())
-  /** Claims of which single requests are used. */
+  /** Claims of which the container uses single requests. */
   const parted = once('claims that are used in part', () => new Set<string>())
   eachIn(itemsOf(value), check, (item, at, { faults, claims }) => {
     const own = `${path}[${at}]`
@@ -106,8 +109,8 @@ function unknownClaim(path: string, name: string, shown: string): FieldFault {
 }
 
 /**
- * Validates the claims that were created for those of the spec. As in kube-apiserver, a fault of
- * `resourceClaimName` has the path of `name`.
+ * Validates the names of the created claims. As in kube-apiserver, an error in `resourceClaimName`
+ * has the path of `name`.
  */
 export function validateClaimStatuses(status: Fields, spec: Fields): FieldFault[] {
   const claims = keysOf(itemsOf(spec['resourceClaims']), ({ name }) => name)
@@ -141,7 +144,7 @@ const healths = ['Healthy', 'Unhealthy', 'Unknown']
 const noSuchClaim =
   "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty"
 
-/** Returns the rule for the health of a container's devices (gate ResourceHealthStatus). */
+/** Returns the rule for the health of devices in a container status (gate ResourceHealthStatus). */
 export function deviceHealth(containers: readonly Fields[]): Rule {
   const byName = firstBy(containers, ({ name }) => name)
   const known = once('names of device resources', () => new Map<Json | undefined, ClaimNames>())

@@ -72,7 +72,10 @@ const labelRequirement =
     if (isChecked) each(named(checkLabelValue))(values, `${path}.values`, check)
   }
 
-/** Rule for a field of a node. Only its name can be selected, and only by equality. */
+/**
+ * Rule for a requirement on a field of a node. Only the name can be selected, and only with one
+ * value.
+ */
 const fieldRequirement: Rule = (value, path, check) => {
   const { key, operator, values } = fieldsOf(value)
   if (operator === 'In' || operator === 'NotIn') {
@@ -94,13 +97,16 @@ const nodeSelectorTerm: Rule = fields({
   matchFields: each(fieldRequirement),
 })
 
-/** Rule for a preferred term. It may have values that no label can have, and then never matches. */
+/**
+ * Rule for a preferred term. It can contain values that are not valid label values; it then matches
+ * no node.
+ */
 const preferredTerm: Rule = fields({
   matchExpressions: each(labelRequirement({ isChecked: false })),
   matchFields: each(fieldRequirement),
 })
 
-/** Rule for a node selector, also used for the node affinity of a PersistentVolume. */
+/** Rule for a node selector. It also applies to the node affinity of a PersistentVolume. */
 export const nodeSelector: Rule = fields({
   nodeSelectorTerms: needed(each(nodeSelectorTerm), 'must have at least one node selector term'),
 })
@@ -129,7 +135,10 @@ const podAffinityTerm: Rule = (value, path, check) => {
   affinityKeys(term, path, check)
 }
 
-/** Validates keys whose values are taken from the Pod's own labels. */
+/**
+ * Validates matchLabelKeys and mismatchLabelKeys, for which the Pod's own labels provide the
+ * values.
+ */
 function affinityKeys(term: Fields, path: string, check: Check): void {
   const matched = textsOf(term['matchLabelKeys'])
   const mismatched = keysOf(textsOf(term['mismatchLabelKeys']), (key) => key)
@@ -145,8 +154,8 @@ function affinityKeys(term: Fields, path: string, check: Check): void {
 }
 
 /**
- * Refuses keys that the label selector also contains. On create, the server adds an expression for
- * each key, with which another expression would conflict. The odd path is that of kube-apiserver.
+ * Refuses keys that are also in the label selector. On create, the server adds an expression for
+ * each key, which would conflict with the existing one. The unusual path is that of kube-apiserver.
  */
 function doubleKeys(term: Fields, path: string, check: Check): void {
   const { matchLabels, matchExpressions } = fieldsOf(term['labelSelector'])
@@ -252,7 +261,7 @@ export const topologySpread: Rule = (value, path, check) => {
   )
   eachIn(constraints, check, (one, at, { faults }) => {
     const pair = spreadPair(one)
-    // As in kube-apiserver, the first of two duplicates is reported.
+    // As in kube-apiserver, the first of two duplicates is the one reported.
     if (lasts.get(pair) === at) return
     faults.push(duplicate(`${path}[${at}].{topologyKey, whenUnsatisfiable}`, pair))
   })

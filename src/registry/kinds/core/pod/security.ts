@@ -57,14 +57,14 @@ const appArmorProfile: Rule = ifPresent((value, path, check) => {
   }
 })
 
-/** Rule for procMount. An unmasked /proc requires a user namespace. */
+/** Rule for procMount. The value Unmasked requires a user namespace. */
 const procMount: PodRule = ifPresent((value, path, check) => {
   oneOf('Default', 'Unmasked')(value, path, check)
   if (value !== 'Unmasked' || check.spec['hostUsers'] === false) return
   check.faults.push(invalidValue(path, 'Unmasked', '`hostUsers` must be false to use `Unmasked`'))
 })
 
-/** Rule for privilege escalation. A container that forbids it cannot be privileged. */
+/** Rule for privilege escalation. A container that forbids it must not be privileged. */
 const escalation: Rule = (value, path, { faults }) => {
   const context = fieldsOf(value)
   if (context['allowPrivilegeEscalation'] !== false) return
@@ -115,8 +115,8 @@ const sysctlRule =
   'must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$'
 
 /**
- * Rule for sysctls. A Pod that sets a sysctl of a kernel namespace must not share that namespace
- * with the host.
+ * Rule for sysctls. If a sysctl belongs to a kernel namespace, the Pod must not share this
+ * namespace with the host.
  */
 const sysctls: PodRule = (value, path, check) => {
   const names = once('names of sysctls', () => new Set<string>())
@@ -127,7 +127,7 @@ const sysctls: PodRule = (value, path, check) => {
       faults.push(required(own))
       return
     }
-    // Only short names are matched, because the expression backtracks.
+    // Long names are refused without matching them, because the regular expression backtracks.
     if (name.length > SYSCTL_CHARACTERS_MAX || !sysctlForm.test(name))
       faults.push(invalidValue(own, name, sysctlRule))
     else if (names.has(name)) faults.push(duplicate(own, name))

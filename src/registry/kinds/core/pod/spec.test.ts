@@ -19,11 +19,14 @@ const pathsOf = (change: Fields, pod: ObjectMeta = { name: 'p' }): string[] =>
 
 const inContainer = (change: Fields): Fields => ({ containers: [{ ...container, ...change }] })
 
-test('the smallest valid spec has no faults', () => {
+test('a minimal spec is valid', () => {
   assert.deepEqual(pathsOf({}), [])
 })
 
-/** Expected paths of faults, in their order. The recordings check the texts. */
+/**
+ * Changes of a valid spec, each with the expected error paths in order. The recordings cover the
+ * error messages.
+ */
 const faults: readonly (readonly [Fields, readonly string[]])[] = [
   [{ containers: [] }, ['spec.containers']],
   [inContainer({ name: 'A', image: '' }), ['spec.containers[0].name', 'spec.containers[0].image']],
@@ -50,7 +53,7 @@ for (const [change, paths] of faults) {
   })
 }
 
-test('a template may have an image name that a Pod may not have', () => {
+test('a template can have an image name that is not permitted in a Pod', () => {
   const padded = inContainer({ image: ' ' })
   assert.deepEqual(
     [

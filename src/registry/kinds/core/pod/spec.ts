@@ -1,4 +1,4 @@
-/** Rules for the PodSpec, in Pods and in all Pod templates. */
+/** Rules for the PodSpec, both in Pods and in Pod templates. */
 import { type FieldFault, forbiddenField, required } from '../../../../api/field-fault.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../../api/names.ts'
 import type { Gates } from '../../../../api/gates.ts'
@@ -82,7 +82,10 @@ const policies: Rule = fields({
   nodeSelector: labelMap,
 })
 
-/** Rule for a Pod with scheduling gates, which cannot be bound to a node yet. */
+/**
+ * Rule for a Pod with scheduling gates. It cannot be bound to a node yet, so nodeName must be
+ * empty.
+ */
 export const gated: Rule = (value, path, { faults }) => {
   const { nodeName, schedulingGates: gates } = fieldsOf(value)
   if (textOf(nodeName) === '' || !Array.isArray(gates) || gates.length === 0) return
@@ -99,8 +102,8 @@ const placement: PodRule = fields({
 })
 
 /**
- * Rule for a Pod with a user namespace, which must not use other namespaces of the host. The
- * capitalized names are those of kube-apiserver.
+ * Rule for a Pod with a user namespace. It must not share other namespaces with the host. The
+ * capitalized field names are those of kube-apiserver.
  */
 const ownUsers: Rule = (value, path, { faults }) => {
   const spec = fieldsOf(value)
@@ -116,7 +119,7 @@ const ownUsers: Rule = (value, path, { faults }) => {
 }
 
 /**
- * Rule for overhead. It is validated like the limits of a container, and reported with their path.
+ * Rule for overhead. It is validated like the limits of a container, and errors have their path.
  */
 const overhead: Rule = (value, path, check) => resourceRequirements({ limits: value }, path, check)
 

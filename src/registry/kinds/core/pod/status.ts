@@ -1,4 +1,4 @@
-/** Rules for the status of a Pod, which its kubelet writes. */
+/** Rules for the status of a Pod, which the kubelet writes. */
 import {
   checked,
   faultsOfEach,
@@ -28,8 +28,8 @@ import { accountId, named } from '../../../rules/scalars.ts'
 import { deviceHealth, validateClaimStatuses } from './resource-claims.ts'
 
 /**
- * Keeps the QoS class, which is immutable, and the observed generations if the writer does not set
- * them.
+ * Prepares an update of the status. The QoS class is immutable, and observed generations are kept
+ * if the request omits them.
  */
 export function preparePodStatus(pod: KubeObject, current: KubeObject): KubeObject {
   const was = fieldsOf(current['status'])
@@ -120,7 +120,7 @@ const users: Rule = each(
   }),
 )
 
-/** Validates that a container that has terminated for good does not run again. */
+/** Validates that a terminated container that must not be restarted is not running again. */
 function validateTransitions(status: Fields, was: Fields, spec: Fields): FieldFault[] {
   const initContainers = firstBy(itemsOf(spec['initContainers']), ({ name }) => name)
   const policy = textOf(spec['restartPolicy'])
@@ -164,8 +164,8 @@ function mayRestart(
 type Addresses = { readonly path: string; readonly type: string; readonly was: readonly Fields[] }
 
 /**
- * Validates addresses. There may be at most one of each family. Addresses that are already stored
- * need not be valid.
+ * Validates IP addresses. A Pod can have at most one address of each family. Stored addresses are
+ * accepted even if they are invalid.
  */
 function validateAddresses(list: readonly Fields[], { path, type, was }: Addresses): FieldFault[] {
   const ips = mapEach('addresses of a Pod', list, ({ ip }) => textOf(ip))
@@ -205,7 +205,7 @@ function validateHostAddresses({ hostIP, hostIPs }: Fields, was: readonly Fields
   ]
 }
 
-/** Warns about addresses in a format that will be refused in the future. */
+/** Warns about address formats that will be refused in the future. */
 export function podStatusWarnings(pod: KubeObject): string[] {
   const status = fieldsOf(pod['status'])
   return ['podIPs', 'hostIPs'].flatMap((list) =>
@@ -214,8 +214,8 @@ export function podStatusWarnings(pod: KubeObject): string[] {
 }
 
 /**
- * Makes podIP and podIPs agree. podIP is the first item of podIPs, and takes precedence if they
- * differ.
+ * Makes podIP and podIPs consistent. podIP mirrors the first item of podIPs, and takes precedence
+ * if they differ.
  */
 export function withPodIps(status: Fields): Fields {
   const { podIP, podIPs } = status

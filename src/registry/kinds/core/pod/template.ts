@@ -1,4 +1,4 @@
-/** Rules for Pod templates, in workloads and PodTemplates. */
+/** Rules for Pod templates, both in workloads and in PodTemplates. */
 import { type FieldFault, forbiddenField, notSupported } from '../../../../api/field-fault.ts'
 import type { Gates } from '../../../../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../../api/object.ts'
@@ -9,7 +9,7 @@ import { validatePodAnnotations } from './annotations.ts'
 import { validatePodSpec } from './spec.ts'
 
 export type TemplateOptions = {
-  /** The stored template of an update. An unchanged template is not validated again. */
+  /** The stored template, if this is an update. An unchanged template is not validated again. */
   readonly current?: Json | undefined
   readonly gates: Gates
 }
@@ -23,7 +23,7 @@ export function validatePodTemplate(
   if (current !== undefined && isEqualAs('core/v1 PodTemplateSpec', template, current)) return []
   const { metadata, spec } = fieldsOf(template)
   const { labels, annotations } = fieldsOf(metadata)
-  // As in kube-apiserver, the path of a template's labels has no `metadata`.
+  // As in kube-apiserver, the path of the labels does not contain `metadata`.
   return [
     ...validateLabels(labels, `${path}.labels`),
     ...validateAnnotations(annotations, `${path}.annotations`),
@@ -41,8 +41,8 @@ export function validatePodTemplate(
 }
 
 /**
- * Requires that Pods do not end, because the workload maintains a number of Pods. `owner` names the
- * workload in messages.
+ * Requires the restartPolicy Always, because the workload maintains a number of running Pods.
+ * `owner` is the name of the workload in messages.
  */
 export function validateAlwaysRestarted(
   template: Json | undefined,

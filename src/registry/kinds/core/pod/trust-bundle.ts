@@ -1,6 +1,6 @@
 /**
- * Validates the projection of certificates into a volume: those of a signer, or of one
- * ClusterTrustBundle (gate ClusterTrustBundleProjection).
+ * Validates a volume projection of certificates. They come either from all bundles of a signer or
+ * from one ClusterTrustBundle (gate ClusterTrustBundleProjection).
  */
 import {
   type FieldFault,
@@ -44,7 +44,7 @@ function validateChoice(source: Fields, path: string): FieldFault[] {
 }
 
 /**
- * Validates the name of a bundle. The name of a bundle with a signer has the signer as its prefix:
+ * Validates the name of a bundle. If the bundle has a signer, its name begins with the signer:
  * `example.com:signer:name`.
  */
 function validateName(name: string, isSelected: boolean, path: string): FieldFault[] {

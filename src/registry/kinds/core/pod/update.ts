@@ -1,6 +1,6 @@
 /**
- * Rules for updates of a Pod. Only a few fields are mutable, so that kubelets can rely on the
- * others.
+ * Rules for updates of a Pod. Only a few fields are mutable, so that kubelets can rely on the other
+ * fields.
  */
 import {
   faultsOfEach,
@@ -39,7 +39,7 @@ import { tolerations } from './scheduling.ts'
 const otherFields =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
 
-/** Validates only the changes. The rules for all Pods are applied separately, as on create. */
+/** Validates only the changes. The rules that also apply on create are in other files. */
 export function validatePodChange(
   pod: KubeObject,
   current: KubeObject,
@@ -127,7 +127,9 @@ function validateGates(now: Json | undefined, before: Json | undefined): FieldFa
 const tolerationId = (toleration: Fields): string =>
   identityOf(omit(toleration, 'tolerationSeconds'))
 
-/** Validates tolerations. They may be added, and their tolerationSeconds may change. */
+/**
+ * Validates changes of tolerations. New tolerations can be added, and tolerationSeconds can change.
+ */
 function validateTolerations(now: Json | undefined, before: Json | undefined): FieldFault[] {
   if (isSame(now, before)) return []
   const path = 'spec.tolerations'
@@ -144,8 +146,8 @@ function validateTolerations(now: Json | undefined, before: Json | undefined): F
 }
 
 /**
- * Validates the node constraints of a gated Pod. It is not scheduled yet, so they may be tightened,
- * but not changed otherwise.
+ * Validates changes of the node constraints of a Pod with scheduling gates. Because the Pod is not
+ * scheduled yet, they can become stricter.
  */
 function validateGatedPlace(spec: Fields, was: Fields): FieldFault[] {
   const faults: FieldFault[] = []
@@ -183,7 +185,7 @@ function validateNodeTerms(now: readonly Fields[], before: readonly Fields[]): F
   return faultsOfEach(now, (term, at) => {
     const isGrown = ['matchExpressions', 'matchFields'].every((list) => {
       const known = keysOf(itemsOf(term[list]), identityOf)
-      // limit: two lists of each term
+      // limit: a term has two lists
       return everyItem('kept expressions', itemsOf(before[at]?.[list]), (old) =>
         known.has(identityOf(old)),
       )
@@ -213,7 +215,7 @@ function goRequirements(list: Json | undefined): string {
   return `[]${type}{${shownItems(itemsOf(list), show)}}`
 }
 
-/** Refuses changes of all other fields, which are immutable. */
+/** Refuses changes of all other fields. */
 function validateRest(spec: Fields, was: Fields): FieldFault[] {
   const isGated = itemsOf(was['schedulingGates']).length > 0
   const now = comparable(spec, was, isGated)
@@ -222,7 +224,8 @@ function validateRest(spec: Fields, was: Fields): FieldFault[] {
     (field) => !isEqualAs('core/v1 PodSpec', { [field]: now[field] }, { [field]: before[field] }),
   )
   if (changed.length === 0) return []
-  // kube-apiserver prints a diff of its Go types. Clients need only the names of the fields.
+  // kube-apiserver prints a diff of Go structs. This message lists the names of the changed fields
+  // instead.
   return [
     forbiddenField(
       'spec',
@@ -231,7 +234,7 @@ function validateRest(spec: Fields, was: Fields): FieldFault[] {
   ]
 }
 
-/** Returns the spec without the mutable fields. */
+/** Returns the spec without the fields that can change. */
 function comparable(spec: Fields, was: Fields, isGated: boolean): Fields {
   const isGraceMended =
     numberOf(was['terminationGracePeriodSeconds']) < 0 &&
@@ -261,8 +264,8 @@ const withoutImages = (containers: Json | undefined): Fields[] =>
   mapEach('containers without images', itemsOf(containers), (container) => omit(container, 'image'))
 
 /**
- * Returns the affinity with the stored nodeAffinity, which is validated separately. Adding an
- * affinity without any content is still a change.
+ * Returns the affinity with the stored nodeAffinity, which is validated separately. An empty
+ * affinity differs from an absent one.
  */
 function gatedAffinity(now: Json | undefined, was: Json | undefined): Json | undefined {
   const { nodeAffinity } = fieldsOf(now)

@@ -1,4 +1,4 @@
-/** Rules for the types of volumes. Volumes of Pods and PersistentVolumes share most of them. */
+/** Rules for volume types. Most of them apply to both volumes of Pods and PersistentVolumes. */
 import {
   forbiddenField,
   invalidShown,
@@ -70,8 +70,8 @@ const iscsiForms: { readonly [prefix: string]: RegExp } = {
 }
 
 /**
- * Returns the rule for an iSCSI volume. `wrongStart` is the message for a name with an unknown
- * prefix, which differs between Pods and PersistentVolumes.
+ * Returns the rule for an iSCSI volume. `wrongStart` is the error message for a name with an
+ * unknown prefix; Pods and PersistentVolumes have different messages.
  */
 export const iscsi = (wrongStart = wrongForm): Rule =>
   all(
@@ -196,19 +196,19 @@ const csi: Rule = (value, path, check) => {
   if (nodePublishSecretRef === undefined) return
   const name = fieldsOf(nodePublishSecretRef)['name']
   if (isEmpty(name)) check.faults.push(required(`${path}.nodePublishSecretRef.name`))
-  // As in kube-apiserver, the path lacks the name of the reference.
+  // As in kube-apiserver, the path does not contain the name of the reference field.
   else named(checkDnsSubdomain)(name, `${path}.name`, check)
 }
 
 export type VolumeSource = {
   readonly rule: Rule
-  /** Name of the source in faults, if it differs from that of the field. */
+  /** Name of the source in errors, if it differs from the name of the field. */
   readonly shownAs?: string
-  /** Name of the source in the fault about more than one source. */
+  /** Name of the source in the error about multiple sources. */
   readonly extraAs?: string
 }
 
-/** Rule for a host path. Without a path, nothing else is validated. */
+/** Rule for a host path. If the path is missing, the other fields are not validated. */
 const hostPath: Rule = (value, path, check) => {
   if (isEmpty(fieldsOf(value)['path'])) check.faults.push(required(`${path}.path`))
   else

@@ -38,7 +38,7 @@ const TOKEN_SECONDS_MIN = 10 * 60
 const TOKEN_SECONDS_MAX = 2 ** 32
 const ISCSI_NAME_CHARACTERS_MAX = 64
 
-/** Rule for files from the keys of a Secret or a ConfigMap. */
+/** Rule for a list of files that are created from keys of a Secret or ConfigMap. */
 const keyFiles: PodRule = each(
   fields({ key: needed(), path: needed(visiblePath), mode: ifPresent(fileMode) }),
 )
@@ -56,7 +56,7 @@ const reference: PodRule = (value, path, check) => {
   else check.faults.push(required(path, 'one of fieldRef and resourceFieldRef is required'))
 }
 
-/** Rule for a file of the downward API. Faults of its items have the path of the volume. */
+/** Rule for a file of the downward API. Errors in an item have the path of the volume. */
 const downwardFile: PodRule = (value, path, check) => {
   const { path: file, mode } = fieldsOf(value)
   needed(visiblePath)(file, `${path}.path`, check)
@@ -149,12 +149,12 @@ function tokenSource(source: Fields, { own, path, check, ...rest }: ProjectedCon
     const why = 'may not specify a duration larger than 2^32 seconds'
     check.faults.push(invalidValue(`${at}.expirationSeconds`, seconds, why))
   }
-  // As in kube-apiserver, the path is that of the volume rather than the source.
+  // As in kube-apiserver, the path is that of the volume instead of the source.
   needed(visiblePath)(source['path'], `${path}.path`, check)
   takePath(source['path'], '', { own, path, check, ...rest })
 }
 
-/** Refuses a file that comes from more than one source. */
+/** Refuses a file path that an earlier source already uses. */
 function takePath(
   file: Json | undefined,
   shown: string,
@@ -176,7 +176,7 @@ const fixedByTemplate = [
   'ownerReferences',
 ] as const
 
-/** Rule for an ephemeral volume, whose claim is created and deleted with the Pod. */
+/** Rule for an ephemeral volume. Its claim is created and deleted together with the Pod. */
 const ephemeral: PodRule = (value, path, check) => {
   const { volumeClaimTemplate } = fieldsOf(value)
   const at = `${path}.volumeClaimTemplate`
@@ -194,7 +194,7 @@ const ephemeral: PodRule = (value, path, check) => {
   claimSpec(spec, `${at}.spec`, check)
 }
 
-/** Rule for an image volume. The reference may be absent in a template. */
+/** Rule for an image volume. In a template, the reference can be absent. */
 const imageVolume: PodRule = (value, path, check) => {
   if (check.podName !== undefined)
     needed()(fieldsOf(value)['reference'], `${path}.reference`, check)
@@ -221,7 +221,7 @@ const podSources: {
   image: { rule: imageVolume },
 }
 
-/** Volume sources in order of precedence. A source after the first one that is set is refused. */
+/** Volume sources in order of precedence. If several are set, only the first is accepted. */
 const order =
   `emptyDir hostPath gitRepo gcePersistentDisk awsElasticBlockStore secret nfs iscsi glusterfs flocker
   persistentVolumeClaim rbd cinder cephfs quobyte downwardAPI fc flexVolume configMap azureFile vsphereVolume
@@ -266,7 +266,7 @@ function iscsiLength({ name, iscsi }: Fields, path: string, { faults }: PodCheck
   faults.push(invalidValue(`${path}.name`, textOf(name), why))
 }
 
-/** Validates all volumes. Returns the valid ones, which containers may use. */
+/** Validates all volumes. Returns the valid volumes, to which containers can refer. */
 export function checkVolumes(
   spec: Fields,
   path: string,
@@ -296,7 +296,7 @@ function nameFaultsOf(
   return faults.length === 0 && found.has(name) ? [duplicate(path, name)] : faults
 }
 
-/** Refuses a reference by name to the claim of an ephemeral volume. */
+/** Refuses a volume that refers by name to the claim of an ephemeral volume of the same Pod. */
 function claimsOfTheirOwn(list: readonly Fields[], path: string, check: PodCheck): void {
   const { podName } = check
   if (podName === undefined || podName === '') return

@@ -1,4 +1,4 @@
-/** Tests the warnings about long lists of Pods. */
+/** Tests that warnings about Pods with long lists are computed quickly. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bestLongestTurnMs, cpuMsOf } from '../../../../../test/support/harness/turns.ts'
@@ -36,7 +36,7 @@ for (const [about, prepare] of Object.entries(cases)) {
   })
 }
 
-test('many sources that repeat the paths of the source before are checked quickly', () => {
+test('many sources that repeat the paths of the previous source are validated quickly', () => {
   const items = many((at) => ({ key: 'k', path: `p${at}` }), 3000)
   const sources = [
     { configMap: { name: 'm', items } },

@@ -43,8 +43,8 @@ export function nameWarnings({ metadata: { name = '' } }: KubeObject, usedIn: st
 }
 
 /**
- * Whether the spec has changed. An update that does not change it causes no warnings about its
- * template. The generation has already been incremented.
+ * Whether the spec has changed. Updates that do not change the spec cause no warnings about the
+ * template. By this time, the generation has already been incremented.
  */
 export const isSpecChanged = (object: KubeObject, current: KubeObject | undefined): boolean =>
   current === undefined || object.metadata.generation !== current.metadata.generation
@@ -68,7 +68,10 @@ export function podTemplateWarnings(
   ]
 }
 
-/** Warns about a negative grace period in a template. In a Pod, it has already been replaced. */
+/**
+ * Warns about a negative grace period in a template. In a Pod, it was already replaced by one
+ * second.
+ */
 function graceWarnings({ terminationGracePeriodSeconds }: Fields, path: string): string[] {
   const why = 'must be >= 0; negative values are invalid and will be treated as 1'
   const isNegative = numberOf(terminationGracePeriodSeconds) < 0
@@ -151,7 +154,10 @@ const termWarnings = ({ matchExpressions }: Fields, path: string): string[] =>
     deprecatedKeyWarnings(`${path}.matchExpressions[${at}].key`, textOf(key)),
   )
 
-/** Warns about values of a preferred term that no label can have. Such a term never matches. */
+/**
+ * Warns about values in a preferred term that are not valid label values. The term then matches no
+ * node.
+ */
 const valueWarnings = ({ matchExpressions }: Fields, path: string): string[] =>
   warningsOfEach(itemsOf(matchExpressions), ({ values }, at) =>
     warningsOfEach(textsOf(values), (value, index) =>
@@ -271,8 +277,8 @@ function containerWarnings(container: Fields, path: string): string[] {
 }
 
 /**
- * Warns about repeated variables. A repeated variable hides the first one, unless its value refers
- * to it.
+ * Warns about repeated environment variables. A repeated variable overrides the first one, unless
+ * its value refers to it.
  */
 function envWarnings(env: Json | undefined, path: string): string[] {
   const seen = once('variables', () => new Set<string>())

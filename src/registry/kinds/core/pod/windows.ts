@@ -1,4 +1,6 @@
-/** Rules for the fields that only Windows Pods may have, and for those that they must not have. */
+/**
+ * Rules for fields that only Windows Pods can have, and for fields that Windows Pods must not have.
+ */
 import { forbiddenField, invalidValue } from '../../../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf } from '../../../../api/object.ts'
@@ -68,8 +70,8 @@ const isHostProcess = (context: Fields): boolean | undefined => {
 }
 
 /**
- * Rule for HostProcess containers. Either all containers are HostProcess containers or none, and
- * the Pod uses the host's network.
+ * Rule for HostProcess containers. If one container is a HostProcess container, all must be, and
+ * the Pod must use the host network.
  */
 export const hostProcess: PodRule = (value, path, check) => {
   const { faults } = check
@@ -147,7 +149,7 @@ const containerOnWindows: Rule = forbiddenOf(`
   appArmorProfile seLinuxOptions seccompProfile capabilities readOnlyRootFilesystem privileged allowPrivilegeEscalation
   procMount runAsUser runAsGroup`)
 
-/** Returns the rule that forbids the fields that do not apply to an operating system. */
+/** Returns the rule that refuses the fields that do not apply to an operating system. */
 export function forSystem(system: string): PodRule {
   const ofContainer =
     system === 'windows' ? containerOnWindows : fields({ windowsOptions: notOnLinux })
