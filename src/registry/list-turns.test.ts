@@ -1,4 +1,4 @@
-/** Checks that validating and defaulting long lists from clients does not block the event loop. */
+/** Tests that validating long lists and setting defaults in them does not block the event loop. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultGates } from '../api/gates.ts'

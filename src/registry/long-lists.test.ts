@@ -1,6 +1,5 @@
 /**
- * Checks that the time to validate lists from clients grows linearly with their length, not
- * quadratically.
+ * Tests that the time to validate a list grows linearly with its length, not quadratically.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -38,7 +37,9 @@ import { validateClientConfig } from './rules/webhook.ts'
 import { podTable } from './tables/pods.ts'
 import { validateConditions } from './rules/conditions.ts'
 
-/** Maximum CPU time of all threads. A quadratic loop takes a second or more for this many items. */
+/**
+ * Maximum CPU time of all threads. With this many items, a quadratic loop takes a second or more.
+ */
 const CPU_MS_MAX = 600
 const ITEMS = 40_000
 
@@ -51,7 +52,7 @@ const objectOf = (fields: Fields): KubeObject => ({
   ...fields,
 })
 
-/** Builds an object, and returns a function that validates it. */
+/** Creates an object, and returns a function that validates it. */
 function validating(rules: KindRules, fields: Fields, before?: Fields): () => unknown {
   const object = objectOf(fields)
   if (before === undefined) {
@@ -287,13 +288,13 @@ const cases: { readonly [about: string]: () => () => unknown } = {
 for (const [about, build] of Object.entries(cases)) {
   test(`the time for ${about} does not grow quadratically`, async () => {
     const run = build()
-    // Take the best of two runs, because one may include garbage collection for another test.
+    // Use the better of two runs, because garbage collection for another test can slow down a run.
     const ms = Math.min(await cpuMsOf(run), await cpuMsOf(run))
     assert.ok(ms < CPU_MS_MAX, `took ${ms} ms of CPU`)
   })
 }
 
-test('rules stop at the maximum number of reported faults', () => {
+test('validation rules stop at the maximum number of reported errors', () => {
   const labels = Object.fromEntries(many((at) => [`-${at}`, 'a'], 200_000))
   assert.equal(faultsOf(labelMap, labels, 'labels').length, FAULTS_MAX)
   const ownerReferences = many(() => ({}), 1_000_000)
@@ -301,7 +302,7 @@ test('rules stop at the maximum number of reported faults', () => {
     validateMetadata({ name: 'x', ownerReferences }, { isNamespaced: false, checkName }),
   )
   assert.equal(faults.length, FAULTS_MAX)
-  // Rules that do not stop take several seconds.
+  // Rules that do not stop at the maximum take several seconds.
   assert.ok(ms < 5 * CPU_MS_MAX, `took ${ms} ms of CPU`)
   const containers = many(() => ({}), 1_000_000)
   assert.ok(
@@ -310,7 +311,7 @@ test('rules stop at the maximum number of reported faults', () => {
   )
 })
 
-test('rules of policies and webhooks stop at the maximum number of reported faults', async () => {
+test('validation rules for policies and webhooks stop at the maximum number of reported errors', async () => {
   const [empty, resourceRules] = [
     many(() => ({}), 100_000),
     [{ operations: many(() => 'X', 100_000) }],
@@ -332,7 +333,7 @@ test('rules of policies and webhooks stop at the maximum number of reported faul
       (await rules.validateInSlices?.(object, undefined)) ??
       rules.validate?.(object, defaultGates) ??
       []
-    // Operations are validated twice: by the rules of all policies, and by those of mutating
+    // Operations are validated twice: by the rules for all policies, and by those for mutating
     // policies.
     assert.ok(
       faults.length >= FAULTS_MAX && faults.length < 2 * FAULTS_MAX + 20,
@@ -347,7 +348,7 @@ test('rules of policies and webhooks stop at the maximum number of reported faul
   )
 })
 
-test('the rules for strict addresses stop at the maximum number of reported faults', () => {
+test('validation rules for strict addresses stop at the maximum number of reported errors', () => {
   const misread = many(() => '010.0.0.1', 100_000)
   const service = objectOf({ spec: { clusterIPs: misread, externalIPs: misread } })
   assert.equal(strictAddressFaults(service, undefined, 'Service').length, FAULTS_MAX)

@@ -1,4 +1,4 @@
-/** Types that are common to all APIs: Status, PartialObjectMetadata, ListMeta. */
+/** Types that all APIs share: Status, PartialObjectMetadata, ListMeta. */
 import type { Struct } from '../objects/schema/schema.ts'
 import { typeOf } from './types.ts'
 

@@ -1,7 +1,7 @@
 /**
- * Rules for metadata, which all objects must pass. For most kinds, kube-apiserver runs them again
- * with the kind's own rule for names. Clients see this, because a fault is reported as often as it
- * was found.
+ * Rules for the metadata of all objects. For most kinds, kube-apiserver validates metadata a second
+ * time, with the kind's own rule for names. Each error found twice is also reported twice, as in
+ * kube-apiserver.
  */
 import {
   FAULTS_MAX,
@@ -33,7 +33,7 @@ import { quote } from '../api/quote.ts'
 import { addAll } from '../lib/scheduling/long-lists.ts'
 import { eachItem, eachKey } from '../lib/scheduling/parts.ts'
 
-/** Maximum size of all keys and values of the annotations of one object. */
+/** Maximum total size of the keys and values of all annotations of an object. */
 const ANNOTATIONS_BYTES_MAX = 256 * 1024
 /** Maximum size of `subresource` in an entry of managedFields. */
 const SUBRESOURCE_BYTES_MAX = 256
@@ -46,8 +46,8 @@ export type NameRules = {
 }
 
 /**
- * Validates metadata. This runs several times for each write, so absent parts allocate nothing.
- * `lists` contains the faults of the lists, if they were validated before.
+ * Validates metadata. This runs several times for each write, so it allocates no memory for absent
+ * fields. `lists` contains the errors in lists, if they were already validated.
  */
 export function validateMetadata(
   metadata: ObjectMeta,
@@ -65,7 +65,7 @@ export function validateMetadata(
 
 const none: readonly never[] = []
 
-/** Validates changes of `metadata` from the metadata of the stored object. */
+/** Validates the changes from the stored metadata to `metadata`. */
 export function validateMetadataUpdate(
   metadata: ObjectMeta,
   current: ObjectMeta,
@@ -80,8 +80,8 @@ export function validateMetadataUpdate(
 }
 
 /**
- * Requires that a finalizer has a domain before its name, unless it is a standard one. This applies
- * to most kinds.
+ * Requires that the names of finalizers begin with a domain, except for standard finalizers. Most
+ * kinds have this rule.
  */
 export function validateFinalizerDomains({ finalizers = [] }: ObjectMeta): FieldFault[] {
   return faultsOfEach(finalizers, (finalizer, at) => {
@@ -92,9 +92,9 @@ export function validateFinalizerDomains({ finalizers = [] }: ObjectMeta): Field
 }
 
 /**
- * Returns a prefix in the form in which it is validated. It may end in a dash, because a generated
- * name ends in random characters. The dash and the ASCII character before it become an `a`:
- * kube-apiserver does not validate that character either.
+ * Returns the prefix in the form that is validated. A prefix can end with a dash, because random
+ * characters follow it in the generated name. The dash and the preceding ASCII character are
+ * replaced by an `a`. As a result, that character is not validated, as in kube-apiserver.
  */
 export const withoutDash = (prefix: string): string => prefix.replace(/\p{ASCII}-$/u, 'a')
 
@@ -124,7 +124,7 @@ function validateGeneration({ generation = 0 }: ObjectMeta): readonly FieldFault
   return [invalidValue('metadata.generation', generation, 'must be greater than or equal to 0')]
 }
 
-/** Validates labels, annotations and ownerReferences, of which there may be many. */
+/** Validates labels, annotations and ownerReferences. There can be many of them. */
 export function validateLists(metadata: ObjectMeta): readonly FieldFault[] {
   const { labels, annotations, ownerReferences } = metadata
   if (labels === undefined && annotations === undefined && ownerReferences === undefined)
@@ -212,7 +212,7 @@ function controllerFaults(
 
 const ownersPath = 'metadata.ownerReferences'
 
-/** Validates an owner reference. As in kube-apiserver, the paths have no index. */
+/** Validates an owner reference. As in kube-apiserver, the paths do not contain an index. */
 function validateOwner(owner: Fields): FieldFault[] {
   const apiVersion = textOf(owner['apiVersion'])
   const parts = apiVersion.split('/')
@@ -234,7 +234,10 @@ function validateOwner(owner: Fields): FieldFault[] {
 
 const shortOwner = (owner: Fields): string => `${textOf(owner['kind'])}/${textOf(owner['name'])}`
 
-/** Prints an owner reference as Go does with %#v. The address of a pointer is always the same. */
+/**
+ * Formats an owner reference as Go does with %#v. In place of the memory addresses of pointers, it
+ * shows a constant.
+ */
 function goOwner(owner: Fields): string {
   const text = (goName: string, name: string): string => `${goName}:${quote(textOf(owner[name]))}`
   const pointer = (goName: string, name: string): string =>

@@ -1,6 +1,6 @@
 /**
- * Functions that read a field of an object, or copy the object with a field added, removed or
- * replaced. They do not modify the given object.
+ * Functions that read a field of an object, or return a copy of the object with a field added,
+ * removed or replaced. The given object is not modified.
  */
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
 

@@ -1,4 +1,4 @@
-/** Requests and limits of a Pod as a whole. */
+/** Computes the requests and limits of a Pod as a whole. */
 import { type Fields, fieldsOf, itemsOf } from '../api/object.ts'
 import { largest, readResourceList, type ResourceList, sum } from '../api/resource-list.ts'
 import { eachItem, mapEach } from '../lib/scheduling/parts.ts'
@@ -6,19 +6,19 @@ import { isHugePages } from './rules/resources.ts'
 
 export type Amounts = 'requests' | 'limits'
 
-/** Returns the amounts of a container. */
+/** Returns the requests or limits of a container. */
 export type AmountsOf = (container: Fields, amounts: Amounts) => ResourceList
 
 export const saidAmounts: AmountsOf = ({ resources }, amounts) =>
   readResourceList(fieldsOf(resources)[amounts])
 
-/** Whether a resource may have pod-level amounts (gate PodLevelResources). */
+/** Whether a resource can have pod-level requests and limits (gate PodLevelResources). */
 export const isPodLevel = (name: string): boolean =>
   name === 'cpu' || name === 'memory' || isHugePages(name)
 
 /**
- * Computes the amounts from the containers. Containers and sidecars run at the same time, so their
- * amounts are added up. An ordinary init container runs alone, except for the sidecars that were
+ * Computes the total from the containers. Containers and sidecars run at the same time, so their
+ * quantities are added. Each ordinary init container runs alone, except for the sidecars that were
  * started before it.
  */
 export function aggregateResources(
@@ -50,7 +50,7 @@ const noAmounts = (): { sidecars: ResourceList; alone: ResourceList } => ({
 })
 
 /**
- * Returns the amounts of a Pod. Pod-level amounts take precedence for the resources that `isOwn`
+ * Returns the total for a Pod. Pod-level quantities take precedence for the resources that `isOwn`
  * accepts.
  */
 export function podResources(

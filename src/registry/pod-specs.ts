@@ -2,7 +2,7 @@ import { type Fields, fieldsOf, type KubeObject } from '../api/object.ts'
 
 const workload: readonly string[] = ['spec', 'template', 'spec']
 
-/** Path of the PodSpec in each kind. */
+/** Path of the PodSpec in each kind that contains one. */
 const paths: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ['Pod', ['spec']],
   ['PodTemplate', ['template', 'spec']],
@@ -15,12 +15,12 @@ const paths: ReadonlyMap<string, readonly string[]> = new Map<string, readonly s
   ['CronJob.batch', ['spec', 'jobTemplate', ...workload]],
 ])
 
-/** The parts of a Pod or a Pod template. */
+/** Metadata and spec of a Pod or a Pod template. */
 export type PodTemplateSpec = { readonly metadata: Fields; readonly spec: Fields }
 
 /**
- * Returns the Pod or template in an object, with the path of the PodSpec. Undefined if the kind has
- * none.
+ * Returns the Pod or Pod template in an object, with the path of the PodSpec. Undefined if the kind
+ * contains neither.
  */
 export function podSpecOf(
   object: KubeObject,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareVersions } from './priorities.ts'
 
-test('versions are sorted by stage, then by descending number', () => {
+test('versions are sorted by stability, then by descending number', () => {
   const versions = [
     'v1alpha1',
     'v1',

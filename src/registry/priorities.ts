@@ -3,7 +3,7 @@
  * of a group.
  */
 
-/** Priorities of groups, as in kube-apiserver. A group with a higher number comes first. */
+/** Priorities of groups, as in kube-apiserver. Groups with higher priorities come first. */
 const groupPriorities: { readonly [group: string]: number } = {
   '': 18_000,
   'apiregistration.k8s.io': 18_000,
@@ -29,12 +29,12 @@ const groupPriorities: { readonly [group: string]: number } = {
   'internal.apiserver.k8s.io': 16_000,
   'storagemigration.k8s.io': 15_800,
 }
-/** Priority of groups of custom resources. */
+/** Priority of the groups of custom resources. */
 const CUSTOM_PRIORITY = 1000
 
 export const groupPriority = (group: string): number => groupPriorities[group] ?? CUSTOM_PRIORITY
 
-/** Versions whose priority is not that of their stage. */
+/** Versions whose priority does not follow from their stability. */
 const versionPriorities: { readonly [groupVersion: string]: number } = {
   '/v1': 1,
   'admissionregistration.k8s.io/v1beta1': 12,
@@ -48,7 +48,7 @@ const versionPriorities: { readonly [groupVersion: string]: number } = {
   'storagemigration.k8s.io/v1alpha1': 9,
 }
 
-/** Returns the versionPriority of an APIService. */
+/** Returns the versionPriority for an APIService. */
 export function versionPriority(group: string, version: string): number {
   const own = versionPriorities[`${group}/${version}`]
   if (own !== undefined) return own
@@ -57,8 +57,8 @@ export function versionPriority(group: string, version: string): number {
 }
 
 /**
- * Compares versions: stable before beta before alpha before any other, then the higher number
- * first.
+ * Compares versions. Stable versions come first, then beta, alpha, and all others. Within each,
+ * higher numbers come first.
  */
 export function compareVersions(one: string, other: string): number {
   const a = rankVersion(one)

@@ -5,7 +5,7 @@ import { validateUnprivileged } from './privileged.ts'
 const spec = { containers: [{ name: 'c', securityContext: { privileged: true } }] }
 const meta = { apiVersion: 'v1', kind: 'K', metadata: { name: 'n' } }
 
-test('privileged containers are found in every kind that contains a Pod', () => {
+test('privileged containers are found in every kind that contains a PodSpec', () => {
   const paths = [
     validateUnprivileged({ ...meta, spec }, 'Pod'),
     validateUnprivileged(

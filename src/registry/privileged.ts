@@ -1,10 +1,13 @@
-/** Validation for --allow-privileged, which decides if Pods may have privileged containers. */
+/**
+ * Validation for the flag --allow-privileged, which determines if Pods may have privileged
+ * containers.
+ */
 import { type FieldFault, forbiddenField } from '../api/field-fault.ts'
 import { fieldsOf, type KubeObject } from '../api/object.ts'
 import { containersOf } from './kinds/core/pod/windows.ts'
 import { podSpecOf } from './pod-specs.ts'
 
-/** Returns the faults of an object for a server that does not allow privileged containers. */
+/** Returns an error for each privileged container. Used if the server does not allow them. */
 export function validateUnprivileged(object: KubeObject, kind: string): FieldFault[] {
   const found = podSpecOf(object, kind)
   if (found === undefined) return []

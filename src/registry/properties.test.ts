@@ -4,11 +4,12 @@ import { checkRegistry } from '../../test/chaos/properties/registry.ts'
 import { loadSeeds } from '../../test/chaos/properties/seeds.ts'
 
 /**
- * Number of random objects. They take about a second; test/chaos/properties/main.ts checks more.
+ * Number of random objects. Testing them takes about a second. test/chaos/properties/main.ts tests
+ * more objects.
  */
 const RUNS = 2_000
 
-test('the properties of all rules hold for random objects', async () => {
+test('random objects satisfy the properties that all registry rules must have', async () => {
   const { decoded, accepted } = checkRegistry(await loadSeeds(), { runs: RUNS, seed: 1 })
   assert.ok(decoded > RUNS / 4 && accepted > RUNS / 20, `${decoded} decoded, ${accepted} accepted`)
 })

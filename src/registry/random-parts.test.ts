@@ -45,7 +45,7 @@ import {
 import { Random } from '../../test/chaos/simulation/random.ts'
 import { apiVersionOf } from './resource.ts'
 
-/** Slices that end a part after each step, or randomly after some of them. */
+/** Time slices that end after each step, or after a random number of steps. */
 class ShortSlices extends Slices {
   readonly stepsPerLook = 1
   readonly #random: Random | undefined
@@ -76,7 +76,7 @@ function outcome(work: () => unknown): unknown {
 }
 
 /**
- * Random objects of a random kind. Compares work on them in parts with the same work in one piece.
+ * Compares work on random objects that is divided into parts with the same work done in one piece.
  */
 class Case {
   readonly #random: Random
@@ -291,7 +291,7 @@ const writerOf = (manager: string, apiVersion: string): Writer => ({
   subresource: '',
 })
 
-test('work on any object has the same result in parts, wherever it pauses', async () => {
+test('work on random objects has the same result if it is divided into parts, wherever it is interrupted', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(), async (seed) => new Case(seed).check()),
     { numRuns: Number(process.env['KEELSON_RUNS'] ?? 20), endOnFailure: true },

@@ -13,7 +13,7 @@
  */
 import type { Subresource, Verb } from './resource.ts'
 
-/** A row of the table. */
+/** A resource, as defined by a line of the table. */
 export type ResourceRow = {
   readonly group: string
   readonly version: string
@@ -25,7 +25,7 @@ export type ResourceRow = {
   readonly categories: readonly string[]
   readonly subresources: readonly Subresource[]
   readonly storageVersion: string | undefined
-  /** Package of the catalogue that contains the type of the kind. */
+  /** Catalogue package that contains the type of the kind. */
   readonly packageName: string
 }
 

@@ -30,7 +30,7 @@ const resourcesOf = (plural: string, group = 'example.com', version = 'v1') =>
     }),
   )
 
-test('adding and removing resources gives a group a new sorted list each time', () => {
+test('adding and removing resources creates a new sorted list for their group', () => {
   const registry = new Registry(builtInResources())
   const count = registry.all().length
   const [one, other] = [resourcesOf('widgets'), resourcesOf('gadgets')]
@@ -50,7 +50,7 @@ test('adding and removing resources gives a group a new sorted list each time', 
   assert.equal(registry.all().length, count)
 })
 
-test('a CRD in a built-in group serves nothing and removes nothing', () => {
+test('a CRD in a built-in group neither adds nor removes resources', () => {
   const registry = new Registry(builtInResources())
   const group = 'networking.k8s.io'
   const builtIn = registry.inGroup(group)

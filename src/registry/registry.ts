@@ -1,6 +1,6 @@
 /**
- * The resources that a control plane serves. Custom resources are added and removed while it runs.
- * The cost of a change is proportional to the size of its group.
+ * The resources that a control plane serves. Custom resources can be added and removed at any time.
+ * The cost of a change is proportional to the number of resources in the group.
  */
 import type { Resource } from './resource.ts'
 
@@ -9,8 +9,8 @@ type Id = { readonly group: string; readonly version: string; readonly plural: s
 export class Registry {
   readonly #resources = new Map<string, Resource>()
   /**
-   * Versions of each resource, by group and plural. Every request looks one up, and two lookups
-   * take less time than joining the parts of a key.
+   * Versions of each resource, keyed by group and then by plural. Every request looks up a
+   * resource, and two lookups are faster than building a joined key.
    */
   readonly #versions = new Map<string, Map<string, readonly Resource[]>>()
   /** Resources of each group, sorted by name. */
@@ -30,14 +30,14 @@ export class Registry {
   }
 
   /**
-   * Number of changes so far. Values that are derived from the whole registry are valid as long as
-   * it stays the same.
+   * Number of changes so far. Values that are derived from the whole registry stay valid until this
+   * number changes.
    */
   get changes(): number {
     return this.#changes
   }
 
-  /** Calls the listener after each change, until the result is disposed of. */
+  /** Calls the listener after each change, until the returned object is disposed. */
   onChange(listener: () => void): Disposable {
     this.#listeners.add(listener)
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
@@ -48,8 +48,8 @@ export class Registry {
   }
 
   /**
-   * Returns the resources of a group, sorted by name. The array stays the same until the group
-   * changes, so that derived values can be cached by its identity.
+   * Returns the resources of a group, sorted by name. The same array is returned until the group
+   * changes, so that it can be the key of a cache.
    */
   inGroup(group: string): readonly Resource[] {
     return this.#groups.get(group) ?? none
@@ -62,7 +62,7 @@ export class Registry {
     return undefined
   }
 
-  /** Returns the resources of a version, sorted by name as discovery lists them. */
+  /** Returns the resources of a version, sorted by name as in discovery. */
   inGroupVersion(group: string, version: string): readonly Resource[] {
     return this.inGroup(group).filter((resource) => resource.version === version)
   }
@@ -73,8 +73,8 @@ export class Registry {
   }
 
   /**
-   * Replaces resources of one group. A CRD may name a built-in group, but its versions are then not
-   * served. As in kube-apiserver, the built-in API serves all paths of its groups.
+   * Replaces resources of a group. A CRD can name a built-in group, but its versions are then not
+   * served: as in kube-apiserver, the built-in API serves all paths of its groups.
    */
   replace(
     group: string,
@@ -96,7 +96,7 @@ export class Registry {
     for (const listener of this.#listeners) listener()
   }
 
-  /** Adds a resource, or replaces the one with the same ID. */
+  /** Adds a resource, or replaces the resource with the same ID. */
   #add(resource: Resource): void {
     this.#resources.set(idOf(resource), resource)
     this.#setVersions(resource, [...this.#otherVersions(resource), resource])

@@ -1,6 +1,6 @@
 /**
- * A resource: a row of data, and the few rules of its kind that data cannot express. The verbs are
- * implemented once for all resources.
+ * A resource: data, and the few rules of its kind that data cannot express. The implementation of
+ * the verbs is the same for all resources.
  */
 import { assert } from '../lib/errors.ts'
 import type { TurnTools } from '../objects/cel/turns.ts'
@@ -23,25 +23,25 @@ export type Verb =
   | 'deletecollection'
 
 /**
- * A part of an object with a path of its own, such as `pods/status`, or an operation on it, such as
- * `pods/eviction`.
+ * A part of an object that has its own path, such as `pods/status`, or an operation on the object,
+ * such as `pods/eviction`.
  */
 export type Subresource = {
   readonly name: string
   /**
    * Kind of the request and response bodies. Its group and version are usually those of the
-   * resource.
+   * resource itself.
    */
   readonly kind: string
   readonly group: string
   readonly version: string
-  /** Verbs, sorted as discovery lists them. */
+  /** Verbs, sorted as in discovery. */
   readonly verbs: readonly Verb[]
 }
 
 export type Resource = {
   readonly group: string
-  /** Group of the kind in validation errors, which is that of Kubernetes' internal version. */
+  /** Group of the kind in validation errors. It is the group of Kubernetes' internal version. */
   readonly faultGroup: string
   readonly version: string
   readonly kind: string
@@ -51,15 +51,15 @@ export type Resource = {
   readonly isCustom: boolean
   /** Whether objects are stored. Reviews, bindings and component statuses are not. */
   readonly isStored: boolean
-  /** Verbs, sorted as discovery lists them. */
+  /** Verbs, sorted as in discovery. */
   readonly verbs: readonly Verb[]
   /** Subresources, sorted by name. */
   readonly subresources: readonly Subresource[]
-  /** Defines how objects are decoded, encoded and stored. Built on first use. */
+  /** Defines how objects are decoded, encoded and stored. Created on first use. */
   readonly shape: ObjectSchema
   /**
-   * Prepares data that would block the event loop if it were built in one piece. Returns undefined
-   * if it is ready.
+   * Prepares data in time slices, because preparing it in one piece would block the event loop.
+   * Returns undefined if the data is ready.
    */
   readonly load?: () => Promise<void> | undefined
   readonly discovery: ResourceDiscovery
@@ -67,42 +67,49 @@ export type Resource = {
   readonly selection: FieldSelection
   readonly rules: WriteRules
   readonly deletion: DeletionRules
-  /** Table of the resource. */
+  /** Table for responses to clients such as kubectl. */
   readonly table: TableKind
-  /** Subresources with a kind of their own. */
+  /** Subresources that have their own kind. */
   readonly views: { readonly [subresource: string]: View }
 }
 
-/** Properties that clients learn about the resource besides its identity. */
+/** Properties of a resource that discovery and OpenAPI publish, besides its identity. */
 export type ResourceDiscovery = {
   readonly singular: string
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
   /** Warning that is sent with every response. */
   readonly deprecation?: string
-  /** Schema of a custom resource for OpenAPI, to which metadata and similar fields are added. */
+  /**
+   * Schema that OpenAPI publishes for a custom resource, after metadata and similar fields have
+   * been added.
+   */
   readonly published?: {
-    /** Returns the schema. Undefined if there is none that can be published. */
+    /** Returns the schema, or undefined if none can be published. */
     readonly schema: () => Fields | undefined
     /**
-     * Whether any field is allowed. Older clients, which know only OpenAPI v2, then get no fields.
+     * Whether objects can have any fields. In OpenAPI v2, such a schema is published without
+     * fields.
      */
     readonly isOpen: boolean
-    /** Value that changes whenever anything that is published changes. */
+    /** Value that changes whenever the published data changes. */
     readonly mark: string
   }
 }
 
 /** Version in which objects are stored, and conversion between versions. */
 export type ResourceVersions = {
-  /** apiVersion in which objects are stored, if it differs: `v1` for events of events.k8s.io. */
+  /**
+   * apiVersion in which objects are stored, if it differs from the served one. Example: `v1` for
+   * events of events.k8s.io.
+   */
   readonly storageVersion?: string
   /**
-   * Returns the resource in the storage version. Absent unless objects may be stored in a version
+   * Returns the resource in the storage version. Only present if stored objects can be in a version
    * that only a webhook can convert.
    */
   readonly converted?: () => Resource | undefined
-  /** Client configuration of the webhook that converts a custom resource between its versions. */
+  /** Client configuration of the conversion webhook of a custom resource. */
   readonly conversionWebhook?: Fields
   /** Returns a custom resource in another version, whether or not that version is served. */
   readonly inVersion?: (version: string) => Resource | undefined
@@ -110,15 +117,15 @@ export type ResourceVersions = {
 
 export type FieldSelection = {
   /**
-   * Fields that a field selector may name besides metadata.name and metadata.namespace, with
-   * functions that read them.
+   * Fields that a field selector can use, in addition to metadata.name and metadata.namespace. The
+   * functions read their values.
    */
   readonly fields: { readonly [field: string]: (object: KubeObject) => string }
-  /** Fields that have few objects per value and are selected by many clients. */
+  /** Indexed fields: many clients select by them, and few objects have the same value. */
   readonly indexed?: readonly string[]
 }
 
-/** Rules for preparing and validating objects that are created or updated. */
+/** Rules that prepare and validate objects when they are created or updated. */
 export type WriteRules = {
   /** Whether an update may omit the resourceVersion. */
   readonly allowsUnconditionalUpdate: boolean
@@ -132,31 +139,34 @@ export type WriteRules = {
   readonly validate: (object: KubeObject) => FieldFault[]
   readonly validateUpdate: (object: KubeObject, current: KubeObject) => FieldFault[]
   /**
-   * Rules that may take long, and therefore yield to the event loop. Their faults follow those of
-   * the rules above.
+   * Rules that can take long, and therefore run in time slices. Their errors follow those of the
+   * other rules.
    */
   readonly validateInSlices?: ValidateInSlices
   readonly namespaceRule?: NamespaceRule
   /** Returns the warnings for a valid write. `current` is undefined on create. */
   readonly warnings: (object: KubeObject, current: KubeObject | undefined) => string[]
   /**
-   * Rules for updates through subresources that have the kind of the object itself: `status`,
+   * Rules for updates through subresources whose kind is that of the object itself: `status`,
    * `finalize`, `approval`.
    */
   readonly subresources: { readonly [subresource: string]: UpdateRules }
   /**
-   * Returns the paths of fields that a write through a subresource does not change, and therefore
-   * does not own. An empty `subresource` stands for the object itself.
+   * Returns the paths of fields that a write through a subresource does not change. The writer does
+   * not own these fields. An empty `subresource` stands for the object itself.
    */
   readonly resetPaths: (subresource: string) => readonly string[]
 }
 
-/** Error for an object that has no such view: an internal error, or an error without a reason. */
+/**
+ * Error for an object that does not have the view: either an internal error, or an error without a
+ * reason.
+ */
 export type HiddenView = { readonly internal: string } | { readonly unclassified: string }
 
 /**
- * Another representation of the same stored objects, such as `scale`, which can be read and
- * written. A write to it updates the object.
+ * Another representation of the same stored objects, such as `scale`. Clients can read and write
+ * it. A write updates the object.
  */
 export type View = {
   readonly group: string
@@ -165,45 +175,49 @@ export type View = {
   readonly shape: ObjectSchema
   readonly table: TableKind
   readonly show: (object: KubeObject) => KubeObject
-  /** Returns why an object has no such view. Undefined if it has one. */
+  /** Returns why the object does not have the view, or undefined if it has. */
   readonly whyHidden?: (object: KubeObject) => HiddenView | undefined
   /**
-   * Returns the object after a write of the view, with the view's resourceVersion if it has one.
+   * Returns the object after a write of the view. If the view has a resourceVersion, the object
+   * gets it.
    */
   readonly change: (object: KubeObject, view: KubeObject) => KubeObject
   readonly validate: (view: KubeObject) => FieldFault[]
-  /** Error text for server-side apply, if it is refused. kube-apiserver checks this last. */
+  /**
+   * Error message if the view does not support server-side apply. As in kube-apiserver, this is
+   * checked last.
+   */
   readonly refusesApply?: string
   /**
-   * The only field that can be owned through the view. `objectPath` is its path in the object, if
-   * it differs.
+   * The only field that a writer of the view can own. `objectPath` is its path in the object, if it
+   * differs.
    */
   readonly ownedPath: string
   readonly objectPath?: string
 }
 
-/** Rules by which the kind itself validates metadata, in addition to the rules for all objects. */
+/** The kind's own rules for metadata, in addition to the rules for all objects. */
 export type MetadataRules = {
   readonly checkName: (name: string) => string[]
   /**
-   * Whether generateName is used as the whole name, because the format of names allows no random
-   * suffix.
+   * Whether generateName is used as the complete name, because the format of names does not permit
+   * a random suffix.
    */
   readonly usesGenerateNameVerbatim?: boolean
-  /** Whether the kind validates metadata at all. */
+  /** Whether the kind has its own validation of metadata. */
   readonly isChecked: boolean
-  /** Whether finalizers need a domain. */
+  /** Whether the names of finalizers must begin with a domain. */
   readonly needsDomains: boolean
   readonly updateChecks: readonly UpdateCheck[]
 }
 
 /**
- * Part of the validation of an update. `metadata` validates metadata as on create, `change`
- * compares it with that of the stored object, and `rules` applies the rules of the kind.
+ * Step in the validation of an update. `metadata` validates metadata like that of a new object,
+ * `change` compares it with the stored metadata, and `rules` applies the rules of the kind.
  */
 export type UpdateCheck = 'metadata' | 'change' | 'rules'
 
-/** User and time of a write, for the few kinds that record them. */
+/** User and time of a write. Only a few kinds record them. */
 export type Writer = {
   readonly user: User
   /** Returns the current time as a metadata timestamp. */
@@ -215,8 +229,8 @@ export type Writer = {
 }
 
 /**
- * Rules for updates through one path: which fields may change, while the rest is kept from
- * `current`, and how the update is validated.
+ * Rules for updates through one path: they copy the fields that the path must not change from
+ * `current`, and validate the result.
  */
 export type UpdateRules = {
   readonly warnings?: (object: KubeObject, current: KubeObject) => string[]
@@ -224,40 +238,47 @@ export type UpdateRules = {
   readonly validateUpdate: (object: KubeObject, current: KubeObject) => FieldFault[]
   readonly validateInSlices?: ValidateInSlices
   readonly namespaceRule?: NamespaceRule
-  /** Parts of the validation. Defaults to those of the kind. */
+  /** Steps of the validation. Defaults to the steps of the kind. */
   readonly updateChecks?: readonly UpdateCheck[]
 }
 
 export type ValidateTools = TurnTools & {
-  /** Sends the client a warning, whether or not the object is refused. */
+  /** Sends a warning to the client, whether or not the object is refused. */
   readonly warn?: (text: string) => void
 }
 
 /**
- * Returns a function that validates the labels of the object's namespace, or undefined if they do
- * not matter. Its faults precede all others.
+ * Returns a function that validates the labels of the object's namespace, or undefined if the
+ * labels are irrelevant. Its errors come before all others.
  */
 export type NamespaceRule = (
   object: KubeObject,
   current: KubeObject | undefined,
 ) => ((labels: Labels) => FieldFault[]) | undefined
 
-/** Validates an object in slices. `current` is the stored object, or undefined for a new one. */
+/**
+ * Validates an object in time slices. `current` is the stored object, or undefined for a new
+ * object.
+ */
 export type ValidateInSlices = (
   object: KubeObject,
   current: KubeObject | undefined,
   tools?: ValidateTools,
 ) => Promise<FieldFault[]>
 
-/** Resource and subresource of a path. The subresource is empty for the object itself. */
+/** Resource and subresource of a request path. The subresource is empty for the object itself. */
 type ResourcePath = { readonly resource: Resource; readonly subresource: string }
 
-/** Returns the representation of objects at a path. Undefined for the objects themselves. */
+/**
+ * Returns the view that a request path selects, or undefined if it selects the objects themselves.
+ */
 export function viewOf({ resource, subresource }: ResourcePath): View | undefined {
   return Object.hasOwn(resource.views, subresource) ? resource.views[subresource] : undefined
 }
 
-/** Returns the rules for updates through a path. A view has the rules of the object itself. */
+/**
+ * Returns the rules for updates through a request path. A view has the rules of the object itself.
+ */
 export function rulesOf({ resource, subresource }: ResourcePath): UpdateRules {
   const { subresources } = resource.rules
   const own = Object.hasOwn(subresources, subresource) ? subresources[subresource] : undefined
@@ -268,7 +289,7 @@ export function rulesOf({ resource, subresource }: ResourcePath): UpdateRules {
   return own ?? resource.rules
 }
 
-/** Returns the object in the representation of the path. */
+/** Returns the object in the representation that the request path selects. */
 export const shownAt = (path: ResourcePath, object: KubeObject): KubeObject =>
   viewOf(path)?.show(object) ?? object
 

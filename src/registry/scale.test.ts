@@ -21,12 +21,12 @@ test('a Scale has the replicas, the selector and the identity of its object', ()
   })
 })
 
-test('an older selector is a plain map of labels', () => {
+test('the selector can be a plain map of labels, as in older kinds', () => {
   const { status } = view.show({ ...deployment, spec: { selector: { b: '2', a: '1' } } })
   assert.deepEqual(status, { replicas: 1, selector: 'a=1,b=2' })
 })
 
-test('a written Scale changes only the replicas and the resourceVersion', () => {
+test('a write of a Scale changes only the replicas and the resourceVersion', () => {
   const scale = {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',

@@ -1,6 +1,6 @@
 /**
- * The subresource `scale`, which is the same for all kinds with replicas. Autoscalers know nothing
- * else of these kinds.
+ * The subresource `scale`, which is the same for all kinds with replicas. Autoscalers use only this
+ * subresource of these kinds.
  */
 import { type FieldFault, invalidValue } from '../api/field-fault.ts'
 import { type Fields, fieldsOf, type KubeObject, type ObjectMeta } from '../api/object.ts'
@@ -13,7 +13,7 @@ import { typeOf } from './types.ts'
 
 const kind = 'Scale'
 const apiVersion = 'autoscaling/v1'
-/** Metadata fields that a Scale has. */
+/** Metadata fields of a Scale. */
 const shownMetadata = ['name', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp'] as const
 
 export const scaleView = (): View => ({
@@ -71,7 +71,7 @@ export function withVersionOf(metadata: ObjectMeta, { resourceVersion }: ObjectM
   return rest
 }
 
-/** Prints a selector. In its older form, it is a plain map of labels. */
+/** Formats a selector. Older kinds have a plain map of labels as their selector. */
 function printSelector(selector: Fields): string {
   const isPlain = Object.values(selector).every((value) => typeof value === 'string')
   return printLabelSelector(isPlain ? { matchLabels: selector } : selector)

@@ -1,15 +1,12 @@
 /**
- * All kinds that are registered in kube-apiserver's scheme, including old versions. A body of a
- * registered kind that is not the expected one gets another error than a body of an unknown kind.
+ * All kinds in kube-apiserver's scheme, including old versions. If a body has the wrong kind, the
+ * error depends on whether the kind is registered in the scheme.
  */
 import type { RegisteredKind, Scheme } from '../objects/schema/object-schema.ts'
 import { splitApiVersion } from './read-resources.ts'
 import { findType } from './types.ts'
 
-/**
- * Packages of the groups' types in the catalogue, which are also the package names of Go's internal
- * types.
- */
+/** Catalogue packages of API groups. They are also the package names of Go's internal types. */
 const packages: ReadonlyMap<string, string> = new Map([
   ['', 'core'],
   ['admission.k8s.io', 'admission'],
@@ -37,7 +34,7 @@ const packages: ReadonlyMap<string, string> = new Map([
   ['storagemigration.k8s.io', 'storagemigration'],
 ])
 
-/** Kinds that are registered in every version. */
+/** Kinds that are registered in every group and version. */
 const commonKinds: ReadonlySet<string> = new Set([
   'CreateOptions',
   'DeleteOptions',
@@ -47,7 +44,7 @@ const commonKinds: ReadonlySet<string> = new Set([
   'UpdateOptions',
   'WatchEvent',
 ])
-/** Kinds of the core group besides those with types in the catalogue. */
+/** Kinds of the core group that have no type in the catalogue. */
 const coreKinds: ReadonlySet<string> = new Set([
   'APIGroup',
   'APIGroupList',
@@ -57,7 +54,7 @@ const coreKinds: ReadonlySet<string> = new Set([
   'Status',
 ])
 
-/** Kinds whose internal version belongs to another group. */
+/** Kinds whose internal version is in another group. */
 const movedHubs: ReadonlyMap<string, string> = new Map([
   ['events.Event', 'core.Event'],
   ['extensions.DaemonSet', 'apps.DaemonSet'],
@@ -69,7 +66,10 @@ const movedHubs: ReadonlyMap<string, string> = new Map([
   ['apps.Scale', 'autoscaling.Scale'],
 ])
 
-/** Schemes of servers within kube-apiserver that contain only kinds of their own. */
+/**
+ * Schemes of the servers inside kube-apiserver that have their own scheme with only their own
+ * kinds.
+ */
 const smallSchemes: ReadonlyMap<string, { readonly name: string; readonly kind: string }> = new Map(
   [
     [
@@ -88,7 +88,7 @@ const smallSchemes: ReadonlyMap<string, { readonly name: string; readonly kind: 
 
 const mainScheme: Scheme = { name: 'pkg/api/legacyscheme/scheme.go:30', find: findKind }
 
-/** Returns the scheme that decodes bodies for resources of a group. */
+/** Returns the scheme that decodes request bodies for the resources of a group. */
 export function schemeOf(group: string): Scheme {
   const small = smallSchemes.get(group)
   if (small === undefined) return mainScheme

@@ -1,6 +1,6 @@
 /**
- * Properties in which a kind differs from most others: names, generation, updates and deletes. An
- * absent field means the usual behavior.
+ * Properties in which a kind differs from most other kinds: names, generation, updates and deletes.
+ * An absent field means the default behavior.
  */
 import {
   checkDnsLabel,
@@ -13,52 +13,56 @@ import type { MetadataRules, UpdateCheck } from './resource.ts'
 import { checkCanonicalIp } from './rules/addresses.ts'
 
 export type Strategy = {
-  /** Feature gate without which the kind is not served. */
+  /** Feature gate that must be on for the kind to be served. */
   readonly gate?: string
-  /** Feature gates without which subresources are not served. */
+  /** Feature gates that must be on for subresources to be served. */
   readonly subresourceGates?: { readonly [subresource: string]: string }
-  /** Group in validation errors, if it differs from that of the kind. */
+  /** Group in validation errors, if it differs from the group of the kind. */
   readonly faultGroup?: string
   /**
-   * Rule for names. If it is absent, names are DNS subdomains. `path` allows any path segment. With
-   * `any`, only the kind's own rules validate names, if it has such rules.
+   * Rule for names. The default is a DNS subdomain. `path` permits any path segment. With `any`,
+   * names are validated only by the kind's own rules, if it has any.
    */
   readonly names?: 'label' | 'dns1035' | 'path' | 'ip' | 'any'
   /** Whether the kind's own validation skips metadata. */
   readonly ignoresMetadata?: true
   readonly finalizersNeedNoDomain?: true
   /**
-   * Parts of the validation of an update, in this order, in addition to the rules for all objects.
-   * Defaults to `change`, `rules`. The recordings meta-by-kind-* show how often each kind validates
-   * metadata.
+   * Steps in the validation of an update, in this order, in addition to the rules for all objects.
+   * Defaults to `change` and `rules`. The recordings meta-by-kind-* show how often each kind
+   * validates metadata.
    */
   readonly updateChecks?: readonly UpdateCheck[]
   /** Whether an update must have a resourceVersion. */
   readonly needsResourceVersion?: true
   /** Whether an update of an object that does not exist creates it. */
   readonly createsOnUpdate?: true
-  /** Whether the response to a delete is the object. */
+  /** Whether the response to a delete contains the deleted object. */
   readonly returnsDeleted?: true
   /** Whether a delete orphans dependents by default. */
   readonly orphansDependents?: true
-  /** Whether the status in the body of a create, or also of an update, is kept. */
+  /** Whether the status in a request body is used: only on create, or also on update. */
   readonly takesStatus?: 'create' | 'create and update'
-  /** Metadata that a write through /status does not change: all of it, or these fields. */
+  /**
+   * Metadata that a write through /status does not change: either all metadata, or the listed
+   * fields.
+   */
   readonly statusKeeps?: 'metadata' | readonly string[]
   /**
-   * Fields that a write does not change, and therefore does not own, by subresource. An empty
-   * subresource stands for the object itself. Derived from the fields above if absent.
+   * Fields that a write does not change, keyed by subresource. The writer does not own these
+   * fields. An empty subresource stands for the object itself. By default, they are derived from
+   * the other properties.
    */
   readonly resetPaths?: { readonly [subresource: string]: readonly string[] }
-  /** Warning that is sent with every response, or with those of some versions. */
+  /** Warning that is sent with every response. It can also be specified for single versions. */
   readonly deprecation?: string | { readonly [version: string]: string }
   readonly generation?: Generation
 }
 
 /**
- * Changes that increment the generation: those of one of `fields` (`metadata.labels`: the labels).
- * With `kept`, the client sets the first generation; otherwise it is 1. `equality` is how
- * kube-apiserver compares the fields.
+ * Changes that increment the generation. `fields` lists paths such as `spec` or `metadata.labels`.
+ * With `kept`, a create keeps the generation from the request; otherwise it is set to 1. `equality`
+ * specifies how kube-apiserver compares the fields.
  */
 export type Generation = {
   readonly fields: readonly string[]

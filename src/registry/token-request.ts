@@ -1,4 +1,4 @@
-/** TokenRequest, the kind of serviceaccounts/token. */
+/** Defines TokenRequest, the kind of the subresource serviceaccounts/token. */
 import { type Fields, fieldsOf } from '../api/object.ts'
 import type { ObjectSchema } from '../objects/schema/object-schema.ts'
 import type { Resource } from './resource.ts'
@@ -13,7 +13,7 @@ const kind = 'TokenRequest'
 
 export const tokenRequestKind = { group, version, kind } as const
 
-/** Returns the resource with the kind of this subresource. */
+/** Returns a copy of the resource whose kind is TokenRequest. */
 export function asTokenRequest(resource: Resource): Resource {
   const shape: ObjectSchema = {
     struct: typeOf('authentication/v1', kind),

@@ -1,4 +1,4 @@
-/** Types of built-in kinds. Each is parsed from the catalogue on first use. */
+/** The types of built-in kinds. A type is parsed from the catalogue when it is first used. */
 import type { Struct } from '../objects/schema/schema.ts'
 import { typeDefaults } from './kinds/type-defaults.ts'
 import { splitPackages, TypeCatalogue } from '../objects/schema/read-types.ts'
@@ -58,13 +58,15 @@ const texts = [
   storagemigrationTypes,
 ]
 
-/** Built-in types never change, so all control planes of a process share them. */
+/** Built-in types never change, so all control planes in a process share them. */
 const builtInTypes = new TypeCatalogue(
   texts.flatMap((text) => [...splitPackages(text)]),
   typeDefaults,
 )
 
-/** Returns a type by its package in the catalogue: `typeOf('core/v1', 'Pod')`. */
+/**
+ * Returns a type. `packageName` is its package in the catalogue, as in `typeOf('core/v1', 'Pod')`.
+ */
 export const typeOf = (packageName: string, typeName: string): Struct =>
   builtInTypes.struct(packageName, typeName)
 

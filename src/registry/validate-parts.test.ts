@@ -11,10 +11,10 @@ import { Random } from '../../test/chaos/simulation/random.ts'
 import type { Resource } from './resource.ts'
 import { validateCreate, validateUpdate } from './validate.ts'
 
-/** Slices that end a part after each step. */
+/** Time slices that end after every step. */
 const everyStep = { isOver: true, begin: () => undefined, stepsPerLook: 1 }
 
-/** Repeats the items of lists three times, so that rules about equal items find some. */
+/** Repeats the items of lists three times, so that rules about duplicates report errors. */
 function tripled(value: Json): Json {
   if (Array.isArray(value)) return [...value, ...value, ...value].map(tripled)
   if (!isFields(value)) return value
@@ -33,13 +33,13 @@ function decoded(given: unknown, resource: Resource): KubeObject | undefined {
 }
 
 /**
- * Maximum length in characters of tested objects. A larger object has too many steps for a test.
+ * Maximum length in characters of tested objects. Testing larger objects would take too many steps.
  */
 const SMALL = 6000
 const seed = Number(process.env['KEELSON_SEED'] ?? 20261118)
 const perKind = Number(process.env['KEELSON_RUNS'] ?? 2)
 
-test('validating objects of every kind in parts has the same result as in one piece', async () => {
+test('validating objects of every kind has the same result if it is divided into parts', async () => {
   const random = new Random(seed)
   const counts = new Map<string, number>()
   let refused = 0

@@ -1,6 +1,6 @@
 /**
- * Applies all validation rules of an object in kube-apiserver's order: those of its kind, and those
- * of all objects.
+ * Applies all validation rules to an object, in kube-apiserver's order: first the rules of its
+ * kind, then the rules for all objects.
  */
 import type { FieldFault } from '../api/field-fault.ts'
 import { checkPathSegment, checkPathSegmentPrefix } from '../api/names.ts'
@@ -15,8 +15,8 @@ import {
 import type { Resource, UpdateCheck, UpdateRules } from './resource.ts'
 
 /**
- * Validates a new object. The rules for all objects are applied only if those of the kind find
- * nothing. `found` contains the faults of rules that yield to the event loop.
+ * Validates a new object. The rules for all objects are applied only if the rules of the kind find
+ * no errors. `found` contains the errors of the rules that run in time slices.
  */
 export function validateCreate(
   object: KubeObject,
@@ -39,7 +39,7 @@ export type UpdateContext = {
 }
 
 /**
- * Validates an update. `rules` are those of the written path: of the resource, or of its
+ * Validates an update. `rules` are the rules of the requested path, which is the object itself or a
  * subresource.
  */
 export function validateUpdate(
@@ -83,6 +83,6 @@ const segment = { checkName: checkPathSegment, checkPrefix: checkPathSegmentPref
 const segmentInNamespace = { ...segment, isNamespaced: true }
 const segmentInCluster = { ...segment, isNamespaced: false }
 
-/** Returns the rules for names of all objects. Every name becomes a path segment. */
+/** Returns the naming rules for all objects. Every name must be usable as a path segment. */
 const anyName = ({ isNamespaced }: Resource): NameRules =>
   isNamespaced ? segmentInNamespace : segmentInCluster

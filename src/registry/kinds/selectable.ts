@@ -1,4 +1,4 @@
-/** Selectable fields of some kinds. */
+/** Selectable fields of kinds whose fields cannot be described by a path alone. */
 import { fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
 import type { KindRules } from '../kind-rules.ts'
 
@@ -16,7 +16,7 @@ const count = (part: string, field: string) => (object: KubeObject) => {
   return typeof value === 'number' ? `${value}` : '0'
 }
 
-/** Returns the first of podIPs, or else podIP. */
+/** Returns the first of podIPs, or podIP if the list is empty. */
 function podIp(pod: KubeObject): string {
   const addresses = at(pod, 'status', 'podIPs')
   const first = Array.isArray(addresses) ? fieldsOf(addresses[0])['ip'] : undefined
@@ -32,7 +32,7 @@ export const podFields: NonNullable<KindRules['selectableFields']> = {
   'spec.hostNetwork': flag('spec', 'hostNetwork'),
   'status.phase': text('status', 'phase'),
   'status.podIP': podIp,
-  // The field is accepted, but no object ever has a value for it.
+  // Field selectors can contain this field, but it has no value in any object.
   'status.podIPs': () => '',
   'status.nominatedNodeName': text('status', 'nominatedNodeName'),
 }
@@ -41,7 +41,7 @@ export const nodeFields: NonNullable<KindRules['selectableFields']> = {
   'spec.unschedulable': flag('spec', 'unschedulable'),
 }
 
-/** Selectable fields of a Job. `status.successful` selects by the field `status.succeeded`. */
+/** Selectable fields of a Job. `status.successful` selects by the value of `status.succeeded`. */
 export const jobFields: NonNullable<KindRules['selectableFields']> = {
   'status.successful': count('status', 'succeeded'),
 }

@@ -1,7 +1,7 @@
 /**
- * Conversions of versions that are no longer served but may still be stored in a database, to the
- * version that is stored now. Versions that differ only in their name are only in the catalogue.
- * Defaults of an old version are set here if they differ from those of the new version.
+ * Conversions from versions that are no longer served, but in which objects can still be stored, to
+ * the current storage version. A version that differs only in its name is only listed in the
+ * catalogue. If an old version has other defaults than the new version, its conversion sets them.
  */
 import type { KubeObject } from '../../api/object.ts'
 import { toStored as autoscalerToStored } from '../kinds/autoscaling/horizontal-pod-autoscaler.ts'
@@ -26,7 +26,7 @@ import {
 
 export type FromOldVersion = (object: KubeObject) => KubeObject
 
-/** Conversions by apiVersion and kind. */
+/** Conversions, keyed by apiVersion and kind. */
 export const oldVersions: ReadonlyMap<string, FromOldVersion> = new Map<string, FromOldVersion>([
   ['admissionregistration.k8s.io/v1beta1 MutatingWebhookConfiguration', webhooks],
   ['admissionregistration.k8s.io/v1beta1 ValidatingWebhookConfiguration', webhooks],

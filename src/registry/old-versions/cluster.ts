@@ -18,8 +18,8 @@ const zoneLabel = 'topology.kubernetes.io/zone'
 const hostLabel = 'kubernetes.io/hostname'
 
 /**
- * Converts an autoscaler. The metrics of autoscaling/v2beta1 have the form that autoscaling/v1
- * keeps in annotations.
+ * Converts an autoscaler. The metrics of autoscaling/v2beta1 have the same form as those in
+ * annotations of autoscaling/v1.
  */
 export function autoscaler(object: KubeObject): KubeObject {
   const spec = fieldsOf(object['spec'])
@@ -42,8 +42,8 @@ export function autoscaler(object: KubeObject): KubeObject {
 }
 
 /**
- * Converts a metric. As in kube-apiserver, the container of a container metric is lost, and the
- * target value of an object metric is kept.
+ * Converts a metric. As in kube-apiserver, a container metric loses the name of its container, and
+ * an object metric keeps its target value.
  */
 function newTarget(metric: Fields): Fields {
   const converted = toNewMetric(metric, 'target')
@@ -58,8 +58,8 @@ function newTarget(metric: Fields): Fields {
 }
 
 /**
- * Converts a slice, whose `topology` was a map. The zone now has a field, a host name that repeats
- * nodeName is dropped, and the rest becomes deprecatedTopology.
+ * Converts an EndpointSlice. In the old version, `topology` is a map: the zone becomes a field, a
+ * host name that equals nodeName is dropped, and the rest becomes deprecatedTopology.
  */
 export function endpointSlice(object: KubeObject): KubeObject {
   const { endpoints } = object
@@ -86,7 +86,10 @@ export function oldPriorityLevel(object: KubeObject): KubeObject {
   }))
 }
 
-/** Converts a level. Zero shares meant the default, unless an annotation preserved the zero. */
+/**
+ * Converts a priority level. In the old version, zero shares mean the default, unless an annotation
+ * preserves the zero.
+ */
 export function priorityLevel(object: KubeObject): KubeObject {
   const { annotations } = object.metadata
   if (annotations?.[keepsZeroAnnotation] !== undefined) {

@@ -1,6 +1,6 @@
 /**
- * Conversion of Ingresses of extensions/v1beta1 and networking.k8s.io/v1beta1, in which a backend
- * was a serviceName and a servicePort.
+ * Conversion of Ingresses from extensions/v1beta1 and networking.k8s.io/v1beta1. In these versions,
+ * a backend consists of serviceName and servicePort.
  */
 import {
   type Fields,
@@ -43,7 +43,7 @@ function newBackend({ serviceName, servicePort, resource }: Fields): Fields {
   return present({ service: hasService ? service : undefined, resource })
 }
 
-/** Returns the port of a backend. Undefined if no port was given. */
+/** Returns the port of a backend, or undefined if it has no port. */
 function portOf(port: Json | undefined): Fields | undefined {
   if (typeof port === 'string') return { name: port }
   return port === undefined || port === 0 ? undefined : { number: port }

@@ -20,7 +20,7 @@ import {
 const rbacGroup = 'rbac.authorization.k8s.io'
 
 /**
- * Converts a budget. An empty selector of policy/v1beta1 selected nothing. An expression was needed
+ * Converts a budget. In policy/v1beta1, an empty selector selects nothing; an expression is needed
  * to select everything.
  */
 export function budget(object: KubeObject): KubeObject {
@@ -43,7 +43,7 @@ function newSelector(selector: Fields): Fields {
   return isAll ? {} : withoutOldLabel(selector)
 }
 
-/** Returns the role unchanged, because only the order of fields was different. */
+/** Returns the role unchanged, because the old version differs only in the order of its fields. */
 export const role = (object: KubeObject): KubeObject => object
 
 export function roleBinding(object: KubeObject): KubeObject {
@@ -98,8 +98,8 @@ export function webhooks(object: KubeObject): KubeObject {
 }
 
 /**
- * Converts a request. v1beta1 had defaults for signerName and usages, and for the status of
- * conditions.
+ * Converts a CertificateSigningRequest. v1beta1 has defaults for signerName and usages, and for the
+ * status of conditions.
  */
 export function certificateRequest(object: KubeObject): KubeObject {
   const spec = fieldsOf(object['spec'])

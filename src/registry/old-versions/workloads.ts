@@ -1,6 +1,6 @@
 /**
- * Conversions of workloads from before apps/v1. Their selectors and labels defaulted to the labels
- * of their templates, and other defaults were different.
+ * Conversions of workloads from versions before apps/v1. In these versions, selectors and labels
+ * default to the labels of the template, and some other defaults are different.
  */
 import {
   type Fields,
@@ -13,7 +13,7 @@ import {
 
 const rollbackAnnotation = 'deprecated.deployment.rollback.to'
 const generationAnnotation = 'deprecated.daemonset.template.generation'
-/** Value that stands for no limit. */
+/** Value that means no limit. */
 const UNLIMITED = 2 ** 31 - 1
 const HISTORY_OF_V1BETA1 = 2
 
@@ -46,7 +46,7 @@ export const statefulSet = (object: KubeObject): KubeObject => withLabels(withMa
 
 export const replicaSet = (object: KubeObject): KubeObject => withLabels(object)
 
-/** Sets defaults for fields that the spec omits. */
+/** Sets defaults for fields that are missing in the spec. */
 const withSpec = (object: KubeObject, defaults: Fields): KubeObject => ({
   ...object,
   spec: { ...defaults, ...present(fieldsOf(object['spec'])) },

@@ -1,6 +1,6 @@
 /**
- * Rules for IP addresses and CIDRs in fields of objects. Older fields accept any format, and warn
- * about unusual ones. Newer fields accept only the canonical form.
+ * Rules for IP addresses and CIDRs. Older API fields accept any format, and warn about unusual
+ * formats. Newer fields accept only the canonical format.
  */
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import {
@@ -17,15 +17,15 @@ import { quote } from '../../api/quote.ts'
 const notAnIp = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
 const notACidr = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'
 
-/** Checks an address. Any format is accepted. */
+/** Validates an address in any format. */
 export const checkIp = (text: string): string[] => (parseIp(text) === undefined ? [notAnIp] : [])
 
 export const checkCidr = (text: string): string[] =>
   parseCidr(text) === undefined ? [notACidr] : []
 
 /**
- * Checks an address. Any format that all parsers read alike is accepted. Other rules report text
- * that is not an address.
+ * Validates an address. Formats that parsers interpret differently are refused. Text that is not an
+ * address is accepted, because other rules report it.
  */
 export function checkStrictIp(text: string): string[] {
   const ip = parseIp(text)
@@ -39,7 +39,7 @@ export function checkStrictCidr(text: string): string[] {
   return cidr === undefined ? [] : misread(cidr, text)
 }
 
-/** Returns the ambiguities of a CIDR that parsers read differently. */
+/** Returns errors for a CIDR that parsers can interpret differently. */
 function misread(cidr: Cidr, text: string): string[] {
   if (hasLeadingZeros(text, cidr.address))
     return ['must not have leading 0s in IP or prefix length']
@@ -49,7 +49,7 @@ function misread(cidr: Cidr, text: string): string[] {
     : ['must not have bits set beyond the prefix length']
 }
 
-/** Checks an address. Only the canonical form is accepted. */
+/** Validates an address, which must be in canonical format. */
 export function checkCanonicalIp(text: string): string[] {
   const ip = parseIp(text)
   if (ip === undefined) return [notAnIp]
@@ -63,7 +63,7 @@ export function checkCanonicalIp(text: string): string[] {
   ]
 }
 
-/** Checks a CIDR. Only the canonical form is accepted. */
+/** Validates a CIDR, which must be in canonical format. */
 export function checkCanonicalCidr(text: string): string[] {
   const cidr = parseCidr(text)
   if (cidr === undefined) return [notACidr]
@@ -74,8 +74,8 @@ export function checkCanonicalCidr(text: string): string[] {
 }
 
 /**
- * Checks an address with a prefix length. Host bits may be set, but only the canonical form is
- * accepted.
+ * Validates an address with a prefix length, which must be in canonical format. Host bits can be
+ * set.
  */
 export function checkInterfaceAddress(text: string): string[] {
   const cidr = parseCidr(text)
@@ -85,7 +85,7 @@ export function checkInterfaceAddress(text: string): string[] {
   return canonical === text ? [] : [`must be in canonical form (${quote(canonical)})`]
 }
 
-/** Whether a text has leading zeros, which Go's newer parsers refuse. */
+/** Whether a text has leading zeros. Newer parsers in Go refuse them. */
 const hasLeadingZeros = (text: string, { family, isMapped }: Ip): boolean =>
   /\/0[0-9]/.test(text) || (family === 'IPv4' && !isMapped && /(^|\.)0[0-9]/.test(text))
 
@@ -99,8 +99,8 @@ const reserved: readonly (readonly [Cidr | undefined, string])[] = [
 ].map(([text = '', why = '']) => [parseCidr(text), why])
 
 /**
- * Validates an address to which traffic can be sent. Text that is not an address has been reported
- * before. As in kube-apiserver, it is reported again with a shorter text.
+ * Validates an address to which traffic can be sent. Text that is not an address is reported here a
+ * second time, with a shorter message, as in kube-apiserver.
  */
 export function validateTarget(path: string, text: string): FieldFault[] {
   const ip = parseIp(text)
@@ -115,7 +115,7 @@ export function validateTarget(path: string, text: string): FieldFault[] {
     : faults
 }
 
-/** Warns about an address that is not in canonical form. */
+/** Warns about an address that is not in canonical format. */
 export function warnOfIp(path: string, text: string): string[] {
   const ip = parseIp(text)
   if (ip === undefined) return []
@@ -127,7 +127,7 @@ export function warnOfIp(path: string, text: string): string[] {
   ]
 }
 
-/** Warns about a CIDR that is not in canonical form, or that is ambiguous. */
+/** Warns about a CIDR that is not in canonical format or is ambiguous. */
 export function warnOfCidr(path: string, text: string): string[] {
   const cidr = parseCidr(text)
   if (cidr === undefined) return []

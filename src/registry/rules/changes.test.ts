@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { changesOf } from './changes.ts'
 
-test('each old and each new value of a changed field has its own line', () => {
+test('changesOf returns one line for each old and each new value of a changed field', () => {
   const before = { a: 1, b: { c: ['x'] }, gone: 2n ** 60n, same: true }
   const now = { a: 2, b: { c: ['y'] }, same: true, z: 3 }
   assert.deepEqual(changesOf(before, now).split('\n'), [
@@ -15,7 +15,7 @@ test('each old and each new value of a changed field has its own line', () => {
   ])
 })
 
-test('long values are shortened', () => {
+test('changesOf shortens long values', () => {
   const [line = ''] = changesOf({ a: 'x'.repeat(1_000_000) }, { a: '' }).split('\n')
   assert.match(line, /^- a: "x+\.\.\. \(\d+ more characters\)$/)
   assert.ok(line.length < 100_000)

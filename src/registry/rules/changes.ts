@@ -1,9 +1,11 @@
-/** Differences between two structs, for errors about immutable fields. */
+/** Describes the differences between two structs, for errors about immutable fields. */
 import { shownPlain } from '../../api/go-value.ts'
 import { type Fields, type Json } from '../../api/object.ts'
 import { isSame } from '../../objects/schema/equal.ts'
 
-/** Returns one line for each old and each new value of a changed field, as JSON. */
+/**
+ * Returns a line with the old value and a line with the new value of each changed field, as JSON.
+ */
 export function changesOf(before: Fields, now: Fields): string {
   const names = [...new Set([...Object.keys(before), ...Object.keys(now)])].toSorted()
   return names
@@ -16,8 +18,8 @@ const line = (sign: string, name: string, value: Json | undefined): string[] =>
   value === undefined ? [] : [`${sign} ${name}: ${shownPlain(jsonOf(value))}`]
 
 /**
- * Prints a value as JSON. A replacer is slow, and few values have large integers, so it is used
- * only if necessary.
+ * Formats a value as JSON. A replacer is slow, so it is used only for values with large integers,
+ * which are rare.
  */
 function jsonOf(value: Json): string {
   try {

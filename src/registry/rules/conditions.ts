@@ -1,4 +1,4 @@
-/** Rules for conditions of the type that newer kinds share (metav1.Condition). */
+/** Rules for conditions of the common type metav1.Condition, which newer kinds use. */
 import {
   checked,
   duplicate,

@@ -1,4 +1,4 @@
-/** Deprecated labels of Nodes, and the warnings for selectors that still use them. */
+/** Deprecated node labels, and warnings for selectors that still use them. */
 const newerNames: ReadonlyMap<string, { readonly since: string; readonly newer: string }> = new Map(
   [
     ['beta.kubernetes.io/arch', { since: 'v1.14', newer: 'kubernetes.io/arch' }],
@@ -20,7 +20,7 @@ const newerNames: ReadonlyMap<string, { readonly since: string; readonly newer: 
 
 export const newerLabel = (label: string): string | undefined => newerNames.get(label)?.newer
 
-/** Warns about a field whose value is the key of a deprecated label. */
+/** Warns about a field that contains the key of a deprecated label. */
 export function deprecatedKeyWarnings(path: string, label: string): string[] {
   const known = newerNames.get(label)
   return known === undefined

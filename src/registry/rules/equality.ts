@@ -1,10 +1,10 @@
-/** Comparison of values by the types of the catalogue, for rules about immutable fields. */
+/** Compares values by their type in the catalogue. Rules for immutable fields use it. */
 import type { Json } from '../../api/object.ts'
 import { type Equality, isEqual } from '../../objects/schema/equal.ts'
 import { typeOf } from '../types.ts'
 
 /**
- * Whether two structs of a type are equal as kube-apiserver compares them: `isEqualAs('core/v1
+ * Whether two structs of a type are equal according to kube-apiserver's rules: `isEqualAs('core/v1
  * PodSpec', now, stored)`.
  */
 export function isEqualAs(

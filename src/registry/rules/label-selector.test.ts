@@ -21,12 +21,12 @@ const rich: Fields = {
   ],
 }
 
-test('a selector is printed sorted by key', () => {
+test('printLabelSelector sorts the requirements by key', () => {
   assert.equal(printLabelSelector(rich), 'app=a,!no,not notin (q),tier in (x,y),yes,z=1')
   assert.equal(printLabelSelector({}), '')
 })
 
-test('a selector selects labels that satisfy all of its terms', () => {
+test('a selector selects labels that satisfy all of its requirements', () => {
   const labels = { app: 'a', z: '1', tier: 'x', yes: '' }
   assert.equal(selects(rich, labels), true)
   assert.equal(selects(rich, { ...labels, no: '' }), false)
@@ -41,7 +41,7 @@ const faults = (expression: Fields): string[] =>
     ({ path, message }) => `${path}: ${message}`,
   )
 
-test('each part of a selector is validated', () => {
+test('every part of a selector is validated', () => {
   assert.deepEqual(validateLabelSelector(rich, 's'), [])
   assert.deepEqual(faults({ key: 'a', operator: 'Is' }), [
     's.matchExpressions[0].operator: Invalid value: "Is": not a valid selector operator',
@@ -52,7 +52,7 @@ test('each part of a selector is validated', () => {
   assert.equal(faults({ key: '', operator: 'Exists', values: ['-'] }).length, 4)
 })
 
-test('messages show a selector as Go prints it', () => {
+test('error messages show a selector in Go syntax', () => {
   assert.equal(
     goLabelSelector({ matchLabels: { b: '2', a: '1' } }),
     'v1.LabelSelector{MatchLabels:map[string]string{"a":"1", "b":"2"}, MatchExpressions:[]v1.LabelSelectorRequirement(nil)}',
@@ -63,7 +63,7 @@ test('messages show a selector as Go prints it', () => {
   )
 })
 
-test('a selector selects the same labels as its requirements, and an invalid one selects nothing', () => {
+test('a selector and its list of requirements select the same labels, and an invalid selector selects nothing', () => {
   const word = fc.constantFrom('a', 'b', 'app', '', '-')
   const expression = fc.record(
     {

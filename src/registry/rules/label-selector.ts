@@ -1,4 +1,4 @@
-/** Label selectors in objects: validation, matching, and how messages print them. */
+/** Validates, matches and formats the label selectors in objects. */
 import {
   faultsOfEach,
   type FieldFault,
@@ -40,7 +40,7 @@ export function validateLabelSelector(selector: Fields, path: string): FieldFaul
   ]
 }
 
-/** Rule for a label selector, which may be absent. */
+/** Rule for a label selector. It can be absent. */
 export const labelSelector: Rule = ifPresent((value, path, { faults }) => {
   addAll(faults, validateLabelSelector(fieldsOf(value), path))
 })
@@ -49,7 +49,7 @@ export const labelMap: Rule = (value, path, { faults }) => {
 }
 export const labelKey: Rule = named(checkQualifiedName)
 
-/** Validates a map of labels. Faults of keys and values have the path of the map. */
+/** Validates a map of labels. Errors in keys and values have the path of the map. */
 export function validateLabels(labels: Json | undefined, path: string): FieldFault[] {
   return faultsOfEach(entriesOf(labels), ([key, value]) => [
     ...checkQualifiedName(key).map((why) => invalidValue(path, key, why)),
@@ -99,7 +99,10 @@ const operators: { readonly [operator: string]: 'in' | 'notin' | 'exists' | 'abs
   DoesNotExist: 'absent',
 }
 
-/** Returns the requirements of a selector. Undefined if it is invalid, which validation reports. */
+/**
+ * Returns the requirements of a selector. Undefined if it is invalid; validation reports the
+ * errors.
+ */
 export function requirementsOf(selector: Fields): readonly Requirement[] | undefined {
   if (validateLabelSelector(selector, '').length > 0) return undefined
   return [
@@ -123,9 +126,9 @@ export function requirementsOf(selector: Fields): readonly Requirement[] | undef
 }
 
 /**
- * Whether a selector selects labels. An absent or invalid selector selects nothing, an empty one
- * everything. Most selectors are those of other objects, so a selector is validated only if it
- * matches: it may have a hundred thousand values.
+ * Whether a selector selects labels. An absent or invalid selector selects nothing; an empty
+ * selector selects everything. A selector can have a hundred thousand values, and most selectors do
+ * not match, so only a matching selector is validated.
  */
 export function selects(selector: Json | undefined, labels: Fields | undefined): boolean {
   if (selector === undefined || selector === null) return false
@@ -157,7 +160,7 @@ function matches({ matchLabels, matchExpressions }: Fields, labels: Fields): boo
   })
 }
 
-/** Prints a selector like the labelSelector of a list request, sorted by key. */
+/** Formats a selector like the labelSelector parameter of a list request, sorted by key. */
 export function printLabelSelector(selector: Fields): string {
   const terms = [
     ...Object.entries(fieldsOf(selector['matchLabels'])).map(
@@ -181,7 +184,7 @@ function printExpression(expression: Fields): string {
   return operator === 'absent' ? `!${key}` : key
 }
 
-/** Prints a selector as Go does with %#v. */
+/** Formats a selector as Go does with %#v. */
 export function goLabelSelector(selector: Fields): string {
   const { matchLabels, matchExpressions } = selector
   const list = '[]v1.LabelSelectorRequirement'
@@ -200,7 +203,7 @@ function goRequirement(one: Fields): string {
   return `v1.LabelSelectorRequirement{Key:${key}, Operator:${operator}, Values:${values}}`
 }
 
-/** Prints labels as Go does, sorted by key: `map[string]string{"a":"b"}`. */
+/** Formats labels as Go does, sorted by key: `map[string]string{"a":"b"}`. */
 export function goLabels(labels: Json | undefined): string {
   if (labels === undefined || labels === null) return 'map[string]string(nil)'
   const entries = sortInParts('shown labels', entriesOf(labels), ([one], [other]) =>

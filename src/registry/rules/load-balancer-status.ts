@@ -1,4 +1,4 @@
-/** Rules for the ingress points of a load balancer, in the status of Services and Ingresses. */
+/** Rules for the ingress points of a load balancer in the status of a Service or Ingress. */
 import {
   checked,
   type FieldFault,
@@ -26,7 +26,7 @@ export function validateIngressPoint(path: string, point: Fields): FieldFault[] 
   ]
 }
 
-/** Validates ipMode, a field that only Services have. */
+/** Validates ipMode, which only Services have. */
 function validateIpMode(path: string, ipMode: Fields[string], ip: string): FieldFault[] {
   if (ipMode === undefined || ipMode === null) return []
   if (ip === '') return [forbiddenField(path, 'may not be specified when `ip` is not set')]

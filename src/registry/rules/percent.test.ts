@@ -6,7 +6,7 @@ import { all, faultsOf } from './rule.ts'
 const messages = (value: string | number): string[] =>
   faultsOf(all(countOrPercent, atMostHundredPercent), value, 'n').map(({ message }) => message)
 
-test('a count is a non-negative number or a percentage', () => {
+test('countOrPercent accepts non-negative numbers and percentages', () => {
   for (const value of [0, 3, '0%', '25%', '100%']) assert.deepEqual(messages(value), [])
   assert.deepEqual(messages(-1), ['Invalid value: -1: must be greater than or equal to 0'])
   assert.deepEqual(messages('101%'), [
@@ -15,7 +15,7 @@ test('a count is a non-negative number or a percentage', () => {
   for (const value of ['', '10', '-1%', 'ten%']) assert.equal(messages(value).length, 1)
 })
 
-test('text that is not a number counts as zero', () => {
+test('isNone treats text that is not a number as zero', () => {
   for (const value of [0, '0%', '', 'ten%', '-1%']) assert.equal(isNone(value), true)
   for (const value of [1, -1, '1%', '10']) assert.equal(isNone(value), false)
 })

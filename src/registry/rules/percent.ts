@@ -1,4 +1,4 @@
-/** Rules for counts that may be a percentage: `3` or `25%`. */
+/** Rules for fields that contain a number or a percentage: `3` or `25%`. */
 import { invalidShown } from '../../api/field-fault.ts'
 import { goIntOrString } from '../../api/go-value.ts'
 import { type Json, numberOf, textOf } from '../../api/object.ts'
@@ -9,7 +9,7 @@ const percentForm = /^[0-9]+%$/
 const percentFault =
   "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
 
-/** Returns the number in a text such as `25%`. Undefined for anything else. */
+/** Returns the number in a percentage such as `25%`, or undefined for any other value. */
 function percentOf(value: Json | undefined): number | undefined {
   const text = textOf(value)
   return typeof value === 'string' && percentForm.test(text) ? Number(text.slice(0, -1)) : undefined

@@ -10,7 +10,7 @@ export const isPort = (value: number): boolean => value >= 1 && value <= PORT_MA
 export const checkPortNumber = (value: number): string[] =>
   isPort(value) ? [] : [`must be between 1 and ${PORT_MAX}, inclusive`]
 
-/** Checks a service name (RFC 6335, section 5.1). */
+/** Validates a service name (RFC 6335, section 5.1). */
 export function checkPortName(name: string): string[] {
   const faults: string[] = []
   if (name.length > PORT_NAME_CHARACTERS_MAX)
@@ -23,14 +23,14 @@ export function checkPortName(name: string): string[] {
   return faults
 }
 
-/** Protocols, sorted as messages list them. */
+/** Protocols in the order in which messages list them. */
 export const protocols = ['SCTP', 'TCP', 'UDP'] as const
 
 export const portNumber: Rule = between(1, PORT_MAX)
 export const portName: Rule = named(checkPortName)
 export const protocol: Rule = oneOf(...protocols)
 
-/** Rule for a port, which is given by its number or by its name in the Pod. */
+/** Rule for a port that is given as a number or as the name of a container port. */
 export const portNumberOrName: Rule = (value, path, check) => {
   if (typeof value === 'string') return portName(value, path, check)
   portNumber(value, path, check)

@@ -3,15 +3,18 @@ import { checked, type FieldFault, required } from '../../api/field-fault.ts'
 import { checkDnsSubdomain, checkPathSegment } from '../../api/names.ts'
 import { type Fields, type Json, textOf } from '../../api/object.ts'
 
-/** Validates a part of a reference that becomes a path segment. */
+/**
+ * Validates a part of a reference. It must be a valid path segment, because it becomes part of a
+ * path.
+ */
 export function validateSegment(path: string, value: Json | undefined, missing = ''): FieldFault[] {
   const text = textOf(value)
   return text === '' ? [required(path, missing)] : checked(path, text, checkPathSegment)
 }
 
 /**
- * Validates a reference to an object of any kind in the same namespace. The group may be absent,
- * but not empty.
+ * Validates a reference to an object of any kind in the same namespace. The group can be absent,
+ * but must not be empty.
  */
 export function validateTypedReference(
   path: string,

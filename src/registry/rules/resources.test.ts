@@ -4,7 +4,7 @@ import type { Fields } from '../../api/object.ts'
 import { checkContainerResourceName, resourceRequirements } from './resources.ts'
 import { faultsOf } from './rule.ts'
 
-test('containers may have some native resources, and any extended resource', () => {
+test('containers can use some native resources and any extended resource', () => {
   const names = [
     'cpu',
     'hugepages-2Mi',
@@ -31,7 +31,7 @@ const requirements: readonly (readonly [Fields, readonly string[]])[] = [
   [{ limits: { cpu: '1', 'hugepages-2Mi': '3Mi' } }, ['r.limits[hugepages-2Mi]']],
 ]
 for (const [given, paths] of requirements) {
-  test(`the requirements ${JSON.stringify(given)} have ${paths.length} faults`, () => {
+  test(`the requirements ${JSON.stringify(given)} have ${paths.length} errors`, () => {
     assert.deepEqual(
       faultsOf(resourceRequirements, given, 'r').map(({ path }) => path),
       paths,

@@ -1,4 +1,4 @@
-/** Rules for resource lists: the names of resources, and their amounts. */
+/** Rules for resource lists: the names of resources, and their quantities. */
 import {
   type FieldFault,
   forbiddenField,
@@ -17,7 +17,7 @@ import { type Check, eachIn, type Rule } from './rule.ts'
 const words = (text: string): readonly string[] => text.trim().split(/\s+/)
 
 const compute = words('cpu memory ephemeral-storage')
-/** Object counts, which must be integers. */
+/** Resources that count objects. Their quantities must be integers. */
 const counts = words(`
   pods services replicationcontrollers resourcequotas secrets configmaps persistentvolumeclaims services.nodeports
   services.loadbalancers`)
@@ -33,10 +33,12 @@ const standard: ReadonlySet<string> = new Set([
 const hugePages = 'hugepages-'
 export const isHugePages = (name: string): boolean => name.startsWith(hugePages)
 
-/** Whether a resource is one of Kubernetes' own: it has no domain, or kubernetes.io. */
+/**
+ * Whether a resource is native to Kubernetes: its name has no domain, or a domain in kubernetes.io.
+ */
 const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/')
 
-/** Whether a resource is extended, such as `example.com/gpu`. */
+/** Whether a resource is an extended resource, such as `example.com/gpu`. */
 export const isExtended = (name: string): boolean =>
   !isNative(name) &&
   !name.startsWith('requests.') &&
@@ -47,10 +49,10 @@ const isStandard = (name: string): boolean =>
 
 const isWholeCount = (name: string): boolean => counts.includes(name) || isExtended(name)
 
-/** Whether the resource can be overcommitted, so that limits may exceed requests. */
+/** Whether the resource supports overcommitment. Its limits can then exceed its requests. */
 export const allowsOvercommit = (name: string): boolean => isNative(name) && !isHugePages(name)
 
-/** Checks the name of a resource. Faults print this name unquoted. */
+/** Validates the name of a resource. Errors show the name without quotes. */
 export function checkResourceName(name: string): string[] {
   const faults = checkQualifiedName(name)
   if (faults.length > 0 || name.includes('/') || isStandard(name)) return faults
@@ -67,7 +69,7 @@ export function checkContainerResourceName(name: string): string[] {
   return [...faults, "doesn't follow extended resource name standard"]
 }
 
-/** Validates an amount of the resource of this name. */
+/** Validates a quantity of the resource `name`. */
 export function checkAmount(name: string, amount: string, path: string): FieldFault[] {
   const nanos = nanosOf(amount)
   if (nanos < 0n) return [invalidValue(path, amount, 'must be greater than or equal to 0')]
@@ -76,7 +78,7 @@ export function checkAmount(name: string, amount: string, path: string): FieldFa
   return []
 }
 
-/** Returns the rule for a resource list, whose names `checkName` validates. */
+/** Returns the rule for a resource list. `checkName` validates the names in the list. */
 export function resourceList(checkName: (name: string) => string[]): Rule {
   return (value, path, check) => {
     eachIn(entriesOf(value), check, ([name, amount], _, { faults }) => {
@@ -87,7 +89,7 @@ export function resourceList(checkName: (name: string) => string[]): Rule {
   }
 }
 
-/** Returns the rule for requests and limits. `list` validates each of the two resource lists. */
+/** Returns the rule for requests and limits. `list` is the rule for each of the two lists. */
 export const requirementsOf =
   (list: Rule): Rule =>
   (value, path, check) => {
@@ -157,7 +159,7 @@ function requestFaults(
 
 const byteResources = ['memory', 'ephemeral-storage', 'storage']
 
-/** Warns about amounts in bytes that are not integers. */
+/** Warns about quantities of bytes that are not integers. */
 export function fractionWarnings(
   list: Fields,
   path: string,
@@ -173,8 +175,8 @@ export function fractionWarnings(
 }
 
 /**
- * Whether an amount has a fraction. kube-apiserver converts it to thousandths, rounded up. If they
- * overflow an int64, as those of 7Ei do, it takes the lowest 64 bits; for 10E the result is 0.
+ * Whether a quantity has a fraction. kube-apiserver rounds it up to thousandths. If the number of
+ * thousandths overflows an int64, as for 7Ei, it uses the lowest 64 bits. For 10E the result is 0.
  */
 function hasFraction(amount: string): boolean {
   const thousandths = (nanosOf(amount) + 999_999n) / 1_000_000n

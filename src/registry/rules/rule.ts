@@ -1,14 +1,14 @@
 /**
- * Validation rules for parts of objects. A rule validates one value, and adds its faults to
- * `check.faults`. The rules of a struct are a table from fields to rules, in the order in which
- * clients see the faults. A rule that depends on several fields is a function.
+ * Validation rules for parts of objects. A rule validates one value, and adds errors to
+ * `check.faults`. The rules for the fields of a struct are listed in a table, in the order in which
+ * errors are reported. A rule for several fields is a function.
  */
 import { FAULTS_MAX, faultsOfEach, type FieldFault, required } from '../../api/field-fault.ts'
 import { defaultGates, type Gates } from '../../api/gates.ts'
 import { fieldsOf, isFields, type Json } from '../../api/object.ts'
 import { isDivided } from '../../lib/scheduling/parts.ts'
 
-/** Context of a rule besides the value. Families of rules extend it. */
+/** Context that a rule receives in addition to the value. Related rules extend it. */
 export type Check = { readonly faults: FieldFault[]; readonly gates: Gates }
 
 export type Rule<C extends Check = Check> = (
@@ -17,7 +17,10 @@ export type Rule<C extends Check = Check> = (
   check: C,
 ) => void
 
-/** Returns the faults that a rule finds in a value. Rules that depend on gates need `gates`. */
+/**
+ * Returns the errors that a rule finds in a value. `gates` is needed for rules that depend on
+ * feature gates.
+ */
 export function faultsOf(
   rule: Rule,
   value: Json | undefined,
@@ -27,7 +30,7 @@ export function faultsOf(
   return collectFaults((faults) => rule(value, path, { faults, gates }))
 }
 
-/** Collects the faults that rules add, and stops them when FAULTS_MAX is reached. */
+/** Collects the errors that rules add. Interrupts the rules when there are FAULTS_MAX errors. */
 export function collectFaults(addTo: (faults: FieldFault[]) => void): FieldFault[] {
   const faults = new ReportedFaults()
   try {
@@ -48,7 +51,7 @@ class ReportedFaults extends Array<FieldFault> {
 }
 
 /**
- * Returns the rule for a struct, in which each field has a rule. An absent struct counts as an
+ * Returns the rule for a struct. Each field has its own rule. An absent struct is validated like an
  * empty one, unless the rule is wrapped in `ifPresent`.
  */
 export function fields<C extends Check>(rules: { readonly [field: string]: Rule<C> }): Rule<C> {
@@ -59,7 +62,7 @@ export function fields<C extends Check>(rules: { readonly [field: string]: Rule<
   }
 }
 
-/** Returns the rule for a list, in which each item has the same rule. */
+/** Returns the rule for a list whose items all have the same rule. */
 export function each<C extends Check>(rule: Rule<C>): Rule<C> {
   return (value, path, check) => {
     if (!Array.isArray(value)) return
@@ -70,9 +73,9 @@ export function each<C extends Check>(rule: Rule<C>): Rule<C> {
 }
 
 /**
- * Visits the items of a list that may be long. A visit adds its faults to the `check` that it
- * receives. A visit that was interrupted is called again. It must therefore change state that it
- * shares with other visits only after its own loops, or inside `once`.
+ * Calls `visit` for each item of a list that can be long. `visit` adds its errors to the `check`
+ * that it receives. It is called again for the same item if it was interrupted. Therefore it must
+ * change state that it shares with other items only after its own loops, or inside `once`.
  */
 export function eachIn<T, C extends Check>(
   items: readonly T[],
@@ -95,7 +98,7 @@ export function all<C extends Check>(...rules: readonly Rule<C>[]): Rule<C> {
   }
 }
 
-/** Returns a rule that skips an absent value. */
+/** Returns a rule that accepts an absent value. Other values must satisfy `rule`. */
 export function ifPresent<C extends Check>(rule: Rule<C>): Rule<C> {
   return (value, path, check) => {
     if (value !== undefined && value !== null) rule(value, path, check)
@@ -103,7 +106,8 @@ export function ifPresent<C extends Check>(rule: Rule<C>): Rule<C> {
 }
 
 /**
- * Returns a rule that skips a value that is absent, empty or zero, which Go does not distinguish.
+ * Returns a rule that accepts an absent, empty or zero value, which Go cannot distinguish. Other
+ * values must satisfy `rule`.
  */
 export function unlessEmpty<C extends Check>(rule: Rule<C>): Rule<C> {
   return (value, path, check) => {
@@ -111,7 +115,7 @@ export function unlessEmpty<C extends Check>(rule: Rule<C>): Rule<C> {
   }
 }
 
-/** Returns the rule for a value that must not be empty, and must pass `rule`. */
+/** Returns the rule for a value that must not be empty and must satisfy `rule`. */
 export function needed<C extends Check>(rule?: Rule<C>, detail = ''): Rule<C> {
   return (value, path, check) => {
     if (isEmpty(value)) check.faults.push(required(path, detail))
@@ -123,7 +127,7 @@ export function neededFields(...names: readonly string[]): Rule {
   return fields(Object.fromEntries(names.map((name) => [name, needed()])))
 }
 
-/** Whether a value is absent, or the zero value of its type. */
+/** Whether a value is absent or is the zero value of its type. */
 export function isEmpty(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === '' || value === 0 || value === false)
     return true

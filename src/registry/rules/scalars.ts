@@ -13,7 +13,7 @@ import type { Rule } from './rule.ts'
 
 export const INT32_MAX = 2 ** 31 - 1
 
-/** Returns the rule for a text that one of the checks in api/names.ts validates. */
+/** Returns the rule for a string that a function such as those in api/names.ts validates. */
 export function named(checkName: (name: string) => string[]): Rule {
   return (value, path, { faults }) => {
     const name = textOf(value)
@@ -22,8 +22,8 @@ export function named(checkName: (name: string) => string[]): Rule {
 }
 
 /**
- * Returns the rule for an enumeration. An absent value counts as the empty string, unless the rule
- * is wrapped in `ifPresent` or `unlessEmpty`.
+ * Returns the rule for an enumeration. An absent value is treated as an empty string, unless the
+ * rule is wrapped in `ifPresent` or `unlessEmpty`.
  */
 export function oneOf(...supported: readonly string[]): Rule {
   return (value, path, { faults }) => {
@@ -50,7 +50,7 @@ export const positive: Rule = (value, path, { faults }) => {
   if (number <= 0) faults.push(invalidValue(path, number, 'must be greater than zero'))
 }
 
-/** Rule for the ID of a user or a group. */
+/** Rule for a user ID or group ID. */
 export const accountId: Rule = between(0, INT32_MAX)
 
 const FILE_MODE_MAX = 0o777
@@ -63,7 +63,10 @@ export const fileMode: Rule = (value, path, { faults }) => {
   )
 }
 
-/** Rule for an address in any format that was ever accepted, including leading zeros in IPv4. */
+/**
+ * Rule for an IP address in any format that Kubernetes has ever accepted, including IPv4 with
+ * leading zeros.
+ */
 export const ipAddress: Rule = (value, path, { faults }) => {
   const address = textOf(value)
   if (isIpAddress(address)) return
@@ -86,14 +89,17 @@ export const withoutBacksteps: Rule = (value, path, { faults }) => {
   if (text.split('/').includes('..')) faults.push(invalidValue(path, text, "must not contain '..'"))
 }
 
-/** Rule for a path below some directory. */
+/** Rule for a path relative to a directory. It must not leave the directory. */
 export const relativePath: Rule = (value, path, check) => {
   const text = textOf(value)
   if (text.startsWith('/')) check.faults.push(invalidValue(path, text, 'must be a relative path'))
   withoutBacksteps(value, path, check)
 }
 
-/** Rule for a path in a volume where the kubelet itself creates names that begin with two dots. */
+/**
+ * Rule for a path in a volume. It must not begin with two dots, because the kubelet uses such names
+ * itself.
+ */
 export const visiblePath: Rule = (value, path, check) => {
   const text = textOf(value)
   relativePath(value, path, check)
@@ -115,6 +121,6 @@ export function forbidden(detail: string): Rule {
   }
 }
 
-/** Prints strings as Go prints a []string with %#v. */
+/** Formats strings as Go formats a []string with %#v. */
 export const goTexts = (texts: readonly string[]): string =>
   `[]string{${shownItems(texts, shownValue)}}`

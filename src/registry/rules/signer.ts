@@ -1,4 +1,4 @@
-/** Rules for the names of certificate signers. */
+/** Rules for signer names of certificates. */
 import {
   type FieldFault,
   invalidShown,
@@ -11,12 +11,14 @@ import { quote } from '../../api/quote.ts'
 
 const SIGNER_NAME_BYTES_MAX = 571
 /**
- * Maximum number of parts that are validated. A name with more parts is too long anyway, and each
- * fault repeats the whole name.
+ * Maximum number of path segments that are validated. A name with more segments is too long anyway,
+ * and each error contains the whole name.
  */
 const PARTS_MAX = SIGNER_NAME_BYTES_MAX
 
-/** Validates a signer: a domain and a path, as in `example.com/signer-name`. */
+/**
+ * Validates a signer name, which consists of a domain and a path, as in `example.com/signer-name`.
+ */
 export function validateSigner(signer: string, path: string): FieldFault[] {
   if (signer === '') return [required(path)]
   const [domain = '', name = '', ...more] = signer.split('/')

@@ -1,6 +1,6 @@
 /**
- * Gate StrictIPCIDRValidation: fields that accepted any format of an address refuse ambiguous ones.
- * Values that are already stored stay valid, except in Pods.
+ * Rules of the gate StrictIPCIDRValidation. Fields that otherwise accept any address format refuse
+ * ambiguous formats. Except in Pods, addresses that are already stored are accepted.
  */
 import { faultsOfEach, type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../../api/object.ts'
@@ -9,8 +9,8 @@ import { checkStrictCidr, checkStrictIp } from './addresses.ts'
 
 type Check = (text: string) => string[]
 /**
- * A field that contains addresses. In `path`, `[]` stands for every item. `shown` maps a path to
- * the path in faults, if it differs.
+ * A field that contains addresses. In `path`, `[]` stands for all items. If the path in errors
+ * differs from the path of the value, `shown` converts it.
  */
 type AddressField = {
   readonly path: string
@@ -33,7 +33,7 @@ const points = ip('status.loadBalancer.ingress[].ip')
 const withoutField = (path: string): string => path.replace(/\.ip$/, '')
 const peers = ['spec.ingress[].from[].ipBlock', 'spec.egress[].to[].ipBlock']
 
-/** Fields with addresses in each kind, named as in errors. */
+/** Fields with addresses, keyed by kind in the form used in errors. */
 const places: ReadonlyMap<string, readonly AddressField[]> = new Map([
   ['Endpoints', ['addresses', 'notReadyAddresses'].map((list) => ip(`subsets[].${list}[].ip`))],
   ['EndpointSlice.discovery.k8s.io', [ip('endpoints[].addresses[]')]],
@@ -55,19 +55,20 @@ const places: ReadonlyMap<string, readonly AddressField[]> = new Map([
   ],
 ])
 
-/** Kind whose Pod template kube-apiserver does not validate. */
+/** Kind whose Pod template kube-apiserver does not validate by these rules. */
 const unlooked = 'StatefulSet.apps'
 const ofPods = [ip('dnsConfig.nameservers[]'), ip('hostAliases[].ip')]
 
 /**
- * Validates the addresses in an object. `current` is the stored object, or undefined for a new one.
+ * Validates the addresses in an object. `current` is the stored object, or undefined for a new
+ * object.
  */
 export function strictAddressFaults(
   object: KubeObject,
   current: KubeObject | undefined,
   kind: string,
 ): FieldFault[] {
-  // Other address types have rules of their own.
+  // Slices with other address types have their own rules.
   const isOther = kind.startsWith('EndpointSlice') && object['addressType'] !== 'IPv4'
   const own = isOther ? [] : (places.get(kind) ?? [])
   return faultsOfEach(own, (place) => faultsAt(object, place, { current, prefix: '' }))

@@ -1,4 +1,4 @@
-/** Rules for the lifetime that may be requested for a service account token. */
+/** Rules for the requested lifetime of a service account token. */
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import { isNumber, type Json } from '../../api/object.ts'
 

@@ -7,7 +7,7 @@ import { Slices } from '../../lib/scheduling/slices.ts'
 import { podWarnings } from '../kinds/core/pod/warnings.ts'
 import { warningsOfEach } from './warnings.ts'
 
-test('warnings keep the order of the items, and stop at the maximum number', () => {
+test('warnings are returned in the order of the items, up to the maximum number', () => {
   assert.deepEqual(
     warningsOfEach(['a', '', 'b'], (item, at) => (item === '' ? [] : [`${at}: ${item}`])),
     ['0: a', '2: b'],
@@ -16,7 +16,7 @@ test('warnings keep the order of the items, and stop at the maximum number', () 
   assert.equal(warningsOfEach(many, () => ['w']).length, 4096)
 })
 
-test('finding the warnings about many host aliases does not block the event loop', async () => {
+test('computing the warnings about many host aliases does not block the event loop', async () => {
   const hostAliases = Array.from({ length: 150_000 }, (_, at) => ({
     ip: `10.0.${at >> 8}.${at & 255}`,
   }))
@@ -27,7 +27,7 @@ test('finding the warnings about many host aliases does not block the event loop
   assert.ok(longestMs < 50, `${longestMs} ms`)
 })
 
-test('hidden variables are reported in parts as in one piece', () => {
+test('warnings about hidden variables are the same if the work is divided into parts', () => {
   const env = [...Array(60).keys()].map((at) => ({ name: `v${at % 50}`, value: 'x' }))
   const spec = { containers: [{ name: 'c', env }] }
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec }

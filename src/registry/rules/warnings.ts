@@ -2,9 +2,10 @@ import { TOLD_MAX } from '../../lib/scheduling/long-lists.ts'
 import { eachItem } from '../../lib/scheduling/parts.ts'
 
 /**
- * Returns the warnings about the items of a list from a client, up to TOLD_MAX: headers have room
- * for far fewer. The work can be divided into parts. `warningsOf` must therefore keep what it
- * remembers of earlier items in a set or map that `once` made.
+ * Returns the warnings about the items of a list, at most TOLD_MAX. Response headers have room for
+ * fewer warnings than this. The work can be divided into parts, so `warningsOf` can be called
+ * several times for an item. If it has to remember earlier items, it must use a set or map created
+ * by `once`.
  */
 export function warningsOfEach<T>(
   items: readonly T[],

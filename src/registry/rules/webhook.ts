@@ -1,4 +1,7 @@
-/** Rules for the client configuration of a webhook: a URL, or a Service. */
+/**
+ * Rules for the client configuration of a webhook, which is either a URL or a reference to a
+ * Service.
+ */
 import { type FieldFault, invalidShown, invalidValue, required } from '../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../api/names.ts'
 import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
@@ -51,7 +54,7 @@ function validateUrl(url: string, path: string): FieldFault[] {
   return faults
 }
 
-/** Returns why Go's net/url cannot parse a URL. */
+/** Returns the reason why Go's net/url cannot parse a URL, or undefined if it can. */
 function urlFault(url: string): string | undefined {
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
   if (/[\x00-\x1f\x7f]/.test(url)) return 'net/url: invalid control character in URL'
@@ -68,8 +71,8 @@ function urlFault(url: string): string | undefined {
 }
 
 /**
- * Validates a Service. As in kube-apiserver, a missing namespace is reported for the name, and vice
- * versa.
+ * Validates a reference to a Service. As in kube-apiserver, the error for a missing namespace has
+ * the path of the name, and vice versa.
  */
 function validateService(
   { name, namespace, path: urlPath, port }: Fields,

@@ -1,4 +1,4 @@
-/** Tables of built-in kinds, by the kind as errors show it. */
+/** Tables of built-in kinds, keyed by kind in the form used in error messages. */
 import type { TableKind } from '../../api/table.ts'
 import { clusterTables } from './cluster.ts'
 import { columnsOf, nameOf } from './columns.ts'
@@ -18,7 +18,7 @@ export const tables: ReadonlyMap<string, TableKind> = new Map([
   ...clusterTables,
 ])
 
-/** Table of kinds that have no columns of their own. */
+/** Table of kinds without their own columns. */
 export const defaultTable: TableKind = {
   columns: columnsOf('Name | Created At:date'),
   cells: (object) => [nameOf(object), object.metadata.creationTimestamp ?? '<unknown>'],

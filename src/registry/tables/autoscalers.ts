@@ -1,6 +1,6 @@
 /**
- * Table of HorizontalPodAutoscalers, which is the same for both versions. `cpu: 45%/60%` shows the
- * current value and the target.
+ * Table of HorizontalPodAutoscalers. It is the same for both versions. A cell such as `cpu:
+ * 45%/60%` shows the current value and the target.
  */
 import {
   type Fields,
@@ -44,8 +44,7 @@ function targets(object: KubeObject): string {
 }
 
 /**
- * Moves CPU to the front of the metrics. Version 1 does not preserve its position, which usually is
- * the first.
+ * Moves the CPU metric to the front. v1 does not preserve its position, which is usually the first.
  */
 function cpuFirst(object: KubeObject): KubeObject {
   const spec = specOf(object)
@@ -77,8 +76,8 @@ function target(metric: Fields, status: Fields): string {
 const orUnknown = (text: string): string => (text === '' ? '<unknown>' : text)
 
 /**
- * Prints a measured value and its target. Metrics of Pods are always averages. For objects and
- * external metrics, an average is marked.
+ * Formats a measured value and its target. Metrics of Pods are always averages. For object and
+ * external metrics, `(avg)` marks an average.
  */
 function measured(
   { averageUtilization, averageValue, value }: Fields,

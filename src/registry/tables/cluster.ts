@@ -1,4 +1,4 @@
-/** Tables of Nodes, Namespaces, configuration and access control. */
+/** Tables of Nodes, Namespaces, and resources for configuration and access control. */
 import {
   type Fields,
   fieldsOf,
@@ -57,8 +57,8 @@ function nodeState(node: KubeObject): string {
 const rolePrefix = 'node-role.kubernetes.io/'
 
 /**
- * Returns the roles of a Node from two kinds of labels: one has the role in its key, the other in
- * its value.
+ * Returns the roles of a Node. There are two kinds of role labels: one contains the role in its
+ * key, the other in its value.
  */
 function rolesOf({ metadata }: KubeObject): readonly string[] {
   const labels = Object.entries(metadata.labels ?? {})
@@ -303,7 +303,7 @@ const policyBindings = table('Name | PolicyName | ParamRef | Age', (object) => {
   ]
 })
 
-/** Prints a reference to parameters. A selector is printed as Go's String() does. */
+/** Formats a reference to parameters. A selector is formatted like the result of String() in Go. */
 function printParamRef({ name, namespace, selector }: Fields): string {
   if (name !== undefined) return `${textOf(namespace) || '*'}/${textOf(name)}`
   if (selector === undefined) return ''
@@ -339,7 +339,7 @@ const flowSchemas: TableKind = {
       ]
     },
   ),
-  /** Orders schemas by precedence, because the first schema that matches a request applies. */
+  /** Sort schemas by precedence: for each request, the first matching schema applies. */
   compare: (one, other) => precedenceOf(one) - precedenceOf(other),
 }
 

@@ -1,6 +1,6 @@
 /**
- * Functions that define tables. A table has a line of columns, and a function that computes the
- * cells of an object.
+ * Functions that define tables. A table consists of a list of columns, and a function that computes
+ * the cells of a row.
  */
 import {
   entriesOf,
@@ -18,9 +18,9 @@ import { sortInParts } from '../../lib/scheduling/sort-in-parts.ts'
 import { printLabelSelector } from '../rules/label-selector.ts'
 
 /**
- * Creates a table. `line` lists the columns, as in `Name | Ready:integer | Node*`: names, types if
- * they are not string, and a star for columns of wide output. `cells` returns one cell for each
- * column.
+ * Creates a table. `line` lists the columns, as in `Name | Ready:integer | Node*`. A type follows
+ * the name if it is not string. A star marks columns that only wide output shows. `cells` returns
+ * one cell for each column.
  */
 export function table(line: string, cells: (object: KubeObject) => readonly Cell[]): TableKind {
   return { columns: columnsOf(line), cells }
@@ -41,7 +41,7 @@ export function columnsOf(line: string): readonly Column[] {
 
 const types = ['string', 'integer', 'number', 'boolean', 'date'] as const
 
-/** Descriptions of columns that need more than their name. */
+/** Descriptions of columns that need an explanation beyond their name. */
 const descriptions: ReadonlyMap<string, string> = new Map([
   ['Name', 'The name of the object, unique among its kind in a namespace.'],
   ['Age', 'How long ago the object was created.'],
@@ -72,7 +72,7 @@ export const orUnset = (text: string): string => (text === '' ? '<unset>' : text
 export const hasCondition = (conditions: Json | undefined, type: string): boolean =>
   itemsOf(conditions).some((one) => one['type'] === type && one['status'] === 'True')
 
-/** Prints labels as `a=1,b=2`, sorted. */
+/** Formats labels as `a=1,b=2`, sorted. */
 export function printLabels(labels: Json | undefined): string {
   const entries = mapEach('labels of a row', entriesOf(labels), ([key, value]) => `${key}=${value}`)
   return orNone(sortInParts('sorted labels of a row', entries, compareTexts).join(','))
@@ -84,19 +84,19 @@ const compareTexts = (one: string, other: string): number =>
 export const printSelector = (selector: Json | undefined): string =>
   orNone(printLabelSelector(fieldsOf(selector)))
 
-/** Number of items of a list that are printed. */
+/** Maximum number of items of a list that a cell shows. */
 export const SHOWN_MAX = 3
 
 /**
- * Prints the first few items, and how many more there are. `count` is the number of all items, if
- * not all are given.
+ * Formats the first few items, followed by the number of the remaining ones. `count` is the total
+ * number of items, if `texts` does not contain all of them.
  */
 export function shortened(texts: readonly string[], count = texts.length): string {
   const shown = texts.slice(0, SHOWN_MAX).join(',')
   return count > SHOWN_MAX ? `${shown} + ${count - SHOWN_MAX} more...` : shown
 }
 
-/** Returns the names and the images of the containers of a Pod template. */
+/** Returns the names and images of the containers of a Pod template. */
 export function containerColumns(template: Json | undefined): readonly [string, string] {
   const containers = itemsOf(fieldsOf(fieldsOf(template)['spec'])['containers'])
   const all = (field: string): string =>

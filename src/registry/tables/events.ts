@@ -1,6 +1,5 @@
 /**
- * Table of Events, which is the same for both groups. It shows when an event happened, how severe
- * it is, and which object it is about.
+ * Table of Events. It is the same for both API groups.
  */
 import {
   type Fields,
@@ -38,7 +37,7 @@ function printObject({ kind, name }: Fields): string {
   return textOf(name) === '' ? lower : `${lower}/${textOf(name)}`
 }
 
-/** Returns a field that the two groups name differently. */
+/** Returns the value of a field that has a different name in each API group. */
 const either = (event: KubeObject, name: string, other: string): Json | undefined =>
   event[name] ?? event[other]
 

@@ -74,7 +74,9 @@ const endpoints = table('Name | Endpoints | Age', (object) => [
   createdAgo(object),
 ])
 
-/** Prints endpoints. If there are subsets but no ready address, the cell is empty. */
+/**
+ * Formats endpoints. The cell is empty if there are subsets, but none of their addresses is ready.
+ */
 function printEndpoints(subsets: readonly Fields[]): string {
   if (subsets.length === 0) return '<none>'
   const { first, count } = eachItem(
@@ -98,8 +100,8 @@ function printEndpoints(subsets: readonly Fields[]): string {
 }
 
 /**
- * Creates the state of `printEndpoints`. Endpoints are counted rather than listed, because a subset
- * has one for each pair of an address and a port.
+ * Returns the initial state of `printEndpoints`. Endpoints are counted instead of listed, because
+ * each subset has one for every combination of an address and a port.
  */
 const noEndpoints = (): { readonly first: string[]; count: number } => ({ first: [], count: 0 })
 
@@ -133,7 +135,10 @@ const ingresses = table('Name | Class | Hosts | Address | Ports | Age', (object)
   ]
 })
 
-/** Prints hosts. Rules for any host are not printed, but they are counted in `+ n more`. */
+/**
+ * Formats the hosts of rules. Rules without a host are not shown, but count towards the number in
+ * `+ n more`.
+ */
 function printHosts(rules: readonly Fields[]): string {
   const hosts = mapEach('hosts of a row', rules, ({ host }) => textOf(host))
   const named = hosts.filter((host) => host !== '')
@@ -165,8 +170,8 @@ const networkPolicies = table('Name | Pod-Selector | Age', (object) => [
 ])
 
 /**
- * Table of IPAddresses. As in kube-apiserver, rows have the age as a third cell, for which there is
- * no column.
+ * Table of IPAddresses. As in kube-apiserver, each row has a third cell with the age, although
+ * there is no third column.
  */
 const ipAddresses = table('Name | ParentRef', (object) => {
   const { group, resource, namespace, name } = fieldsOf(specOf(object)['parentRef'])

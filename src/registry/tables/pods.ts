@@ -1,4 +1,6 @@
-/** Table of Pods, which shows how many containers are ready, and the status in one word. */
+/**
+ * Table of Pods. It shows the number of ready containers, and summarizes the status in one word.
+ */
 import {
   type Fields,
   fieldsOf,
@@ -64,8 +66,8 @@ type Summary = {
 }
 
 /**
- * Summarizes a Pod. While init containers run, only they count. After that, only the sidecars among
- * them count, in addition to the containers.
+ * Summarizes a Pod. While init containers run, only their status is shown. After that, only
+ * containers and sidecars are considered.
  */
 function summary(pod: KubeObject): Summary {
   const spec = specOf(pod)
@@ -98,7 +100,7 @@ type Restarts = { readonly count: number; readonly lastAt: string }
 
 const noRestarts: Restarts = { count: 0, lastAt: '' }
 
-/** Adds up restarts. Timestamps of the same format can be compared as strings. */
+/** Adds restarts. All timestamps have the same format, so they can be compared as strings. */
 const sum = (a: Restarts, b: Restarts): Restarts => ({
   count: a.count + b.count,
   lastAt: a.lastAt > b.lastAt ? a.lastAt : b.lastAt,
@@ -117,7 +119,7 @@ function shownRestarts({ count, lastAt }: Restarts): Cell {
 const containerName = (container: Fields): string => textOf(container['name'])
 
 type Initialisation = {
-  /** Undefined if initialization is over. */
+  /** The status to show, such as `Init:0/2`. Undefined after initialization has finished. */
   readonly word: string | undefined
   readonly ready: number
   readonly restarts: Restarts
@@ -161,7 +163,7 @@ function endWord({ reason, signal, exitCode }: Fields): string {
 
 type Main = { readonly word: string; readonly ready: number; readonly restarts: Restarts }
 
-/** Summarizes the containers. If several of them have a reason, that of the first is printed. */
+/** Summarizes the containers. If several containers have a reason, the first one is shown. */
 function mainContainers({ containerStatuses, conditions }: Fields, base: string): Main {
   let word = base
   let ready = 0

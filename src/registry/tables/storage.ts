@@ -18,7 +18,7 @@ const modes: ReadonlyMap<string, string> = new Map([
   ['ReadWriteOncePod', 'RWOP'],
 ])
 
-/** Prints access modes in a fixed order, without duplicates. */
+/** Formats access modes in a fixed order, without duplicates. */
 function printModes(given: Json | undefined): string {
   const asked = new Set(textsOf(given))
   return [...modes].flatMap(([mode, short]) => (asked.has(mode) ? [short] : [])).join(',')
@@ -26,7 +26,10 @@ function printModes(given: Json | undefined): string {
 
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
-/** Returns the storage class. The annotation is the older form, and takes precedence. */
+/**
+ * Returns the name of the storage class. The annotation is older than the field, but takes
+ * precedence.
+ */
 const classOf = ({ metadata, ...object }: KubeObject): string =>
   metadata.annotations?.[classAnnotation] ?? textOf(fieldsOf(object['spec'])['storageClassName'])
 
@@ -59,8 +62,8 @@ const persistentVolumes = table(
 )
 
 /**
- * Table of PersistentVolumeClaims. Capacity and access modes are printed once the claim names a
- * volume.
+ * Table of PersistentVolumeClaims. Capacity and access modes are empty until the claim is bound to
+ * a volume.
  */
 const persistentVolumeClaims = table(
   'Name | Status | Volume | Capacity | Access Modes | StorageClass | VolumeAttributesClass | Age | VolumeMode*',

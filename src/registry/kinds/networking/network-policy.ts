@@ -53,7 +53,7 @@ function validate(object: KubeObject): FieldFault[] {
   ]
 }
 
-/** Directions of rules, which differ only in the name of their peers. */
+/** Directions of traffic. Their rules differ only in the name of the field for peers. */
 const directions = [
   { rules: 'ingress', peers: 'from' },
   { rules: 'egress', peers: 'to' },

@@ -17,7 +17,7 @@ const path = 'spec.cidrs'
 const CIDRS_MAX = 2
 const immutable = 'field is immutable'
 
-/** ServiceCIDR: CIDRs from which Services get their cluster IPs. */
+/** Rules for ServiceCIDR. Cluster IPs of Services are allocated from its CIDRs. */
 export const serviceCidrRules: KindRules = {
   strategy: {
     takesStatus: 'create and update',
@@ -48,7 +48,7 @@ function validate(object: KubeObject): FieldFault[] {
   ]
 }
 
-/** Validates an update, which may add a second IP family. */
+/** Validates an update. It can only add a second IP family. */
 function validateUpdate(object: KubeObject, current: KubeObject): FieldFault[] {
   const given = cidrsOf(object)
   const cidrs = textsOf(given)

@@ -23,13 +23,13 @@ export const runtimeClassRules: KindRules = {
   validateUpdate: (object, current) => [...validateHandler(object, current), ...validate(object)],
 }
 
-/** Rule for overhead, the resources that a Pod uses in addition to those of its containers. */
+/** Rule for overhead: the resources that a Pod needs in addition to those of its containers. */
 const overhead: Rule = (value, path, check) =>
   resourceRequirements({ limits: fieldsOf(value)['podFixed'] }, path, check)
 
 /**
- * Rule for tolerations, which must be unique. As in kube-apiserver, the paths of faults inside a
- * toleration are one level too deep.
+ * Rule for tolerations, which must be unique. As in kube-apiserver, the paths of errors inside a
+ * toleration repeat `tolerations`.
  */
 const uniqueTolerations: Rule = (value, path, check) => {
   tolerations(value, `${path}.tolerations`, check)
@@ -60,8 +60,8 @@ function validateHandler(object: KubeObject, current: KubeObject): FieldFault[] 
 }
 
 /**
- * Prints a toleration as Go does. It is abbreviated if it has tolerationSeconds, which Go prints as
- * an arbitrary address.
+ * Formats a toleration as Go does. It is shortened if it has tolerationSeconds, for which Go prints
+ * a memory address.
  */
 function goToleration(toleration: Fields): string {
   if (toleration['tolerationSeconds'] !== undefined) return 'core.Toleration{...}'

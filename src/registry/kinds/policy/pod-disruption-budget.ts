@@ -34,13 +34,16 @@ const counters = fields({
   expectedPods: nonNegative,
 })
 
-/** Label key in selectors that were converted from an empty selector of v1beta1. */
+/** Label key that the conversion from v1beta1 adds to an empty selector. */
 export const emptySelectorLabel = 'pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match'
 export const matchesNone: Fields = {
   matchExpressions: [{ key: emptySelectorLabel, operator: 'Exists' }],
 }
 
-/** Removes `emptySelectorLabel` from a selector. Beside other requirements, it has no meaning. */
+/**
+ * Removes `emptySelectorLabel` from a selector. It has no meaning if the selector has other
+ * requirements.
+ */
 export function withoutOldLabel(selector: Fields): Fields {
   const { matchExpressions, ...rest } = selector
   const kept = itemsOf(matchExpressions).filter(({ key }) => key !== emptySelectorLabel)

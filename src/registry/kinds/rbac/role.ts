@@ -1,6 +1,5 @@
 /**
- * Rules for Role and ClusterRole. The check against privilege escalation is in
- * access/rbac/confirm-grant.ts.
+ * Rules for Role and ClusterRole. access/rbac/confirm-grant.ts checks for privilege escalation.
  */
 import {
   faultsOfEach,

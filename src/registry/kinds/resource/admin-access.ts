@@ -1,6 +1,6 @@
 /**
- * Admin access to devices that are in use (gate DRAAdminAccess). It is allowed only in namespaces
- * with a label for it.
+ * Rules for admin access to devices that are in use (gate DRAAdminAccess). The namespace must have
+ * a label that permits admin access.
  */
 import { forbiddenField } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../../../api/object.ts'
@@ -10,8 +10,8 @@ const label = 'resource.k8s.io/admin-access'
 const reason = `admin access to devices requires the \`${label}: true\` label on the containing namespace`
 
 /**
- * Returns the rule for the spec of a claim. For templates, the path is also that of a claim, as in
- * kube-apiserver.
+ * Returns the rule for the requests in the spec of a claim. As in kube-apiserver, errors in claim
+ * templates have the paths of claims.
  */
 export function adminRequests(spec: Fields): ReturnType<NamespaceRule> {
   const requests = itemsOf(fieldsOf(spec['devices'])['requests'])
@@ -21,7 +21,7 @@ export function adminRequests(spec: Fields): ReturnType<NamespaceRule> {
   )
 }
 
-/** Returns the rule for the allocation of a claim. */
+/** Returns the rule for the allocation results of a claim. */
 export function adminResults({ status }: KubeObject): ReturnType<NamespaceRule> {
   const { devices } = fieldsOf(fieldsOf(status)['allocation'])
   const results = itemsOf(fieldsOf(devices)['results'])

@@ -1,6 +1,5 @@
 /**
- * Rules for the spec of a ResourceClaim: requests for devices, constraints, and configuration for
- * drivers.
+ * Rules for the spec of a ResourceClaim: device requests, constraints, and driver configuration.
  */
 import {
   faultsOfEach,
@@ -76,7 +75,7 @@ export function* validateClaimSpec(
   )
 }
 
-/** Returns all exact requests, including the alternatives in `firstAvailable`. */
+/** Returns all exact requests, including the subrequests in `firstAvailable`. */
 function exactRequests(requests: readonly Fields[]): readonly Fields[] {
   return eachItem(
     'exact requests',
@@ -202,7 +201,7 @@ export const validateReferences = (
     max: REQUESTS_MAX,
   })
 
-/** Validates a reference to a request, or to a subrequest of it. */
+/** Validates a reference to a request or subrequest. */
 export function validateReference(name: string, path: string, names: RequestNames): FieldFault[] {
   const why =
     "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
@@ -229,7 +228,7 @@ export function validateConfiguration(
   ]
 }
 
-/** Validates the raw JSON of an object. Its size is limited if it is new. */
+/** Validates raw JSON, which must be an object. If it is new, its size is limited. */
 export function validateData(
   data: Json | undefined,
   path: string,
@@ -245,7 +244,7 @@ export function validateData(
     : [invalidValue(path, '<value omitted>', 'parameters must be a valid JSON object')]
 }
 
-/** Prints the spec of a claim as Go does with %#v. */
+/** Formats the spec of a claim as Go does with %#v. */
 export function goClaimSpec(spec: Fields): string {
   const { requests, constraints, config } = fieldsOf(spec['devices'])
   return goStruct('resource.ResourceClaimSpec', {

@@ -1,6 +1,6 @@
 /**
- * Rules for the status of a ResourceClaim: the allocation, its consumers, and the status of devices
- * from their drivers.
+ * Rules for the status of a ResourceClaim: the allocation, the consumers, and the device status
+ * that drivers report.
  */
 import {
   checked,
@@ -109,7 +109,7 @@ function validateReserved(object: KubeObject, before: Fields): FieldFault[] {
   return [forbiddenField(path, why)]
 }
 
-/** Validates an allocation. It is immutable, and is not validated again. */
+/** Validates a new allocation. A stored allocation is immutable, and is not validated again. */
 function validateAllocation(
   { allocation }: Fields,
   before: Fields,
@@ -195,7 +195,7 @@ function validateNetwork(
   ]
 }
 
-/** Prints an allocation as Go does with %#v. */
+/** Formats an allocation as Go does with %#v. */
 function goAllocation({ devices, nodeSelector: selector }: Fields): string {
   const { results, config } = fieldsOf(devices)
   return goStruct('resource.AllocationResult', {

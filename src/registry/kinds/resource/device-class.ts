@@ -8,7 +8,7 @@ import { CONFIG_MAX, validateConfiguration } from './claim-spec.ts'
 import { validateList } from './names.ts'
 import { DeviceSelectors } from './selectors.ts'
 
-/** DeviceClass: a set of devices that claims can request. */
+/** Rules for DeviceClass. A claim can request devices of a class. */
 export const deviceClassRules: KindRules = {
   strategy: {
     updateChecks: ['metadata', 'change', 'rules'],
@@ -16,12 +16,12 @@ export const deviceClassRules: KindRules = {
     generation: { fields: ['spec'] },
   },
   validate: () => [],
-  // Slices are needed because this compiles the CEL expressions of selectors.
+  // Runs in time slices, because it compiles the CEL expressions of selectors.
   validateInSlices: (object, current, tools) =>
     inTurns((slice) => validateClass(object, current, slice), tools),
 }
 
-/** Validates a class. As in kube-apiserver, an update is first validated as a new object. */
+/** Validates a class. As in kube-apiserver, an update is validated first like a new object. */
 function* validateClass(
   object: KubeObject,
   current: KubeObject | undefined,
@@ -34,7 +34,10 @@ function* validateClass(
 
 const specOf = (object: KubeObject): Fields => fieldsOf(object['spec'])
 
-/** Validates a spec. An unchanged field counts as stored. */
+/**
+ * Validates a spec. Fields that equal those of the stored spec `before` are validated as already
+ * stored.
+ */
 function* validate(spec: Fields, before: Fields | undefined, slice: Slice): Turns<FieldFault[]> {
   const isStored = (field: string): boolean =>
     before !== undefined &&

@@ -1,6 +1,6 @@
 /**
- * Rules for a device of a ResourceSlice: its attributes and capacity, and the nodes on which it can
- * be used.
+ * Rules for a device of a ResourceSlice: its attributes and capacity, and the nodes that can use
+ * it.
  */
 import {
   faultsOfEach,
@@ -33,9 +33,9 @@ const VALUE_BYTES_MAX = 64
 const LABEL_CHARACTERS_MAX = 63
 
 type Slice = {
-  /** Names of the counters in each counter set of the slice. */
+  /** Names of the counters, keyed by the names of the slice's counter sets. */
   readonly counters: ReadonlyMap<string, ReadonlySet<string>>
-  /** Whether each device specifies its nodes. */
+  /** Whether each device specifies its own nodes. */
   readonly isPerDevice: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Rules for names of drivers, pools, devices and attributes, and for lists of them. */
+/** Rules for names of drivers, pools, devices and attributes, and for lists of such names. */
 import {
   checked,
   duplicateShown,
@@ -19,8 +19,8 @@ import { validateDriverName } from '../storage/csi-node.ts'
 const POOL_NAME_BYTES_MAX = 253
 const IDENTIFIER_BYTES_MAX = 32
 /**
- * Maximum number of characters shown of a key: a domain, a slash and an identifier. The middle of a
- * longer key is left out.
+ * Maximum number of characters of a key that an error shows: a domain, a slash and an identifier.
+ * Longer keys are truncated in the middle.
  */
 const KEY_SHOWN_MAX = 63 + 1 + IDENTIFIER_BYTES_MAX
 
@@ -53,8 +53,8 @@ function validateIdentifier(id: string, path: string): FieldFault[] {
 }
 
 /**
- * Validates a name: `name` or `domain/name`. As in kube-apiserver, names with more slashes are not
- * validated.
+ * Validates a name of the form `name` or `domain/name`. As in kube-apiserver, names with several
+ * slashes are not validated.
  */
 export function validateQualified(name: string, path: string): FieldFault[] {
   if (name === '') return [required(path, 'name required')]
@@ -91,8 +91,8 @@ type Key<T> = {
 }
 
 /**
- * Validates a list whose items have unique keys. A duplicate key is printed plain if `key.isPlain`
- * is set, and quoted otherwise.
+ * Validates a list whose items have unique keys. An error shows a duplicate key without quotes if
+ * `key.isPlain` is set.
  */
 export function validateSet<T>(
   items: readonly T[],

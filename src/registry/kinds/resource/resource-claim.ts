@@ -23,7 +23,7 @@ export const resourceClaimRules: KindRules = {
     resetPaths: { status: ['spec'] },
   },
   validate: () => [],
-  // Slices are needed because this compiles the CEL expressions of requests.
+  // Runs in time slices, because it compiles the CEL expressions of requests.
   validateInSlices: (object, current, tools) =>
     inTurns((slice) => validateClaim(object, current, slice), tools),
   namespaceRule: (object, current) =>
@@ -38,7 +38,7 @@ export const resourceClaimRules: KindRules = {
   },
 }
 
-/** Validates a claim. As in kube-apiserver, an update is first validated as a new object. */
+/** Validates a claim. As in kube-apiserver, an update is validated first like a new object. */
 function* validateClaim(
   object: KubeObject,
   current: KubeObject | undefined,
@@ -100,8 +100,8 @@ function* validateTemplate(
 }
 
 /**
- * Prints the spec of a template as Go does with %#v. Only labels and annotations of its metadata
- * are kept.
+ * Formats the spec of a template as Go does with %#v. Of the metadata, only labels and annotations
+ * are shown.
  */
 function goTemplate({ metadata, spec }: Fields): string {
   const { labels, annotations } = fieldsOf(metadata)

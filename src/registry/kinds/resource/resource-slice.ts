@@ -1,4 +1,7 @@
-/** ResourceSlice: devices of a driver on one node, on some nodes, or on all nodes. */
+/**
+ * Rules for ResourceSlice: devices of a driver that can be used on one node, on some nodes, or on
+ * all nodes.
+ */
 import {
   type FieldFault,
   invalidShown,
@@ -29,7 +32,7 @@ import { withTime } from './taints.ts'
 
 const DEVICES_MAX = 128
 const SHARED_COUNTERS_MAX = 32
-/** Maximum number of counters of all devices together. */
+/** Maximum total number of counters that all devices use. */
 const DEVICE_COUNTERS_MAX = 1024
 const choice =
   'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required'
@@ -44,7 +47,8 @@ export const resourceSliceRules: KindRules = {
 }
 
 /**
- * Rules for older versions, in which a device always has `basic`, which contains all its fields.
+ * Rules for older versions. In these versions, all fields of a device except its name are in
+ * `basic`, which is always present.
  */
 export const olderSliceRules: KindRules = {
   ...resourceSliceRules,
@@ -65,7 +69,7 @@ export const olderSliceRules: KindRules = {
 
 const specOf = (object: KubeObject): Fields => fieldsOf(object['spec'])
 
-/** Sets absent times of taints. Taints are in the device, or in its `basic` part. */
+/** Sets the missing timestamps of taints. Taints are either in the device itself or in `basic`. */
 function withTimes(object: KubeObject, now: () => string): KubeObject {
   const spec = specOf(object)
   const devices = itemsOf(spec['devices'])

@@ -47,7 +47,7 @@ test('validating many selectors of a claim does not block the event loop', async
   assert.ok(ms < TURN_MS_MAX, `${ms} ms`)
 })
 
-test('the fault of a selector that cannot be compiled has the path of the expression', async () => {
+test('the error for a selector that does not compile reports the path of its expression', async () => {
   const faults =
     (await resourceClaimRules.validateInSlices?.(claimOf(['true', '1 +']), undefined)) ?? []
   assert.deepEqual(

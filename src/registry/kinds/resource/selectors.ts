@@ -1,4 +1,4 @@
-/** Device selectors: CEL expressions about the attributes of a device. */
+/** Validates device selectors, which are CEL expressions over the attributes of a device. */
 import {
   type FieldFault,
   forbiddenField,
@@ -21,28 +21,28 @@ const SELECTORS_MAX = 32
 const EXPRESSION_BYTES_MAX = 10 * 1024
 const COST_MAX = 1_000_000
 /**
- * Maximum number of characters of all expressions of an object. Compiling 100,000 characters takes
- * tenths of a second.
+ * Maximum total length in characters of all expressions of an object. Compiling 100,000 characters
+ * takes tenths of a second.
  */
 const CHARACTERS_MAX = 256 * 1024
 
-/** Selectors of one object. Each expression is compiled once. */
+/** The selectors of one object. Equal expressions are compiled once. */
 export class DeviceSelectors {
   readonly #known = new Map<string, readonly FieldFault[]>()
   readonly #isStored: boolean
   #characters = 0
 
   /**
-   * Creates an empty set of selectors. With `isStored`, the stored object has them, so they may use
-   * the newest version of the CEL environment.
+   * Creates an empty set of selectors. `isStored` means that the stored object has the same
+   * selectors, which can use the newest version of the CEL environment.
    */
   private constructor(isStored: boolean) {
     this.#isStored = isStored
   }
 
   /**
-   * Compiles all expressions that `validate` will need: those in the field `selectors` of each
-   * struct.
+   * Compiles the expressions in the field `selectors` of each struct, before `validate` reports
+   * their errors.
    */
   static *compile(
     structs: () => readonly Fields[],
@@ -111,7 +111,7 @@ export class DeviceSelectors {
   }
 }
 
-/** Returns each expression once. */
+/** Returns the distinct expressions. */
 function expressionsOf(structs: readonly Fields[]): ReadonlySet<string> {
   const expressions = once('expressions of selectors', () => new Set<string>())
   eachItem('structs with selectors', structs, nothing, (_, struct) => {

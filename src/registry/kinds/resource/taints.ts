@@ -1,6 +1,6 @@
 /**
- * Rules for taints of devices, for tolerations, and for DeviceTaintRule, which adds taints (gate
- * DRADeviceTaints).
+ * Rules for device taints, for tolerations, and for DeviceTaintRule, which adds taints to devices
+ * (gate DRADeviceTaints).
  */
 import {
   checked,
@@ -66,7 +66,7 @@ function validateOperator(operator: string, value: string, path: string): FieldF
   }
 }
 
-/** Sets timeAdded, unless the client did. */
+/** Sets timeAdded, unless the request sets it. */
 export function withTime(taint: Json | undefined, now: () => string): Json | undefined {
   return isFields(taint) && (taint['timeAdded'] === undefined || taint['timeAdded'] === null)
     ? { ...taint, timeAdded: now() }
@@ -81,7 +81,7 @@ export const deviceTaintRuleRules: KindRules = {
     return taint === spec['taint'] ? object : { ...object, spec: { ...spec, taint } }
   },
   validate: () => [],
-  // Slices are needed because this compiles the CEL expressions of selectors.
+  // Runs in time slices, because it compiles the CEL expressions of selectors.
   validateInSlices: (object, current, tools) =>
     inTurns((slice) => validateRule(object, current, slice), tools),
 }

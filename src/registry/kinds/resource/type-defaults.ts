@@ -5,14 +5,16 @@
 import { type Fields, numberOf, textOf } from '../../../api/object.ts'
 import type { TypeDefaults } from '../../../objects/schema/schema.ts'
 
-/** Sets the default of a request, which is one device. */
+/** Sets the defaults of a request. By default, it requests exactly one device. */
 function withMode(request: Fields): Fields {
   const allocationMode = textOf(request['allocationMode']) || 'ExactCount'
   const isCounted = allocationMode === 'ExactCount' && numberOf(request['count']) === 0
   return { ...request, allocationMode, ...(isCounted ? { count: 1 } : {}) }
 }
 
-/** Like `withMode`, but for older versions, in which an exact request is one that names a class. */
+/**
+ * Like `withMode`, but for older versions, where only a request with a class is an exact request.
+ */
 const withClassMode = (request: Fields): Fields =>
   textOf(request['deviceClassName']) === '' ? request : withMode(request)
 

@@ -1,7 +1,7 @@
 /**
- * The kinds of resource.k8s.io in their three versions. Rules apply to objects in the form of
- * v1beta2, which corresponds to Kubernetes' internal version. v1beta1, in which objects are stored,
- * and v1alpha3 have the fields of an exact request in the request itself, and those of a device in
+ * Conversions between the three versions of resource.k8s.io. Rules apply to objects in v1beta2,
+ * which resembles Kubernetes' internal version. Objects are stored in v1beta1. In v1beta1 and
+ * v1alpha3, the fields of an exact request are in the request itself, and those of a device are in
  * `basic`.
  */
 import { JsonMap } from '../../../api/json-map.ts'
@@ -30,8 +30,8 @@ const exactFields = [
 ] as const
 
 /**
- * Converts a request to the form of v1beta2. It is exact if any of its fields is set. The rules
- * decide if it is valid.
+ * Converts a request to v1beta2. It becomes an exact request if one of the fields of an exact
+ * request is set. Validation decides whether it is valid.
  */
 function requestToHub({ name, firstAvailable, ...rest }: Fields): Fields {
   const exactly = Object.fromEntries(exactFields.map((field) => [field, rest[field]]))
@@ -43,8 +43,9 @@ const isSet = (value: Json | undefined): boolean =>
   value !== undefined && value !== null && value !== '' && value !== 0
 
 /**
- * Converts a request from the form of v1beta2. An exact request may have lost all its fields to
- * gates that are off. It must remain recognizable as exact, so that it is refused as such.
+ * Converts a request from v1beta2. If all fields of an exact request were dropped because their
+ * gates are off, an empty list of selectors marks it as an exact request, so that it is refused as
+ * one.
  */
 function requestFromHub({ name, exactly, firstAvailable }: Fields): Fields {
   const isBare = isFields(exactly) && Object.keys(exactly).length === 0
@@ -52,8 +53,8 @@ function requestFromHub({ name, exactly, firstAvailable }: Fields): Fields {
 }
 
 /**
- * Changes the amounts in `capacity`. They are plain amounts in v1alpha3, and structs with an amount
- * in the other versions.
+ * Converts the values in `capacity`. In v1alpha3 they are quantities; in the other versions they
+ * are structs that contain a quantity.
  */
 const mapCapacity = (device: Fields, change: (amount: Json) => Json | undefined): Fields => {
   const { capacity } = device
@@ -75,7 +76,9 @@ const alphaDevice =
   (device) =>
     isFields(device['basic']) ? { ...device, basic: change(device['basic']) } : device
 
-/** Changes the structs of a list at a path. Absent parts are left as they are. */
+/**
+ * Applies a change to each struct in the list at a path. Missing parts of the path are not created.
+ */
 function mapList(
   value: Json | undefined,
   [name = '', ...rest]: readonly string[],
@@ -93,7 +96,7 @@ function mapList(
   }
 }
 
-/** Paths of the requests in each kind. */
+/** Path of the device requests in each kind. */
 const requestPaths: ReadonlyMap<string, readonly string[]> = new Map([
   ['ResourceClaim', ['devices', 'requests']],
   ['ResourceClaimTemplate', ['spec', 'devices', 'requests']],
@@ -106,7 +109,7 @@ function withSpec(
   return object['spec'] === undefined ? object : { ...object, spec: change(object['spec']) }
 }
 
-/** Converts the spec of a slice. Older versions do not distinguish absent values from zero. */
+/** Converts the spec of a slice. In older versions, a zero is equivalent to an absent value. */
 function sliceToHub(spec: Json | undefined): Json | undefined {
   if (!isFields(spec)) return spec
   const { nodeName, allNodes, ...rest } = spec
@@ -141,7 +144,7 @@ const devices = (object: KubeObject, change: Change): KubeObject =>
     ? withSpec(object, (spec) => mapList(spec, ['devices'], alphaDevice(change)))
     : object
 
-/** Conversions to v1beta1, the stored version, and back. */
+/** Conversions between each version and v1beta1, the storage version. */
 const conversions: { readonly [version in ResourceGroupVersion]: KindRules['convert'] } = {
   v1alpha3: {
     toStored: (object) => devices(object, wrapped),
@@ -151,7 +154,7 @@ const conversions: { readonly [version in ResourceGroupVersion]: KindRules['conv
   v1beta2: { toStored: fromHub, fromStored: (object) => toHub(object, 'v1beta1') },
 }
 
-/** Returns the rules of a kind for one of its versions. */
+/** Returns the rules of a kind, adapted to one of its versions. */
 export function inVersion(rules: KindRules, version: ResourceGroupVersion): KindRules {
   const { validate, validateUpdate, validateInSlices, namespaceRule, status } = rules
   const convert = conversions[version]

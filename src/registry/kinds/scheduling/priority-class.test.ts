@@ -23,7 +23,7 @@ test('a PriorityClass preempts pods of lower priority by default', () => {
   assert.equal(classWith({})['preemptionPolicy'], 'PreemptLowerPriority')
 })
 
-test('the preemption policy of a PriorityClass has two values', () => {
+test('the preemption policy of a PriorityClass must be one of two values', () => {
   assert.deepEqual(faultsOf({ preemptionPolicy: 'Never' }), [])
   assert.deepEqual(faultsOf({ preemptionPolicy: 'Sometimes' }), [
     'preemptionPolicy: Unsupported value: "Sometimes": supported values: "PreemptLowerPriority", "Never"',
@@ -31,7 +31,7 @@ test('the preemption policy of a PriorityClass has two values', () => {
   assert.deepEqual(faultsOf({ preemptionPolicy: '' }), ['preemptionPolicy: Required value'])
 })
 
-test('the preemption policy of a PriorityClass cannot be changed', () => {
+test('the preemption policy of a PriorityClass is immutable', () => {
   const metadata = { name: 'c', resourceVersion: '1' }
   const faults = rules.validateUpdate(
     classWith({ metadata, preemptionPolicy: 'Never' }),

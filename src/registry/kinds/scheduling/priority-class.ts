@@ -8,12 +8,12 @@ import {
 import { type KubeObject, numberOf, textOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 
-/** Built-in system classes, with their values. */
+/** System priority classes and their values. */
 const systemClasses: ReadonlyMap<string, number> = new Map([
   ['system-cluster-critical', 2_000_000_000],
   ['system-node-critical', 2_000_001_000],
 ])
-/** Maximum value of user-defined classes, which are below the system classes. */
+/** Maximum value of user-defined classes. The system classes have higher values. */
 const USER_VALUE_MAX = 1_000_000_000
 const policies = ['PreemptLowerPriority', 'Never']
 
@@ -33,7 +33,10 @@ function validatePolicy(policy: string): FieldFault[] {
   return policies.includes(policy) ? [] : [notSupported('preemptionPolicy', policy, policies)]
 }
 
-/** Validates an update. The fields are immutable, because Pods have copied them. */
+/**
+ * Validates an update. Value and preemption policy are immutable, because existing Pods contain
+ * copies of them.
+ */
 function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
   const [value, was] = [object, current].map((one) => numberOf(one['value']))
   const policy = textOf(object['preemptionPolicy'])

@@ -14,7 +14,7 @@ import { isSame } from '../../../objects/schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateTokenLifetime } from '../../rules/token.ts'
 
-/** Minimum update interval. A shorter one would overload nodes. */
+/** Minimum update interval. A shorter interval would overload nodes. */
 const UPDATE_SECONDS_MIN = 10
 const lifecycleModes = ['Persistent', 'Ephemeral']
 const fsGroupPolicies = ['File', 'None', 'ReadWriteOnceWithFSType']

@@ -26,8 +26,8 @@ import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 
 /**
- * Maximum length of a driver name. Together with its directory, it must fit into the maximum path
- * length of a socket.
+ * Maximum length of a driver name. The path of the driver's socket contains the name, and has a
+ * maximum length.
  */
 const DRIVER_NAME_BYTES_MAX = 63
 const NODE_ID_BYTES_MAX = 256
@@ -88,7 +88,7 @@ function validateCount(count: Fields[string], path: string): FieldFault[] {
   return [invalidValue(path, count, 'must be greater than or equal to 0')]
 }
 
-/** Validates topology keys. Faults have the path of the driver. */
+/** Validates topology keys. Errors have the path of the driver. */
 function validateTopologyKeys(keys: readonly string[], path: string): FieldFault[] {
   const repeats = repeatsIn(keys)
   return faultsOfEach(keys, (key, at) => [
@@ -98,7 +98,7 @@ function validateTopologyKeys(keys: readonly string[], path: string): FieldFault
   ])
 }
 
-/** Validates an update. Drivers may be added and removed, but existing ones are immutable. */
+/** Validates an update. Drivers can be added and removed, but an existing driver is immutable. */
 function validateChange(object: KubeObject, current: KubeObject, gates: Gates): FieldFault[] {
   const mayCount = gates.isOn('MutableCSINodeAllocatableCount')
   const before = new Map(driversOf(current).map((driver) => [driver['name'], driver]))

@@ -22,7 +22,7 @@ function validate(object: KubeObject): FieldFault[] {
   return [
     ...checked('storageClassName', textOf(object['storageClassName']), checkDnsSubdomain),
     ...validateLabelSelector(fieldsOf(object['nodeTopology']), 'nodeTopology'),
-    // The text of a negative quantity begins with a minus.
+    // A negative quantity begins with a minus sign.
     ...(capacity.startsWith('-')
       ? [invalidValue('capacity', capacity, 'must be greater than or equal to 0')]
       : []),

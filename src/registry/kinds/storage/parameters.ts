@@ -3,7 +3,7 @@ import { type FieldFault, invalidValue, required, tooLong } from '../../../api/f
 import { checkQualifiedName } from '../../../api/names.ts'
 import { fieldsOf, type Json, textOf } from '../../../api/object.ts'
 
-/** Maximum size of all keys and values together. */
+/** Maximum total size of all keys and values. */
 const PARAMETERS_BYTES_MAX = 256 * 1024
 const PARAMETERS_MAX = 512
 

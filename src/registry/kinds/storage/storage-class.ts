@@ -56,8 +56,9 @@ function validate(object: KubeObject): FieldFault[] {
 }
 
 /**
- * Validates topologies. As in kube-apiserver, a term is compared with a list that begins with one
- * empty term for each term. An empty term is therefore a duplicate of all of them.
+ * Validates topologies. As in kube-apiserver, the list of earlier terms begins with as many empty
+ * terms as there are topologies. Therefore an empty term is reported as a duplicate of each of
+ * them.
  */
 function validateTopologies(terms: readonly Fields[]): FieldFault[] {
   const counts = once('counts of topologies', () => new Map([[identityOf([]), terms.length]]))
@@ -78,8 +79,8 @@ function validateTopologies(terms: readonly Fields[]): FieldFault[] {
 type ValuesOfKey = readonly [key: string, values: readonly string[]]
 
 /**
- * Validates a term. Terms are compared by `values`, in which the keys and the values of each key
- * are sorted.
+ * Validates a term. Terms are equal if their `values` are equal, in which keys and values are
+ * sorted.
  */
 function validateTerm(
   expressions: readonly Fields[],

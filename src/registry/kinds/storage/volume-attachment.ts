@@ -23,8 +23,8 @@ import { validateDriverName } from './csi-node.ts'
 
 const ERROR_BYTES_MAX = 1024
 /**
- * Maximum size of all keys and values together. As in kube-apiserver, the fault of an error that is
- * too long also names this limit.
+ * Maximum total size of all keys and values. As in kube-apiserver, this limit is also shown if the
+ * text of an error is too long.
  */
 const METADATA_BYTES_MAX = 256 * 1024
 
@@ -61,7 +61,7 @@ function validate(object: KubeObject): FieldFault[] {
   ]
 }
 
-/** Validates names. This applies only on create, because older versions accepted other names. */
+/** Validates names. Only new objects are validated, because older versions accepted other names. */
 function validateNames(object: KubeObject): FieldFault[] {
   const { attacher, source } = fieldsOf(object['spec'])
   const { persistentVolumeName: name } = fieldsOf(source)
@@ -105,8 +105,8 @@ function validateError(error: Json | undefined, path: string): FieldFault[] {
 }
 
 /**
- * Requires an unchanged spec. The fault abbreviates it, because Go prints the addresses of its
- * pointers.
+ * Requires that the spec is unchanged. The error shows a shortened spec, because Go prints the
+ * memory addresses of its pointers.
  */
 function validateSame(object: KubeObject, current: KubeObject): FieldFault[] {
   if (isEqualAs('storage/v1 VolumeAttachmentSpec', object['spec'], current['spec'])) return []

@@ -5,8 +5,8 @@ import { isEqualAs } from '../../rules/equality.ts'
 import { validateParameters, validateProvisioner } from './parameters.ts'
 
 /**
- * VolumeAttributesClass: attributes of a volume that its driver can modify while the volume is in
- * use.
+ * Rules for VolumeAttributesClass: attributes of a volume that its driver can modify while the
+ * volume is in use.
  */
 export const volumeAttributesClassRules: KindRules = {
   strategy: {
@@ -17,7 +17,8 @@ export const volumeAttributesClassRules: KindRules = {
     },
   },
   validate,
-  // As in kube-apiserver, the new object is validated both before and after the comparison.
+  // As in kube-apiserver, an update validates the new object both before and after comparing it
+  // with the stored object.
   validateUpdate: (object, current) => [
     ...validate(object),
     ...validateChange(object, current),

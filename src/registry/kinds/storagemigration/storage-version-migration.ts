@@ -1,6 +1,6 @@
 /**
- * StorageVersionMigration (gate StorageVersionMigrator): a request to rewrite all objects of a
- * resource, and its progress.
+ * Rules for StorageVersionMigration: a request to rewrite all objects of a resource, and its
+ * progress (gate StorageVersionMigrator).
  */
 import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { goDate, goStruct } from '../../../api/go-value.ts'
@@ -32,7 +32,7 @@ function validate(object: KubeObject): FieldFault[] {
   return missing.map((part) => required(`spec.resource.${part}`, `${part} is required`))
 }
 
-/** Requires an unchanged resource. The paths are those of kube-apiserver. */
+/** Requires that the resource is unchanged. The error paths are those of kube-apiserver. */
 const validateChange = (object: KubeObject, current: KubeObject): FieldFault[] =>
   ['group', 'version', 'resource'].flatMap((part) => {
     const text = textOf(resourceOf(object)[part])
@@ -100,7 +100,7 @@ function validateVersion(version: string): FieldFault[] {
   return number < 0n ? [invalidValue(path, number, 'must be greater than or equal to 0')] : []
 }
 
-/** Copies lastUpdateTime to lastTransitionTime, because kube-apiserver validates it as such. */
+/** Copies lastUpdateTime to lastTransitionTime. kube-apiserver validates it under this name. */
 const withTransition = (condition: Fields): Fields => ({
   ...condition,
   lastTransitionTime: condition['lastUpdateTime'],
