@@ -1,6 +1,6 @@
 /**
- * The selectors of a request as authorizers see them. They are parsed on demand, because most
- * authorizers ignore them.
+ * The field and label selectors of a request, for authorizers. They are parsed on demand, because
+ * most authorizers ignore them.
  */
 import type { AccessSelectors } from './access.ts'
 import { ApiError } from './errors.ts'
@@ -8,8 +8,8 @@ import { parseFieldSelector } from './field-selector.ts'
 import { parseLabelSelector, type Requirement } from './label-selector.ts'
 
 /**
- * Maximum length of a selector that is parsed before authorization. A longer one yields no name,
- * and grants nothing.
+ * Maximum length of a selector that is parsed before authorization. A longer selector is ignored,
+ * so it cannot narrow the access that the request needs.
  */
 export const SELECTOR_CHARACTERS_MAX = 4096
 
@@ -25,14 +25,14 @@ export function accessSelectors(
   })
 }
 
-/** Parses requirements, sorted by key and each with sorted values, as kube-apiserver keeps them. */
+/** Parses requirements and sorts them by key, and the values of each, as kube-apiserver does. */
 const parseSorted = (text: string): readonly Requirement[] =>
   parseLabelSelector(text)
     .map((one) => ('values' in one ? { ...one, values: new Set([...one.values].toSorted()) } : one))
     .toSorted((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
 
 /**
- * Parses a selector. One that cannot be parsed is ignored, so the user needs access to more
+ * Parses a selector. A selector that cannot be parsed is ignored, so the user needs access to more
  * objects.
  */
 function parsedOrNone<T>(selector: string, parse: (text: string) => readonly T[]): readonly T[] {

@@ -2,8 +2,8 @@ import type { FieldTerm } from './field-selector.ts'
 import type { Requirement } from './label-selector.ts'
 
 /**
- * Attributes of an access check. They are the part of RequestInfo that a SubjectAccessReview can
- * also describe, without a request for that path.
+ * Attributes of an access check: the part of RequestInfo that a SubjectAccessReview can also
+ * describe, although it has no request path of its own.
  */
 export type AccessAttributes =
   | { readonly kind: 'path'; readonly verb: string; readonly path: string }
@@ -18,14 +18,14 @@ export type AccessAttributes =
       readonly name: string
       /**
        * Returns the selectors, which are parsed on demand because most authorizers ignore them.
-       * Undefined if there are none.
+       * Undefined if the request has no selectors.
        */
       readonly selectors?: (() => AccessSelectors) | undefined
     }
 
 /**
- * Selectors of a list, a watch or a deletecollection, on which access may depend. Selectors that
- * cannot be parsed are left out.
+ * Selectors of a list, a watch or a deletecollection. Authorizers can restrict access to them.
+ * Selectors that cannot be parsed are left out.
  */
 export type AccessSelectors = {
   readonly fields: readonly FieldTerm[]
@@ -34,7 +34,7 @@ export type AccessSelectors = {
 
 /**
  * Decision of the authorizers. If no authorizer has an opinion, the request is denied. The reason
- * is part of the 403's message, or is kept in the request's context.
+ * is part of the message of the 403 response, or is stored in the request's context.
  */
 export type AccessDecision = {
   readonly verdict: 'allow' | 'deny' | 'no-opinion'

@@ -1,6 +1,6 @@
 /**
- * Prints several errors as Go's aggregates do: `a`, or `[a, b]`, without duplicates. Empty if there
- * are none.
+ * Formats several errors like Go's aggregate errors: `a`, or `[a, b]`, without duplicates. Returns
+ * an empty string if there are no errors.
  */
 import type { FieldFault } from './field-fault.ts'
 

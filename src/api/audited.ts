@@ -1,5 +1,5 @@
 /**
- * Receives what the layers report about a request for the audit log. Requests that are not recorded
+ * Collects what each layer reports about a request for the audit log. Requests that are not audited
  * have no recorder.
  */
 import type { ObjectMeta } from './object.ts'
@@ -21,8 +21,8 @@ export interface AuditRecorder {
   /** Records the body of a patch as the client sent it. */
   readonly requestPatch: (body: Buffer) => void
   /**
-   * Records the object in the response as JSON, whatever the client accepts. Undefined means that
-   * it is too large to be recorded.
+   * Records the object in the response as JSON, whatever format the client accepts. Undefined means
+   * that the object is too large to be recorded.
    */
   readonly responseObject: (json: Buffer | undefined) => void
 }

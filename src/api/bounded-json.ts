@@ -1,6 +1,6 @@
 /**
- * Reads JSON from a remote server that is not trusted, one part at a time. The reader yields
- * between parts, and limits on the size and depth of a part bound the time that it takes.
+ * Reads JSON from an untrusted remote server, one part at a time. The reader yields between parts.
+ * Limits on the size and depth of each part bound the time that it takes.
  */
 import { JsonScanner } from './json-scanner.ts'
 import { parseText } from './json-value.ts'
@@ -10,8 +10,8 @@ import type { Steps } from '../lib/scheduling/slices.ts'
 /** Number of values skipped in one step. */
 const STEP_VALUES = 512
 /**
- * Limits of a part in characters, values and levels. The largest definition of kube-apiserver has
- * 40 KB and 2,000 values, and its deepest has 12 levels.
+ * Limits of a part in characters, values and levels. In kube-apiserver's API description, the
+ * largest definition has 40 KB and 2,000 values, and the deepest has 12 levels.
  */
 const PART_CHARS_MAX = 256 << 10
 const PART_VALUES_MAX = 16_384
@@ -22,8 +22,8 @@ const FIELDS_MAX = 1_000
 export class PartTooLarge extends Error {}
 
 /**
- * Reads a document. `fields` has the readers of the fields that matter, by name; other fields are
- * skipped. Fails if the document is not an object.
+ * Reads a document. `fields` maps the names of the required fields to their readers; other fields
+ * are skipped. Fails if the document is not an object.
  */
 export function* readFields(
   text: string,

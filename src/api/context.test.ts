@@ -35,7 +35,7 @@ test('the signal is aborted when the client disconnects or the deadline passes',
   assert.ok(late.context.hasTimedOut)
 })
 
-test('the signal of a request that reports disconnection itself is not read', () => {
+test('a client that reports its disconnection through a callback is not asked for a signal', () => {
   let listener: (() => void) | undefined
   const client = {
     get signal(): AbortSignal {
@@ -59,7 +59,7 @@ test('the signal of a request that reports disconnection itself is not read', ()
   assert.equal(listener, undefined)
 })
 
-test('a request whose owner has a timer is aborted by that timer', () => {
+test('a context with `isTimed` is aborted when `timeOut` is called', () => {
   const early = contextFor(0)
   early.context.isTimed = true
   const { signal } = early.context
@@ -74,7 +74,7 @@ test('a request whose owner has a timer is aborted by that timer', () => {
   assert.ok(late.context.hasTimedOut)
 })
 
-test('a deadline that exceeds the longest timer does not pass at once', async () => {
+test('a deadline beyond the maximum delay of a timer does not abort the request at once', async () => {
   const { context } = contextFor(2 ** 31)
   const { signal } = context
   await new Promise((resolve) => void setTimeout(resolve, 20))
@@ -82,12 +82,12 @@ test('a deadline that exceeds the longest timer does not pass at once', async ()
   context.end()
 })
 
-test('a watch has the signal of its client and no deadline', () => {
+test('a watch uses the signal of its client and has no deadline', () => {
   const { client, context } = contextFor(Infinity)
   assert.equal(context.signal, client.signal)
 })
 
-test('a repeated warning is kept once, and annotations keep their first value', () => {
+test('a repeated warning is stored once, and annotations keep their first value', () => {
   const { context } = contextFor(1)
   assert.deepEqual([context.warnings, context.annotations.size], [[], 0])
   for (const text of ['one', 'two', 'one']) context.warn(text)
@@ -96,7 +96,7 @@ test('a repeated warning is kept once, and annotations keep their first value', 
   assert.deepEqual([context.warnings, context.annotations.get('k')], [['one', 'two'], 'first'])
 })
 
-test('the impersonator of a request is remembered', () => {
+test('the context of an impersonated request returns the user that impersonates', () => {
   const { context } = contextFor(60_000)
   assert.equal(context.impersonator, undefined)
   context.identify(user)
@@ -110,7 +110,7 @@ function annotationsOf(decision: RequestContext['decision']): object {
   return Object.fromEntries(context.annotations)
 }
 
-test('the decision of the authorizers is annotated, but not the error of a failed authorizer', () => {
+test('the authorization decision is added to the annotations, but not the error of a failed authorizer', () => {
   const [decision, reason] = ['authorization.k8s.io/decision', 'authorization.k8s.io/reason']
   assert.deepEqual(annotationsOf({ verdict: 'allow', reason: 'RBAC: x' }), {
     [decision]: 'allow',

@@ -1,7 +1,7 @@
 /**
- * The context of a request in all layers: its user, its target, its deadline, and what is collected
- * for the response (warnings) and for the audit log (annotations). Most requests need little of it,
- * so expensive parts are created on first use.
+ * The context of a request in all layers: its user, its target, its deadline, and the data
+ * collected for the response (warnings) and for the audit log (annotations). Most requests use few
+ * of these fields, so expensive ones are created on first use.
  */
 import { assert } from '../lib/errors.ts'
 import { inParts } from '../lib/scheduling/parts.ts'
@@ -17,23 +17,23 @@ import type { User } from './user.ts'
 
 export type RequestInfo = PathInfo | ResourceInfo
 
-/** A path outside of the resources, such as discovery or health. */
+/** A path that does not name a resource, such as discovery or health. */
 export type PathInfo = { readonly kind: 'path'; readonly verb: string; readonly path: string }
 
 /** Resource that the path names. It is not resolved yet, so the resource may not exist. */
 export type ResourceInfo = {
   readonly kind: 'resource'
-  /** Kubernetes verb. Empty if the HTTP method does not stand for one. */
+  /** Kubernetes verb. Empty if the HTTP method does not correspond to a verb. */
   readonly verb: string
   readonly group: string
   readonly version: string
   readonly plural: string
   readonly subresource: string
-  /** Namespace in the path. Empty if the path names none. */
+  /** Namespace in the path. Empty if the path contains no namespace. */
   readonly namespace: string
   /**
-   * Name in the path. For lists and watches, also the name in a field selector that admits only
-   * one.
+   * Name in the path. For lists and watches, also the name in a field selector that matches only
+   * one name.
    */
   readonly name: string
   /** Segments of the path after the version (and `watch`), as the client sent them. */
@@ -47,17 +47,20 @@ export type ResourceInfo = {
   readonly selectors?: (() => AccessSelectors) | undefined
 }
 
-/** Size of a large object. Each step of a write takes a millisecond or two for such an object. */
+/**
+ * Size of a large object. Each step of a write takes a millisecond or two for an object of this
+ * size.
+ */
 const LARGE_BYTES = 64 * 1024
 
 export type ContextOptions = {
   readonly auditId: string
   readonly info: RequestInfo
-  /** The client's request. Its signal is read only if it is needed. */
+  /** The client's request. Its signal is accessed only when it is needed. */
   readonly client: Pick<ApiRequest, 'signal' | 'onGone'>
   /**
-   * How long the request may take, from `startMs` on. Infinity for watches, which have their own
-   * timeout.
+   * How long the request may take, measured from `startMs`. Infinity for watches, which have their
+   * own timeout.
    */
   readonly timeoutMs: number
   /** Time of arrival on the monotonic clock. Defaults to now. */
@@ -74,32 +77,35 @@ export class RequestContext implements Work {
   decision: AccessDecision | undefined
   /** Span of the request. Undefined if the request is not traced. */
   span: Span | undefined
-  /** Time that the request spent in the parts of the server. */
+  /** Time that the request spent in each stage, such as queues, webhooks and storage. */
   readonly spent = new RequestTimings()
   /** Length of the body. -1 if no body was read. */
   bodyBytes = -1
   /**
-   * Length of the longest text that objects of the request were decoded from. Their strings are
-   * slices of it, so keeping one of them keeps the whole text.
+   * Length of the longest string from which objects of the request were decoded. The strings in
+   * those objects are slices of it, so retaining one slice retains the whole string.
    */
   textBytes = 0
-  /** Length of the stored object that the request works on, if it is known. */
+  /** Length of the stored object that the request reads or changes, if it is known. */
   storedBytes = 0
   /**
-   * Step of the request that runs, such as decode or validate. The log line of a long tick names
-   * it.
+   * Current step of the request, such as decode or validate. The log line of a long tick of the
+   * event loop contains it.
    */
   step = ''
   /**
-   * Release that no longer serves the version of the request. Empty if it is not known, undefined
-   * if the version is not deprecated.
+   * First Kubernetes release that no longer serves the API version of the request. Empty if the
+   * release is not known, undefined if the version is not deprecated.
    */
   deprecatedUntil: string | undefined
-  /** Recorder for the audit log. Undefined if nothing of the request is recorded. */
+  /** Recorder for the audit log. Undefined if the request is not audited. */
   audited: AuditRecorder | undefined
   /** Deadline on the monotonic clock. */
   readonly deadlineMs: number
-  /** Whether `timeOut` is called at the deadline, so that the signal needs no timer. */
+  /**
+   * Whether the owner of the context calls `timeOut` at the deadline, so that the signal needs no
+   * timer.
+   */
   isTimed = false
   readonly #options: ContextOptions
   #slices: Slices | undefined
@@ -121,7 +127,7 @@ export class RequestContext implements Work {
     this.#options = options
   }
 
-  /** The user that the request is made as. Read it only after authentication. */
+  /** The user on whose behalf the request is executed. Read it only after authentication. */
   get user(): User {
     assert(this.#user !== undefined, 'the user of a request is read only after authentication')
     return this.#user
@@ -142,13 +148,16 @@ export class RequestContext implements Work {
     return this.#caller === this.#user ? undefined : this.#caller
   }
 
-  /** Sets the authenticated user. The request is made as this user unless `actAs` follows. */
+  /** Sets the authenticated user. The request is executed as this user unless `actAs` is called. */
   identify(caller: User): void {
     this.#caller = caller
     this.#user = caller
   }
 
-  /** Sets the user that the caller impersonates and is allowed to impersonate. */
+  /**
+   * Sets the user that the caller impersonates. The caller must be allowed to impersonate that
+   * user.
+   */
   actAs(user: User): void {
     this.#user = user
   }
@@ -165,19 +174,19 @@ export class RequestContext implements Work {
     })
   }
 
-  /** Records that a step of the request begins or continues. */
+  /** Records that a step of the request begins or resumes. */
   enter(step: string): void {
     this.step = step
     runningWork.note(this)
   }
 
-  /** Size of the largest text or stored object that the request works on. */
+  /** Size of the largest string or stored object that the request works on. */
   get bytes(): number {
     return Math.max(this.textBytes, this.storedBytes)
   }
 
   /**
-   * Describes the request for logs. Omits the query and all parts of objects, because they may
+   * Describes the request for logs. Omits the query and the contents of objects, because they can
    * contain secrets.
    */
   describe(): Readonly<Record<string, unknown>> {
@@ -196,21 +205,21 @@ export class RequestContext implements Work {
   }
 
   /**
-   * Records the length of a text from which an object is decoded. The JSON of a body in another
-   * format may be far longer than the body.
+   * Records the length of a string from which an object is decoded. If a body in another format is
+   * converted to JSON, the JSON can be far longer than the body.
    */
   recordText(bytes: number): void {
     if (bytes > this.textBytes) this.textBytes = bytes
   }
 
-  /** Whether the request works on a large object, which it sent or which it changes. */
+  /** Whether the request sends or changes a large object. */
   get isLarge(): boolean {
     return this.textBytes > LARGE_BYTES || this.storedBytes > LARGE_BYTES
   }
 
   /**
-   * Slices for requests that work on a large object. Only one of these requests has a slice in each
-   * tick.
+   * Time slices for requests that work on a large object. Only one of these requests gets a slice
+   * in each tick of the event loop.
    */
   get slices(): Slices {
     this.#slices ??= new Slices(systemTime, { isExpensive: true })
@@ -218,8 +227,8 @@ export class RequestContext implements Work {
   }
 
   /**
-   * Runs a step of a request that works on a large object, while other requests are served. Fails
-   * when the client no longer waits for the response.
+   * Runs a step of a request that works on a large object in slices, so that other requests are
+   * served between them. Fails when the client no longer waits for the response.
    */
   inParts<T>(work: () => T): Promise<T> {
     const { signal } = this
@@ -231,7 +240,7 @@ export class RequestContext implements Work {
   }
 
   /**
-   * Signal that is aborted when no client waits for the response any more: the client has
+   * Signal that is aborted when the client no longer waits for the response: the client has
    * disconnected, or the deadline has passed (a TimeoutError).
    */
   get signal(): AbortSignal {
@@ -250,7 +259,7 @@ export class RequestContext implements Work {
   }
 
   /**
-   * Returns whether no client waits for the response any more at this time of the monotonic clock.
+   * Returns whether the client no longer waits for the response at a time of the monotonic clock.
    * Creates no signal.
    */
   hasEndedAt(nowMs: number): boolean {
@@ -259,22 +268,25 @@ export class RequestContext implements Work {
 
   /**
    * Aborts the signal because the deadline has passed. Unfinished work has to stop now, because
-   * `end` releases the timer that would stop it.
+   * `end` releases the timer that would stop it later.
    */
   timeOut(): void {
     this.#signal ??= this.#createSignal()
     this.#abort?.()
   }
 
-  /** Releases the timer and the listener of the signal. Called when the response is complete. */
+  /**
+   * Releases the timer and the listener of the signal. Must be called when the response is
+   * complete.
+   */
   end(): void {
     this.#release?.()
     this.#release = undefined
   }
 
   /**
-   * Adds a listener that is called when the write of this request is stored or has failed, which
-   * may be after the response.
+   * Adds a listener that is called when the write of this request has been stored or has failed,
+   * which can happen after the response.
    */
   onWriteEnd(listener: () => void): void {
     this.#onWriteEnd ??= []
@@ -287,15 +299,15 @@ export class RequestContext implements Work {
     this.#onWriteEnd = undefined
   }
 
-  /** Adds a Warning header to the response. A repeated text is sent once. */
+  /** Adds a Warning header to the response. The same warning is sent only once. */
   warn(text: string): void {
     this.#warnings ??= new Set()
     this.#warnings.add(text)
   }
 
   /**
-   * Like `warn`, for warnings about this server and not about the API. Their warn-agent (RFC 7234,
-   * section 5.5) is `keelson`.
+   * Like `warn`, but for warnings about this server instead of the API. They have the warn-agent
+   * (RFC 7234, section 5.5) `keelson`.
    */
   warnOfOwn(text: string): void {
     this.#ownWarnings ??= new Set()
@@ -310,18 +322,18 @@ export class RequestContext implements Work {
     return this.#warnings === undefined ? none : [...this.#warnings]
   }
 
-  /** Sets an audit annotation. The first value of a key is kept. */
+  /** Sets an audit annotation. If a key is set again, its first value is retained. */
   annotate(key: string, value: string): void {
     this.#annotations ??= new Map()
     if (!this.#annotations.has(key)) this.#annotations.set(key, value)
   }
 
-  /** Annotations without those of the authorizers' decision. Undefined if there are none. */
+  /** Annotations except those for the authorization decision. Undefined if there are no others. */
   get ownAnnotations(): ReadonlyMap<string, string> | undefined {
     return this.#annotations
   }
 
-  /** All annotations, including those of the authorizers' decision. */
+  /** All annotations, including those for the authorization decision. */
   get annotations(): ReadonlyMap<string, string> {
     const own = this.#annotations ?? []
     return this.decision === undefined
@@ -332,7 +344,8 @@ export class RequestContext implements Work {
   #createSignal(): AbortSignal {
     const { client } = this.#options
     if (this.deadlineMs === Infinity) return client.signal
-    // AbortSignal.any with AbortSignal.timeout would cost 30 µs, a quarter of a small request.
+    // AbortSignal.any with AbortSignal.timeout would take 30 µs, a quarter of the time of a small
+    // request.
     const controller = new AbortController()
     this.spent.waitWith(controller.signal)
     const onGone = (reason?: unknown): void => controller.abort(reason)
@@ -373,12 +386,15 @@ function whenGone(
   return () => signal.removeEventListener('abort', onAbort)
 }
 
-/** Returns the resource for logs, such as `deployments.apps/scale`. */
+/** Formats the resource for logs, such as `deployments.apps/scale`. */
 function resourceText({ plural, group, subresource }: ResourceInfo): string {
   return `${plural}${group === '' ? '' : `.${group}`}${subresource === '' ? '' : `/${subresource}`}`
 }
 
-/** Returns the annotations of a decision. The error of a failed authorizer is only for the log. */
+/**
+ * Returns the annotations of a decision. They leave out the error of a failed authorizer, which is
+ * only logged.
+ */
 function decisionAnnotations({
   verdict,
   reason,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { invalid, passedOn } from './errors.ts'
 import { invalidShown, invalidValue } from './field-fault.ts'
 
-test('the code of a webhook is passed on only if it is an error code', () => {
+test('the status code of a webhook response is forwarded only if it is an error code', () => {
   const sent = [403, 400, 599, 0, 200, 399, 600, 99_999, -1]
   assert.deepEqual(
     sent.map((code) => passedOn({ code }, 'no').code),
@@ -11,7 +11,7 @@ test('the code of a webhook is passed on only if it is an error code', () => {
   )
 })
 
-test('the number of faults in a response is limited', () => {
+test('the number of validation errors in a response is limited', () => {
   const faults = Array.from({ length: 10_000 }, (_, at) =>
     invalidValue(`spec.a[${at}]`, 'x'.repeat(400), 'wrong'),
   )
@@ -20,7 +20,7 @@ test('the number of faults in a response is limited', () => {
   assert.ok((details?.causes?.length ?? 0) > 100)
 })
 
-test('a fault with a message of several megabytes is shortened', () => {
+test('a validation error with a message of several megabytes is truncated', () => {
   const fault = invalidShown('spec.list', 'x'.repeat(5 << 20), 'too many')
   const { message, details } = invalid({ group: '', kind: 'Pod' }, 'p', [fault])
   assert.ok(message.length < 300_000, `${message.length} characters`)

@@ -1,6 +1,6 @@
 /**
- * Creates all errors that a client can see. An ApiError is sent as a Status object, and a TextError
- * as plain text, which kube-apiserver also sends in these cases.
+ * Creates all errors that clients receive. An ApiError is sent as a Status object, and a TextError
+ * as plain text. kube-apiserver sends the same errors as plain text.
  */
 import { FAULTS_MAX, type FieldFault } from './field-fault.ts'
 import {
@@ -51,8 +51,8 @@ export type StatusDetails = {
 }
 
 /**
- * Metadata of a Status, which is that of a list. Only the 410 for an expired continue token sets a
- * field: a new token. Other fields come from webhooks.
+ * Metadata of a Status, which has the type of list metadata. Of our own errors, only the 410 for an
+ * expired continue token sets a field: the new token. Other fields come from webhooks.
  */
 export type StatusMetadata = {
   readonly selfLink?: string
@@ -82,13 +82,13 @@ type Extra = {
 
 export class ApiError extends Error {
   readonly code: number
-  /** Reason of the Status. Absent in the few errors to which kube-apiserver gives none. */
+  /** Reason of the Status. Absent in the few errors for which kube-apiserver sets no reason. */
   readonly reason: Reason | undefined
   readonly details: StatusDetails | undefined
   readonly metadata: StatusMetadata
   /**
-   * Whether the Status is sent as text: JSON without kind and apiVersion, whatever the client
-   * accepts.
+   * Whether the Status is sent as text: JSON without kind and apiVersion, whatever format the
+   * client accepts.
    */
   readonly isUntyped: boolean
 
@@ -105,7 +105,7 @@ export class ApiError extends Error {
 
 export class TextError extends Error {
   readonly code: number
-  /** Seconds of the Retry-After header. 0 omits the header. */
+  /** Value of the Retry-After header in seconds. 0 omits the header. */
   readonly retryAfterSeconds: number
 
   constructor(
@@ -136,7 +136,7 @@ export function toStatus(error: ApiError): Status {
   }
 }
 
-/** A resource as errors name it: `deployments.apps`, or `pods` in the core group. */
+/** A resource as it appears in error messages: `deployments.apps`, or `pods` in the core group. */
 export type ResourceName = { readonly group: string; readonly plural: string }
 export type KindName = { readonly group: string; readonly kind: string }
 
@@ -175,10 +175,7 @@ export function alreadyExists(
   )
 }
 
-/**
- * Returned if every generated name was taken, in all attempts that the server makes for a
- * generateName.
- */
+/** Returned if every name that the server generated from a generateName was already in use. */
 export function nameNotGenerated(resource: ResourceName, name: string): ApiError {
   const text = `${ofResource(resource)} ${quote(name)} already exists, the server was not able to generate a unique name for the object`
   return new ApiError(409, 'AlreadyExists', text, {
@@ -191,7 +188,7 @@ export function conflict(resource: ResourceName, name: string, why: string): Api
   return new ApiError(409, 'Conflict', text, { details: detailsOf(resource, name) })
 }
 
-/** Returned if other managers own fields that the applied object sets. */
+/** Returned if an apply sets fields that other managers own. */
 export function applyConflict(message: string, causes: readonly StatusCause[]): ApiError {
   return new ApiError(409, 'Conflict', message, { details: { causes } })
 }
@@ -213,8 +210,8 @@ export function forbidden(resource: ResourceName, name: string, why: string): Ap
 }
 
 /**
- * Returned if a validating policy denies the request. The text says forbidden, but code and reason
- * are those of the validation.
+ * Returned if a validating policy denies the request. The message says forbidden, but the code and
+ * the reason are those of the failed validation.
  */
 export function deniedByPolicy(
   { message, details }: ApiError,
@@ -228,8 +225,8 @@ export function deniedByPolicy(
 }
 
 /**
- * Returned if mutating policies fail. The first fault sets message and reason, and each fault is a
- * cause. The code is always that of Forbidden.
+ * Returned if mutating policies fail. The first error sets message and reason, and each error is a
+ * cause. The code is always 403 (Forbidden).
  */
 export function failedByPolicies({ details }: ApiError, faults: readonly PolicyFault[]): ApiError {
   const [first] = faults
@@ -300,13 +297,13 @@ export function refuseInvalid(
 }
 
 /**
- * Maximum length of the paths and messages in a response, which contains each message twice. It is
- * printed in one tick of the event loop, for the client and for the audit log. No client reads
- * more.
+ * Maximum length of the paths and messages in a response, which contains each message twice. The
+ * response is formatted in one tick of the event loop, for the client and for the audit log. A
+ * longer one would not help any client.
  */
 const TOLD_CHARACTERS_MAX = 256 << 10
 
-/** Returns as many faults as a response may contain. */
+/** Returns the first validation errors, up to the number that fits in a response. */
 function usable(faults: readonly FieldFault[]): readonly FieldFault[] {
   let characters = 0
   const end = faults.findIndex(({ path, message }, at) => {
@@ -331,7 +328,8 @@ function shortened(fault: FieldFault): FieldFault {
 }
 
 /**
- * Returned if a patch cannot be applied to the existing object. kube-apiserver does not say why.
+ * Returned if a patch cannot be applied to the existing object. As in kube-apiserver, the message
+ * does not contain the cause.
  */
 export function patchRejected(cause?: unknown): ApiError {
   const text = 'the server rejected our request due to an error in our request'
@@ -357,14 +355,17 @@ export function crdTerminating(resource: ResourceName): ApiError {
   return new ApiError(405, 'MethodNotAllowed', text, { details: detailsOf(resource) })
 }
 
-/** Returned if the path is below a group that is served, but no resource is served at it. */
+/**
+ * Returned if the API group in the path is served, but the path does not match a resource of the
+ * group.
+ */
 export function noSuchResource(): ApiError {
   return new ApiError(404, 'NotFound', 'the server could not find the requested resource', {
     details: {},
   })
 }
 
-/** Returned if a resource is served at the path, but not for this HTTP method. */
+/** Returned if the path matches a resource that does not support the HTTP method. */
 export function noSuchMethod(): ApiError {
   const text = 'the server does not allow this method on the requested resource'
   return new ApiError(405, 'MethodNotAllowed', text, { details: {} })
@@ -379,8 +380,8 @@ export function notAcceptable(accepted: readonly string[]): ApiError {
 }
 
 /**
- * Like `notAcceptable`, with the text of kube-apiserver's router, for endpoints where the router
- * negotiates the representation.
+ * Like `notAcceptable`, but with the message of kube-apiserver's router. Used for endpoints whose
+ * representation the router negotiates.
  */
 export function notAcceptableHere(offered: readonly string[]): ApiError {
   const text = `406: Not Acceptable\n\nAvailable representations: ${offered.join(', ')}`
@@ -409,7 +410,7 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   return new ApiError(415, 'UnsupportedMediaType', text)
 }
 
-/** Like `unsupportedMediaType`, with the text of kube-apiserver's router. */
+/** Like `unsupportedMediaType`, but with the message of kube-apiserver's router. */
 export function unsupportedMediaTypeHere(): ApiError {
   return new ApiError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', { details: {} })
 }
@@ -432,21 +433,21 @@ export function tooManyMembers(max: number): ApiError {
   return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${text}`)
 }
 
-/** Returned if the conversion of a YAML body to JSON takes more memory than it may. */
+/** Returned if converting a YAML body to JSON exceeds the memory limit. */
 export function yamlTooLarge(megabytes: number): ApiError {
   const text = `the YAML document takes more than ${megabytes} MiB to convert: send it as JSON`
   return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${text}`)
 }
 
-/** Returned if the object would be larger than anything that can be stored. */
+/** Returned if the object, with its defaults, would exceed the maximum size of a stored object. */
 export function tooLargeToStore(bytesMax: number): ApiError {
   const text = `with its defaults the object would take more than the ${bytesMax} bytes that can be stored`
   return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${text}`)
 }
 
 /**
- * Returned for an expired resourceVersion or continue token. `continue` is a new token, with which
- * a list can continue.
+ * Returned for an expired resourceVersion or continue token. `continue` is a new token with which
+ * the client can continue the list.
  */
 export function expired(
   message: string,
@@ -459,7 +460,7 @@ export function expired(
 }
 
 /**
- * Returned if the requested resource version is newer than `current`, the latest of the server.
+ * Returned if the requested resource version is newer than `current`, the latest one on the server.
  * `retries` asks the client to retry after a second.
  */
 export function tooLargeResourceVersion(
@@ -489,7 +490,7 @@ export function deadlineExceeded(cause?: unknown): ApiError {
 
 /**
  * Returned if the deadline of the request passed while its handler was still running. In
- * kube-apiserver the response comes from a filter that knows no types.
+ * kube-apiserver, a filter that does not know the API types sends this response.
  */
 export function requestTimedOut(): ApiError {
   const text = 'Timeout: request did not complete within the allotted timeout'
@@ -497,8 +498,8 @@ export function requestTimedOut(): ApiError {
 }
 
 /**
- * Returned if etcd did not respond in time. `retries` asks the client to retry, which client-go
- * does by itself, whatever the request was.
+ * Returned if etcd did not respond in time. `retries` asks the client to retry. client-go then
+ * retries automatically, whatever the verb of the request is.
  */
 export function storageTimeout(
   resource: ResourceName,
@@ -518,15 +519,15 @@ export function tooManyRequests(message: string, retryAfterSeconds: number): Api
 }
 
 /**
- * Returned if the memory that all requests hold together has reached its limit
+ * Returned if the memory used by all requests together has reached its limit
  * (--request-memory-max).
  */
 export const noMemory = (): ApiError =>
   tooManyRequests('the server has no memory left for requests, try again later', 1)
 
 /**
- * Returned if a limit of an admission plugin is reached. As in kube-apiserver, the response does
- * not say when to retry.
+ * Returned if a limit of an admission plugin is reached. As in kube-apiserver, the response has no
+ * Retry-After header.
  */
 export function limitReached(why: string): ApiError {
   return new ApiError(429, 'TooManyRequests', `Too many requests: ${why}`)
@@ -543,12 +544,12 @@ export function auditFailed(uri: string): TextError {
 /** Returned if the limit of requests in flight is reached. */
 export const tooManyInFlight = (): TextError => overloaded(1)
 
-/** Returned if the server has no capacity for the request now. */
+/** Returned if the server currently has no capacity for the request. */
 export function overloaded(retryAfterSeconds: number): TextError {
   return new TextError(429, 'Too many requests, please try again later.\n', { retryAfterSeconds })
 }
 
-/** Returned if the server is shutting down and accepts no more requests. */
+/** Returned if the server is shutting down and no longer accepts requests. */
 export function shuttingDown(): TextError {
   return new TextError(429, 'The apiserver is shutting down, please try again later.\n', {
     retryAfterSeconds: 5,
@@ -556,8 +557,8 @@ export function shuttingDown(): TextError {
 }
 
 /**
- * Returned if a PodDisruptionBudget does not allow the eviction now. 0 seconds means that it is not
- * known when it will.
+ * Returned if a PodDisruptionBudget does not currently allow the eviction. `retryAfterSeconds` is 0
+ * if it is not known when the eviction will be allowed.
  */
 export function evictionRefused(why: string, retryAfterSeconds: number): ApiError {
   const message = "Cannot evict pod as it would violate the pod's disruption budget."
@@ -571,28 +572,28 @@ export function serviceUnavailable(message: string, cause?: unknown): ApiError {
   return new ApiError(503, 'ServiceUnavailable', message, { cause })
 }
 
-/** Thrown if the aggregated API server of the request is not available. */
+/** Thrown if the aggregated API server that serves the requested API is unavailable. */
 export class RemoteUnavailable extends TextError {
   constructor(cause?: unknown) {
     super(503, 'service unavailable\n', { cause })
   }
 }
 
-/** Returned if the request could not be passed on to an aggregated API server. */
+/** Returned if the request could not be forwarded to an aggregated API server. */
 export const proxyFailed = (why: string, cause?: unknown): TextError =>
   new TextError(503, `${why}\n`, { cause })
 
 /**
- * Thrown if an aggregated API server cuts off its response. The client has begun to receive it, so
- * the response to the client is also cut off.
+ * Thrown if an aggregated API server terminates its response early. The client has already received
+ * the beginning, so the response to the client is also cut off.
  */
 export class CutOffAnswer extends Error {
   override readonly name = 'CutOffAnswer'
 }
 
 /**
- * Message that replaces a redirect of an aggregated API server, which could lead a client and its
- * credentials anywhere (CVE-2022-3172).
+ * Message sent instead of a redirect from an aggregated API server. Following the redirect could
+ * send the client's credentials to any address (CVE-2022-3172).
  */
 export const badGateway = 'the backend attempted to redirect this request, which is not permitted'
 
@@ -615,7 +616,7 @@ export function storageReadError(
   )
 }
 
-/** Returned for a failure of the server whose cause the client may see. */
+/** Returned for an internal failure whose cause can be shown to the client. */
 export function internalError(message: string, cause?: unknown): ApiError {
   return new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, {
     details: { causes: [{ message }] },
@@ -624,9 +625,9 @@ export function internalError(message: string, cause?: unknown): ApiError {
 }
 
 /**
- * Returned if an admission webhook rejects a request with a Status. Its reason and details are
- * passed on unchanged, and so is its code if it is an error code. A code that HTTP does not define
- * could not be sent.
+ * Returned if an admission webhook rejects a request with a Status. The reason and the details are
+ * forwarded unchanged. The code is forwarded only if it is an error code, because HTTP cannot send
+ * other numbers.
  */
 export function passedOn({ code, reason, details, metadata }: Fields, message: string): ApiError {
   const given = numberOf(code)
@@ -639,7 +640,7 @@ export function passedOn({ code, reason, details, metadata }: Fields, message: s
   return new ApiError(given >= 400 && given <= 599 ? given : 400, known, message, extra)
 }
 
-/** Returns whether there is a reason. A webhook may give any. */
+/** Returns whether a string is a reason. Webhooks can send any reason that is not empty. */
 const isReason = (text: string): text is Reason => text !== ''
 
 function passedMetadata({
@@ -683,7 +684,7 @@ function passedDetails({
 const textEntry = (key: string, value: Json | undefined): [string, string][] =>
   textOf(value) === '' ? [] : [[key, textOf(value)]]
 
-/** Returned where kube-apiserver returns an error without a reason, with code 500. */
+/** Returned where kube-apiserver returns an error with code 500 and no reason. */
 export function unclassified(message: string, cause?: unknown): ApiError {
   return new ApiError(500, undefined, message, { cause })
 }
@@ -693,7 +694,7 @@ export function pageNotFound(): TextError {
   return new TextError(404, '404 page not found\n')
 }
 
-/** Returned if the client does not accept plain text for a page that is meant for people. */
+/** Returned if the client does not accept plain text for a debug page. */
 export function notPlainText(): TextError {
   return new TextError(406, 'media type not acceptable, must be: text/plain\n')
 }
@@ -708,7 +709,7 @@ export function unreadableRequest(): TextError {
   return new TextError(400, '400 Bad Request')
 }
 
-/** Returned for a path that begins like that of a resource but names none. */
+/** Returned for a path that begins like the path of a resource but does not contain a resource. */
 export function noRequestInfo(path: string): TextError {
   const why = `unable to determine kind and namespace from url, ${path}`
   return new TextError(
@@ -717,19 +718,21 @@ export function noRequestInfo(path: string): TextError {
   )
 }
 
-/** Returned if groups, a uid or extras are impersonated without a user. */
+/**
+ * Returned if a request has impersonation headers for groups, a uid or extras, but not for a user.
+ */
 export function impersonatesNobody(request: Target, parts: readonly string[]): TextError {
   return internalText(request, `requested [${parts.join(' ')}] without impersonating a user`)
 }
 
-/** Returned if no authorizer allowed the request and an authorizer failed. */
+/** Returned if no authorizer allowed the request and at least one authorizer failed. */
 export const undecided = (request: Target, error: string): TextError => internalText(request, error)
 
 type Target = { readonly path: string; readonly query: URLSearchParams }
 
 /**
- * Creates an internal error as text. Its request target is what the client sent, as far as it can
- * be reconstructed.
+ * Creates an internal error as plain text. It contains the request target as the client sent it, as
+ * far as it can be reconstructed.
  */
 function internalText({ path, query }: Target, why: string): TextError {
   const target =

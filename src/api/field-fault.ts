@@ -1,4 +1,6 @@
-/** Validation errors of single fields. Validation returns lists of them and never throws. */
+/**
+ * Validation errors of single fields. Validation functions return lists of them and never throw.
+ */
 import { eachItem, isDivided } from '../lib/scheduling/parts.ts'
 import { quote } from './quote.ts'
 
@@ -18,18 +20,18 @@ export type FieldFault = {
   readonly path: string
   readonly reason: FaultReason
   readonly message: string
-  /** Validation tag that reports this fault, where declarative validation covers it (KEP-5073). */
+  /** Declarative validation tag that corresponds to this error, if there is one (KEP-5073). */
   readonly tag?: 'minimum' | 'required'
 }
 
 /**
- * Maximum number of faults of one object. Rules stop when it is reached, because each item of a
- * list of a million can have thousands, and no client reads that many.
+ * Maximum number of validation errors of one object. Validation stops when it is reached: each item
+ * of a list of a million can cause thousands of errors, and no client reads that many.
  */
 export const FAULTS_MAX = 10_000
 /**
  * Maximum length of all paths and messages together. The schema of a CRD can cause a message of
- * kilobytes for each fault. A response contains each message twice, and is printed in one tick of
+ * kilobytes for each error. A response contains each message twice, and is formatted in one tick of
  * the event loop.
  */
 export const FAULTS_CHARACTERS_MAX = 1 << 20
@@ -40,9 +42,9 @@ export const FAULTS_CHARACTERS_MAX = 1 << 20
 export const SHOWN_CHARACTERS_MAX = 64 << 10
 
 /**
- * Returns the faults of the items of a list that a client sent, up to the item that reaches
- * FAULTS_MAX. Can be divided into parts, so `faultsOf` must keep its state about earlier items in a
- * set or map created with `once`.
+ * Returns the validation errors of the items of a list that a client sent. Stops after the item
+ * with which the errors reach FAULTS_MAX. Can be divided into parts, so `faultsOf` must keep its
+ * state about earlier items in a set or map created with `once`.
  */
 export function faultsOfEach<T>(
   items: readonly T[],
@@ -52,7 +54,8 @@ export function faultsOfEach<T>(
     for (const fault of faultsOf(item, at)) found.push(fault)
     return found.length < FAULTS_MAX
   })
-  // The loop keeps its list for the next part, but callers append to theirs.
+  // The loop continues with its own list in the next part, so return a copy to which callers can
+  // append.
   return isDivided() ? [...faults] : faults
 }
 
@@ -72,13 +75,13 @@ export function invalidValue(path: string, value: PrintedScalar, detail: string)
   return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${show(value)}: ${detail}` }
 }
 
-/** Like `invalidValue`, for a value that kube-apiserver prints in a special way. */
+/** Like `invalidValue`, for a value that kube-apiserver formats in a special way. */
 export function invalidShown(path: string, shown: string, detail: string): FieldFault {
   const message = detail === '' ? `Invalid value: ${shown}` : `Invalid value: ${shown}: ${detail}`
   return { path, reason: 'FieldValueInvalid', message }
 }
 
-/** Like `invalidValue`, for a value that kube-apiserver does not print. */
+/** Like `invalidValue`, but the message leaves out the value, as in kube-apiserver. */
 export function invalidWithoutValue(path: string, detail: string): FieldFault {
   return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${detail}` }
 }
@@ -91,7 +94,7 @@ export function notSupported(
   return notSupportedShown(path, show(value), supported)
 }
 
-/** Like `notSupported`, for a value that kube-apiserver prints in a special way. */
+/** Like `notSupported`, for a value that kube-apiserver formats in a special way. */
 export function notSupportedShown(
   path: string,
   shown: string,
@@ -109,14 +112,14 @@ export function duplicate(path: string, value: PrintedScalar): FieldFault {
   return { path, reason: 'FieldValueDuplicate', message: `Duplicate value: ${show(value)}` }
 }
 
-/** Like `duplicate`, for a value that kube-apiserver prints in a special way. */
+/** Like `duplicate`, for a value that kube-apiserver formats in a special way. */
 export function duplicateShown(path: string, shown: string, detail = ''): FieldFault {
   const message =
     detail === '' ? `Duplicate value: ${shown}` : `Duplicate value: ${shown}: ${detail}`
   return { path, reason: 'FieldValueDuplicate', message }
 }
 
-/** Returned for a fault that kube-apiserver reports as an internal error. */
+/** Returned for an invalid field that kube-apiserver reports as an internal error. */
 export function internalFault(path: string, detail: string): FieldFault {
   return { path, reason: 'InternalError', message: `Internal error: ${detail}` }
 }
@@ -140,7 +143,7 @@ export function notThere(path: string, value: PrintedScalar): FieldFault {
   return { path, reason: 'FieldValueNotFound', message: `Not found: ${show(value)}` }
 }
 
-/** Returns the faults that a check of names.ts finds in a text. */
+/** Returns the validation errors that a check of names.ts finds in a string. */
 export function checked(
   path: string,
   value: string,
@@ -149,11 +152,11 @@ export function checked(
   return check(value).map((why) => invalidValue(path, value, why))
 }
 
-/** Prints a value. An absent value is printed as the quoted text "null". */
+/** Formats a value. An absent value is formatted as the quoted string "null". */
 const show = (value: PrintedScalar): string =>
   typeof value === 'string' ? shownValue(value) : value === null ? '"null"' : `${value}`
 
-/** Returns a string as messages show it: quoted, and shortened if it is very long. */
+/** Formats a string for messages: quoted, and truncated if it is very long. */
 export function shownValue(value: string): string {
   if (value.length <= SHOWN_CHARACTERS_MAX) return quote(value)
   return `${quote(value.slice(0, SHOWN_CHARACTERS_MAX))}... (${value.length - SHOWN_CHARACTERS_MAX} more characters)`

@@ -12,7 +12,7 @@ export type FieldTerm = {
 }
 
 /**
- * Maximum number of terms. Each is evaluated for each object, and no kind has more than a few
+ * Maximum number of terms. Each term is evaluated for each object, and no kind has more than a few
  * selectable fields.
  */
 const TERMS_MAX = 1000
@@ -20,8 +20,8 @@ const TERMS_MAX = 1000
 const EQUALS = 0x3d
 
 /**
- * Parses a field selector. An empty text has no terms. Fails with a BadRequest if the text is not a
- * field selector.
+ * Parses a field selector. An empty string has no terms. Fails with a BadRequest if the string is
+ * not a field selector.
  */
 export function parseFieldSelector(text: string): readonly FieldTerm[] {
   const terms: FieldTerm[] = []
@@ -35,7 +35,7 @@ export function parseFieldSelector(text: string): readonly FieldTerm[] {
   return terms.filter(({ field, value }) => field !== '' || value !== '')
 }
 
-/** Returns the position of the next comma that is not escaped, or the end of the text. */
+/** Returns the position of the next comma that is not escaped, or the end of the selector. */
 function endOfTerm(text: string, from: number): number {
   let at = from
   for (; at < text.length; at++) {
@@ -47,7 +47,7 @@ function endOfTerm(text: string, from: number): number {
 }
 
 function parseTerm(selector: string, term: string): FieldTerm {
-  // The first operator ends the name of the field, which cannot contain one.
+  // The name of the field ends at the first operator, because it cannot contain one.
   const mark = term.indexOf('=')
   if (mark === -1) throw badRequest(`invalid selector: '${selector}'; can't understand '${term}'`)
   const isEqual = term[mark - 1] !== '!'

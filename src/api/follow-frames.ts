@@ -1,8 +1,8 @@
 import type { FrameSource } from './request.ts'
 
 /**
- * Calls `onEnd` when the frames end or are closed. It may be called for both. `isWhole` means that
- * the frames came to their end.
+ * Wraps frames and calls `onEnd` when they end or are closed, so possibly twice. `isWhole` means
+ * that the frames ended by themselves.
  */
 export const followFrames = (
   { take, onReady, close }: FrameSource,
@@ -21,8 +21,8 @@ export const followFrames = (
 })
 
 /**
- * Calls back once, when there is nothing more to send for now: the initial state of a watch has
- * been sent.
+ * Wraps frames and calls back once, when no more frames are available for now. For a watch, its
+ * initial state has then been sent.
  */
 export function whenCaughtUp(frames: FrameSource, caughtUp: () => void): FrameSource {
   let isBehind = true

@@ -1,6 +1,6 @@
 /**
- * State of feature gates in the older versions that `--emulated-version` can name, where it differs
- * from gate-rows.ts. A gate that did not exist yet is off and cannot be set.
+ * Feature gates whose state differs from gate-rows.ts in the older versions that
+ * `--emulated-version` accepts. A gate that did not exist in a version is off and cannot be set.
  */
 import type { GateRow } from './gate-rows.ts'
 

@@ -1,5 +1,5 @@
 /**
- * The state of feature gates as other parts of the server read it. `--feature-gates` sets it
+ * The state of the feature gates, for all parts of the server. The flag `--feature-gates` sets it
  * (config/feature-gates.ts).
  */
 import { gateRows } from './gate-rows.ts'
@@ -10,5 +10,5 @@ const onByDefault: ReadonlySet<string> = new Set(
   gateRows.filter(({ isOnByDefault }) => isOnByDefault).flatMap(({ names }) => names),
 )
 
-/** Gates without `--feature-gates`. */
+/** State of the gates if `--feature-gates` is not set. */
 export const defaultGates: Gates = { isOn: (name) => onByDefault.has(name) }

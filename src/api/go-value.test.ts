@@ -4,7 +4,7 @@ import { cpuMsOf } from '../../test/support/harness/turns.ts'
 import { goPlain, goStrings, goSyntax } from './go-value.ts'
 import type { Json } from './object.ts'
 
-test('values are printed as Go prints them', () => {
+test('values are formatted as in Go', () => {
   const value: Json = { b: [1, 'x', null], a: { c: true } }
   const list = '[]interface {}{1, "x", interface {}(nil)}'
   assert.equal(
@@ -25,7 +25,7 @@ const large: { readonly [shape: string]: Json } = {
 }
 
 for (const [shape, value] of Object.entries(large)) {
-  test(`only the beginning of a large value with many ${shape} is printed`, () => {
+  test(`only the beginning of a large value with many ${shape} is formatted`, () => {
     for (const print of [goSyntax, goPlain]) {
       let text = ''
       const ms = cpuMsOf(() => void (text = print(value)))
@@ -36,7 +36,7 @@ for (const [shape, value] of Object.entries(large)) {
   })
 }
 
-test('only the beginning of a long list of strings is printed', () => {
+test('only the beginning of a long list of strings is formatted', () => {
   const list = Array.from({ length: 700_000 }, () => '')
   let text = ''
   const ms = cpuMsOf(() => void (text = goStrings(list)))

@@ -1,18 +1,18 @@
 /**
- * Prints values as Go does in some messages, with %v or %#v. Only the beginning of a long value is
- * printed.
+ * Formats values like Go's %v and %#v, which appear in some messages. Only the beginning of a long
+ * value is formatted.
  */
 import { SHOWN_CHARACTERS_MAX, shownValue } from './field-fault.ts'
 import { isFields, isNumber, type Json, numberOf } from './object.ts'
 import { parseQuantity } from './quantity.ts'
 import { quote } from './quote.ts'
 
-/** Prints strings as `[]string{"a", "b"}`, and an empty list as `[]string(nil)`. */
+/** Formats strings as `[]string{"a", "b"}`, and an empty list as `[]string(nil)`. */
 export function goStrings(list: readonly string[], type = 'string'): string {
   return list.length === 0 ? `[]${type}(nil)` : `[]${type}{${shownItems(list, shownValue)}}`
 }
 
-/** Prints items one after another, up to the length that a message shows of a value. */
+/** Formats items in order, until the result has the maximum length of a value in a message. */
 export function shownItems<T>(
   items: readonly T[],
   show: (item: T) => string,
@@ -26,17 +26,17 @@ export function shownItems<T>(
   return text
 }
 
-/** Prints bytes in base64 as `[]byte{0x77, 0xa}`. */
+/** Formats base64-encoded bytes as `[]byte{0x77, 0xa}`. */
 export function goBytes(base64: string | undefined): string {
   if (base64 === undefined) return '[]byte(nil)'
   return `[]byte{${Array.from(Buffer.from(base64, 'base64'), (byte) => `0x${byte.toString(16)}`).join(', ')}}`
 }
 
-/** Maximum length of a timestamp. One with all digits of its fraction is shorter. */
+/** Maximum length of a timestamp. A timestamp with all fractional digits is shorter. */
 const TIME_CHARACTERS_MAX = 64
 
 /**
- * Prints a UTC timestamp as `2001-02-03 04:05:06 +0000 UTC`, without trailing zeros of the
+ * Formats a UTC timestamp as `2001-02-03 04:05:06 +0000 UTC`, without trailing zeros in the
  * fraction.
  */
 export function goTime(timestamp: string): string {
@@ -50,8 +50,8 @@ const months =
   'January February March April May June July August September October November December'.split(' ')
 
 /**
- * Prints a timestamp of metadata as `time.Date(2001, time.February, 3, 4, 5, 6, 0, time.Local)`. An
- * absent one is Go's zero time.
+ * Formats a metadata timestamp as `time.Date(2001, time.February, 3, 4, 5, 6, 0, time.Local)`. An
+ * absent timestamp is Go's zero time.
  */
 export function goDate(timestamp: string): string {
   if (timestamp === '') return 'time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)'
@@ -62,7 +62,7 @@ export function goDate(timestamp: string): string {
 
 const formats = { decimal: 'DecimalSI', binary: 'BinarySI', exponent: 'DecimalExponent' } as const
 
-/** Prints the Go struct of a quantity, with its unexported fields. */
+/** Formats a quantity as its Go struct, with unexported fields. */
 export function goQuantity(text: string): string {
   const quantity = parseQuantity(text)
   const format = formats['fault' in quantity ? 'decimal' : quantity.format]
@@ -72,15 +72,15 @@ export function goQuantity(text: string): string {
   return `resource.Quantity{${amount}, s:${quote(text)}, Format:${quote(format)}}`
 }
 
-/** Prints the Go struct of an IntOrString. */
+/** Formats an IntOrString as its Go struct. */
 export const goIntOrString = (value: Json | undefined): string =>
   typeof value === 'string'
     ? `intstr.IntOrString{Type:1, IntVal:0, StrVal:${quote(value)}}`
     : `intstr.IntOrString{Type:0, IntVal:${numberOf(value)}, StrVal:""}`
 
 /**
- * Prints a struct with `%#v`. Go prints the address of a pointer, which has no meaning. Here it is
- * always the same.
+ * Formats a struct as `%#v` does. Go formats a pointer as its address, which is meaningless, so a
+ * constant address is used here.
  */
 export function goStruct(name: string, fields: { readonly [field: string]: string }): string {
   return `${name}{${Object.entries(fields)
@@ -91,7 +91,7 @@ export function goStruct(name: string, fields: { readonly [field: string]: strin
 export const goPointer = (type: string, isGiven: boolean): string =>
   `(*${type})(${isGiven ? '0xc000000000' : 'nil'})`
 
-/** Prints JSON with `%#v`, such as `map[string]interface {}{"a":1}`. */
+/** Formats JSON as `%#v` does, such as `map[string]interface {}{"a":1}`. */
 export function goSyntax(value: Json): string {
   if (value === null) return 'interface {}(nil)'
   if (typeof value === 'string') return shownValue(value)
@@ -102,10 +102,10 @@ export function goSyntax(value: Json): string {
   return `map[string]interface {}{${shownItems(sortedKeys(value), member)}}`
 }
 
-/** Prints a value as in the fault of a field. */
+/** Formats a value for a field error. */
 export const goShown = (value: Json): string => (value === null ? '"null"' : goSyntax(value))
 
-/** Prints JSON with `%v`, such as `map[a:1]`, with the keys in the order of their bytes. */
+/** Formats JSON as `%v` does, such as `map[a:1]`, with the keys sorted by their bytes. */
 export function goPlain(value: Json): string {
   if (value === null) return '<nil>'
   if (isNumber(value)) return goNumber(value)
@@ -116,19 +116,19 @@ export function goPlain(value: Json): string {
   return `map[${shownItems(sortedKeys(value), member, ' ')}]`
 }
 
-/** Returns a text as messages show it: shortened if it is very long. */
+/** Returns a string as messages show it: truncated if it is very long. */
 export function shownPlain(text: string): string {
   const more = text.length - SHOWN_CHARACTERS_MAX
   return more <= 0 ? text : `${text.slice(0, SHOWN_CHARACTERS_MAX)}... (${more} more characters)`
 }
 
-/** Prints a number with `%v`. Integers that Go decodes as int64 have no exponent. */
+/** Formats a number as `%v` does. Integers that Go decodes as int64 have no exponent. */
 const goNumber = (value: number | bigint): string =>
   typeof value === 'bigint' || Number.isSafeInteger(value) ? `${value}` : goFloat(value)
 
 /**
- * Prints a float64 with `%v`. Values below 1e-4 and from 1e6 on have an exponent, of at least two
- * digits.
+ * Formats a float64 as `%v` does. Values below 1e-4, and values of 1e6 or more, have an exponent of
+ * at least two digits.
  */
 export function goFloat(value: number): string {
   const [digits = '', exponent = '0'] = value.toExponential().split('e')
@@ -139,7 +139,7 @@ export function goFloat(value: number): string {
 
 /**
  * Maximum number of keys that are sorted by their bytes. More keys are sorted by UTF-16 code units,
- * which gives the same order for nearly all keys and is many times faster.
+ * which is many times faster and gives the same order for nearly all keys.
  */
 const BYTE_SORTED_MAX = 100
 
@@ -148,6 +148,6 @@ function sortedKeys(fields: object): string[] {
   return keys.length > BYTE_SORTED_MAX ? keys.toSorted() : keys.toSorted(compareBytes)
 }
 
-/** Compares texts as Go does: by the bytes of UTF-8. */
+/** Compares strings as Go does: by their UTF-8 bytes. */
 const compareBytes = (one: string, other: string): number =>
   Buffer.compare(Buffer.from(one), Buffer.from(other))

@@ -1,18 +1,18 @@
 /**
- * Headers in which a client names a user: the user to impersonate, or the user that a front proxy
- * has authenticated.
+ * Headers that identify a user: the user to impersonate, or the user that a front proxy has
+ * authenticated.
  */
 
-/** Names of a front proxy's headers, in lower case. */
+/** Names of the headers that a front proxy sets, in lower case. */
 export type IdentityHeaders = {
   readonly username: readonly string[]
   readonly uid: readonly string[]
   readonly group: readonly string[]
-  /** Prefixes of the names of headers with extra attributes. */
+  /** Prefixes of the header names for extra attributes. */
   readonly extraPrefixes: readonly string[]
 }
 
-/** Names of the headers that API servers use by default. */
+/** Names of the headers that API servers use by default for a front proxy. */
 export const standardHeaders: IdentityHeaders = {
   username: ['x-remote-user'],
   uid: ['x-remote-uid'],
@@ -23,10 +23,10 @@ export const standardHeaders: IdentityHeaders = {
 export type IsIdentityHeader = (name: string) => boolean
 
 /**
- * Returns a test for header names in lower case. It is true if the header names a user: an
- * impersonated user, or the user of a front proxy, in the standard headers or in those of `own`.
- * Such headers are not passed on to other servers. Their lines are not joined, because names of
- * users and groups may contain commas.
+ * Returns a predicate for header names in lower case. It is true for headers that identify a user:
+ * impersonation headers, the standard front proxy headers, and the headers in `own`. These headers
+ * are not forwarded to other servers. Repeated headers are not joined with commas, because names of
+ * users and groups can contain commas.
  */
 export function identityHeaderTest(own?: IdentityHeaders): IsIdentityHeader {
   const all = own === undefined ? [standardHeaders] : [standardHeaders, own]

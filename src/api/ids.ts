@@ -8,20 +8,20 @@ export type Ids = {
 }
 
 /**
- * Characters of suffixes, as in kube-apiserver. There are no vowels, and no digits that look like
- * letters, so that suffixes do not form words.
+ * Characters of suffixes, as in kube-apiserver. Vowels, and digits that look like letters, are left
+ * out so that suffixes do not form words.
  */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
 const SUFFIX_LENGTH = 5
 /**
- * Position of the last group of a UUID. Its 48 random bits are enough for the modulo not to favor
- * any character.
+ * Position of the last group of a UUID. The group has 48 random bits, enough that the modulo favors
+ * no character noticeably.
  */
 const RANDOM_AT = 24
 
 export const randomIds: Ids = { uid: () => randomUUID(), nameSuffix }
 
-/** Returns a suffix made from a UUID, because Node caches random bytes only for UUIDs. */
+/** Derives a suffix from a UUID, because Node caches random bytes only for UUIDs. */
 function nameSuffix(): string {
   let random = Number.parseInt(randomUUID().slice(RANDOM_AT), 16)
   let suffix = ''

@@ -8,7 +8,7 @@ const canonical = (text: string): string | undefined => {
   return ip && formatIp(ip)
 }
 
-test('addresses are read leniently and written in canonical form', () => {
+test('addresses are parsed leniently and formatted in canonical form', () => {
   const cases = [
     ['10.0.0.1', '10.0.0.1'],
     ['010.001.0.1', '10.1.0.1'],
@@ -23,7 +23,7 @@ test('addresses are read leniently and written in canonical form', () => {
   for (const [text, expected] of cases) assert.equal(canonical(text), expected, text)
 })
 
-test('a text that is not an address is not parsed', () => {
+test('a string that is not an address is not parsed', () => {
   for (const text of [
     '',
     'x',
@@ -51,7 +51,7 @@ test('a CIDR has a first and a last address', () => {
   assert.equal(mapped && formatCidr(mapped), '10.0.0.0/8')
 })
 
-test('a text that is not a CIDR is not parsed', () => {
+test('a string that is not a CIDR is not parsed', () => {
   for (const text of [
     '10.0.0.0',
     '10.0.0.0/',
@@ -65,7 +65,7 @@ test('a text that is not a CIDR is not parsed', () => {
   }
 })
 
-test('only addresses that lead to a single other machine are global unicast', () => {
+test('only addresses that can identify a single other machine are global unicast', () => {
   const others =
     '10.0.0.1 192.168.0.1 8.8.8.8 255.255.255.254 126.255.255.255 128.0.0.1 2001:db8::1 fd00::1 ::ffff:10.0.0.1'
   for (const text of others.split(' ')) assert.ok(isGlobalUnicast(text), text)
@@ -77,7 +77,7 @@ test('only addresses that lead to a single other machine are global unicast', ()
 const groups = (count: number): string[] =>
   Array.from({ length: count }, (_, at) => (at % 2 === 0 ? 'ab' : 'F000'))
 
-test('parseIp accepts the same IPv6 addresses as isIPv6 of Node', () => {
+test('parseIp accepts the same IPv6 addresses as isIPv6 in Node', () => {
   const counts = Array.from({ length: 10 }, (_, count) => count)
   const lasts = [
     '',

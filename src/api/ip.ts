@@ -1,7 +1,7 @@
 /**
- * IP addresses and CIDRs as numbers. For old clients, parsing is as lenient as in kube-apiserver
- * (leading zeros, IPv4-mapped IPv6). To accept only the canonical form, a caller compares with
- * `formatIp` or `formatCidr`, which print RFC 5952.
+ * IP addresses and CIDRs as numbers. For compatibility with old clients, parsing is as lenient as
+ * in kube-apiserver (leading zeros, IPv4-mapped IPv6). To accept only the canonical form, callers
+ * compare the input with the result of `formatIp` or `formatCidr`, which follow RFC 5952.
  */
 
 export type IpFamily = 'IPv4' | 'IPv6'
@@ -9,7 +9,10 @@ export type IpFamily = 'IPv4' | 'IPv6'
 export type Ip = {
   readonly family: IpFamily
   readonly value: bigint
-  /** Whether it is an IPv4-mapped IPv6 address, such as `::ffff:10.0.0.1`, which counts as IPv4. */
+  /**
+   * Whether the address is an IPv4-mapped IPv6 address, such as `::ffff:10.0.0.1`, which is treated
+   * as IPv4.
+   */
   readonly isMapped: boolean
 }
 
@@ -30,12 +33,12 @@ const MAPPED_PREFIX_BITS = 96
 /** Number of groups of 16 bits in an IPv6 address. */
 const GROUPS = 8
 /**
- * Maximum length of an address, longer than any without superfluous zeros. It bounds the cost of a
- * hostile text.
+ * Maximum length of an address. Only superfluous zeros can make an address longer. The limit bounds
+ * the cost of parsing hostile input.
  */
 const TEXT_CHARACTERS_MAX = 64
 
-/** Parses an address. Undefined if the text is not an address. */
+/** Parses an address. Undefined if the string is not an address. */
 export function parseIp(text: string): Ip | undefined {
   if (text.length > TEXT_CHARACTERS_MAX) return undefined
   if (text.includes(':')) return parseIpv6(text)
@@ -44,7 +47,7 @@ export function parseIp(text: string): Ip | undefined {
 }
 
 /**
- * Parses a CIDR such as `10.0.0.0/8`. Host bits may be set. Undefined if the text is not a CIDR.
+ * Parses a CIDR such as `10.0.0.0/8`. Host bits can be set. Undefined if the string is not a CIDR.
  */
 export function parseCidr(text: string): Cidr | undefined {
   const slash = text.indexOf('/')
@@ -58,7 +61,7 @@ export function parseCidr(text: string): Cidr | undefined {
   return cidrOf(address, prefixBits)
 }
 
-/** Returns the CIDR of all addresses that share this prefix. */
+/** Returns the CIDR of all addresses that share the first `prefixBits` bits of the address. */
 export function cidrOf(address: Ip, prefixBits: number): Cidr {
   const hostBits = BigInt(ADDRESS_BITS[address.family] - prefixBits)
   const first = (address.value >> hostBits) << hostBits
@@ -70,15 +73,15 @@ export const contains = (cidr: Cidr, { family, value }: Pick<Ip, 'family' | 'val
   cidr.family === family && value >= cidr.first && value <= cidr.last
 
 /**
- * Returns whether an address is global unicast, like Go's IsGlobalUnicast: neither unspecified,
- * loopback, link-local, multicast nor broadcast. False if the text is not an address.
+ * Returns whether an address is global unicast, like Go's IsGlobalUnicast: not unspecified,
+ * loopback, link-local, multicast or broadcast. False if the string is not an address.
  */
 export function isGlobalUnicast(text: string): boolean {
   const ip = parseIp(text)
   return ip !== undefined && !notGlobal.some((range) => contains(range, ip))
 }
 
-/** Prints the canonical form. An IPv4-mapped address is printed as IPv4. */
+/** Formats an address in canonical form. An IPv4-mapped address is formatted as IPv4. */
 export function formatIp({ family, value }: Pick<Ip, 'family' | 'value'>): string {
   if (family === 'IPv4')
     return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.')
@@ -90,7 +93,7 @@ export function formatIp({ family, value }: Pick<Ip, 'family' | 'value'>): strin
   return `${groups.slice(0, zeros.from).join(':')}::${groups.slice(zeros.to).join(':')}`
 }
 
-/** Prints the canonical form, with host bits cleared. */
+/** Formats a CIDR in canonical form, with host bits cleared. */
 export const formatCidr = ({ family, first, prefixBits }: Cidr): string =>
   `${formatIp({ family, value: first })}/${prefixBits}`
 
@@ -121,7 +124,10 @@ function parseIpv6(text: string): Ip | undefined {
     : { family: 'IPv6', value, isMapped }
 }
 
-/** Rewrites the last two groups if they are an IPv4 address, which may not have leading zeros. */
+/**
+ * Rewrites a trailing dotted IPv4 address as two hexadecimal groups. An address with leading zeros
+ * is left unchanged.
+ */
 function ipv4AsGroups(text: string): string {
   const at = text.lastIndexOf(':') + 1
   const last = text.slice(at)
@@ -131,7 +137,7 @@ function ipv4AsGroups(text: string): string {
     : `${text.slice(0, at)}${(value >> 16n).toString(16)}:${(value & 0xffffn).toString(16)}`
 }
 
-/** Returns the groups, or undefined if one of them is not valid. */
+/** Parses the groups. Undefined if one of them is invalid. */
 function groupsOf(text: string): bigint[] | undefined {
   const groups = text === '' ? [] : text.split(':')
   return groups.every((group) => /^[0-9a-fA-F]{1,4}$/.test(group))
@@ -139,7 +145,10 @@ function groupsOf(text: string): bigint[] | undefined {
     : undefined
 }
 
-/** Returns the run of zero groups that `::` replaces: the first of the longest, of at least two. */
+/**
+ * Returns the zero groups that `::` replaces: the first of the longest runs that have at least two
+ * groups.
+ */
 function longestZeros(
   groups: readonly string[],
 ): { readonly from: number; readonly to: number } | undefined {
@@ -154,7 +163,7 @@ function longestZeros(
   return best
 }
 
-/** Ranges that are not global unicast. Declared after the constants that parseCidr uses. */
+/** Ranges that are not global unicast. Declared here because parseCidr uses the constants above. */
 const notGlobal: readonly Cidr[] = [
   ...['0.0.0.0/32', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '255.255.255.255/32'],
   ...['::/128', '::1/128', 'fe80::/10', 'ff00::/8'],

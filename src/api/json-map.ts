@@ -1,7 +1,7 @@
 /**
- * A map whose keys are chosen by a client. It inherits nothing, so `constructor` and `__proto__`
- * are keys like any other. It fills faster than an Object.create(null), which V8 keeps in
- * dictionary mode.
+ * A map whose keys are chosen by a client. It inherits no properties, so `constructor` and
+ * `__proto__` are ordinary keys. Adding keys is faster than with Object.create(null), whose objects
+ * V8 stores in dictionary mode.
  */
 import type { Json } from './object.ts'
 

@@ -39,7 +39,7 @@ const faults: readonly (readonly [string, string])[] = [
   ['\ufeff{}', "invalid character 'ï' looking for beginning of value"],
   ['['.repeat(20_000), "invalid character '[' exceeded max depth"],
 ]
-test('errors have the texts of Go', () => {
+test('syntax errors have the same messages as in Go', () => {
   for (const [text, fault] of faults)
     assert.equal(faultOf(text), fault, JSON.stringify(text.slice(0, 20)))
 })
@@ -87,7 +87,7 @@ test('the scanner accepts exactly what JSON.parse accepts', () => {
   )
 })
 
-test('a string is read the same after the position is set back', () => {
+test('a string is read correctly again after `at` is set back', () => {
   const scanner = new JsonScanner('["a\\"b","plain"]')
   scanner.peekType()
   scanner.skipValue()

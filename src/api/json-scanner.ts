@@ -1,7 +1,4 @@
-/**
- * A JSON tokenizer whose errors have the texts of Go's decoder. Callers decide what the tokens
- * mean.
- */
+/** A JSON tokenizer with the error messages of Go's decoder. Callers interpret the tokens. */
 import {
   BACKSLASH,
   BRACE_CLOSE,
@@ -19,10 +16,10 @@ import { isDivided, repeat } from '../lib/scheduling/parts.ts'
 import type { Json } from './object.ts'
 import { quote } from './quote.ts'
 
-/** Maximum depth of nesting, as in Go. */
+/** Maximum nesting depth, as in Go. */
 const DEPTH_MAX = 10_000
 
-/** Thrown if the text is not JSON. The message is Go's. */
+/** Thrown if the input is not JSON. The message is the same as in Go. */
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError'
 }
@@ -31,13 +28,15 @@ const SHORT_DIGITS_MAX = 16
 
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'bool' | 'null'
 
-/** Number of values skipped between checks of whether to pause. */
+/** Number of values skipped between two checks of whether to pause. */
 const VALUES_PER_STEP = 64
 
-/** Number of characters of a string that are read between checks of whether to pause. */
+/** Number of characters of a string that are read between two checks of whether to pause. */
 const CHARACTERS_PER_STEP = 4096
 
-/** Maximum length of a string with escapes that is read at once. Longer ones are read in parts. */
+/**
+ * Maximum length of a string with escapes that is read at once. Longer strings are read in parts.
+ */
 const LONG_STRING_CHARACTERS = 65_536
 
 /** Value of `#insideAt` while no long string is being skipped. */
@@ -48,19 +47,21 @@ const LONG_LIST_CHARACTERS = 16_384
 
 const numberForm = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 
-/** Characters that need a closer look. A string without any ends at its next quote. */
+/**
+ * Characters in strings that need special handling. A string without them ends at the next quote.
+ */
 // oxlint-disable-next-line no-control-regex -- the pattern looks for control characters
 const special = /[\\\u0000-\u001f]/
 
 /**
- * Number of characters that are searched for special ones at once. It is limited because a scanner
- * may read only a part of a long text.
+ * Number of characters that are searched at once for those in `special`. It is limited because the
+ * caller might read only a part of a long document.
  */
 const SEARCHED_CHARACTERS = 16_384
 
 /**
- * Table by character code: 1 for each character that is an escape together with the backslash
- * before it.
+ * Table indexed by character code: 1 for each character that forms an escape sequence with a
+ * preceding backslash.
  */
 const shortEscapes = Uint8Array.from({ length: 128 }, (_, code) =>
   '"\\/bfnrt'.includes(String.fromCharCode(code)) ? 1 : 0,
@@ -73,17 +74,17 @@ export class JsonScanner {
   at = 0
   readonly #isUndivided: boolean
   /**
-   * The part of the text that was searched for characters of `special`, and the position of the
+   * Range of the document that was searched for characters of `special`, and the position of the
    * first one in it.
    */
   #searchedFrom = 0
   #searchedTo = 0
   #specialAt = Infinity
-  /** Position inside of a long string that is being skipped in parts. */
+  /** Position inside a long string that is being skipped in parts. */
   #insideAt = NOT_INSIDE
   /**
-   * Open objects and arrays of the value that is being skipped. The stack is reused, because a text
-   * may have millions of short values.
+   * Open objects and arrays of the value that is being skipped. The stack is reused, because a
+   * document can have millions of short values.
    */
   readonly #open: boolean[] = []
 
@@ -149,7 +150,7 @@ export class JsonScanner {
     this.at++
   }
 
-  /** Skips the comma after a value in an object. Returns false if the object ends instead. */
+  /** Skips the comma after a value in an object. Returns false if the object ends there. */
   nextInObject(): boolean {
     this.#skipBlanks()
     const code = this.text.charCodeAt(this.at)
@@ -174,7 +175,7 @@ export class JsonScanner {
     return code === COMMA
   }
 
-  /** Fails if anything but whitespace follows the value. */
+  /** Fails if the value is followed by anything but whitespace. */
   end(): void {
     this.#skipBlanks()
     if (this.at < this.text.length) throw this.#fault('after top-level value')
@@ -226,7 +227,7 @@ export class JsonScanner {
     else this.#insideAt = end
   }
 
-  /** Skips the next piece of a long string. Returns false if more is left. */
+  /** Skips the next part of a long string. Returns false if the string continues. */
   #skipInside(): boolean {
     const end = this.#skipEscaped(this.#insideAt, this.#insideAt + CHARACTERS_PER_STEP)
     if (this.text.charCodeAt(end) !== QUOTE) {
@@ -239,8 +240,8 @@ export class JsonScanner {
   }
 
   /**
-   * Skips to after the closing quote. Returns false without moving if the string has escapes or
-   * faults.
+   * Skips to the position after the closing quote. Returns false without moving if the string has
+   * escapes or invalid characters.
    */
   #skipPlainString(start: number): boolean {
     const end = this.text.indexOf('"', start)
@@ -253,8 +254,8 @@ export class JsonScanner {
   }
 
   /**
-   * Returns the position of the closing quote, or of the first character that begins at `until` or
-   * after it.
+   * Skips a string with escapes. Returns the position of its closing quote, or of the first
+   * character at or after `until`.
    */
   #skipEscaped(start: number, until: number): number {
     const { text } = this
@@ -272,8 +273,8 @@ export class JsonScanner {
   }
 
   /**
-   * Finds the next special character. Searches beyond the string, so that all searches together
-   * scan the text about once.
+   * Finds the next special character. The search continues beyond the end of the string, so that
+   * all searches together scan the document about once.
    */
   #findSpecial(start: number, end: number): void {
     const to = Math.max(end, start + SEARCHED_CHARACTERS)
@@ -283,7 +284,7 @@ export class JsonScanner {
     this.#specialAt = found === -1 ? Infinity : start + found
   }
 
-  /** Reads a number, and returns the literal as it is written. */
+  /** Reads a number and returns its literal unchanged. */
   readNumber(): string {
     const start = this.at
     return this.#skipShortInteger() ? this.text.slice(start, this.at) : this.#readAnyNumber()
@@ -294,7 +295,7 @@ export class JsonScanner {
   }
 
   /**
-   * Skips a short integer, because most numbers are short integers and need no regular expression.
+   * Skips a short integer without a regular expression, because most numbers are short integers.
    * Returns false without moving for any other number.
    */
   #skipShortInteger(): boolean {
@@ -320,7 +321,7 @@ export class JsonScanner {
       this.at++
       throw this.#fault('in numeric literal')
     }
-    // The expression matches only up to a malformed fraction or exponent.
+    // The expression stops before a malformed fraction or exponent.
     if (next === '.' && !literal.includes('.') && !/[eE]/.test(literal)) {
       this.at++
       throw this.#fault('after decimal point in numeric literal')
@@ -372,8 +373,9 @@ export class JsonScanner {
   }
 
   /**
-   * Skips up to `values` values, counting nested ones. Returns false if more are left for another
-   * call. `open`, empty at first, is the stack of open objects and arrays: true for an object.
+   * Skips up to `values` values, including nested ones. Returns false if another call is needed for
+   * the rest. `open` is the stack of open objects (true) and arrays (false), and must be empty at
+   * first.
    */
   skipPart(open: boolean[], values: number): boolean {
     for (let passed = 0; passed < values; passed++) {
@@ -393,8 +395,8 @@ export class JsonScanner {
   }
 
   /**
-   * Skips a scalar, or enters an object or array. Returns true if a nested value comes next.
-   * `isWhole` means that the caller does not pause inside the value.
+   * Skips a scalar, or the opening bracket of an object or array. Returns true if a nested value
+   * follows. `isWhole` means that the caller does not pause inside the value.
    */
   #skipStart(open: boolean[], isWhole: boolean): boolean {
     switch (this.peekType()) {
@@ -424,8 +426,9 @@ export class JsonScanner {
   }
 
   /**
-   * Returns the text of what may be a long list of numbers, which JSON.parse reads in half of the
-   * time. Undefined if it is not such a list. Strings take JSON.parse longer.
+   * Returns the source of a long list that might contain only numbers, which JSON.parse reads in
+   * half the time. Undefined for other lists. Lists of strings are left out, because JSON.parse is
+   * slower for them.
    */
   longList(): string | undefined {
     const { text, at } = this
@@ -452,13 +455,16 @@ export class JsonScanner {
     if (open.length >= DEPTH_MAX) throw this.tooDeep()
   }
 
-  /** Returns the error for a bracket that exceeds the depth. Call it just after that bracket. */
+  /**
+   * Returns the error for a bracket that exceeds the maximum depth. Must be called just after that
+   * bracket.
+   */
   tooDeep(): JsonSyntaxError {
     this.at--
     return this.#fault('exceeded max depth')
   }
 
-  /** Skips from the `u` of an escape to its last digit. */
+  /** Skips a `\u` escape, from the `u` to its last digit. */
   #skipCodeUnit(start: number): number {
     const { text } = this
     if (text.charCodeAt(start) !== SMALL_U) {
@@ -495,8 +501,8 @@ export class JsonScanner {
   }
 
   /**
-   * Returns the character for a message. Go reports the byte, so this is the first byte of the
-   * UTF-8 of a character beyond ASCII.
+   * Returns the current character for an error message. Go reports a byte, so for a character
+   * beyond ASCII this is the first byte of its UTF-8 encoding.
    */
   #shownCharacter(): string {
     const character = String.fromCodePoint(this.text.codePointAt(this.at) ?? 0)
@@ -507,7 +513,7 @@ export class JsonScanner {
   }
 }
 
-/** Parses a list. Undefined if the text is not JSON; the scanner then finds the reason. */
+/** Parses a list. Undefined if it is not JSON; the scanner then finds the cause. */
 export function parsedList(list: string): Json[] | undefined {
   try {
     return JSON.parse(list)
@@ -517,8 +523,8 @@ export function parsedList(list: string): Json[] | undefined {
 }
 
 /**
- * Returns why a text is not JSON of this type, in Go's words, or undefined if it is. Null is
- * accepted for any type.
+ * Returns the error that Go reports if the input is not JSON of the wanted type, or undefined if it
+ * is. Null is accepted for both types.
  */
 export function jsonFault(text: string, wanted: 'object' | 'array'): string | undefined {
   const scanner = new JsonScanner(text)
@@ -535,7 +541,10 @@ export function jsonFault(text: string, wanted: 'object' | 'array'): string | un
   }
 }
 
-/** Returns whether the code is one of 0-9, A-F, a-f. Setting bit 0x20 makes a letter lower case. */
+/**
+ * Returns whether a character code is one of 0-9, A-F, a-f. Setting bit 0x20 converts a letter to
+ * lower case.
+ */
 function isHexDigit(code: number): boolean {
   const letter = code | 0x20
   return (code >= ZERO && code <= NINE) || (letter >= 0x61 && letter <= 0x66)

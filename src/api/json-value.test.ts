@@ -7,7 +7,7 @@ import { hasEscapedKey, parseInSteps, parseJson, parseText, readAny } from './js
 
 const read = (text: string): unknown => parseJson(Buffer.from(text))
 
-test('a key with an escape is read correctly, whatever was read before', () => {
+test('a key with an escape is read correctly after any other document', () => {
   for (const [escaped, key] of [
     ['\\n', '\n'],
     ['\\u003e', '>'],
@@ -28,7 +28,7 @@ test('a key with an escape is read correctly, whatever was read before', () => {
 
 const isEscaped = (text: string): boolean => JSON.stringify(text).includes('\\')
 
-test('property: hasEscapedKey finds exactly the texts that have a key with an escape', () => {
+test('property: hasEscapedKey finds exactly the documents that have a key with an escape', () => {
   const key = fc.oneof(fc.string({ maxLength: 4 }), fc.constantFrom('\\', '"', '\n', 'a\\"', '": '))
   const json = fc.letrec((tie) => ({
     value: fc.oneof(
@@ -53,7 +53,7 @@ test('property: hasEscapedKey finds exactly the texts that have a key with an es
   )
 })
 
-test('a long text of escapes is scanned only once', () => {
+test('a long string of escapes is scanned only once', () => {
   for (const escape of ['\\"', '\\\\', '\\n']) {
     const text = `{"a":"${escape.repeat(500_000)}"}`
     const { user } = process.cpuUsage()
@@ -62,11 +62,11 @@ test('a long text of escapes is scanned only once', () => {
   }
 })
 
-test('a text after the value is rejected, even if a key has an escape', () => {
+test('trailing characters after the value are rejected, even if a key has an escape', () => {
   for (const text of ['{"a":1} x', String.raw`{"a\n":1} x`]) assert.throws(() => parseText(text))
 })
 
-test('a number beyond 64 bits is rounded, however long it is', () => {
+test('a number that does not fit in 64 bits is rounded, and a long one takes little time', () => {
   const { user } = process.cpuUsage()
   assert.equal(parseText('9'.repeat(300)), Number('9'.repeat(300)))
   assert.equal(parseText('9007199254740993'), 9007199254740993n)
@@ -74,7 +74,7 @@ test('a number beyond 64 bits is rounded, however long it is', () => {
   assert.ok(process.cpuUsage().user - user < 2_000_000, 'microseconds')
 })
 
-/** Returns the value and the rest of the text, or the error. */
+/** Returns the value and the unread rest of the input, or the error. */
 function readWith(text: string): readonly [unknown, string] | string {
   const scanner = new JsonScanner(text)
   try {
@@ -85,7 +85,7 @@ function readWith(text: string): readonly [unknown, string] | string {
   }
 }
 
-test('property: a long list of scalars is read like a short one', () => {
+test('property: a long list of scalars is read with the same result as a short one', () => {
   const item = fc.constantFrom(
     ...[
       '1',
@@ -125,7 +125,7 @@ test('property: a long list of scalars is read like a short one', () => {
   )
 })
 
-test('long digits in strings change neither strings nor numbers', () => {
+test('long runs of digits in strings change neither strings nor numbers', () => {
   const digits = '1234567890123456789'
   assert.deepEqual(read(`{"a":"${digits}","b":1}`), { a: digits, b: 1 })
   assert.deepEqual(read(`{"a":"x\\"${digits}","b":${digits}}`), {
@@ -135,7 +135,7 @@ test('long digits in strings change neither strings nor numbers', () => {
   assert.deepEqual(read(`[${digits}]`), [1234567890123456789n])
 })
 
-test('long digits in a string do not make parsing slow', () => {
+test('long runs of digits in a string do not slow down parsing', () => {
   const values = Array.from({ length: 100_000 }, (_, at) => `v${at}`)
   const json = Buffer.from(JSON.stringify(['1234567890123456789', ...values]))
   read('["1234567890123456789"]')

@@ -1,6 +1,6 @@
 /**
- * JSON values, decoded as Go does. Integers beyond 2^53 keep every digit (as bigint), and a lone
- * surrogate becomes U+FFFD.
+ * JSON values, decoded as in Go. Integers beyond 2^53 are exact (as bigint), and a lone surrogate
+ * becomes U+FFFD.
  */
 import { BACKSLASH, COLON, SPACE } from '../lib/bytes/ascii.ts'
 import { isDivided, repeat } from '../lib/scheduling/parts.ts'
@@ -9,19 +9,19 @@ import { JsonMap } from './json-map.ts'
 import { JsonScanner, JsonSyntaxError, parsedList } from './json-scanner.ts'
 import type { Json } from './object.ts'
 
-/** Minimum length of numbers in which JSON.parse loses digits. */
+/** Minimum length of numbers for which JSON.parse loses digits. */
 const LONG_DIGITS = 16
 const longNumber = /[0-9]{16}/
 /**
- * Maximum depth of a document. It is far above that of any real object, and far below what would
- * overflow the stack of recursive code. (kube-apiserver's limit is 10,000.)
+ * Maximum depth of a document. It is far greater than the depth of any real object, and far less
+ * than the depth at which recursive code overflows the stack. (kube-apiserver's limit is 10,000.)
  */
 export const DEPTH_MAX = 1000
 
 /**
- * Reads a value of any type at the scanner's position. Objects have no prototype, because their
- * keys are whatever a client sent. `onRepeat` is called for objects with a duplicate key, whose
- * last value counts.
+ * Reads a value of any type at the scanner's position. Objects have no prototype, because clients
+ * choose the keys. `onRepeat` is called for objects with a duplicate key. The last value of a
+ * duplicate key is used.
  */
 export function readAny(scanner: JsonScanner, depth = 0, onRepeat?: () => void): Json {
   const type = scanner.peekType()
@@ -39,7 +39,7 @@ export function readAny(scanner: JsonScanner, depth = 0, onRepeat?: () => void):
         fields[key] = readAny(scanner, depth + 1, onRepeat)
         count++
       }
-      // Checking each key for a duplicate would take as long as everything else.
+      // Looking up each key to find duplicates would take as long as everything else.
       if (onRepeat !== undefined && Object.keys(fields).length < count) onRepeat()
       return fields
     }
@@ -102,8 +102,8 @@ function readItemsInParts(scanner: JsonScanner, depth: number, onRepeat?: () => 
 }
 
 /**
- * Reads a long list. Undefined, without moving, if there is none at the scanner's position, or if
- * it has a number that JSON.parse reads differently.
+ * Reads a long list. Returns undefined and does not move if there is no long list at the scanner's
+ * position, or if it has a number that JSON.parse reads differently.
  */
 function readLongList(scanner: JsonScanner): Json[] | undefined {
   const list = scanner.longList()
@@ -115,7 +115,7 @@ function readLongList(scanner: JsonScanner): Json[] | undefined {
   return items
 }
 
-/** Thrown for a number that no 64 bits can hold, in a text that is otherwise JSON. */
+/** Thrown for a number that does not fit in 64 bits, in otherwise valid JSON. */
 export class JsonNumberError extends JsonSyntaxError {}
 
 /** Length of the smallest int64. Go decodes longer integers as float64. */
@@ -137,11 +137,10 @@ const isLongInteger = (value: number, literal: string): boolean =>
   !Number.isSafeInteger(value) && literal.length <= INTEGER_DIGITS_MAX && /^-?[0-9]+$/.test(literal)
 
 /**
- * Returns whether a key contains an escape. JSON.parse of V8 13.6 (Node 24) may confuse such a key
- * with another key of the same length if it has parsed an object with that key in the same
+ * Returns whether a key contains an escape. JSON.parse of V8 13.6 (Node 24) can confuse such a key
+ * with another key of the same length, if it has parsed an object with that other key in the same
  * position. The characters of the other key are those of the escape as it is written, so a line
- * feed becomes a backslash. The check makes one pass over the escapes, of which most texts have
- * few.
+ * feed becomes a backslash. The check visits each escape once, and most documents have few escapes.
  */
 export function hasEscapedKey(text: string): boolean {
   let quote = -1
@@ -172,7 +171,7 @@ function endOfString(text: string, start: number): number {
 /** Parses JSON. Fails with a SyntaxError if the bytes are not JSON. */
 export const parseJson = (bytes: Buffer): Json => parseText(bytes.toString('utf8'))
 
-/** Parses a text like `parseJson`. Objects have the usual prototype. */
+/** Like `parseJson`, but parses a string. Objects have the usual prototype. */
 export function parseText(text: string): Json {
   if (hasEscapedKey(text)) {
     const scanner = new JsonScanner(text)
@@ -185,8 +184,8 @@ export function parseText(text: string): Json {
 }
 
 /**
- * Returns whether JSON.parse may lose digits. Digits in strings do not count, because a reviver
- * makes parsing ten times as slow.
+ * Returns whether JSON.parse might lose digits. Digits in strings are ignored, because the reviver
+ * that preserves all digits makes parsing ten times as slow.
  */
 function hasLongNumber(text: string): boolean {
   if (!longNumber.test(text)) return false
@@ -202,9 +201,9 @@ function hasLongNumber(text: string): boolean {
 }
 
 /**
- * Keeps all digits of int64 and uint64, as Go's YAML library does. Larger numbers become floats.
- * The third argument (the source text of a primitive) is in the language, but not yet in the types
- * of TypeScript's library.
+ * Preserves all digits of int64 and uint64, as Go's YAML library does. Larger numbers become
+ * floats. The third argument (the source text of a primitive) is part of JavaScript, but not yet of
+ * TypeScript's library types.
  */
 function exactInteger(
   _key: string,
@@ -219,21 +218,22 @@ function exactInteger(
     : value
 }
 
-/** Number of values that are read between two pauses, which takes some hundred microseconds. */
+/**
+ * Number of values that are read between two pauses. Reading them takes a few hundred microseconds.
+ */
 const VALUES_PER_STEP = 1024
-/** Number of characters after which there is a pause, however few values they contain. */
+/** Number of characters between two pauses, even if they contain few values. */
 const CHARACTERS_PER_STEP = 32 << 10
 
 /**
  * Like `parseJson`, but pauses while a large value is read. Objects have no prototype. The depth is
- * not limited, because a list nests more deeply than the objects in it. Fails with a
- * JsonSyntaxError.
+ * not limited here, because a list is deeper than the objects in it. Fails with a JsonSyntaxError.
  */
 export function* parseInSteps(bytes: Buffer): Steps<Json> {
   const scanner = new JsonScanner(bytes.toString('utf8'))
-  // Decoding the text of a list of 20 MB takes tens of milliseconds.
+  // Decoding 20 MB from UTF-8 takes tens of milliseconds.
   yield
-  /** Open objects and arrays, and the keys of their values that are being read. */
+  /** Open objects and arrays, with the keys whose values are being read. */
   const open: Container[] = []
   let pausedAt = 0
   for (let count = 1; ; count++) {
@@ -259,7 +259,7 @@ type Container =
   | { readonly value: JsonMap; key: string; readonly isOpen: boolean }
   | { readonly value: Json[]; readonly key: undefined; readonly isOpen: boolean }
 
-/** Begins an object or array. Undefined if a scalar begins here. */
+/** Begins an object or array. Undefined if the value is a scalar. */
 function beginContainer(scanner: JsonScanner): Container | undefined {
   const type = scanner.peekType()
   if (type === 'array') return { value: [], key: undefined, isOpen: scanner.beginArray() }
@@ -269,8 +269,8 @@ function beginContainer(scanner: JsonScanner): Container | undefined {
 }
 
 /**
- * Adds a value to the object or list that contains it. Returns false if the value is the last one
- * of its container, or if it is the whole document.
+ * Adds a value to its object or list. Returns false if the value ends its container, or if it is
+ * the whole document.
  */
 function put(value: Json, into: Container | undefined, scanner: JsonScanner): boolean {
   if (into === undefined) {

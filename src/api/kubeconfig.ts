@@ -1,6 +1,6 @@
 /**
- * A kubeconfig as an object that contains everything, so that clients need no other file. JSON is
- * YAML, so the object can be written as it is.
+ * A self-contained kubeconfig as an object, so that clients need no other file. Because JSON is
+ * valid YAML, the object can be written as JSON.
  */
 import type { Certificate } from '../lib/x509/certificates.ts'
 
@@ -35,9 +35,9 @@ export type Login = { readonly name: string } & (
 
 export type KubeconfigOptions = {
   readonly url: string
-  /** Name of the cluster and the context. */
+  /** Name of both the cluster and the context. */
   readonly name: string
-  /** Certificate in PEM. */
+  /** Certificate in PEM format. */
   readonly certificateAuthority: string
   readonly login: Login
 }

@@ -1,6 +1,6 @@
 /**
- * Label selectors such as `a=b,c!=d,e in (f,g),!h,i>3`. The grammar and the error texts are
- * kube-apiserver's.
+ * Label selectors such as `a=b,c!=d,e in (f,g),!h,i>3`. The grammar and the error messages are
+ * those of kube-apiserver.
  */
 import { badRequest } from './errors.ts'
 import { checkLabelValue, checkQualifiedName } from './names.ts'
@@ -18,8 +18,8 @@ export type Requirement =
   | { readonly key: string; readonly operator: 'gt' | 'lt'; readonly bound: bigint }
 
 /**
- * Parses a label selector. An empty or blank one selects everything: it has no requirements. Fails
- * with a BadRequest if the text is not a label selector.
+ * Parses a label selector. An empty or blank selector has no requirements and selects everything.
+ * Fails with a BadRequest if the string is not a label selector.
  */
 export function parseLabelSelector(text: string): readonly Requirement[] {
   return new Parser(text).parse()
@@ -40,8 +40,8 @@ export function matchesLabels(
 }
 
 /**
- * Returns whether a requirement is met. `value` is the value of the label that it names, or
- * undefined if the object does not have that label.
+ * Returns whether a requirement is met. `value` is the value of the required label, or undefined if
+ * the object does not have that label.
  */
 export function matchesRequirement(requirement: Requirement, value: string | undefined): boolean {
   switch (requirement.operator) {
@@ -62,8 +62,8 @@ export function matchesRequirement(requirement: Requirement, value: string | und
 
 const integer = /^[0-9]{1,18}$/
 /**
- * Maximum number of requirements. Each is evaluated for each object, and no client needs nearly as
- * many.
+ * Maximum number of requirements. Each requirement is evaluated for each object, and real selectors
+ * have far fewer.
  */
 export const REQUIREMENTS_MAX = 1000
 /** Maximum number of values in all requirements together. */
@@ -71,13 +71,10 @@ export const VALUES_MAX = 10_000
 const tokenPattern = /\s*(==|!=|[()!,=<>]|[^\s()!,=<>]+)/y
 const marks: ReadonlySet<string> = new Set(['(', ')', '!', ',', '=', '==', '!=', '<', '>'])
 
-/**
- * Parses a selector. Tokens are read lazily, so the rest of a selector that is rejected is not
- * read.
- */
+/** Parses a selector. Tokens are read lazily, so that parsing stops at the first error. */
 class Parser {
   readonly #text: string
-  /** Current token. Empty at the end of the text. */
+  /** Current token. Empty at the end of the selector. */
   #token = ''
   #at = 0
   #values = 0
@@ -136,7 +133,7 @@ class Parser {
     }
   }
 
-  /** Reads the value after an operator. A missing value is the empty value. */
+  /** Reads the value after an operator. A missing value is read as an empty string. */
   #value(): string {
     if (this.#token === '' || this.#token === ',') return ''
     return this.#word('identifier')

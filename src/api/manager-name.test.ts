@@ -4,7 +4,7 @@ import { cpuMsOf } from '../../test/support/harness/turns.ts'
 import { FAULTS_CHARACTERS_MAX } from './field-fault.ts'
 import { managerFaults } from './manager-name.ts'
 
-test('each unprintable character of a name is a fault', () => {
+test('each unprintable character in a manager name is a validation error', () => {
   assert.deepEqual(
     managerFaults('fieldManager', 'a\u0001é\n').map(({ message }) => message),
     [
@@ -14,7 +14,7 @@ test('each unprintable character of a name is a fault', () => {
   )
 })
 
-test('the faults of a long name do not multiply its length', () => {
+test('the validation errors for a long manager name are limited in total length', () => {
   const name = '\u0001'.repeat(300_000)
   let characters = 0
   const ms = cpuMsOf(() => {

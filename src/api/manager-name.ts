@@ -1,4 +1,4 @@
-/** Checks names of field managers: at most 128 bytes, and only printable characters. */
+/** Validates names of field managers: at most 128 bytes, and only printable characters. */
 import {
   FAULTS_CHARACTERS_MAX,
   type FieldFault,
@@ -9,25 +9,26 @@ import {
 
 const MANAGER_BYTES_MAX = 128
 /**
- * Number of characters that are searched for unprintable ones. A longer name is rejected anyway.
+ * Number of characters that are searched for unprintable ones. Longer names are rejected because of
+ * their length.
  */
 const SEARCHED_CHARACTERS_MAX = 16 << 10
 
 /**
- * Characters of Go's unicode.IsPrint: letters, marks, numbers, punctuation, symbols and the ASCII
- * space.
+ * Printable characters according to Go's unicode.IsPrint: letters, marks, numbers, punctuation,
+ * symbols and the ASCII space.
  */
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u
 const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
 
 /**
- * Returns the faults of a name. Each contains the name, so a long name has only as many faults as a
- * response may contain.
+ * Returns the validation errors of a name. Each error contains the name, so the number of errors
+ * for a long name is limited by the length of a response.
  */
 export function managerFaults(path: string, manager: string): FieldFault[] {
   const faults =
     Buffer.byteLength(manager) > MANAGER_BYTES_MAX ? [tooLong(path, MANAGER_BYTES_MAX)] : []
-  // Most names are plain. Compiling the other expression takes milliseconds.
+  // Most names match `plain`. Compiling the other expression takes milliseconds.
   const searched = manager.slice(0, SEARCHED_CHARACTERS_MAX)
   if (plain.test(searched) || printable.test(searched)) return faults
   const shown = shownValue(manager)
@@ -47,8 +48,8 @@ export function managerFaults(path: string, manager: string): FieldFault[] {
 }
 
 /**
- * Returns the program in a User-Agent as the name of a field manager. Node decodes headers as
- * Latin-1, but clients send UTF-8.
+ * Derives the name of a field manager from the program in a User-Agent header. Node decodes headers
+ * as Latin-1, but clients send UTF-8.
  */
 export function managerOfAgent(header: string): string {
   const isPlain = plain.test(header)
@@ -60,7 +61,7 @@ export function managerOfAgent(header: string): string {
 
 const plain = /^[ -~]*$/
 
-/** Cuts a text to a number of bytes, but never within a character. */
+/** Truncates a string to a number of bytes without splitting a character. */
 function cutBytes(text: string, bytesMax: number): string {
   if (Buffer.byteLength(text) <= bytesMax) return text
   let cut = ''

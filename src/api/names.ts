@@ -1,6 +1,6 @@
 /**
- * The rules for names, labels and keys, with kube-apiserver's messages. Each function returns the
- * faults, or an empty list if the text is valid.
+ * Validation of names, labels and keys, with kube-apiserver's messages. Each function returns the
+ * errors, or an empty list if the value is valid.
  */
 
 const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
@@ -42,7 +42,7 @@ const wildcardRule =
 const labelTextRule =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 
-/** Returns the message for a broken rule. The two spaces after a comma are kube-apiserver's. */
+/** Returns the message for a violated rule. kube-apiserver also has two spaces after a comma. */
 function broken(rule: string, examples: readonly string[], pattern: string): string {
   const shown = examples.map((example) => `'${example}', `).join(' or ')
   return `${rule} (e.g. ${shown}regex used for validation is '${pattern}')`
@@ -80,14 +80,14 @@ export function checkUnderscoredSubdomain(name: string): string[] {
   ]
 }
 
-/** Checks a wildcard such as `*.example.com`: all names below a domain. */
+/** Checks a wildcard such as `*.example.com`, which matches all names below a domain. */
 export function checkWildcardSubdomain(name: string): string[] {
   const faults = name.length > SUBDOMAIN_CHARACTERS_MAX ? [atMost(SUBDOMAIN_CHARACTERS_MAX)] : []
   if (patterns.wildcard.test(name)) return faults
   return [...faults, broken(wildcardRule, ['*.example.com'], wildcard)]
 }
 
-/** Checks a path such as `example.com/a/path`. Returns the faults of each part. */
+/** Checks a path such as `example.com/a/path`. Returns the errors of each part. */
 export function checkDomainPrefixedPath(
   path: string,
 ): { readonly value: string; readonly why: string }[] {
@@ -104,7 +104,7 @@ export function checkDomainPrefixedPath(
   ]
 }
 
-/** Checks the rules for every name, which exist because a name becomes a segment of a path. */
+/** Checks the rules that apply to every name, because names become segments of URL paths. */
 export function checkPathSegment(name: string): string[] {
   if (name === '.') return ["may not be '.'"]
   if (name === '..') return ["may not be '..'"]
@@ -119,9 +119,10 @@ export function checkPathSegmentPrefix(name: string): string[] {
   return faults
 }
 
-/** Checks the key of a label or an annotation: `name` or `domain/name`. */
+/** Checks the key of a label or an annotation, which has the form `name` or `domain/name`. */
 export function checkQualifiedName(key: string): string[] {
-  // Most keys have no prefix, and an object may have tens of thousands of keys.
+  // Most keys have no prefix. This shortcut matters because an object can have tens of thousands of
+  // keys.
   if (key.length <= LABEL_CHARACTERS_MAX && patterns.qualifiedPart.test(key)) return []
   const parts = key.split('/')
   const [first = '', second] = parts
@@ -156,7 +157,7 @@ export function checkLabelValue(value: string): string[] {
 }
 
 /**
- * Checks the name of an environment variable: a C identifier that may also contain dots and dashes.
+ * Checks the name of an environment variable: a C identifier that can also contain dots and dashes.
  */
 export function checkVariableName(name: string): string[] {
   const rule =
@@ -178,7 +179,10 @@ export function checkConfigKey(key: string): string[] {
   return [...faults, ...checkNoFolder(key)]
 }
 
-/** Checks that a name, which becomes a file name, does not lead out of its directory. */
+/**
+ * Checks that a name, which is used as a file name, does not refer to a location outside of its
+ * directory.
+ */
 function checkNoFolder(name: string): string[] {
   if (name === '.' || name === '..') return [`must not be '${name}'`]
   return name.startsWith('..') ? ["must not start with '..'"] : []
@@ -194,14 +198,14 @@ export function checkDns1035Label(name: string): string[] {
   return [...faults, broken(dns1035Rule, ['my-name', 'abc-123'], dns1035)]
 }
 
-/** Finalizers that need no domain before their name. */
+/** Finalizers that are valid without a domain. */
 const standardFinalizers: readonly string[] = ['kubernetes', 'orphan', 'foregroundDeletion']
 
 export const isStandardFinalizer = (name: string): boolean => standardFinalizers.includes(name)
 
 /**
- * Checks a finalizer of a namespace: a qualified name, with a domain unless it is a standard
- * finalizer.
+ * Checks a finalizer of a namespace, which is a qualified name. A domain is required unless it is a
+ * standard finalizer.
  */
 export function checkFinalizerName(name: string): string[] {
   const faults = checkQualifiedName(name)

@@ -1,6 +1,6 @@
 /**
- * Determines which node a user is. Kubelets authenticate as `system:node:<name>` and as members of
- * system:nodes.
+ * Determines which node a user represents. Kubelets authenticate as `system:node:<name>` and as
+ * members of system:nodes.
  */
 import type { User } from './user.ts'
 
@@ -8,8 +8,8 @@ const prefix = 'system:node:'
 const nodesGroup = 'system:nodes'
 
 /**
- * Returns the name of the node, which may be empty, or undefined if the user is not a node. Both
- * the user name and the group are required.
+ * Returns the name of the node, which can be empty, or undefined if the user is not a node. A node
+ * needs both the user name and the group.
  */
 export function nodeNameOf({ name, groups }: User): string | undefined {
   return name.startsWith(prefix) && groups.includes(nodesGroup)

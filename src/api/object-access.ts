@@ -1,6 +1,6 @@
 /**
- * How plugins read other objects: from the cache, and in their latest state before they reject
- * something because of them.
+ * Gives admission plugins access to other objects. They read from the cache, and read the latest
+ * state before they reject a request because of an object.
  */
 import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 import type { Requirement } from './label-selector.ts'
@@ -18,11 +18,11 @@ export type NamespacedName = { readonly namespace: string; readonly name: string
 
 /** A field by which `pick` selects objects without decoding them. */
 export type WantedField = {
-  /** Names that lead to the field. */
+  /** Field names from the root of the object to the field. */
   readonly path: readonly string[]
   /**
    * Returns whether the object is wanted. `json` is the value of the field, or undefined if the
-   * object does not have it.
+   * object does not have the field.
    */
   readonly isWanted: (json: Buffer | undefined) => boolean
   readonly countMax: number
@@ -40,7 +40,7 @@ export type Objects = {
   ) => MaybePromise<KubeObject | undefined>
   /**
    * Returns the objects of a namespace, or of a cluster-scoped resource (''), sorted by name.
-   * Synchronous if they come from the cache.
+   * Synchronous if the objects come from the cache.
    */
   readonly list: (
     resource: ResourceId,
@@ -49,7 +49,7 @@ export type Objects = {
   ) => MaybePromise<readonly KubeObject[]>
   /**
    * Resolves to the first objects of a namespace with a wanted field, in their latest state. Other
-   * objects are not decoded, because they may be large, and many.
+   * objects are not decoded, because there can be many large ones.
    */
   readonly pick: (
     resource: ResourceId,
@@ -58,7 +58,7 @@ export type Objects = {
   ) => Promise<readonly KubeObject[]>
   /**
    * Resolves to the objects of a namespace, or of a cluster-scoped resource (''), from the cache.
-   * Each is decoded when its function is called.
+   * The result has a function for each object, which decodes it.
    */
   readonly select: (
     resource: ResourceId,
@@ -66,9 +66,9 @@ export type Objects = {
     requirements: readonly Requirement[],
   ) => Promise<readonly (() => KubeObject)[]>
   /**
-   * Stores the status that `decide` computes from the current object; undefined changes nothing.
-   * `decide` is called again after a conflict. Resolves to the resourceVersion that the object has
-   * then, or to undefined if it does not exist.
+   * Stores the status that `decide` computes from the current object. If `decide` returns
+   * undefined, nothing is stored. After a conflict, `decide` is called again. Resolves to the
+   * object's new resourceVersion, or to undefined if the object does not exist.
    */
   readonly changeStatus: (
     resource: ResourceId,
@@ -77,7 +77,7 @@ export type Objects = {
   ) => Promise<string | undefined>
 }
 
-/** Reads an object from the cache, or its latest state if the cache does not have it. */
+/** Reads an object from the cache, or from storage if the cache does not contain it. */
 export async function getOrLatest(
   objects: Pick<Objects, 'get'>,
   resource: ResourceId,

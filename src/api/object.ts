@@ -1,6 +1,6 @@
 /**
- * The structure that all Kubernetes objects share. An object from the cache is shared by all
- * readers: copy it, and never change it.
+ * The structure that all Kubernetes objects share. All readers share an object from the cache: copy
+ * it before you change it.
  */
 import { mapEach, once } from '../lib/scheduling/parts.ts'
 
@@ -38,7 +38,7 @@ export type KubeObject = {
 export type Fields = { readonly [field: string]: Json | undefined }
 
 /**
- * Returns whether a value is a number. A bigint stands for an integer that a number cannot
+ * Returns whether a value is a number. A bigint represents an integer that a number cannot
  * represent exactly.
  */
 export const isNumber = (value: Json | undefined): value is number | bigint =>
@@ -47,39 +47,37 @@ export const isNumber = (value: Json | undefined): value is number | bigint =>
 export const isFields = (value: Json | undefined): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Returns the fields of an object, or none for any other value. */
+/** Returns the fields of an object. Any other value has no fields. */
 export const fieldsOf = (value: Json | undefined): Fields => (isFields(value) ? value : {})
 
-/** Returns the items of a list, or none for any other value. */
+/** Returns the items of a list. Any other value has no items. */
 export const listOf = (value: Json | undefined): readonly Json[] =>
   Array.isArray(value) ? value : []
 
 export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
-/** Returns the items of a list of objects, or none for any other value. */
+/** Returns the items of a list of objects. Any other value has no items. */
 export const itemsOf = (list: Json | undefined): readonly Fields[] =>
   Array.isArray(list) ? mapped(list, fieldsOf) : []
 
-/** Returns the strings of a list of strings, or none for any other value. */
+/** Returns the strings of a list of strings. Any other value has no strings. */
 export const textsOf = (list: Json | undefined): readonly string[] =>
   Array.isArray(list) ? mapped(list, textOf) : []
 
-/**
- * Maximum length of a list that is mapped at once. Mapping longer lists can be divided into parts.
- */
+/** Maximum length of a list that is mapped at once. Longer lists can be mapped in parts. */
 const SHORT_LIST_ITEMS = 1000
 
 const mapped = <T>(list: readonly Json[], map: (item: Json) => T): T[] =>
   list.length <= SHORT_LIST_ITEMS ? list.map(map) : mapEach('items of a list', list, map)
 
-/** Returns a number, or zero for any other value, because an absent number is zero to Go. */
+/** Returns a number. Any other value is zero, as an absent number is in Go. */
 export const numberOf = (value: Json | undefined): number =>
   typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : 0
 
-/** Returns the entries of a map from strings to strings, or none for any other value. */
+/** Returns the entries of a map from strings to strings. Any other value has no entries. */
 export function entriesOf(map: Json | undefined): [string, string][] {
   const fields = fieldsOf(map)
-  // Object.entries takes several times as long for many entries.
+  // Object.entries is several times as slow for many entries.
   return mapEach(
     'entries',
     once('keys of entries', () => Object.keys(fields)),
@@ -88,21 +86,21 @@ export function entriesOf(map: Json | undefined): [string, string][] {
 }
 
 /**
- * Drops fields that are undefined, which exactOptionalPropertyTypes distinguishes from absent ones.
- * Returns the same object if there are none.
+ * Removes fields that are undefined, which exactOptionalPropertyTypes distinguishes from absent
+ * ones. Returns the same object if no field is undefined.
  */
 export function present(fields: Fields): Fields {
   for (const name in fields) {
     if (fields[name] === undefined)
-      // limit: the loop ends here
+      // limit: the loop ends here, so the fields are filtered only once
       return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
   }
   return fields
 }
 
 /**
- * Returns whether an object is empty. Takes milliseconds for a large one, because V8 lists all its
- * keys before the loop visits the first.
+ * Returns whether an object has no fields. For a large object this takes milliseconds, because V8
+ * collects all keys before the loop visits the first.
  */
 export function hasNoKeys(fields: Fields): boolean {
   for (const _ in fields) return false
@@ -110,11 +108,11 @@ export function hasNoKeys(fields: Fields): boolean {
 }
 
 export function omit(fields: Fields, ...names: readonly string[]): Fields {
-  // limit: callers name a few fields
+  // limit: callers pass only a few names
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))
 }
 
-/** Returns the object with these managedFields. Undefined removes the field. */
+/** Replaces the managedFields of an object. Undefined removes the field. */
 export function withManagedFields(object: KubeObject, managedFields: Json | undefined): KubeObject {
   const { managedFields: given, ...metadata } = object.metadata
   if (given === managedFields) return object
