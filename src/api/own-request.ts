@@ -1,6 +1,6 @@
 /**
- * Requests of the server to itself, so that its own writes pass through the same chain as those of
- * clients.
+ * Requests that the server sends to itself, so that its own writes pass through the same handlers
+ * as those of clients.
  */
 import { inSlices, Slices } from '../lib/scheduling/slices.ts'
 import { systemTime } from '../lib/time/timers.ts'
@@ -13,8 +13,8 @@ export type OwnRequest = {
   readonly method: string
   readonly path: string
   /**
-   * Body of the request. A buffer is JSON, because callers print a large object themselves, in
-   * parts.
+   * Body of the request. A buffer contains JSON, because callers serialize large objects
+   * themselves, in parts.
    */
   readonly body?: Fields | Buffer
   /** Field manager. Defaults to kube-apiserver. */
@@ -30,13 +30,13 @@ export type OwnRequest = {
 }
 
 /**
- * User agent of the server itself. Its name is the field manager of the server's own writes, as in
- * kube-apiserver.
+ * User agent for the server's own requests. It determines the field manager of the server's own
+ * writes, as in kube-apiserver.
  */
 const userAgent = 'kube-apiserver'
 
 /**
- * Returns the object in the response. Undefined if the response has no body, or one that is
+ * Returns the object in the response. Undefined if the response has no body, or a body that is
  * produced asynchronously.
  */
 export function objectOf(response: ApiResponse): Json | undefined {
@@ -47,13 +47,13 @@ export function objectOf(response: ApiResponse): Json | undefined {
 /** Maximum length of a response that is parsed in one tick of the event loop. */
 const SHORT_BYTES = 64 << 10
 
-/** Like `objectOf`, for lists and objects that can be large. */
+/** Like `objectOf`, for lists and objects that can be large. They are parsed in slices. */
 export async function objectInSlices(response: ApiResponse): Promise<Json | undefined> {
   const bytes = bytesOf(response)
   return bytes === undefined ? undefined : parseInSlices(bytes)
 }
 
-/** Parses JSON that the server has printed for itself. Long JSON is parsed in slices. */
+/** Parses JSON that the server itself has serialized. Long JSON is parsed in slices. */
 export async function parseInSlices(json: Buffer): Promise<Json> {
   if (json.length <= SHORT_BYTES) return parseJson(json)
   return inSlices(
@@ -68,7 +68,7 @@ function bytesOf(response: ApiResponse): Buffer | undefined {
   if (Buffer.isBuffer(body)) return body
   if (!('chunks' in body)) return Buffer.concat(body)
   if (!(Symbol.iterator in body.chunks)) return undefined
-  // The memory of a chunk is reused for the next one.
+  // The memory of a chunk is reused for the next one, so copy each chunk.
   const copies: Buffer[] = []
   for (const chunk of body.chunks) copies.push(Buffer.concat(chunk))
   return Buffer.concat(copies)

@@ -1,8 +1,9 @@
 const STAR = 0x2a
 
 /**
- * Returns the prefix of the paths that a pattern such as `/logs/*` matches: the pattern without the
- * stars at its end. A regular expression would scan a run of stars once for each of them.
+ * Returns the prefix of the paths that a pattern such as `/logs/*` matches: the pattern without
+ * trailing stars. No regular expression is used, because it would scan a run of stars once for each
+ * star.
  */
 export function pathPrefix(pattern: string): string {
   let end = pattern.length

@@ -5,7 +5,7 @@ const podSecurityLevels = ['privileged', 'baseline', 'restricted'] as const
 
 export type PodSecurityLevel = (typeof podSecurityLevels)[number]
 
-/** Minor version of the controls. `latest` has all of them. */
+/** Minor version of the Pod Security Standards. `latest` includes all controls. */
 export type PodSecurityVersion = number | 'latest'
 
 export type LevelVersion = {
@@ -13,7 +13,10 @@ export type LevelVersion = {
   readonly version: PodSecurityVersion
 }
 
-/** Levels below which pods are rejected, recorded in the audit log, and warned about. */
+/**
+ * Minimum levels. Pods below `enforce` are rejected, pods below `audit` are recorded in the audit
+ * log, and pods below `warn` cause a warning.
+ */
 export type PodSecurityPolicy = {
   readonly enforce: LevelVersion
   readonly audit: LevelVersion

@@ -23,7 +23,7 @@ function passed(headers: IncomingHttpHeaders, isIdentityHeader?: IsIdentityHeade
   return Object.keys(headers).filter((name) => Object.hasOwn(own, name))
 }
 
-test('credentials and headers that name a user are not passed on to a backend', () => {
+test('credentials and headers that identify a user are not forwarded to a backend', () => {
   const headers = {
     accept: 'a',
     authorization: 'Bearer t',

@@ -1,12 +1,10 @@
-/** Selects the headers that this server passes on to a backend and back to the client. */
+/** Selects the headers that this server forwards to a backend and back to the client. */
 import { identityHeaderTest } from './identity-headers.ts'
 import { type ApiRequest, elementsOf, type Headers, headerValues } from './request.ts'
 
 type ReceivedHeaders = { readonly [name: string]: string | readonly string[] | undefined }
 
-/**
- * Hop-by-hop headers (RFC 9110, section 7.6.1), and `expect`, to which this server itself responds.
- */
+/** Hop-by-hop headers (RFC 9110, section 7.6.1), and `expect`, which this server handles itself. */
 const hopHeaders: ReadonlySet<string> = new Set([
   'connection',
   'expect',
@@ -20,7 +18,7 @@ const hopHeaders: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** Headers of the CORS policy, which is that of this server and not of the backend. */
+/** CORS headers. This server's CORS policy applies, not that of the backend. */
 const corsHeaders: ReadonlySet<string> = new Set([
   'access-control-allow-credentials',
   'access-control-allow-headers',
@@ -28,13 +26,13 @@ const corsHeaders: ReadonlySet<string> = new Set([
   'access-control-allow-origin',
 ])
 
-/** Returns the headers of a client's request that are passed to the backend. */
+/** Returns the headers of a client's request that are forwarded to the backend. */
 export function requestHeaders({
   headers,
   remoteAddress,
   isIdentityHeader = identityHeaderTest(),
 }: ApiRequest): Headers {
-  // Credentials, and the headers of a front proxy about the user, are meant only for this server.
+  // Credentials and front proxy headers are intended only for this server.
   const isOwn = (name: string): boolean => name === 'authorization' || isIdentityHeader(name)
   const passed = endToEnd(headers, (name) => isOwn(name) || name === 'host' || name.startsWith(':'))
   const protocols = headers['sec-websocket-protocol']
@@ -46,13 +44,13 @@ export function requestHeaders({
   }
 }
 
-/** Returns the headers of the backend's response that are passed to the client. */
+/** Returns the headers of the backend's response that are forwarded to the client. */
 export const answerHeaders = (headers: ReceivedHeaders): Headers =>
   endToEnd(headers, (name) => corsHeaders.has(name))
 
 function endToEnd(headers: ReceivedHeaders, isOwn: (name: string) => boolean): Headers {
   const named = new Set(tokensOf(headers['connection']))
-  // A header may be named `constructor`, or `__proto__`.
+  // A header can be named `constructor` or `__proto__`, so the object has no prototype.
   const passed: { [name: string]: string | readonly string[] } = Object.create(null)
   for (const name in headers) {
     const value = headers[name]
@@ -62,7 +60,9 @@ function endToEnd(headers: ReceivedHeaders, isOwn: (name: string) => boolean): H
   return passed
 }
 
-/** Removes the bearer token that a browser sends for a WebSocket as a subprotocol. */
+/**
+ * Removes the bearer token from a list of WebSocket subprotocols. Browsers send the token there.
+ */
 function withoutToken(protocols: string): string {
   return elementsOf(protocols)
     .filter((protocol) => !protocol.startsWith('base64url.bearer.authorization.k8s.io.'))
@@ -70,8 +70,9 @@ function withoutToken(protocols: string): string {
 }
 
 /**
- * Returns whether a request without a body may be sent again if its connection is lost before there
- * is a response. As in Go's client, the idempotency keys say that sending it twice is safe.
+ * Returns whether a request without a body can be resent if its connection is lost before a
+ * response arrives. As in Go's HTTP client, a header with an idempotency key means that the request
+ * can safely be sent twice.
  */
 export const isReplayable = ({
   method,
@@ -87,16 +88,16 @@ export const isReplayable = ({
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
 /**
- * Returns whether the connection of a request should switch to another protocol. Requests for
- * unknown protocols are served over HTTP.
+ * Returns whether a request asks to switch its connection to another protocol. If the protocol is
+ * unknown, the request is served over HTTP.
  */
 export const isUpgrade = ({ headers }: Pick<ApiRequest, 'headers'>): boolean =>
   tokensOf(headers.connection).includes('upgrade') && isKnownProtocol(headers.upgrade)
 
-/** Returns whether connections can switch to the protocol. */
+/** Returns whether the server can switch a connection to the protocol. */
 export const isKnownProtocol = (protocol = ''): boolean =>
   /^(websocket|spdy\/3\.1)$/i.test(protocol)
 
-/** Returns the lower-case tokens of a header that may consist of several lines. */
+/** Returns the tokens of a header in lower case. The header can consist of several lines. */
 const tokensOf = (header: string | readonly string[] = ''): string[] =>
   elementsOf((typeof header === 'string' ? header : header.join(',')).toLowerCase())

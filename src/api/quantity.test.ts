@@ -31,11 +31,11 @@ const forms: readonly (readonly [string, string])[] = [
   ['9223372036854775808', '9223372036854775808'],
   ['123456789012345678901234567890', '123456789012345678901234567890'],
 ]
-test('quantities are written in canonical form', () => {
+test('quantities are formatted in canonical form', () => {
   for (const [given, text] of forms) assert.deepEqual(canonicalQuantity(given), { text }, given)
 })
 
-test('a text that is not a quantity is rejected', () => {
+test('a string that is not a quantity is rejected', () => {
   const fault =
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
   for (const given of ['', 'abc', '1Xi', 'true', '{}', '1.2.3'])
@@ -49,7 +49,7 @@ test('a text that is not a quantity is rejected', () => {
   }
 })
 
-test('amounts of resource lists are rounded up to a thousandth', () => {
+test('quantities in resource lists are rounded up to a multiple of one thousandth', () => {
   const rounded = [
     ['1n', '1m'],
     ['100u', '1m'],
@@ -60,7 +60,7 @@ test('amounts of resource lists are rounded up to a thousandth', () => {
   for (const [given, text] of rounded) assert.equal(roundToMilli(given), text)
 })
 
-test('the canonical form is kept', () => {
+test('a quantity in canonical form does not change', () => {
   const suffix = fc.constantFrom('', 'm', 'k', 'M', 'G', 'Ki', 'Mi', 'Gi', 'e3', 'e-3', 'u')
   fc.assert(
     fc.property(fc.integer({ min: -1e9, max: 1e9 }), suffix, (digits, end) => {
@@ -71,7 +71,7 @@ test('the canonical form is kept', () => {
   )
 })
 
-test('a quantity without digits is zero, and errors have the texts of kube-apiserver', () => {
+test('a quantity without digits is zero, and errors have the messages of kube-apiserver', () => {
   for (const text of ['k', 'm', '.', '-', '+', 'Ki', 'e3', '-k', '+.m', '-0', '+0', '0.']) {
     assert.deepEqual(canonicalQuantity(text), { text: '0' }, text)
   }
@@ -82,19 +82,19 @@ test('a quantity without digits is zero, and errors have the texts of kube-apise
     assert.ok('fault' in canonicalQuantity(text), text)
 })
 
-test('dots, plus signs and leading zeros are kept where the rest is canonical', () => {
+test('dots, plus signs and leading zeros are preserved if the rest is canonical', () => {
   for (const text of ['5.k', '+5.k', '5.Ki', '5.e3', '1e+3', '1e03', '1E+3']) {
     assert.deepEqual(canonicalQuantity(text), { text }, text)
   }
 })
 
-test('amounts with binary suffixes are capped at the largest int64', () => {
+test('quantities with binary suffixes are capped at the largest int64', () => {
   for (const text of ['8Ei', '16Ei', '9223372036854775807Ki', '999999999999999Ti']) {
     assert.deepEqual(canonicalQuantity(text), { text: '9223372036854775807' }, text)
   }
 })
 
-test('a canonical text can be parsed again, or the quantity is rejected', () => {
+test('a canonical form can be parsed again, or the quantity is rejected', () => {
   for (const digits of [990, 996, 997, 998, 999, 1000]) {
     for (const end of ['', '.5', 'k', 'Ki', 'e1', 'e-3', '.000000001']) {
       const once = canonicalQuantity(`${'1'.repeat(digits)}${end}`)

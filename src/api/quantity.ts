@@ -3,7 +3,7 @@
  * canonical form: an integer with the largest suffix of the same family that leaves no fraction.
  */
 
-/** Grammar of quantities. The integer or the fraction may be empty. */
+/** Grammar of quantities. The integer or the fraction can be empty. */
 const form = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*)([+-]?[0-9]*)$/
 const quantityFault =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
@@ -25,7 +25,7 @@ const decimalSuffixes: readonly (readonly [string, number])[] = [
 /** Suffixes of powers of 1024. */
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const
 
-/** Exponent of the highest precision. More exact values are rounded up. */
+/** Exponent of the highest precision. Values with a higher precision are rounded up. */
 const NANO_EXPONENT = -9
 
 type Format = 'decimal' | 'binary' | 'exponent'
@@ -35,8 +35,8 @@ export type Quantity = { readonly nanos: bigint; readonly format: Format }
 export type ParsedQuantity = { readonly text: string } | { readonly fault: string }
 
 /**
- * Returns the canonical text. A text that differs from it only in plus signs, leading zeros or a
- * trailing dot is kept.
+ * Returns the canonical form. A quantity that differs from it only in plus signs, leading zeros or
+ * a trailing dot is returned unchanged.
  */
 export function canonicalQuantity(given: string): ParsedQuantity {
   const text = given.trim()
@@ -44,7 +44,7 @@ export function canonicalQuantity(given: string): ParsedQuantity {
   const quantity = parseQuantity(text)
   if ('fault' in quantity) return quantity
   const canonical = printQuantity(quantity)
-  // The stored text must be parseable again.
+  // The canonical form is stored, so it must be parseable again.
   if (canonical.length > CHARACTERS_MAX) return { fault: quantityFault }
   if (quantity.nanos === 0n) return { text: canonical }
   const stripped = text
@@ -55,7 +55,10 @@ export function canonicalQuantity(given: string): ParsedQuantity {
   return { text: stripped === canonical ? text : canonical }
 }
 
-/** Returns true for small integers with a short suffix, which are mostly canonical already. */
+/**
+ * Returns whether a quantity is a small integer with a short suffix. These are usually canonical
+ * already.
+ */
 function isPlain(text: string): boolean {
   const [, digits = '', suffix = ''] = /^([1-9][0-9]{0,11})(Ki|Mi|Gi|m|k|M|G)?$/.exec(text) ?? []
   if (digits === '') return false
@@ -63,8 +66,8 @@ function isPlain(text: string): boolean {
 }
 
 /**
- * Maximum length of a quantity, far above any real amount. Parsing the digits of a text of a
- * megabyte would take seconds.
+ * Maximum length of a quantity, far above that of any real quantity. Parsing a megabyte of digits
+ * would take seconds.
  */
 const CHARACTERS_MAX = 1000
 
@@ -82,7 +85,7 @@ const commonUnits: { readonly [suffix: string]: bigint } = {
   Ti: 10n ** 9n * 1024n ** 4n,
 }
 
-/** Parses nearly all quantities in practice, faster than `parseAny`. */
+/** Parses the most common forms faster than `parseAny`. Undefined for other forms. */
 function parseCommon(text: string): Quantity | undefined {
   const match = commonForm.exec(text)
   if (match === null) return undefined
@@ -93,7 +96,7 @@ function parseCommon(text: string): Quantity | undefined {
   return { nanos: capped(BigInt(digits) * unit, format), format }
 }
 
-/** Maximum of amounts with a binary suffix. kube-apiserver caps them at the largest int64. */
+/** Maximum of quantities with a binary suffix. kube-apiserver caps them at the largest int64. */
 const BINARY_NANOS_MAX = (2n ** 63n - 1n) * 10n ** 9n
 
 const capped = (nanos: bigint, format: Format): bigint =>
@@ -136,12 +139,12 @@ function readSuffix(
   return decimal === undefined ? undefined : { format: 'decimal', power: decimal[1] }
 }
 
-/** Maximum exponent, larger than that of any real amount. */
+/** Maximum exponent, larger than that of any real quantity. */
 const EXPONENT_MAX = 400
 
 /**
  * Multiplies by a power of ten, and rounds a fraction away from zero. Exponents are capped, because
- * the value does not matter beyond any real amount.
+ * no real quantity is that large.
  */
 function scale(digits: bigint, exponent: number): bigint {
   if (exponent >= 0) return digits * 10n ** BigInt(Math.min(exponent, EXPONENT_MAX))
@@ -180,13 +183,13 @@ function printDecimal(nanos: bigint, format: Format): string {
   return `${value}${suffix}`
 }
 
-/** Returns the amount in billionths, or 0 if the text is not a quantity. */
+/** Returns the quantity in billionths, or 0 if the string is not a quantity. */
 export function nanosOf(text: string): bigint {
   const quantity = parseQuantity(text)
   return 'fault' in quantity ? 0n : quantity.nanos
 }
 
-/** Rounds up to a thousandth, the precision of resource lists. */
+/** Rounds a quantity up to a multiple of one thousandth, the precision of resource lists. */
 export function roundToMilli(text: string): string {
   const quantity = parseQuantity(text)
   if ('fault' in quantity || quantity.nanos % 1_000_000n === 0n) return text
@@ -197,13 +200,13 @@ export function roundToMilli(text: string): string {
 }
 
 /**
- * Returns a negative number, zero or a positive number if `one` is less than, equal to or more than
- * `other`.
+ * Returns a negative number if `one` is less than `other`, zero if they are equal, and a positive
+ * number if `one` is greater.
  */
 export const compareQuantities = (one: Quantity, other: Quantity): number =>
   one.nanos < other.nanos ? -1 : one.nanos > other.nanos ? 1 : 0
 
-/** Adds two quantities. The sum has the format of `one`, unless that is zero. */
+/** Adds two quantities. The sum has the format of `one`, unless `one` is zero. */
 export function addQuantities(one: Quantity, other: Quantity): Quantity {
   return { nanos: one.nanos + other.nanos, format: one.nanos === 0n ? other.format : one.format }
 }

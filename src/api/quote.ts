@@ -1,6 +1,6 @@
 /**
- * Short escapes. Messages of the API quote strings as Go's %q does, and clients compare these
- * texts.
+ * Escape sequences of one letter. API messages quote strings like Go's %q, and clients compare
+ * these messages.
  */
 const namedEscapes: { readonly [character: string]: string } = {
   '\u0007': '\\a',
@@ -14,7 +14,7 @@ const namedEscapes: { readonly [character: string]: string } = {
   '\\': '\\\\',
 }
 
-/** Escapes of ASCII characters, by code. */
+/** Escape sequences of ASCII characters, by character code. */
 const escapes: readonly (string | undefined)[] = Array.from({ length: 0x80 }, (_, code) => {
   const character = String.fromCharCode(code)
   const isPrintable = code >= 0x20 && code < 0x7f
@@ -26,21 +26,21 @@ const escapes: readonly (string | undefined)[] = Array.from({ length: 0x80 }, (_
 
 /**
  * Printable characters beyond ASCII: letters, marks, numbers, punctuation and symbols. At most 100
- * are matched at a time, because V8 interprets the first execution of a regular expression and
- * compiles it for later ones, which take a third of the time.
+ * characters are matched at a time, because V8 interprets the first execution of a regular
+ * expression. It compiles the expression for later executions, which take a third of the time.
  */
 const printed = /[[\p{L}\p{M}\p{N}\p{P}\p{S}]--[\0-\x7f]]{1,100}/vy
 
 /**
- * Maximum length of a text that is not first tested for characters to escape. Most longer texts
- * have none.
+ * Maximum length of a string that is escaped without first testing whether it needs escaping. Most
+ * longer strings do not need it.
  */
 const SHORT_CHARACTERS = 64
 const plain = /^[ !#-[\]-~]*$/
 
 /**
- * Quotes a text as Go's %q does. Linear in the length, because a text may be megabytes of
- * characters to escape.
+ * Quotes a string like Go's %q. Takes linear time, because a string can consist of megabytes of
+ * characters that need escaping.
  */
 export function quote(text: string): string {
   if (text.length > SHORT_CHARACTERS && plain.test(text)) return `"${text}"`
@@ -65,7 +65,10 @@ export function quote(text: string): string {
   return pieces.join('')
 }
 
-/** Returns the end of the run of printable characters, or `at` if there is none. */
+/**
+ * Returns the end of the run of printable characters that begins at `at`. Returns `at` if there is
+ * no printable character.
+ */
 function endOfPrinted(text: string, at: number): number {
   printed.lastIndex = at
   return printed.test(text) ? printed.lastIndex : at

@@ -1,6 +1,6 @@
 /**
  * Requests and responses as plain values. `net/http/` creates requests from sockets and writes
- * responses to them. The layers between do not depend on the version of HTTP.
+ * responses to sockets. The layers between them do not depend on the HTTP version.
  */
 import type { X509Certificate } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -13,9 +13,9 @@ import type { User } from './user.ts'
 
 export type ApiRequest = {
   readonly method: string
-  /** Path, percent-decoded but not normalized: `//` and `..` are kept. */
+  /** Path, percent-decoded but not normalized: `//` and `..` are preserved. */
   readonly path: string
-  /** Path as the client sent it. Absent if it is the same, and in the server's own requests. */
+  /** Path as the client sent it. Absent if it equals `path`, and in the server's own requests. */
   readonly rawPath?: string | undefined
   readonly query: URLSearchParams
   /**
@@ -24,25 +24,23 @@ export type ApiRequest = {
    */
   readonly rawQuery?: string
   readonly headers: IncomingHttpHeaders
-  /** Whether CBOR is enabled (gate CBORServingAndStorage). Defaults to false. */
+  /** Whether CBOR is enabled (feature gate CBORServingAndStorage). Defaults to false. */
   readonly takesCbor?: boolean
   /**
-   * Returns whether a header names a user. Such headers are not passed on to other servers. Absent
-   * in the server's own requests.
+   * Returns whether a header identifies a user. These headers are not forwarded to other servers.
+   * Absent in the server's own requests.
    */
   readonly isIdentityHeader?: IsIdentityHeader | undefined
-  /**
-   * Whether the request has a body. Over HTTP/2, a body that was begun may turn out to be empty.
-   */
+  /** Whether the request has a body. Over HTTP/2, the body can still turn out to be empty. */
   readonly hasBody: boolean
   /**
-   * Reads the whole body, which is empty if there is none. Fails with an ApiError if it exceeds the
-   * server's limit.
+   * Reads the whole body, which is empty if the request has no body. Fails with an ApiError if the
+   * body exceeds the server's limit.
    */
   readonly body: () => Promise<Buffer>
   /**
-   * Streams the body, whatever its length, instead of `body`. The promises of `take` cause
-   * backpressure and must never reject. Fails if the client disconnects before the end.
+   * Streams a body of any length, instead of `body`. Reading pauses while a promise of `take` is
+   * pending. These promises must never reject. Fails if the client disconnects before the end.
    */
   readonly pipeBody: (take: (chunk: Buffer) => MaybePromise<void>) => Promise<void>
   /**
@@ -51,28 +49,28 @@ export type ApiRequest = {
    */
   readonly signal: AbortSignal
   /**
-   * Sets the listener that is called when `signal` would be aborted, and costs less than a signal.
-   * Undefined removes it. Absent in the server's own requests.
+   * Sets a listener that is called when `signal` would be aborted. A listener costs less than a
+   * signal. Undefined removes the listener. Absent in the server's own requests.
    */
   readonly onGone?: (listener: (() => void) | undefined) => void
-  /** Address of the peer. Empty if the connection is already closed. */
+  /** IP address of the client. Empty if the connection is already closed. */
   readonly remoteAddress: string
-  /** Port of the peer. Absent in the server's own requests. */
+  /** Port of the client. Absent in the server's own requests. */
   readonly remotePort?: number
   readonly protocol?: 'HTTP/1.1' | 'HTTP/2.0'
   /**
-   * Charges the memory that this request holds to its sender. Called when the sender is known.
+   * Attributes the memory that this request uses to its sender. Called when the sender is known.
    * Absent in the server's own requests.
    */
   readonly heldBy?: (holder: Holder) => void
   /**
-   * Reserves memory that the server may hold for its clients, until the response is complete.
-   * Returns false if there is no room. Absent in the server's own requests.
+   * Reserves memory for the request until the response is complete. Returns false if the server's
+   * limit for memory used by requests is reached. Absent in the server's own requests.
    */
   readonly hold?: (bytes: number) => boolean
   /**
-   * Like `hold`, for an object that is not available in pieces, so that it may exceed the share of
-   * one client.
+   * Like `hold`, but can exceed the share of one client. For objects that are not available in
+   * pieces.
    */
   readonly holdObject?: (bytes: number) => boolean
   /** Identifies the connection. Absent in the server's own requests. */
@@ -87,15 +85,15 @@ export type ApiRequest = {
 export type PeerCertificate = {
   readonly certificate: X509Certificate
   /**
-   * Whether OpenSSL found a valid chain, for clientAuth, to one of the client CAs when the
-   * connection was established.
+   * Whether OpenSSL found a valid chain to one of the client CAs, with the usage clientAuth, when
+   * the connection was established.
    */
   readonly isVerified: boolean
-  /** OpenSSL's reason, if the certificate is not verified. */
+  /** OpenSSL's error if the certificate is not verified. */
   readonly fault?: string
   /**
-   * Present if the client CAs have changed since. OpenSSL's result says nothing about the current
-   * ones.
+   * Present if the client CAs have changed since the connection was established. OpenSSL's result
+   * then does not apply to the current CAs.
    */
   readonly isOutdated?: true
 }
@@ -104,71 +102,71 @@ export type Headers = { readonly [name: string]: string | readonly string[] }
 
 /** A body that is produced while it is sent, so that it is never in memory as a whole. */
 export type LazyBody = {
-  /** Called if the body is not sent at all. */
+  /** Called if the body is not sent. */
   readonly close?: () => void
   /** Number of bytes of all chunks together. */
   readonly length: number
-  /** Bytes that the body keeps in memory until it is sent, unless they are in the cache. */
+  /** Bytes of memory that the body uses until it is sent. Bytes in the cache do not count. */
   readonly heldBytes?: number
-  /** Whether the body comes from another server, which may cut it off. */
+  /** Whether the body comes from another server, which might end it early. */
   readonly isRelayed?: boolean
   /**
-   * Returns a tag that identifies the bytes (a list at a revision, in a representation). Bodies
-   * with the same tag are compressed once for all clients.
+   * Returns a tag that identifies the content of the body: a list, its revision and its
+   * representation. Bodies with the same tag are compressed once for all clients.
    */
   readonly tag?: () => string
   /**
-   * Chunks of the body. The next one is pulled only when the socket has taken those before, so its
-   * memory may be reused. The buffers of a chunk are written together. Chunks of 64 KB in one
-   * buffer are the cheapest.
+   * Chunks of the body. The next chunk is pulled only after the socket has accepted the previous
+   * one, so its memory can be reused. The buffers of a chunk are written together. One buffer of 64
+   * KB per chunk costs the least.
    */
   readonly chunks: Iterable<readonly Buffer[]> | AsyncIterable<readonly Buffer[]>
 }
 
 /**
- * A stream that is pulled without a promise for each of its parts, because there are many watches
- * with many events.
+ * A stream whose parts are pulled without promises, because there can be many watches with many
+ * events.
  */
 export type FrameSource = {
   /**
-   * Returns the frames available now, which are written together. An empty list means that the
-   * caller waits for `onReady`. Undefined is the end. The next call may reuse the memory, so a
-   * caller that keeps a frame for longer copies it.
+   * Returns the frames that are available now, which are written together. If the list is empty,
+   * the caller waits for `onReady`. Undefined marks the end. The next call can reuse the memory, so
+   * a caller that retains a frame must copy it.
    */
   readonly take: () => readonly Buffer[] | undefined
-  /** Calls back once, asynchronously, when there is something to take or the stream has ended. */
+  /** Calls back once, asynchronously, when frames are available or the stream has ended. */
   readonly onReady: (ready: () => void) => void
   /**
-   * Ends the stream soon, because the client has disconnected or the server stops. May be called
-   * more than once.
+   * Ends the stream soon, because the client has disconnected or the server is shutting down. Can
+   * be called more than once.
    */
   readonly close: () => void
 }
 
-/** A slot in the limit of requests in flight. It is released once. */
+/** A slot of the limit on requests in flight. It is released only once. */
 export interface InFlightSlot {
   readonly leave: () => void
   /**
-   * Releases the part of the slot that stands for work, because the client reads so slowly that its
-   * response costs the server next to no work. Further calls have no effect.
+   * Releases the part of the slot that stands for CPU work, because the client reads its response
+   * so slowly that the server has almost nothing to do. Further calls have no effect.
    */
   readonly stall?: () => void
 }
 
 /**
- * Maximum length of a short body. It needs so little memory that nothing waits until its client has
- * read it.
+ * Maximum length of a short body. A short body uses so little memory that the server does not wait
+ * until the client has read it.
  */
 export const SHORT_BODY_BYTES_MAX = 64 * 1024
 
 export type ApiResponse = {
-  /** Whether the client was not authenticated. Its connection then gets stricter limits. */
+  /** Whether the client was not authenticated. Stricter limits then apply to its connection. */
   readonly isUnauthenticated?: boolean
-  /** Whether the connection takes no further requests: `connection: close`, or GOAWAY. */
+  /** Whether the connection accepts no further requests: `connection: close`, or GOAWAY. */
   readonly endsConnection?: boolean
   /**
-   * Slot of a response that occupies memory until it is written. The writer releases it when the
-   * client has received the response or disconnected.
+   * Slot for a response that uses memory until it is written. The writer releases the slot when the
+   * client has received the response or has disconnected.
    */
   readonly place?: InFlightSlot | undefined
 } & (
@@ -176,13 +174,13 @@ export type ApiResponse = {
       readonly status: number
       readonly headers: Headers
       /**
-       * Body of the response. Several buffers are one body. They may be shared with other
+       * Body of the response. Several buffers form one body. They can be shared with other
        * responses, and are never changed.
        */
       readonly body: Buffer | readonly Buffer[] | LazyBody
-      /** Whether the body is sent as it is, even if the client accepts gzip. */
+      /** Whether the body is sent without compression, even if the client accepts gzip. */
       readonly isEncoded?: boolean
-      /** Status object in the body, if it is one. */
+      /** The Status object, if the body contains one. */
       readonly shownStatus?: Status
     }
   | {
@@ -198,25 +196,23 @@ export type ApiResponse = {
       readonly status: number
       readonly headers: Headers
       /**
-       * Frames that are sent no faster than the client reads. As for `stream`, the headers are sent
-       * at once.
+       * Frames that are sent no faster than the client reads. As with `stream`, the headers are
+       * sent at once.
        */
       readonly frames: FrameSource
       /**
-       * Whether the stream ends by itself, so that a server that stops waits for it. Absent for a
-       * watch.
+       * Whether the stream ends by itself, so that the server waits for it during shutdown. Absent
+       * for a watch.
        */
       readonly isFinite?: boolean
-      /**
-       * Returns headers that follow the frames, when these have ended. Undefined if there are none.
-       */
+      /** Returns the trailers, after the frames have ended. Undefined if there are no trailers. */
       readonly trailers?: () => Headers | undefined
       /**
-       * Bytes that the stream holds while its client does not read. Absent if it holds next to
-       * nothing.
+       * Bytes of memory that the stream uses while its client does not read. Absent if the stream
+       * uses next to none.
        */
       readonly heldBytes?: number
-      /** Whether the stream comes from another server, which may cut it off. */
+      /** Whether the stream comes from another server, which might end it early. */
       readonly isRelayed?: boolean
     }
   | {
@@ -229,22 +225,23 @@ export type ApiResponse = {
        */
       readonly tunnel: (connection: Duplex) => void
       /**
-       * Ends a watch with the messages of its protocol. Absent if the connection is cut instead.
+       * Ends a watch with the closing messages of its protocol. If absent, the connection is closed
+       * abruptly.
        */
       readonly close?: () => void
     }
 )
 
 /**
- * Handles a request. One with `ownUser` is a request of the server to itself, which is not
- * authenticated. The listener never sets `ownUser`.
+ * Handles a request. With `ownUser`, the request is one that the server sends to itself, and is not
+ * authenticated. The HTTP listener never sets `ownUser`.
  */
 export type Handler = (request: ApiRequest, ownUser?: User) => Promise<ApiResponse>
 
 /**
- * Returns the first value of a header that may have been sent more than once. Node decodes headers
- * as Latin-1, so values that may contain more than ASCII (names of users, agents) have to go
- * through `utf8Header`.
+ * Returns the first value of a header that might have been sent more than once. Node decodes
+ * headers as Latin-1, so use `utf8Header` for values that can contain other characters (user names,
+ * user agents).
  */
 export function firstHeader(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name]
@@ -252,8 +249,8 @@ export function firstHeader(headers: IncomingHttpHeaders, name: string): string 
 }
 
 /**
- * Maximum numbers of elements of a header and of parameters of an element, more than any client
- * sends. A header of 1 MB may contain half a million.
+ * Maximum number of elements in a header, and of parameters in an element. No client sends that
+ * many, but a header of 1 MB could contain half a million.
  */
 const ELEMENTS_MAX = 500
 const PARAMETERS_MAX = 100
@@ -265,7 +262,7 @@ const PARAMETERS_MAX = 100
 export const elementsOf = (header: string): string[] =>
   header.split(',', ELEMENTS_MAX).map((element) => element.trim())
 
-/** Returns the value of an element and its parameters, such as `text/plain` and `q=1`. */
+/** Splits an element into its value and its parameters, such as `text/plain` and `q=1`. */
 export const parametersOf = (element: string): string[] =>
   element.split(';', PARAMETERS_MAX).map((parameter) => parameter.trim())
 
@@ -278,8 +275,8 @@ export function utf8Header(value: string): string {
 const isWhiteSpace = (code: number): boolean => code === 0x20 || (code >= 0x09 && code <= 0x0d)
 
 /**
- * Removes ASCII white space at both ends. `trim` also removes U+00A0, which may be the last byte of
- * a letter in a header decoded as Latin-1: two users would have the same name.
+ * Removes ASCII white space at both ends. `trim` would also remove U+00A0, which can be the last
+ * byte of a letter in a header decoded as Latin-1. Two users would then have the same name.
  */
 export function trimWhiteSpace(value: string): string {
   let [start, end] = [0, value.length]
@@ -289,7 +286,7 @@ export function trimWhiteSpace(value: string): string {
 }
 
 /**
- * Returns the lines of a header whose lines are kept apart. Each is one value, even if it contains
+ * Returns the lines of a header without joining them. Each line is one value, even if it contains
  * commas.
  */
 export function headerValues(headers: IncomingHttpHeaders, name: string): string[] {
@@ -299,8 +296,8 @@ export function headerValues(headers: IncomingHttpHeaders, name: string): string
 }
 
 /**
- * Decodes the end of a header's name that is a percent-encoded key. A key that cannot be decoded is
- * kept as it is.
+ * Decodes the end of a header's name, which is a percent-encoded key. A key that cannot be decoded
+ * is returned unchanged.
  */
 export function decodeHeaderKey(key: string): string {
   try {

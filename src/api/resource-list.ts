@@ -1,5 +1,5 @@
 /**
- * Resource lists: amounts by the name of the resource, such as `{ cpu: '500m', memory: '1Gi' }`.
+ * Resource lists: quantities by the name of the resource, such as `{ cpu: '500m', memory: '1Gi' }`.
  */
 import { eachItem, eachKey, everyItem, isDivided, once } from '../lib/scheduling/parts.ts'
 import { fieldsOf, type Json, textOf } from './object.ts'
@@ -14,7 +14,7 @@ import {
 export type ResourceList = ReadonlyMap<string, Quantity>
 
 /**
- * Reads a resource list. Invalid quantities are left out, because validation rejects them. Can be
+ * Parses a resource list. Invalid quantities are left out, because validation rejects them. Can be
  * divided into parts.
  */
 export function readResourceList(list: Json | undefined): ResourceList {
@@ -28,7 +28,7 @@ export function readResourceList(list: Json | undefined): ResourceList {
 
 const newAmounts = (): Map<string, Quantity> => new Map()
 
-/** Prints a resource list. Can be divided into parts. */
+/** Formats a resource list. Can be divided into parts. */
 export function printResourceList(list: ResourceList): { readonly [name: string]: string } {
   if (!isDivided())
     return Object.fromEntries([...list].map(([name, amount]) => [name, printQuantity(amount)]))
@@ -46,7 +46,7 @@ export function sum(lists: readonly ResourceList[]): ResourceList {
   return merge(lists, addQuantities)
 }
 
-/** Returns the largest amount of each resource. */
+/** Returns the largest quantity of each resource. */
 export function largest(lists: readonly ResourceList[]): ResourceList {
   return merge(lists, (one, other) => (compareQuantities(one, other) >= 0 ? one : other))
 }
@@ -65,7 +65,7 @@ function merge(
   return all
 }
 
-/** Returns whether two lists have the same amounts. Can be divided into parts. */
+/** Returns whether two lists have the same quantities. Can be divided into parts. */
 export function isSameList(one: ResourceList, other: ResourceList): boolean {
   if (one.size !== other.size) return false
   const entries = once('amounts to compare', () => [...one])

@@ -38,7 +38,7 @@ for (const [selector, isSelected] of selections) {
   })
 }
 
-test('a label named like a method of Object is absent', () => {
+test('a label selector does not match a method of Object as a label', () => {
   assert.equal(matchesLabels(parseLabelSelector('constructor'), labels), false)
 })
 
@@ -61,7 +61,7 @@ for (const [selector, message] of refusals) {
 
 const term = (field: string, isEqual: boolean, value: string) => ({ field, isEqual, value })
 
-test('field selectors are parsed, and invalid ones are rejected', () => {
+test('valid field selectors are parsed, and invalid ones are rejected', () => {
   assert.deepEqual(parseFieldSelector(''), [])
   assert.deepEqual(parseFieldSelector('metadata.name=a,,b!=c,d==e,='), [
     term('metadata.name', true, 'a'),

@@ -1,17 +1,17 @@
 /**
- * Semantic versions (semver.org), parsed as strictly as in the library that kube-apiserver uses,
- * with its error texts.
+ * Semantic versions (semver.org). Parsing is as strict as in the library that kube-apiserver uses,
+ * and has the same error messages.
  */
 import { quote } from './quote.ts'
 
 export type Semver = { readonly numbers: readonly bigint[]; readonly pre: readonly string[] }
 
-/** Maximum length of a version, longer than any real one. */
+/** Maximum length of a version, longer than that of any real version. */
 const TEXT_CHARACTERS_MAX = 256
 
 /**
- * Parses a version. The error texts are those of kube-apiserver's library, except for the limit of
- * the length.
+ * Parses a version. The error messages are those of kube-apiserver's library, except for a version
+ * that is too long.
  */
 export function parseSemver(text: string): Semver | { readonly fault: string } {
   if (text === '') return { fault: 'Version string empty' }
@@ -62,7 +62,10 @@ function buildFault(part: string): string | undefined {
     : undefined
 }
 
-/** Compares two versions for sorting. Returns a negative number, zero or a positive number. */
+/**
+ * Compares two versions. Returns a negative number, zero or a positive number, as sort functions
+ * expect.
+ */
 export function compareSemver(one: Semver, other: Semver): number {
   for (const [at, number] of one.numbers.entries()) {
     const wanted = other.numbers[at] ?? 0n
@@ -79,7 +82,10 @@ export function compareSemver(one: Semver, other: Semver): number {
   return one.pre.length < other.pre.length ? -1 : 0
 }
 
-/** Compares identifiers. Numeric ones have lower precedence than alphanumeric ones. */
+/**
+ * Compares two identifiers of a pre-release. Numeric identifiers have lower precedence than
+ * alphanumeric ones.
+ */
 function comparePart(one: string, other: string): number {
   const [isNumber, isOtherNumber] = [/^\d+$/.test(one), /^\d+$/.test(other)]
   if (isNumber !== isOtherNumber) return isNumber ? -1 : 1

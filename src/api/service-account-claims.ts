@@ -4,7 +4,7 @@ export type ObjectClaim = { readonly name: string; readonly uid: string }
 
 export type ServiceAccountClaims = {
   readonly aud: readonly string[]
-  /** Expiry in seconds since 1970, like all times here. */
+  /** Expiry in seconds since 1970. All times in the claims have this unit. */
   readonly exp: number
   readonly iat: number
   readonly iss: string
@@ -15,7 +15,7 @@ export type ServiceAccountClaims = {
     readonly pod?: ObjectClaim
     readonly secret?: ObjectClaim
     readonly serviceaccount: ObjectClaim
-    /** Time after which the client should have replaced the token with a newer one. */
+    /** Time by which the client should have replaced the token with a newer one. */
     readonly warnafter?: number
   }
   readonly nbf: number

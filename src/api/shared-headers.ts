@@ -1,10 +1,10 @@
 /**
- * Caches facts about headers that are read again and again. All requests of an HTTP/2 connection
+ * Caches values derived from headers that are read repeatedly. All requests of an HTTP/2 connection
  * with the same headers share one frozen object.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Caches the result for headers that cannot change, for as long as they exist. */
+/** Caches the result for frozen headers, for as long as they exist. */
 export function ofSharedHeaders<T>(
   read: (headers: IncomingHttpHeaders) => T,
 ): (headers: IncomingHttpHeaders) => T {

@@ -1,13 +1,13 @@
 /**
- * A span of a trace: the time that some work took, and attributes that describe the work. Only
- * traced requests have spans (src/request/tracing).
+ * A span of a trace: the duration of some work, and attributes that describe the work. Only traced
+ * requests have spans (src/request/tracing).
  */
 import { messageOf } from '../lib/errors.ts'
 
 export type SpanAttributes = { readonly [name: string]: string | number | boolean }
 
 export type SpanOptions = {
-  /** Kind of the span. `client` is a call of another program. */
+  /** Kind of the span. `client` is a call to another program. */
   readonly kind?: 'internal' | 'client'
   readonly attributes?: SpanAttributes
   /** Start on the monotonic clock. Defaults to now. */
@@ -15,17 +15,17 @@ export type SpanOptions = {
 }
 
 export interface Span {
-  /** Headers that propagate the trace to another program: W3C Trace Context. */
+  /** Headers that propagate the trace to another program, in the format W3C Trace Context. */
   readonly headers: Readonly<Record<string, string>>
   child(name: string, options?: SpanOptions): Span
   set(attributes: SpanAttributes): void
-  /** Runs work as a part of the span, including its requests to etcd. */
+  /** Runs work as a part of the span, including the etcd requests of the work. */
   run<T>(work: () => T): T
-  /** Ends the span. `error` says why the work failed. */
+  /** Ends the span. `error` is the reason why the work failed. */
   end(options?: { readonly error?: string | undefined; readonly endMs?: number }): void
 }
 
-/** Runs work in a child span of `parent`, if the request is traced. */
+/** Runs work in a child span of `parent`. Without a parent, runs the work alone. */
 export function inSpan<T>(
   parent: Span | undefined,
   name: string,
@@ -37,7 +37,7 @@ export function inSpan<T>(
     : within(parent.child(name, { attributes: attributes() }), work)
 }
 
-/** Runs work in the span, and ends the span with the work. */
+/** Runs work in the span, and ends the span when the work ends. */
 export async function within<T>(span: Span, work: () => Promise<T>): Promise<T> {
   try {
     const result = await span.run(work)

@@ -1,29 +1,32 @@
 /**
- * Time that a request spent in the parts of the server, in milliseconds, for metrics and for the
- * log line of a slow request.
+ * Time in milliseconds that a request spent in each stage. It is used for metrics and for the log
+ * line of a slow request.
  */
 export class RequestTimings {
   authenticationMs = 0
   auditMs = 0
   impersonationMs = 0
-  /** Time that the request waited for a seat. */
+  /** Time that the request waited for a seat in API Priority and Fairness. */
   queueMs = 0
   authorizationMs = 0
-  /** Time that the request waited for the rest of the body. */
+  /** Time that the request waited for the rest of its body. */
   bodyMs = 0
-  /** Sum of the calls of mutating webhooks, which are called one after another. */
+  /** Total duration of the calls to mutating webhooks, which are called one after another. */
   mutatingWebhooksMs = 0
-  /** Longest call of a validating webhook, because they are called at the same time. */
+  /**
+   * Duration of the longest call to a validating webhook. Validating webhooks are called
+   * concurrently.
+   */
   validatingWebhooksMs = 0
   /**
-   * Time that the request waited for etcd. Waiting that it shares with other requests is not
+   * Time that the request waited for etcd. Waits that it shares with other requests are not
    * included.
    */
   storageMs = 0
 
   /**
-   * Returns the timings of the request that waits with this signal. Undefined if no single request
-   * does.
+   * Returns the timings of the request that waits with this signal. Undefined if the signal does
+   * not belong to a single request.
    */
   static of(signal: RequestSignal): RequestTimings | undefined {
     return signal[spentOfSignal]
@@ -35,9 +38,9 @@ export class RequestTimings {
 }
 
 /**
- * Key of the timings on a signal, because storage knows only the signal of a request. The timings
- * are a property, since an entry of a WeakMap costs a request more than a microsecond, most of it
- * in the garbage collector.
+ * Key under which a signal has its timings. Storage knows only the signal of a request. The timings
+ * are a property of the signal, because an entry in a WeakMap would cost more than a microsecond
+ * per request, mostly for garbage collection.
  */
 const spentOfSignal = Symbol('spent')
 type RequestSignal = AbortSignal & { [spentOfSignal]?: RequestTimings }

@@ -22,7 +22,7 @@ const cases: readonly (readonly [number, string])[] = [
   [252_288_000, '8y'],
 ]
 
-test('durations are printed with at most two units', () => {
+test('durations are formatted with at most two units', () => {
   for (const [seconds, text] of cases)
     assert.equal(durationText(seconds * 1000), text, `${seconds} s`)
 })

@@ -4,38 +4,39 @@ import type { Fields, KubeObject } from './object.ts'
 export type Column = {
   readonly name: string
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
-  /** Format of the values. `name` marks the column with the object's name. */
+  /** Format of the values. `name` identifies the column with the object's name. */
   readonly format: string
   readonly description: string
   /**
-   * Priority of the column. Columns with priority 0 are always shown, others only in wide output.
+   * Priority of the column. Columns with priority 0 are always shown, and other columns only in
+   * wide output.
    */
   readonly priority: number
 }
 
 export type Cell = string | number | boolean | null | Age | AgedText
 
-/** A cell that shows how long ago a time was, in milliseconds since 1970. */
+/** A cell that shows the time elapsed since `sinceMs`, in milliseconds since 1970. */
 export type Age = { readonly sinceMs: number }
 
-/** A text that contains ages, such as `3 (5m ago)`. */
+/** A string that contains ages, such as `3 (5m ago)`. */
 export type AgedText = { readonly parts: readonly (string | Age)[] }
 
 export type TableKind = {
   readonly columns: readonly Column[]
   readonly cells: (object: KubeObject) => readonly Cell[]
-  /** Returns conditions of the row. Pods that have ended get `Completed`. */
+  /** Returns the conditions of the row. Pods that have terminated get `Completed`. */
   readonly conditions?: (object: KubeObject) => readonly Fields[]
-  /** Compares objects for the order of rows in a list, if that is not the order of names. */
+  /** Sort order of the rows in a list, if they are not sorted by name. */
   readonly compare?: (one: KubeObject, other: KubeObject) => number
   /**
-   * Whether this is the table of kinds without their own columns, which prints an empty list
-   * differently.
+   * Whether this is the default table for kinds without columns of their own. An empty list of this
+   * table has a different format.
    */
   readonly isDefault?: boolean
 }
 
-/** Returns the age of a timestamp of an object. */
+/** Returns an object's age, derived from one of its timestamps. */
 export const ageOf = (timestamp: unknown): Age | '<unknown>' =>
   typeof timestamp === 'string' && timestamp !== ''
     ? { sinceMs: Date.parse(timestamp) }
@@ -48,8 +49,8 @@ const DAY = 24 * HOUR
 const YEAR = 365 * DAY
 
 /**
- * Prints a duration with at most two units, like Kubernetes' HumanDuration: `95s`, `3m20s`, `26h`,
- * `2y30d`.
+ * Formats a duration with at most two units, like HumanDuration in Kubernetes: `95s`, `3m20s`,
+ * `26h`, `2y30d`.
  */
 export function durationText(ms: number): string {
   const seconds = Math.trunc(ms / SECOND_MS)

@@ -6,7 +6,7 @@ const layout = '2006-01-02T15:04:05Z07:00'
 const cannot = (text: string, rest: string, part: string): string =>
   `parsing time "${text}" as "${layout}": cannot parse "${rest}" as "${part}"`
 
-test('times are written in UTC, to the second', () => {
+test('times are formatted in UTC, to the second', () => {
   const cases = [
     ['2020-01-02T03:04:05Z', '2020-01-02T03:04:05Z'],
     ['2020-01-02T03:04:05+02:00', '2020-01-02T01:04:05Z'],
@@ -18,7 +18,7 @@ test('times are written in UTC, to the second', () => {
   for (const [given, text] of cases) assert.deepEqual(parseTime(given), { text }, given)
 })
 
-test('an invalid time is rejected with the texts of Go', () => {
+test('an invalid time is rejected with the messages of Go', () => {
   const cases = [
     ['now', cannot('now', 'now', '2006')],
     ['', cannot('', '', '2006')],
@@ -38,7 +38,7 @@ test('an invalid time is rejected with the texts of Go', () => {
   for (const [given, fault] of cases) assert.deepEqual(parseTime(given), { fault }, given)
 })
 
-test('a MicroTime has six more digits', () => {
+test('a MicroTime has six fractional digits', () => {
   assert.deepEqual(parseMicroTime('2020-01-02T03:04:05.123456+01:00'), {
     text: '2020-01-02T02:04:05.123456Z',
   })
@@ -48,7 +48,7 @@ test('a MicroTime has six more digits', () => {
   })
 })
 
-test('exactly the existing days of a year are accepted', () => {
+test('only the days that exist in a year are accepted', () => {
   for (const year of ['2023', '2024', '0001', '9999']) {
     for (let month = 1; month <= 12; month++) {
       for (let day = 0; day <= 32; day++) {
@@ -68,7 +68,7 @@ test('exactly the existing days of a year are accepted', () => {
   }
 })
 
-test('a written time can be parsed again', () => {
+test('a formatted time can be parsed again', () => {
   for (const given of [
     '9999-12-31T23:59:59Z',
     '0000-01-01T00:00:00Z',

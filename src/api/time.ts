@@ -1,28 +1,28 @@
-/** Parses timestamps and returns them as the API writes them, with Go's error texts. */
+/** Parses timestamps and converts them to the API's format. The error messages are those of Go. */
 import { shownValue } from './field-fault.ts'
 
 /**
- * Result of parsing. `text` is the time in UTC, `2006-01-02T15:04:05Z`. `fault` is why it cannot be
- * parsed, with Go's text.
+ * Result of parsing. `text` is the time in UTC, `2006-01-02T15:04:05Z`. `fault` is Go's message for
+ * a time that cannot be parsed.
  */
 export type ParsedTime = { readonly text: string } | { readonly fault: string }
 
 const secondsLayout = '2006-01-02T15:04:05Z07:00'
 const microLayout = '2006-01-02T15:04:05.000000Z07:00'
 
-/** Go's zero time, which stands for an absent time. */
+/** Go's zero time, which represents an absent time. */
 export const zeroTime = '0001-01-01T00:00:00Z'
 
-/** Pattern of any day but the 29th of February, whose validity depends on the year. */
+/** Pattern of any day except February 29, whose validity depends on the year. */
 const anyDay =
   /(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31/
     .source
 const moment = `\\d{4}-(?:${anyDay})T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d`
-/** Pattern of timestamps in canonical form, which need not be parsed. */
+/** Pattern of timestamps in canonical form, which need no conversion. */
 const canonical = new RegExp(`^${moment}Z$`)
 const canonicalMicro = new RegExp(`^${moment}\\.\\d{6}Z$`)
 
-/** Parses a time. A fraction of a second is accepted and dropped. */
+/** Parses a time. Fractional seconds are accepted and dropped. */
 export function parseTime(text: string): ParsedTime {
   if (canonical.test(text)) return { text }
   return parse(text, secondsLayout, 0)
@@ -35,13 +35,13 @@ export function parseMicroTime(text: string): ParsedTime {
 }
 
 /**
- * Maximum length of a text that is quoted as Go's package time does. Longer texts, which no client
- * means as a time, are quoted like other values, which is 30 times as fast.
+ * Maximum length of an invalid time that is quoted like in Go's package time. Longer strings, which
+ * no client intends as a time, are quoted like other values, which is 30 times as fast.
  */
 const QUOTED_CHARACTERS_MAX = 1000
 
 /**
- * Quotes a text as Go's package time does: control characters and bytes beyond ASCII are escaped as
+ * Quotes a string like Go's package time: control characters and bytes beyond ASCII are escaped as
  * \x.
  */
 function quoteTime(text: string): string {
@@ -105,11 +105,11 @@ function parse(text: string, layout: string, digits: number): ParsedTime {
   if (rest !== '')
     return { fault: `parsing time ${quoteTime(text)}: extra text: ${quoteTime(rest)}` }
   const offsetMinutes = (zone[1] === '-' ? -1 : 1) * (zoneHours * 60 + zoneMinutes)
-  // Date.UTC maps years below 100 to the 20th century.
+  // Date.UTC maps years below 100 to the 20th century, so set the year separately.
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)
   date.setUTCHours(hour, minute - offsetMinutes, second)
-  // The stored text must be parseable again, and the layout has no years of five digits.
+  // The formatted time must be parseable again, and the format has only four digits for the year.
   const utcYear = date.getUTCFullYear()
   if (utcYear < 0 || utcYear > 9999) return outOfRange('year')
   const seconds = date.toISOString().slice(0, -5)

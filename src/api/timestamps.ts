@@ -1,6 +1,6 @@
 /**
- * Returns a function that prints the current time as in metadata: whole seconds, in UTC. Many
- * timestamps are created in the same second, so the last one is cached.
+ * Returns a function that formats the current time as in metadata: whole seconds, in UTC. Many
+ * timestamps are created within the same second, so the last one is cached.
  */
 export function createNow(wallMs: () => number): () => string {
   let second = Number.NaN
@@ -15,6 +15,6 @@ export function createNow(wallMs: () => number): () => string {
   }
 }
 
-/** Prints a time as a MicroTime in UTC, which Leases have. */
+/** Formats a time as a MicroTime in UTC. Leases contain such times. */
 export const microTime = (wallMs: number): string =>
   new Date(wallMs).toISOString().replace(/(\.\d{3})Z$/, '$1000Z')

@@ -1,5 +1,5 @@
 /**
- * Validates tolerations: those of Pods and RuntimeClasses, and those in the configuration of the
+ * Validates the tolerations of Pods and RuntimeClasses, and those in the configuration of the
  * plugin PodTolerationRestriction.
  */
 import { checked, type FieldFault, invalidValue, notSupported } from './field-fault.ts'
@@ -35,7 +35,10 @@ export function tolerationFaults(toleration: Fields, path: string): FieldFault[]
   return faults
 }
 
-/** Returns the faults of the value. As in kube-apiserver, they have the path of the operator. */
+/**
+ * Validates the value of a toleration. As in kube-apiserver, the errors have the field path of the
+ * operator.
+ */
 function valueFaults(value: string, operator: string, path: string): FieldFault[] {
   switch (operator) {
     case '':

@@ -33,7 +33,7 @@ const refused: readonly (readonly [string, string])[] = [
   ['https://a/\n', 'parse "https://a/\\n": net/url: invalid control character in URL'],
 ]
 
-test('an invalid URL is rejected with the texts of Go', () => {
+test('an invalid URL is rejected with the messages of Go', () => {
   for (const [text, fault] of refused) {
     const parsed = parseGoUrl(text)
     assert.equal('fault' in parsed ? parsed.fault : '', fault, text)

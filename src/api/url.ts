@@ -1,6 +1,6 @@
 /**
- * Parses URLs as Go's `url.Parse` does, with its error messages. Messages about flags and
- * configuration files quote them.
+ * Parses URLs like Go's `url.Parse`, with its error messages. Messages about flags and
+ * configuration files contain them.
  */
 import { quote } from './quote.ts'
 
@@ -43,7 +43,7 @@ export function parseGoUrl(text: string): GoUrl | { readonly fault: string } {
   }
 }
 
-/** Returns the URL for messages, without a user and password, even if it is not valid. */
+/** Returns the URL for messages, without user and password, even if the URL is invalid. */
 export const withoutUser = (url: string): string =>
   url.replace(/^([A-Za-z][A-Za-z0-9+.-]*:\/\/)?.*@/s, '$1')
 
@@ -55,7 +55,7 @@ function authorityOf(hierarchy: string): string {
 
 function hierarchyFault(hierarchy: string, scheme: string): string | undefined {
   if (!hierarchy.startsWith('/')) {
-    // After a scheme, the rest is opaque.
+    // After a scheme, a URL without a leading slash is opaque.
     if (scheme !== '') return undefined
     const [segment = ''] = hierarchy.split('/', 1)
     return segment.includes(':')

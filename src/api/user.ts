@@ -8,7 +8,7 @@ export type User = {
 }
 
 /**
- * The server itself, as the user of its own controllers. Webhooks and audit events see it with the
+ * The server itself, as the user of its own controllers. Webhook requests and audit events list the
  * groups in this order.
  */
 export const systemUser: User = {

@@ -1,13 +1,15 @@
-/** Requests that only read, in the words with which different parts of the server identify them. */
+/**
+ * Read-only requests, as verbs and as HTTP methods. Different parts of the server use different
+ * ones.
+ */
 
-/** Verbs of requests for resources that change nothing. */
+/** Read-only verbs of requests for resources. */
 export const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
 /**
- * Verbs of requests for paths without a resource that change nothing. They are methods in lower
- * case.
+ * Read-only verbs of requests for paths without a resource. They are HTTP methods in lower case.
  */
 export const readPathVerbs: ReadonlySet<string> = new Set(['get', 'head', 'options'])
 
-/** HTTP methods of requests that change nothing. */
+/** Read-only HTTP methods. */
 export const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { BLOCK_BYTES, Blocks } from '../../lib/bytes/blocks.ts'
 import { AnswerBody, type BodyOrigin } from './answer-body.ts'
 
-/** Blocks that are counted: how many were ever created, and how many are in use. */
+/** Counts the blocks that were ever created, and those in use. */
 class CountedBlocks extends Blocks {
   readonly made = new Set<Buffer>()
   inUse = 0
@@ -33,7 +33,7 @@ function bodyWith(origin: Partial<BodyOrigin> = {}): { body: AnswerBody; blocks:
 
 const textOf = (parts: readonly Buffer[] | undefined): string => (parts ?? []).map(String).join('')
 
-test('chunks of one byte take one byte each', () => {
+test('many chunks of one byte are stored in one block', () => {
   let pauses = 0
   const { body, blocks } = bodyWith({ pause: () => pauses++ })
   const chunk = Buffer.from('x')
@@ -47,7 +47,7 @@ test('chunks of one byte take one byte each', () => {
   assert.equal(textOf(taken), 'x'.repeat(BLOCK_BYTES))
 })
 
-test('a long response uses the same blocks, whatever happens to the memory of its chunks', () => {
+test('a long response reuses the same blocks, even if the memory of its chunks is overwritten', () => {
   const { body, blocks } = bodyWith()
   const chunk = Buffer.alloc(16 * 1024)
   for (let round = 0; round < 100; round++) {
@@ -64,7 +64,7 @@ test('a long response uses the same blocks, whatever happens to the memory of it
   assert.equal(blocks.inUse, 0)
 })
 
-test('bytes are given back to the origin when they have been sent, with the next pull', () => {
+test('the origin is credited for sent bytes at the next pull', () => {
   const given: number[] = []
   const { body } = bodyWith({ giveBack: (bytes) => given.push(bytes) })
   body.push(Buffer.alloc(100))
@@ -76,7 +76,7 @@ test('bytes are given back to the origin when they have been sent, with the next
   assert.deepEqual(given, [100, 20_000])
 })
 
-test('memory that may still be read is not reused', () => {
+test('memory that might still be read is not reused', () => {
   const { body, blocks } = bodyWith()
   body.push(Buffer.alloc(BLOCK_BYTES, 'a'))
   const sent = body.take()
@@ -96,7 +96,7 @@ test('memory that may still be read is not reused', () => {
   assert.equal(others.inUse, 1)
 })
 
-test('a response that is shorter or longer than its length fails', () => {
+test('a response that is shorter or longer than its announced length fails', () => {
   const { body: short } = bodyWith()
   short.expect('3')
   short.push(Buffer.from('ab'))

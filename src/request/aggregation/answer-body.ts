@@ -1,25 +1,29 @@
 /**
- * The body of a remote server's response, on its way to the client. It holds what arrived since the
- * last pull, copied into blocks that are reused. So a long response creates no garbage, and one
- * that arrives byte by byte takes no more than its bytes. How much arrives before it is pulled is
- * limited by the origin, such as by the window of a stream. An origin without a limit is paused.
+ * Buffers the body of a remote server's response on its way to the client. Data that has arrived
+ * since the last pull is copied into reusable blocks. Therefore, a long response creates no
+ * garbage, and many small chunks use no more memory than their bytes. The origin limits how much
+ * arrives before it is pulled, for example with the window of a stream. An origin without a limit
+ * is paused.
  */
 import { CutOffAnswer } from '../../api/errors.ts'
 import { BLOCK_BYTES, type Blocks } from '../../lib/bytes/blocks.ts'
 
-/** Number of held bytes at which the origin is paused, if that is possible. */
+/** Number of buffered bytes at which the origin is paused, if it can be paused. */
 const HELD_BYTES_MAX = 64 * 1024
-/** Maximum size of a first part that gets memory of its own. Most responses have only one part. */
+/**
+ * Maximum size of a first chunk that is copied into its own buffer instead of a block. Most
+ * responses consist of one chunk.
+ */
 const SHORT_BYTES_MAX = 8 * 1024
 
-/** Where the body comes from. */
+/** Source of the body. */
 export type BodyOrigin = {
-  /** Absent if the origin sends no more than it gets back. */
+  /** Absent if the origin limits how many bytes it sends before `giveBack` is called. */
   readonly pause?: () => void
   readonly resume?: () => void
-  /** Called when this many bytes have been sent on. */
+  /** Called when this many bytes have been sent to the client. */
   readonly giveBack?: (bytes: number) => void
-  /** Called when the rest is not needed. */
+  /** Called when the rest of the body is not needed. */
   readonly cancel: () => void
 }
 
@@ -28,17 +32,17 @@ export class AnswerBody {
   readonly #blocks: Blocks
   #held: Buffer[] = []
   #heldBytes = 0
-  /** The block that is being filled, and how far it is filled. */
+  /** The block that is currently filled, and the number of bytes in it. */
   #block: Buffer | undefined
   #filled = 0
-  /** Blocks of what is held, and of what was pulled last, which is being sent. */
+  /** Blocks with buffered data, and blocks with the data of the last pull, which is being sent. */
   #heldBlocks: Buffer[] = []
   #sentBlocks: Buffer[] = []
   #sentBytes = 0
   #isPaused = false
   #hasEnded = false
   #failure: Error | undefined
-  /** Number of bytes that are still to come. Infinity if it is unknown. */
+  /** Number of bytes that are still expected. Infinity if it is unknown. */
   #left = Infinity
   #onReady: (() => void) | undefined
   #willNotify = false
@@ -50,15 +54,15 @@ export class AnswerBody {
   }
 
   /**
-   * Sets the length that was announced. A longer or shorter body fails, because another response
-   * must not begin where this one should have ended.
+   * Sets the length from the Content-Length header. A longer or shorter body fails, because the
+   * next response on the connection must not begin in the wrong place.
    */
   expect(length: string | readonly string[] | undefined): void {
     if (length !== undefined)
       this.#left = typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : 0
   }
 
-  /** Adds a chunk. Its memory may be reused. */
+  /** Adds a chunk. The chunk is copied, so its memory can be reused. */
   push(chunk: Buffer): void {
     if (this.#hasEnded) return
     if (chunk.length > this.#left) {
@@ -84,13 +88,13 @@ export class AnswerBody {
     this.#setEnded()
   }
 
-  /** Calls back once nothing more can arrive, immediately if that is already so. */
+  /** Calls back once the body has ended, or immediately if it already has. */
   onEnd(ended: () => void): void {
     if (this.#hasEnded) ended()
     else this.#onEnd = ended
   }
 
-  /** Ends the body early. `take` fails after it has returned what arrived. */
+  /** Ends the body early. `take` fails after it has returned the data that has arrived. */
   fail(error: Error): void {
     if (this.#hasEnded) return
     this.#failure = error
@@ -98,8 +102,8 @@ export class AnswerBody {
   }
 
   /**
-   * Returns the whole body, if all of it has arrived: most responses are short. The memory then
-   * belongs to the caller.
+   * Returns the whole body if all of it has arrived, as for most responses. The memory then belongs
+   * to the caller.
    */
   takeWhole(): readonly Buffer[] | undefined {
     return this.#hasEnded && this.#failure === undefined ? (this.takeForGood() ?? []) : undefined
@@ -114,8 +118,8 @@ export class AnswerBody {
   }
 
   /**
-   * Returns what has arrived, or undefined at the end. The memory is reused by the next call. Fails
-   * if the remote server ended the response early.
+   * Returns the data that has arrived, or undefined at the end. The next call reuses the memory.
+   * Fails if the remote server ended the response early.
    */
   take(): readonly Buffer[] | undefined {
     for (const block of this.#sentBlocks) this.#blocks.give(block)
@@ -143,7 +147,9 @@ export class AnswerBody {
     else this.#onReady = ready
   }
 
-  /** Drops the body. The bytes pulled last may still be read, so their blocks are not reused. */
+  /**
+   * Discards the body. The data of the last pull might still be read, so its blocks are not reused.
+   */
   close(): void {
     this.#blocks.drop(this.#sentBlocks.length)
     for (const block of this.#heldBlocks) this.#blocks.give(block)
@@ -185,7 +191,7 @@ export class AnswerBody {
   }
 
   /**
-   * Notifies the reader later, once for all chunks that arrive together: TLS delivers its records
+   * Notifies the reader later, once for all chunks that arrive together. TLS delivers its records
    * one by one.
    */
   #notifySoon(): void {

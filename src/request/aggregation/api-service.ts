@@ -1,4 +1,4 @@
-/** Reads an APIService: its group and version, and which server has them. */
+/** Reads an APIService: its group and version, and the server that serves them. */
 import {
   type Fields,
   fieldsOf,
@@ -11,20 +11,23 @@ import {
 import type { ServiceReference } from '../../net/outbound/service-address.ts'
 
 export type ApiService = {
-  /** Has the form `<version>.<group>`. `v1.` is the legacy group. */
+  /** Name in the form `<version>.<group>`. `v1.` is the legacy group. */
   readonly name: string
   readonly resourceVersion: string
   readonly group: string
   readonly version: string
   readonly groupPriorityMinimum: number
   readonly versionPriority: number
-  /** Undefined if this server has the group and version. */
+  /** Undefined if this server serves the group and version. */
   readonly remote: RemoteSpec | undefined
   /** Whether its condition Available is True. */
   readonly isAvailable: boolean
-  /** The condition Available. Undefined if it is missing. */
+  /** The condition Available. Undefined if it is absent. */
   readonly condition: Condition | undefined
-  /** Whether this server creates and deletes the APIService, for what it serves itself. */
+  /**
+   * Whether this server creates and deletes the APIService, because it serves the group and version
+   * itself.
+   */
   readonly isManaged: boolean
 }
 
@@ -36,9 +39,9 @@ export type Condition = {
 
 export type RemoteSpec = {
   readonly service: ServiceReference
-  /** CA certificates in PEM. Empty for the CAs of the system. */
+  /** CA certificates in PEM format. If empty, the CAs of the system are used. */
   readonly caPem: string
-  /** Whether the server's certificate is not verified. */
+  /** Whether verification of the server's certificate is disabled. */
   readonly isInsecure: boolean
 }
 
@@ -78,7 +81,10 @@ const remoteSpec = (spec: Fields, { namespace, name, port }: Fields): RemoteSpec
   isInsecure: spec['insecureSkipTLSVerify'] === true,
 })
 
-/** Whether both lead to the same server in the same way, so that connections can be kept. */
+/**
+ * Whether both specs result in the same connection to the same server, so that existing connections
+ * can be reused.
+ */
 export const isSameRemote = (one: RemoteSpec, other: RemoteSpec): boolean =>
   one.service.namespace === other.service.namespace &&
   one.service.name === other.service.name &&

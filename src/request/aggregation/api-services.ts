@@ -1,7 +1,7 @@
 /**
- * Keeps the APIServices current by watching them in the cache, with the remote servers that they
- * lead to. A request is for a remote server if the APIService of its group and version names a
- * Service. Without a Service or an APIService, this server serves the request.
+ * Watches the APIServices in the cache, and keeps one client for each remote server. A request is
+ * forwarded to a remote server if the APIService of its group and version references a Service.
+ * Otherwise this server handles the request.
  */
 import { type InformerAccess, informByName } from '../../storage/cache/informer-by-name.ts'
 import type { Informer } from '../../storage/cache/informer.ts'
@@ -14,25 +14,26 @@ import { RemoteMemory } from './remote-pool.ts'
 import { Remote, type RemoteOptions } from './remote.ts'
 
 export type ApiServicesInformerOptions = {
-  /** Undefined if APIServices are not served. Nothing is remote then. */
+  /** Returns undefined if APIServices are not served. Then no API is remote. */
   readonly access: () => InformerAccess | undefined
   readonly remotes: RemoteOptions
   readonly log: Log
 }
 
 /**
- * An APIService. `remote` is the server that has its group and version, or undefined for this
- * server.
+ * An APIService. `remote` is the server for its group and version, or undefined for this server.
  */
 export type RegisteredApiService = {
   readonly service: ApiService
   readonly remote: Remote | undefined
 }
 
-/** Called with each change. `known` is undefined if the APIService was deleted. */
+/** Called for each change. `known` is undefined if the APIService was deleted. */
 export type OnApiService = (name: string, known: RegisteredApiService | undefined) => void
 
-/** Name of the APIService of the legacy group. It stands for all of /api, as in kube-apiserver. */
+/**
+ * Name of the APIService of the legacy group. It covers all paths below /api, as in kube-apiserver.
+ */
 const legacyName = 'v1.'
 
 export class ApiServicesInformer implements AsyncDisposable {
@@ -68,7 +69,7 @@ export class ApiServicesInformer implements AsyncDisposable {
     await followed?.start()
   }
 
-  /** Returns all APIServices, of this server and of remote servers. */
+  /** Returns all APIServices, both local and remote. */
   all(): Iterable<RegisteredApiService> {
     return this.#known.values()
   }
@@ -77,7 +78,7 @@ export class ApiServicesInformer implements AsyncDisposable {
     return this.#known.get(name)
   }
 
-  /** Returns the remote server that has this group and version. */
+  /** Returns the remote server for a group and version. */
   remoteOf(
     group: string,
     version: string,
@@ -86,7 +87,7 @@ export class ApiServicesInformer implements AsyncDisposable {
     return this.#remote.get(group === '' ? legacyName : `${version}.${group}`)
   }
 
-  /** Returns the remote server that has this path: below /apis/<group>/<version>, or /api. */
+  /** Returns the remote server for a path below /apis/<group>/<version> or /api. */
   remoteAt(path: string): (RegisteredApiService & { readonly remote: Remote }) | undefined {
     if (this.#remote.size === 0) return undefined
     const [, root = '', group = '', version = ''] = path.split('/', 4)
@@ -98,7 +99,7 @@ export class ApiServicesInformer implements AsyncDisposable {
 
   /**
    * Calls the listener with every known APIService, and then with every change, including changes
-   * of a condition. Returns a function that ends this.
+   * of a condition. Returns a function that removes the listener.
    */
   onChange(listener: OnApiService): () => void {
     this.#listeners.add(listener)
@@ -106,7 +107,7 @@ export class ApiServicesInformer implements AsyncDisposable {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Returns a store whose writes return once they have taken effect here. */
+  /** Returns a store whose writes return once this informer has received them. */
   informedStore(store: ObjectStore): ObjectStore {
     return informedStore(store, () => this.#informer)
   }
@@ -119,8 +120,8 @@ export class ApiServicesInformer implements AsyncDisposable {
   #set(name: string, object: KubeObject | undefined): void {
     const before = this.#known.get(name)?.remote
     const service = object && readApiService(object)
-    // As in kube-apiserver, APIServices themselves are always served here. Otherwise an APIService
-    // that leads them elsewhere could not be removed.
+    // As in kube-apiserver, APIServices themselves are always served here. Otherwise, an APIService
+    // that redirects them to another server could not be deleted.
     const spec = service?.group === 'apiregistration.k8s.io' ? undefined : service?.remote
     const isKept = before !== undefined && spec !== undefined && isSameRemote(before.spec, spec)
     const remote = isKept

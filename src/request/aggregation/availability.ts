@@ -1,8 +1,7 @@
 /**
- * Keeps the condition Available of APIServices current. A remote server is checked when the
- * APIService, its Service or its endpoints change. It is also checked every half minute, because
- * the network between the servers may fail without such a change. An APIService of this server is
- * always available.
+ * Keeps the condition Available of APIServices current. A remote server is checked when its
+ * APIService, Service or endpoints change, and every 30 seconds, because the network between the
+ * servers can fail without such a change. An APIService of this server is always available.
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
 import { objectOf, request } from '../../api/own-request.ts'
@@ -23,11 +22,11 @@ import type { AvailabilityMetrics } from './metrics.ts'
 import { Prober } from './probe.ts'
 import type { Remote, RemoteOptions } from './remote.ts'
 
-/** How often a remote server is checked, as in kube-apiserver. */
+/** Interval between checks of a remote server, as in kube-apiserver. */
 const CHECK_MS = 30_000
 /**
- * Wait before a check of a condition that another server wrote. Each further one within `CALM_MS`
- * doubles the wait.
+ * Delay before a check after another server wrote a different condition. If that happens again
+ * within `CALM_MS`, the delay doubles.
  */
 const CONTESTED_MS = 1_000
 const CALM_MS = 120_000
@@ -53,7 +52,7 @@ export class Availability implements AsyncDisposable {
   readonly #prober: Prober
   readonly #queue: WorkQueue
   readonly #stopping = new AbortController()
-  /** Names of APIServices, by the Service that they lead to. */
+  /** Names of the APIServices that reference a Service, by Service. */
   readonly #byService = new Map<string, Set<string>>()
   readonly #serviceOf = new Map<string, string>()
   /** The last decision, by name of the APIService. */
@@ -62,16 +61,16 @@ export class Availability implements AsyncDisposable {
     { readonly remote: Remote | undefined; readonly condition: Condition }
   >()
   /**
-   * When a condition of another server is checked next, and how long such checks wait, by name of
-   * the APIService.
+   * Delayed checks of conditions that another server wrote, with the length of the last delay, by
+   * name of the APIService.
    */
   readonly #contested = new Map<
     string,
     { readonly timer: NodeJS.Timeout | undefined; readonly ms: number; readonly atMs: number }
   >()
-  /** The resourceVersion that was written last, by name of the APIService. */
+  /** The last resourceVersion that this server wrote, by name of the APIService. */
   readonly #written = new Map<string, string>()
-  /** Informers of Services and endpoints, once there is a remote server. */
+  /** Informers of Services and endpoints. They are created when there is a remote server. */
   #informer: readonly Informer<true>[] = []
   #forget: (() => void) | undefined
 
@@ -105,7 +104,7 @@ export class Availability implements AsyncDisposable {
   #changed(name: string, known: RegisteredApiService | undefined): void {
     this.#index(name, known?.service.remote?.service)
     if (known?.remote !== undefined && this.#informer.length === 0) this.#follow()
-    // This is the event of the last write.
+    // Ignore the event that this server's own write caused.
     if (known !== undefined && this.#written.get(name) === known.service.resourceVersion) return
     const decided = this.#decided.get(name)
     const isContested =
@@ -118,8 +117,8 @@ export class Availability implements AsyncDisposable {
   }
 
   /**
-   * Checks an APIService after a delay. Otherwise, servers that see different conditions would
-   * overwrite each other without pause.
+   * Checks an APIService after a delay. Without the delay, servers that determine different
+   * conditions would continuously overwrite each other.
    */
   #checkLater(name: string): void {
     const before = this.#contested.get(name)
@@ -172,7 +171,7 @@ export class Availability implements AsyncDisposable {
         }),
       ]
     })
-    // Informers never fail: they log errors and retry.
+    // Informers never reject: they log errors and retry.
     for (const one of this.#informer) void one.start()
   }
 
@@ -209,7 +208,7 @@ export class Availability implements AsyncDisposable {
       : { status: 'False', reason: 'FailedDiscoveryCheck', message: why }
   }
 
-  /** Writes the condition. Fails if it cannot be written; the check is then retried. */
+  /** Writes the condition. If that fails, the promise rejects and the check is retried. */
   async #write({ name }: ApiService, condition: Condition): Promise<void> {
     const { handle, clock, log, metrics } = this.#options
     const path = `/apis/apiregistration.k8s.io/v1/apiservices/${name}`
@@ -245,7 +244,7 @@ export class Availability implements AsyncDisposable {
     )
     if (isSame(condition, readCondition(before))) return
     const { status: now, reason, message: why } = condition
-    log('info', 'the availability of an APIService has changed', { name, status: now, reason, why })
+    log('info', 'the availability of an APIService changed', { name, status: now, reason, why })
     if (before?.['status'] === 'True' && condition.status !== 'True') metrics.lost(name, condition)
   }
 }

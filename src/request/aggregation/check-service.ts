@@ -1,11 +1,14 @@
-/** Checks by the objects in the cluster whether the Service of a remote server can lead to it. */
+/** Checks whether the Service and its endpoints allow requests to reach a remote server. */
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { ServiceReference } from '../../net/outbound/service-address.ts'
 import type { Condition } from './api-service.ts'
 
-/** Returns undefined if the objects show no problem. `endpoints` is called only if they matter. */
+/**
+ * Returns undefined if the objects show no problem. `endpoints` is called only if the Service has
+ * the type ClusterIP and the right port.
+ */
 export async function serviceFault(
   { namespace, name, port }: ServiceReference,
   service: KubeObject | undefined,

@@ -1,6 +1,6 @@
 /**
- * The certificate that this server presents to remote servers, so that they trust its headers about
- * users. Its files may be renewed while the server runs.
+ * The client certificate that this server presents to remote servers, so that they trust its
+ * headers about users. Its files can be replaced while the server runs.
  */
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
@@ -14,8 +14,8 @@ export class ClientCertificate {
   #current: RemoteTls['client']
 
   /**
-   * `files` is null if there is no certificate. If the files cannot be used yet, this is logged,
-   * and no certificate is presented.
+   * `files` is null if no certificate is configured. If the files cannot be used yet, this is
+   * logged, and no certificate is presented.
    */
   constructor(files: Files | null, log: Log) {
     if (files === null) return
@@ -26,18 +26,21 @@ export class ClientCertificate {
       const how = { certificatePath, keyPath, error: messageOf(error) }
       log(
         'error',
-        'the client certificate for aggregated API servers cannot be used: requests are sent to them without it',
+        'the client certificate for aggregated API servers cannot be used; requests are sent without it',
         how,
       )
     }
   }
 
-  /** The certificate, as the same object until it is renewed. Undefined if there is none. */
+  /**
+   * The current certificate. It is the same object until the certificate is replaced. Undefined if
+   * there is no certificate.
+   */
   get current(): RemoteTls['client'] {
     return this.#current
   }
 
-  /** Replaces the certificate. Fails if certificate and key cannot be used together. */
+  /** Replaces the certificate. Fails if the certificate and the key do not match. */
   set(certificatePem: string, keyPem: string): void {
     createSecureContext({ cert: certificatePem, key: keyPem })
     this.#current = { certificatePem, keyPem }

@@ -1,7 +1,7 @@
 /**
- * The connections to one remote server, with one TLS configuration: HTTP/2 if the server agrees,
- * otherwise HTTP/1.1. They are kept open between requests. Each request has its own stream or
- * connection until its response has ended. Each upgrade has its own connection.
+ * The connections to one remote server with one TLS configuration. They use HTTP/2 if the server
+ * supports it, and HTTP/1.1 otherwise, and stay open between requests. Each request has its own
+ * stream or connection until its response has ended. Each upgrade has its own connection.
  */
 import { isIP } from 'node:net'
 import {
@@ -20,16 +20,18 @@ import { type ReadingSocket, RemoteMemory, RemotePool } from './remote-pool.ts'
 import type { RemoteAnswer, RemoteRequest, UpgradeAnswer } from './remote-request.ts'
 import { sendUpgrade } from './send-upgrade.ts'
 
-/** Maximum time to connect, without TLS, as in kube-apiserver. */
+/** Maximum time to connect, excluding TLS, as in kube-apiserver. */
 const CONNECT_MS_MAX = 30_000
 
 export type RemoteTls = {
-  /** The name in the server's certificate. Undefined for the host that is connected to. */
+  /**
+   * Expected name in the server's certificate. If undefined, the host of the connection is used.
+   */
   readonly servername: string | undefined
-  /** CA certificates in PEM. Empty for the CAs of the system. */
+  /** CA certificates in PEM format. If empty, the CAs of the system are used. */
   readonly caPem: string
   readonly isInsecure: boolean
-  /** The certificate that this server presents. Undefined if there is none. */
+  /** The client certificate that this server presents. Undefined if there is none. */
   readonly client: { readonly certificatePem: string; readonly keyPem: string } | undefined
 }
 
@@ -55,16 +57,16 @@ export class RemoteConnections {
   }
 
   /**
-   * Sends a request. Resolves with the head of the response, while the body of the request may
-   * still be sent. Fails with a FailedCall.
+   * Sends a request. Resolves when the status and headers of the response have arrived, even if the
+   * request body is still being sent. Fails with a FailedCall.
    */
   async send(address: Address, request: RemoteRequest): Promise<RemoteAnswer> {
     return this.#poolOf(address).send(request)
   }
 
   /**
-   * Sends an upgrade request, always over HTTP/1.1 and on a connection of its own. Fails with a
-   * FailedCall or an UnansweredUpgrade.
+   * Sends an upgrade request over HTTP/1.1, on its own connection. Fails with a FailedCall or an
+   * UnansweredUpgrade.
    */
   async upgrade(
     address: Address,
@@ -85,7 +87,7 @@ export class RemoteConnections {
     const authority = hostPort(address)
     const known = this.#pools.get(authority)
     if (known !== undefined) return known
-    // Endpoints come and go, so drop the pools that are no longer used.
+    // Endpoints change, so remove the pools that are no longer used.
     for (const [key, pool] of this.#pools) if (pool.isUnused) this.#pools.delete(key)
     const pool = new RemotePool(authority, this.#memory, {
       open: (protocols, signal) => this.#connect(address, protocols, signal),
@@ -104,7 +106,7 @@ export class RemoteConnections {
     return secured(this.#dial(host, port, connecting(signal)), this.#options(host, protocols))
   }
 
-  /** Connects for HTTP/2, with reads into memory that all such connections share. */
+  /** Connects for HTTP/2. All of these connections read into the same memory. */
   async #connectReading({ host, port }: Address, signal: AbortSignal): Promise<ReadingSocket> {
     const reads = this.#memory.reads.begin()
     const options = { ...this.#options(host, ['h2', 'http/1.1']), host, port, onread: reads.onread }

@@ -1,5 +1,5 @@
 /**
- * Documents about a remote server that are small enough to be held in memory: discovery and
+ * Fetches documents from remote servers that are small enough to store in memory: discovery and
  * OpenAPI.
  */
 import type { Headers } from '../../api/request.ts'
@@ -12,23 +12,26 @@ import type { RemoteAnswer, RemoteRequest } from './remote-request.ts'
 export type DocumentOptions = {
   readonly accept: string
   /**
-   * ETag of the known document. If the document is still the same, the response has status 304 and
-   * no body.
+   * ETag of the known document. If the document has not changed, the response has status 304 and no
+   * body.
    */
   readonly etag?: string | undefined
-  /** User of the request. Absent for this server, as a member of system:masters. */
+  /**
+   * User of the request. If absent, the request is made by this server, as a member of
+   * system:masters.
+   */
   readonly user?: User | undefined
-  /** Maximum time until the whole document has arrived. */
+  /** Timeout for the whole document. */
   readonly timeoutMs: number
   readonly bytesMax: number
-  /** Ends the request earlier. */
+  /** Aborts the request before its timeout. */
   readonly signal?: AbortSignal | undefined
 }
 
 export type RemoteDocument = {
   readonly status: number
   readonly headers: Headers
-  /** The Content-Type header. Empty if it is missing. */
+  /** The Content-Type header. Empty if it is absent. */
   readonly type: string
   readonly etag: string
   readonly body: Buffer
@@ -39,8 +42,8 @@ export class TooLargeDocument extends Error {
 }
 
 /**
- * The user that this server is to remote servers for requests of its own. As in kube-apiserver,
- * every such server lets this user read what it serves.
+ * User name that this server sends for its own requests to remote servers. As in kube-apiserver,
+ * remote servers allow this user to read everything.
  */
 export const aggregatorUser: User = {
   name: 'system:kube-aggregator',
@@ -51,8 +54,8 @@ export const aggregatorUser: User = {
 type Send = (request: RemoteRequest) => Promise<RemoteAnswer>
 
 /**
- * Fetches a document. Redirects are not followed, but returned like any other response. Fails as
- * `send` does, with an AbortError, or with a TooLargeDocument.
+ * Fetches a document. Redirects are not followed, but returned like any other response. Fails with
+ * a TooLargeDocument, with an AbortError, or like `send`.
  */
 export async function fetchDocument(
   send: Send,

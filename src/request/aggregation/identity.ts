@@ -1,13 +1,13 @@
 /**
- * Headers that name the user of a request to a remote server. They are trusted because of the
- * client certificate of this server.
+ * Headers that identify the user of a request to a remote server. The remote server trusts them
+ * because this server presents a client certificate.
  */
 import type { Headers } from '../../api/request.ts'
 import type { User } from '../../api/user.ts'
 
 /**
  * Returns the headers. `hasUid` is the feature gate RemoteRequestHeaderUID. Fails if a header
- * cannot contain the user's name, because another name must not get through.
+ * cannot represent the user's name exactly, because the remote server would see a different user.
  */
 export function identityHeaders(
   { name, uid, groups, extra = {} }: User,
@@ -27,8 +27,8 @@ export function identityHeaders(
 }
 
 /**
- * Returns the value of a header. Node writes headers as Latin-1, so their bytes are those of UTF-8,
- * which servers expect.
+ * Converts a header value so that its UTF-8 bytes are sent, which servers expect. Node writes
+ * headers as Latin-1.
  */
 function written(header: string, value: string): string {
   // oxlint-disable-next-line no-control-regex -- the pattern must match control characters
@@ -39,8 +39,8 @@ function written(header: string, value: string): string {
 }
 
 /**
- * Percent-encodes the percent sign, and bytes that the name of a header may not contain. Names of
- * headers are case-insensitive, so the result is in lower case.
+ * Percent-encodes the percent sign, and bytes that are not allowed in header names. Header names
+ * are case-insensitive, so the result is in lower case.
  */
 const escapeKey = (key: string): string =>
   Array.from(Buffer.from(key, 'utf8'), (byte) => {

@@ -1,4 +1,4 @@
-/** Yields the body of a response over HTTP/1.1 as it arrives. */
+/** Yields the chunks of a response body over HTTP/1.1 as they arrive. */
 import type { IncomingMessage } from 'node:http'
 
 export async function* messageChunks(message: IncomingMessage): AsyncGenerator<readonly Buffer[]> {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Metrics } from '../../lib/telemetry/metrics.ts'
 import { AvailabilityMetrics } from './metrics.ts'
 
-test('a deleted APIService leaves no series', () => {
+test('the metrics of a deleted APIService are removed', () => {
   const metrics = new Metrics()
   const availability = new AvailabilityMetrics(metrics)
   const lost = { status: 'False', reason: 'ServiceNotFound', message: '' }

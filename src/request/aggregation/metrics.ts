@@ -1,22 +1,22 @@
-/** Metrics of unavailable APIServices, under kube-apiserver's names. */
+/** Metrics of unavailable APIServices, with kube-apiserver's metric names. */
 import type { Counter, Gauge, Metrics } from '../../lib/telemetry/metrics.ts'
 import type { Condition } from './api-service.ts'
 
 export class AvailabilityMetrics {
   readonly #unavailable: Gauge
   readonly #total: Counter
-  /** Reasons for which there are series. */
+  /** Reasons that occur as label values. */
   readonly #reasons = new Set<string>()
 
   constructor(metrics: Metrics) {
     this.#unavailable = metrics.gauge({
       name: 'aggregator_unavailable_apiservice',
-      help: 'Whether an APIService is unavailable: 1, or 0.',
+      help: '1 if an APIService is unavailable, 0 otherwise.',
       labels: ['name'],
     })
     this.#total = metrics.counter({
       name: 'aggregator_unavailable_apiservice_total',
-      help: 'How often an APIService became unavailable, by reason.',
+      help: 'Number of times that an APIService became unavailable, by reason.',
       labels: ['name', 'reason'],
     })
   }
@@ -26,7 +26,7 @@ export class AvailabilityMetrics {
     this.#unavailable.with(name).value = status === 'True' ? 0 : 1
   }
 
-  /** Counts that an APIService is no longer available. */
+  /** Counts that an APIService became unavailable. */
   lost(name: string, { reason }: Condition): void {
     this.#reasons.add(reason)
     this.#total.with(name, reason).add()

@@ -1,5 +1,5 @@
 /**
- * Checks whether a remote server is available, by requesting the document about its group and
+ * Checks whether a remote server is available by requesting the discovery document of its group and
  * version.
  */
 import type { Dial } from '../../lib/net/dial.ts'
@@ -13,16 +13,16 @@ import { aggregatorUser } from './document.ts'
 import { identityHeaders } from './identity.ts'
 
 /**
- * Number of concurrent probes, of which one has to succeed. A Service may lead to servers that are
- * gone in addition to others that are not.
+ * Number of concurrent probes. One of them has to succeed, because a Service can have endpoints
+ * that are no longer reachable next to working ones.
  */
 const PROBES = 5
-/** Timeout of a whole response. */
+/** Timeout for the whole response. */
 const PROBE_MS_MAX = 5_000
 
 /**
- * Sends probes. As in kube-apiserver, they accept any certificate, because nothing of the response
- * is used.
+ * Sends probes. As in kube-apiserver, probes accept any server certificate, because the content of
+ * the response is not used.
  */
 export class Prober implements Disposable {
   readonly #client: () => RemoteTls['client']
@@ -37,8 +37,8 @@ export class Prober implements Disposable {
   }
 
   /**
-   * Returns undefined if a probe succeeded, otherwise why the last one failed. The error with which
-   * `resolve` fails must give the reason.
+   * Returns undefined if a probe succeeded, and otherwise the reason why the last probe failed. If
+   * `resolve` fails, the message of its error is the reason.
    */
   async fault(
     service: ApiService,

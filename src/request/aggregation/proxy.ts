@@ -1,7 +1,7 @@
 /**
- * Forwards a request to the remote server that has its group and version, and returns its response.
- * Bodies are streamed in both directions, no faster than the other side reads them. Headers name
- * the user. Redirects are not passed on to the client.
+ * Forwards a request to the remote server for its group and version, and returns the response.
+ * Bodies are streamed in both directions, no faster than the receiver reads them. Headers identify
+ * the user. Redirects are not forwarded to the client.
  */
 import type { RequestContext } from '../../api/context.ts'
 import {
@@ -32,16 +32,16 @@ import { UnansweredUpgrade } from './send-upgrade.ts'
 import { encodePath, remoteTarget } from './target.ts'
 
 /**
- * Memory held by a response that its client does not read: what has arrived, in blocks of which one
- * may be nearly empty.
+ * Maximum memory used by a response that its client does not read: the data that has arrived, plus
+ * one block that can be almost empty.
  */
 const WATCH_HELD_BYTES = WATCH_WINDOW_BYTES + BLOCK_BYTES
 const LONG_HELD_BYTES = LONG_WINDOW_BYTES + BLOCK_BYTES
-/** Tolerance for timers, which count whole milliseconds. */
+/** Tolerance for timers, whose resolution is one millisecond. */
 const EARLY_MS_MAX = 5
 /**
- * Timeout of discovery documents, as in kube-apiserver. Clients request those of all servers before
- * they do anything else.
+ * Timeout of discovery documents, as in kube-apiserver. Clients request the documents of all
+ * servers before they do anything else.
  */
 const DISCOVERY_MS_MAX = 5_000
 
@@ -55,8 +55,8 @@ export type ProxyOptions = {
 export type ProxiedRequest = { readonly http: ApiRequest; readonly context: RequestContext }
 
 /**
- * Forwards a request whose group and version are those of a remote server. `name` is the APIService
- * whose server is called, whatever the path.
+ * Forwards a request to the remote server for its group and version. `name` selects the server of
+ * an APIService regardless of the path.
  */
 export type Proxy = (request: ProxiedRequest, name?: string) => Promise<ApiResponse>
 
@@ -65,7 +65,7 @@ export function createProxy({ apiServices, hasUid, clock }: ProxyOptions): Proxy
     const known = name === undefined ? apiServices.remoteAt(http.path) : apiServices.get(name)
     if (known?.remote === undefined || !known.service.isAvailable) throw new RemoteUnavailable()
     // Node would send the method in upper case, so it would differ from the method that was
-    // authorized.
+    // authorized. Reject it instead.
     if (http.method !== http.method.toUpperCase()) throw noSuchMethod()
     const { remote } = known
     const address = await resolved(remote)
@@ -95,7 +95,8 @@ export function createProxy({ apiServices, hasUid, clock }: ProxyOptions): Proxy
       ),
     ).catch((error: unknown) => {
       life.end()
-      // The timeout of discovery is not that of the request. A timer may be early by a millisecond.
+      // If only the shorter timeout of discovery has passed, the request itself is not over. A
+      // timer can fire a millisecond early.
       const isOver = context.deadlineMs - clock.monotonicMs() < EARLY_MS_MAX
       throw life.isLate && isOver ? requestTimedOut() : error
     })
@@ -108,8 +109,8 @@ async function resolved(remote: Remote): Promise<Address> {
   try {
     return await remote.resolve()
   } catch (error) {
-    // kube-apiserver reports no more than this either, because not everyone may see the Services of
-    // a cluster.
+    // kube-apiserver does not report the reason either, because not every user may read the
+    // Services of a cluster.
     throw error instanceof UnresolvedService ? new RemoteUnavailable(error) : error
   }
 }
@@ -135,7 +136,10 @@ async function reached<T>(send: () => Promise<T>): Promise<T> {
 
 const whyOf = (error: FailedCall): string => reasonOf(error)
 
-/** Returns the remaining time of the request, or less for discovery. It is Infinity for watches. */
+/**
+ * Returns the remaining time of the request, which is shorter for discovery. It is Infinity for
+ * watches.
+ */
 function msLeft({ info, deadlineMs }: RequestContext, clock: Clock): number {
   const left = deadlineMs - clock.monotonicMs()
   if (info.kind !== 'path') return left
@@ -162,7 +166,7 @@ function responseOf(http: ApiRequest, context: RequestContext, answer: RemoteAns
   const known = typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : undefined
   if (status === NO_CONTENT || status === NOT_MODIFIED || http.method === 'HEAD') {
     body.close()
-    // The length is that of the response with its body.
+    // The length of a response to HEAD, or with status 304, is that of the full response.
     const all =
       known === undefined || status === NO_CONTENT
         ? shown
@@ -185,7 +189,7 @@ function responseOf(http: ApiRequest, context: RequestContext, answer: RemoteAns
       isRelayed: true,
     }
   }
-  // Most responses are short, and arrive in one piece with their head.
+  // Most responses are short, and their body arrives together with the headers.
   const whole = body.takeWhole()
   if (whole !== undefined) return { status, headers: shown, body: whole, isEncoded: true }
   if (known > WATCH_WINDOW_BYTES) answer.widen?.()
@@ -204,8 +208,8 @@ const NO_CONTENT = 204
 const NOT_MODIFIED = 304
 
 /**
- * Returns functions that work without their object, because callers detach them to count or close
- * the frames.
+ * Returns functions that do not use `this`, because callers detach them to count or close the
+ * frames.
  */
 const framesOf = (body: AnswerBody): FrameSource => ({
   take: () => body.take(),
@@ -219,8 +223,8 @@ const isRedirect = ({ status, headers }: Pick<RemoteAnswer, 'status' | 'headers'
   status >= 300 && status < 400 && headers['location'] !== undefined && headers['location'] !== ''
 
 /**
- * Combines the headers that both servers set, as in kube-apiserver. Flow headers of the remote
- * server are dropped, because they are about its own flows.
+ * Merges the headers that both servers set, as in kube-apiserver. Flow control headers of the
+ * remote server are removed, because they describe its own flows.
  */
 function withOwn(headers: Headers, { auditId }: RequestContext): Headers {
   const {
@@ -258,13 +262,13 @@ type Upgrade = {
   readonly address: Address
   readonly headers: Headers
   readonly context: RequestContext
-  /** Lifetime of the request, until there is a response. */
+  /** Lifetime of the request until a response arrives. */
   readonly life: RequestLifetime
 }
 
 /**
- * Forwards an upgrade request. Its body is not forwarded, so neither is its length: a server that
- * refuses would take the next request for the body.
+ * Forwards an upgrade request without its body. The length is also left out, because otherwise a
+ * server that refuses the upgrade would read the next request as the body.
  */
 async function upgrade(
   http: ApiRequest,

@@ -1,4 +1,4 @@
-/** Connects the documents about this server with the remote servers of APIServices. */
+/** Merges discovery and OpenAPI documents of remote servers into those of this server. */
 import { parseText } from '../../api/json-value.ts'
 import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../api/object.ts'
 import type { ApiServicesInformer } from './api-services.ts'
@@ -23,7 +23,7 @@ type ResourceContent = {
 type VersionContent = {
   readonly group: string
   readonly version: string
-  /** Undefined if the server cannot be reached now. */
+  /** Undefined if the server is currently unreachable. */
   readonly resources: readonly ResourceContent[] | undefined
 }
 
@@ -66,8 +66,8 @@ export class ConnectedRemotes implements RemoteDocuments, AsyncDisposable {
   }
 
   /**
-   * Resolves when aggregated discovery has every APIService. It must be awaited before the server
-   * is ready.
+   * Resolves when aggregated discovery contains every APIService. It must be awaited before the
+   * server is ready.
    */
   async start(): Promise<void> {
     this.openApi.start()
@@ -75,8 +75,8 @@ export class ConnectedRemotes implements RemoteDocuments, AsyncDisposable {
   }
 
   /**
-   * Returns the versions of all APIServices that were fetched, for controllers. The preferred
-   * versions of a group come first.
+   * Returns the versions of all APIServices whose discovery was fetched, for controllers. The
+   * preferred versions of a group come first.
    */
   versions(): readonly VersionContent[] {
     const versions = [...this.discovery.versions()].toSorted((a, b) =>
@@ -91,9 +91,7 @@ export class ConnectedRemotes implements RemoteDocuments, AsyncDisposable {
     }))
   }
 
-  /**
-   * Returns the resources in namespaces, for controllers that visit every resource of a namespace.
-   */
+  /** Returns the namespaced resources, for controllers that visit every resource of a namespace. */
   content(): { readonly resources: readonly ResourceContent[]; readonly stale: readonly string[] } {
     const versions = this.versions()
     const stale = versions.filter(({ resources }) => resources === undefined)

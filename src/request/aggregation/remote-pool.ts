@@ -1,7 +1,7 @@
 /**
- * The connections to one address of a remote server. Requests share connections of HTTP/2. If the
- * server was just closing the connection of a request, the request is sent again, provided that it
- * may be repeated.
+ * The connections to one address of a remote server. Requests share HTTP/2 connections. If the
+ * server closes the connection just as a request is sent, the request is resent, provided that it
+ * is safe to repeat.
  */
 import type { TLSSocket } from 'node:tls'
 import { isReplayable } from '../../api/proxied-headers.ts'
@@ -20,18 +20,18 @@ import { sendHttp2 } from './send-http2.ts'
 import { SharedReads } from './shared-reads.ts'
 import { type Connect, IDLE_MS, TlsAgent } from './tls-agent.ts'
 
-/** Maximum number of connections to one address. Each of them takes some hundred streams. */
+/** Maximum number of connections to one address. Each connection supports a few hundred streams. */
 const HTTP2_CONNECTIONS_MAX = 256
-/** How often a request is sent if the server was just closing its connection. */
+/** Maximum number of attempts to send a request whose connection the server closes. */
 const SENDS_MAX = 3
 
-/** Memory that responses pass through, shared by all remote servers. */
+/** Buffers for responses, shared by all remote servers. */
 export class RemoteMemory {
   readonly blocks = new Blocks()
   readonly reads = new SharedReads()
 }
 
-/** A socket and how to read it. With `readTo`, the socket has no events for its data. */
+/** A socket, and the way to read from it. If `readTo` is set, the socket emits no data events. */
 export type ReadingSocket = {
   readonly socket: TLSSocket
   readonly readTo: SessionOptions['readTo']
@@ -39,7 +39,7 @@ export type ReadingSocket = {
 
 type RemoteOpeners = {
   readonly open: Connect
-  /** Undefined if the connection leads through a proxy. */
+  /** Undefined if the connection is made through a proxy. */
   readonly openReading: ((signal: AbortSignal) => Promise<ReadingSocket>) | undefined
 }
 
@@ -50,7 +50,7 @@ export class RemotePool {
   readonly #agent: TlsAgent
   #sessions: readonly Http2Session[] = []
   #opened: Promise<Http2Session | undefined> | undefined
-  /** Whether the server did not agree on HTTP/2. */
+  /** Whether the server does not support HTTP/2. */
   #isHttp1 = false
   #isClosed = false
 
@@ -90,8 +90,8 @@ export class RemotePool {
         return await sendHttp2(sent, this.#authority, { session, blocks })
       } catch (error) {
         if (!(error instanceof LostConnection)) throw error
-        // A body can be read only once. A request that may have been executed must not be executed
-        // again.
+        // A body can be read only once, and a request that might have been executed must not be
+        // repeated.
         const isRepeatable =
           !hasBegun && (isReplayable(request) || error instanceof UnprocessedCall)
         if (!isRepeatable || sends === SENDS_MAX) throw new Error('EOF', { cause: error })
@@ -106,19 +106,21 @@ export class RemotePool {
   }
 
   /**
-   * Returns a session with a stream for the request, or undefined if the request must use HTTP/1.1.
+   * Reserves a stream for the request and returns its session, or undefined if the request must use
+   * HTTP/1.1.
    */
   async #session(signal: AbortSignal): Promise<Http2Session | undefined> {
     if (this.#isHttp1) return undefined
     for (;;) {
-      // limit: sessions with one server
+      // limit: the number of sessions with one server is limited
       const free = this.#sessions.find((session) => session.acquire())
       if (free !== undefined) return free
-      // limit: sessions with one server
+      // limit: the number of sessions with one server is limited
       this.#sessions = this.#sessions.filter(({ isSpent }) => !isSpent)
       if (this.#sessions.length >= HTTP2_CONNECTIONS_MAX)
         throw new Error('too many requests are in progress')
-      // The session is opened for many requests, each of which may be aborted.
+      // Many requests share the session, so its connection does not depend on the signal of one
+      // request.
       this.#opened ??= this.#open().finally(() => {
         this.#opened = undefined
       })
@@ -133,7 +135,7 @@ export class RemotePool {
       unread(open(['h2', 'http/1.1'], signal)))
     if (socket.alpnProtocol !== 'h2') {
       this.#isHttp1 = true
-      // Node's client needs the socket's events.
+      // Node's HTTP/1.1 client needs the data events of the socket.
       if (readTo === undefined && !this.#isClosed) this.#agent.offer(socket)
       else socket.destroy()
       return undefined

@@ -1,22 +1,28 @@
-/** A request to a remote server and its response, for every version of HTTP. */
+/** A request to a remote server and its response, for all HTTP versions. */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ApiRequest, Headers } from '../../api/request.ts'
 import type { AnswerBody } from './answer-body.ts'
 
-/** How much of a response may arrive before it is pulled, if the response may never end. */
+/**
+ * Number of bytes of a response that can arrive before they are pulled, for a response that might
+ * never end.
+ */
 export const WATCH_WINDOW_BYTES = 64 * 1024
 /**
- * How much of a response may arrive before it is pulled, if it should be passed on as fast as
- * possible. Half of it is in transit while the other half is sent.
+ * Number of bytes of a response that can arrive before they are pulled, for a response that should
+ * be forwarded as fast as possible. While one half is in transit, the other half is sent.
  */
 export const LONG_WINDOW_BYTES = 512 * 1024
 
 export type RemoteRequest = {
   readonly method: string
-  /** Path with the query. */
+  /** Path including the query. */
   readonly path: string
-  /** Headers with names in lower case, without `host`, which is the address. */
+  /**
+   * Headers with names in lower case. The `host` header is not included, because it is derived from
+   * the address.
+   */
   readonly headers: Headers
   /** Undefined if the request has no body. */
   readonly pipeBody: ApiRequest['pipeBody'] | undefined
@@ -28,19 +34,19 @@ export type RemoteAnswer = {
   readonly headers: Headers
   readonly body: AnswerBody
   /**
-   * Lets up to `LONG_WINDOW_BYTES` of the body arrive before it is pulled. This is for long bodies
-   * that have an end. Absent if the window cannot be changed.
+   * Allows up to `LONG_WINDOW_BYTES` of the body to arrive before it is pulled. Used for long
+   * bodies that have an end. Absent if the window cannot be changed.
    */
   readonly widen?: () => void
-  /** Returns the trailers, which are known once the body has ended. */
+  /** Returns the trailers. They are available once the body has ended. */
   readonly trailers: () => Headers | undefined
 }
 
-/** Response to an upgrade request. Without a socket, the server refused the upgrade. */
+/** Response to an upgrade request. If `socket` is absent, the server refused the upgrade. */
 export type UpgradeAnswer = {
   readonly message: IncomingMessage
   readonly socket: Duplex | undefined
 }
 
-/** Creates the error of a request whose client disconnected or whose time is up. */
+/** Creates the error for a request whose client disconnected or whose timeout expired. */
 export const requestAborted = (): Error => new DOMException('the request was aborted', 'AbortError')

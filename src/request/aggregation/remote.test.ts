@@ -14,7 +14,7 @@ import { Remote, UnresolvedService } from './remote.ts'
 
 const { certificatePem: cert, keyPem: key } = createSelfSigned('remote', ['api.ns.svc'], Date.now())
 
-/** A Service whose cluster IP is this host. */
+/** A Service whose cluster IP is the local host. */
 const service = (port: number): KubeObject => ({
   apiVersion: 'v1',
   kind: 'Service',
@@ -78,7 +78,7 @@ async function start(
 const options = { accept: 'text/plain', timeoutMs: 60_000, bytesMax: 1000 }
 
 for (const kind of ['http1', 'http2'] as const) {
-  test(`a document is fetched over ${kind} at the cluster IP, with the name of the Service for TLS`, async () => {
+  test(`a document is fetched over ${kind} from the cluster IP, and TLS expects the name of the Service`, async () => {
     using started = await start(kind)
     const user = {
       name: 'jürgen',
@@ -114,7 +114,7 @@ for (const kind of ['http1', 'http2'] as const) {
     })
   })
 
-  test(`a certificate of another server is rejected over ${kind}`, async () => {
+  test(`a certificate for another server name is rejected over ${kind}`, async () => {
     const other = createSelfSigned('other', ['api.ns.svc'], Date.now())
     using started = await start(kind, { caPem: other.certificatePem })
     await assert.rejects(started.remote.fetchDocument('/', options), {
@@ -123,7 +123,7 @@ for (const kind of ['http1', 'http2'] as const) {
   })
 }
 
-test('a missing Service cannot be resolved', async () => {
+test('a Service that does not exist cannot be resolved', async () => {
   const remote = new Remote(
     { service: { namespace: 'ns', name: 'api', port: 443 }, caPem: '', isInsecure: true },
     {
@@ -136,7 +136,7 @@ test('a missing Service cannot be resolved', async () => {
   await assert.rejects(remote.fetchDocument('/', options), UnresolvedService)
 })
 
-test('headers that are named like properties of objects are kept', async () => {
+test('headers whose names are properties of Object.prototype are preserved', async () => {
   const server = createSecureServer({ cert, key })
   const sockets: Socket[] = []
   server.on('connection', (socket: Socket) => sockets.push(socket))
@@ -158,7 +158,7 @@ test('headers that are named like properties of objects are kept', async () => {
   for (const socket of sockets) socket.destroy()
 })
 
-test('a server that switches protocols without a request for it has not responded', async () => {
+test('a request fails if the server switches protocols without being asked', async () => {
   const server = createTlsServer({ cert, key }, (socket) => {
     socket.on('error', () => undefined)
     socket.once('data', () =>
@@ -172,7 +172,7 @@ test('a server that switches protocols without a request for it has not responde
   server.close()
 })
 
-test('a server that closes the connection without a response has not responded', async () => {
+test('a request fails if the server closes the connection without a response', async () => {
   const server = createTlsServer({ cert, key }, (socket) => {
     socket.on('error', () => undefined)
     socket.once('data', () => socket.destroy())
@@ -184,7 +184,7 @@ test('a server that closes the connection without a response has not responded',
   server.close()
 })
 
-test('over HTTP/2, only reads are sent again when their connection is lost', async () => {
+test('over HTTP/2, only reads are resent when their connection is lost', async () => {
   const asked: string[] = []
   const server = createSecureServer({ cert, key })
   server.on('sessionError', () => undefined)
@@ -209,10 +209,10 @@ test('over HTTP/2, only reads are sent again when their connection is lost', asy
   server.close()
 })
 
-/** Any Dial other than `dialDirect` may lead through a proxy. */
+/** Any Dial function other than `dialDirect` might connect through a proxy. */
 const throughProxy: Dial = (host, port, signal) => dialDirect(host, port, signal)
 
-test('the connection of an aborted request is closed with the others, even after requests to another address', async () => {
+test('the connection of an aborted request is closed with the others, even after a request to another address', async () => {
   const sockets: Socket[] = []
   const ports = await Promise.all(
     [1, 2].map(() => {
@@ -235,7 +235,7 @@ test('the connection of an aborted request is closed with the others, even after
   giving.abort()
   await assert.rejects(first, /aborted/)
   await until(() => sockets.length === 1, 'a connection is open')
-  // The handshake ends later.
+  // Wait until the handshake is complete.
   await new Promise((resolve) => setTimeout(resolve, 100))
   const { body } = await connections.send(other, { ...asked, signal: new AbortController().signal })
   body.close()
@@ -243,7 +243,7 @@ test('the connection of an aborted request is closed with the others, even after
   await until(() => sockets.every((socket) => socket.destroyed), 'all are closed')
 })
 
-test('a connection that is being opened while its pool is closed is also closed', async () => {
+test('a connection that is still being established when its pool is closed is also closed', async () => {
   const sockets: Socket[] = []
   const server = createServer({ cert, key }).unref()
   server.on('connection', (socket: Socket) => sockets.push(socket))

@@ -1,6 +1,6 @@
 /**
- * A remote API server, which an APIService with a Service leads to. Its connections are kept for as
- * long as the APIService stays the same.
+ * A remote API server that an APIService references through a Service. Its connections are reused
+ * until the spec of the APIService changes.
  */
 import { quote } from '../../api/quote.ts'
 import type { Dial } from '../../lib/net/dial.ts'
@@ -14,17 +14,20 @@ import type { RemoteAnswer, RemoteRequest, UpgradeAnswer } from './remote-reques
 
 export type RemoteOptions = {
   readonly getService: GetService
-  /** Absent if a Service is called at its cluster IP (`--enable-aggregator-routing=false`). */
+  /**
+   * Absent if requests are sent to the cluster IP of the Service
+   * (`--enable-aggregator-routing=false`).
+   */
   readonly routing?: EndpointRouting | undefined
-  /** Address at which this server listens, which the Service default/kubernetes stands for. */
+  /** Address at which this server listens. The Service default/kubernetes resolves to it. */
   readonly ownAddress: () => Address | undefined
   /**
-   * Returns the certificate that this server presents to remote servers. It is the same object
-   * until it is renewed. Undefined if this server has none.
+   * Returns the client certificate that this server presents to remote servers. It is the same
+   * object until the certificate is replaced. Undefined if there is no certificate.
    */
   readonly clientCertificate: () => RemoteTls['client']
   readonly dial: Dial
-  /** Memory that remote servers share. Absent if it is not shared. */
+  /** Buffers that remote servers share. Absent if they are not shared. */
   readonly memory?: RemoteMemory
 }
 
@@ -47,8 +50,8 @@ export class Remote {
   }
 
   /**
-   * Returns the current address of the Service. If endpoints are called, each call may return
-   * another one. Fails with an UnresolvedService.
+   * Returns the current address of the Service. If requests are sent directly to endpoints, each
+   * call can return a different address. Fails with an UnresolvedService.
    */
   async resolve(): Promise<Address> {
     const { service } = this.spec
@@ -66,15 +69,15 @@ export class Remote {
           })
     if (typeof address === 'string') throw new UnresolvedService(address)
     const own = ownAddress()
-    // Such a request would come back and be forwarded again, endlessly.
+    // This server would receive the request again and forward it in an endless loop.
     if (address.port === own?.port && (address.host === own.host || address.host === 'localhost'))
       throw new UnresolvedService(`service ${quote(name)} is this server itself`)
     return address
   }
 
   /**
-   * Sends a request. Resolves with the head of the response. Fails with an UnresolvedService or a
-   * FailedCall.
+   * Sends a request. Resolves when the status and headers of the response have arrived. Fails with
+   * an UnresolvedService or a FailedCall.
    */
   async send(request: RemoteRequest, address?: Address): Promise<RemoteAnswer> {
     return this.connections().send(address ?? (await this.resolve()), request)
@@ -85,7 +88,7 @@ export class Remote {
   }
 
   /**
-   * Fetches a document about the server: discovery or OpenAPI. Fails with an UnresolvedService, a
+   * Fetches a discovery or OpenAPI document from the server. Fails with an UnresolvedService, a
    * FailedCall or a TooLargeDocument.
    */
   fetchDocument(path: string, options: DocumentOptions): Promise<RemoteDocument> {
@@ -99,7 +102,8 @@ export class Remote {
   }
 
   /**
-   * Returns the connections with the current certificate. Fails if the certificates cannot be used.
+   * Returns the connections that use the current certificate. Fails if the certificates cannot be
+   * used.
    */
   connections(): RemoteConnections {
     const client = this.#options.clientCertificate()

@@ -1,6 +1,6 @@
 /**
- * Limits how long a remote request lasts: until its client disconnects or its time is up, however
- * much of the response has arrived.
+ * Limits the duration of a remote request: it ends when its client disconnects or its timeout
+ * expires, even if part of the response has arrived.
  */
 import { TIMER_MS_MAX } from '../../lib/time/timers.ts'
 
@@ -23,7 +23,7 @@ export class RequestLifetime {
     }
   }
 
-  /** Whether the time was up. */
+  /** Whether the timeout expired. */
   get isLate(): boolean {
     const { reason } = this.signal
     return reason instanceof DOMException && reason.name === 'TimeoutError'
@@ -33,7 +33,7 @@ export class RequestLifetime {
     return this.#controller.signal
   }
 
-  /** Called when the response has ended. */
+  /** Must be called when the response has ended. */
   end(): void {
     clearTimeout(this.#timer)
     this.#client.removeEventListener('abort', this.#onGone)

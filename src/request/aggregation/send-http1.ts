@@ -14,7 +14,10 @@ import { LostConnection } from '../../net/outbound/send.ts'
 import { AnswerBody } from './answer-body.ts'
 import { type RemoteAnswer, type RemoteRequest, requestAborted } from './remote-request.ts'
 
-/** Sends the request. Fails with a FailedCall, or with a LostConnection if it may be sent again. */
+/**
+ * Sends the request. Fails with a FailedCall, or with a LostConnection if the request can be
+ * resent.
+ */
 export function sendHttp1(
   request: RemoteRequest,
   authority: string,
@@ -38,7 +41,8 @@ export function sendHttp1(
       const isLost = sent.reusedSocket && !hasAnswer && isLostBy(error)
       reject(isLost ? new LostConnection() : error)
     })
-    // The upgrade was not requested, because upgrades have connections of their own.
+    // The server upgraded the connection without being asked: requests for upgrades use
+    // `sendUpgrade`.
     sent.on('upgrade', (_answer, socket) => {
       socket.destroy()
       reject(new Error('malformed HTTP response: 101 Switching Protocols'))
@@ -75,8 +79,8 @@ function answerOf(message: IncomingMessage, signal: AbortSignal, blocks: Blocks)
 }
 
 /**
- * Sends the body. Never fails: without its whole body the request is invalid, and its connection is
- * closed.
+ * Sends the body. Never rejects: if the body cannot be sent completely, the request is invalid and
+ * its connection is closed.
  */
 async function pipe(
   pipeBody: NonNullable<RemoteRequest['pipeBody']>,
@@ -85,8 +89,8 @@ async function pipe(
   let draining: Promise<void> | undefined
   try {
     await pipeBody((chunk) => {
-      // Node would send the body of a GET or DELETE of unknown length without framing, and the
-      // server would parse it as a second request.
+      // Node would send the body of a GET or DELETE without framing if its length is unknown. The
+      // remote server would then parse the body as a second request.
       if (!sent.headersSent && !sent.hasHeader('content-length'))
         sent.setHeader('transfer-encoding', 'chunked')
       if (sent.write(chunk)) return undefined
@@ -101,7 +105,7 @@ async function pipe(
   }
 }
 
-/** Resolves when more can be written, or when the connection is closed. */
+/** Resolves when more data can be written, or when the connection is closed. */
 function drained(sent: ClientRequest): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -121,7 +125,7 @@ export const outgoing = (headers: Headers): OutgoingHttpHeaders =>
     ]),
   )
 
-/** Returns the headers or trailers of a response. Several lines of one header stay separate. */
+/** Returns the headers or trailers of a response. Repeated headers are not joined. */
 export const distinctHeaders = (raw: readonly string[]): Headers =>
   Object.fromEntries(
     Array.from(headerLines(raw), ([name, values]): [string, string | string[]] => {

@@ -1,4 +1,4 @@
-/** Sends a request to a remote server as a stream of HTTP/2. */
+/** Sends a request to a remote server as an HTTP/2 stream. */
 import type { Headers } from '../../api/request.ts'
 import type { ClientStream } from '../../net/http2/client-stream.ts'
 import type { HeaderField } from '../../net/http2/field.ts'
@@ -18,8 +18,8 @@ import { distinctHeaders } from './send-http1.ts'
 const NOT_MODIFIED = 304
 
 /**
- * Sends the request. `session` has a stream reserved for it. Fails with a FailedCall, or with a
- * LostConnection if it may be sent again.
+ * Sends the request. `session` must have a stream reserved for it. Fails with a FailedCall, or with
+ * a LostConnection if the request can be resent.
  */
 export function sendHttp2(
   request: RemoteRequest,
@@ -34,7 +34,7 @@ export function sendHttp2(
   return new Promise((resolve, reject) => {
     let hasHead = false
     let trailers: Headers | undefined
-    // The session may close while it opens the stream.
+    // The session can close while it opens the stream.
     const opened: { stream?: ClientStream } = {}
     let isDone = false
     const origin = {
@@ -53,8 +53,8 @@ export function sendHttp2(
         hasHead = true
         const status = Number(fields.find(({ name }) => name === ':status')?.value)
         const headers = headersOf(fields)
-        // In responses to HEAD and with 304, the length is that of another response (RFC 9110,
-        // section 8.6).
+        // In responses to HEAD, and in responses with status 304, Content-Length is that of the
+        // full response (RFC 9110, section 8.6).
         if (request.method !== 'HEAD' && status !== NOT_MODIFIED)
           body.expect(headers['content-length'])
         resolve({ status, headers, body, trailers: () => trailers, widen })
@@ -68,7 +68,7 @@ export function sendHttp2(
       onClose: (code) => {
         isDone = true
         signal.removeEventListener('abort', onAbort)
-        // A reset may also have the code NO_ERROR.
+        // A stream can also be reset with the code NO_ERROR.
         if (code === CODE.NO_ERROR && hasHead && opened.stream?.isRemoteEnded === true)
           return body.end()
         const error = signal.aborted ? requestAborted() : session.lostBy(code, hasHead)
@@ -85,8 +85,8 @@ export function sendHttp2(
 }
 
 /**
- * Sends the body. Never fails: without its whole body the request is invalid, and its stream is
- * reset.
+ * Sends the body. Never rejects: if the body cannot be sent completely, the request is invalid and
+ * its stream is reset.
  */
 async function pipe(
   pipeBody: NonNullable<RemoteRequest['pipeBody']>,
@@ -103,8 +103,8 @@ async function pipe(
 }
 
 /**
- * Writes a body to a stream. The stream accepts one write at a time, but the client may send more,
- * up to its own window.
+ * Writes a body to a stream. The stream accepts one write at a time, but the client can send more
+ * chunks before it completes, up to its own window.
  */
 class BodyWriter {
   readonly #stream: ClientStream
@@ -116,7 +116,7 @@ class BodyWriter {
     this.#stream = stream
   }
 
-  /** Undefined if all of it has been accepted. */
+  /** Resolves when the stream has accepted everything. Undefined if it already has. */
   get taken(): Promise<void> | undefined {
     return this.#isWriting ? this.#taken.promise : undefined
   }

@@ -1,5 +1,6 @@
 /**
- * Asks a remote server to switch to another protocol (SPDY, WebSocket) on a connection of its own.
+ * Sends a remote server a request to switch to another protocol (SPDY, WebSocket), on its own
+ * connection.
  */
 import { request as open } from 'node:http'
 import type { TLSSocket } from 'node:tls'

@@ -1,27 +1,30 @@
 /**
- * Reads all sockets into one buffer. Otherwise Node allocates a buffer for every read, which makes
- * long responses spend much time on garbage collection. Each chunk is passed on before anything
- * else is read, so the sockets can share the buffer.
+ * Reads from all sockets into one buffer. Otherwise, Node would allocate a buffer for every read,
+ * and long responses would cause much garbage collection. Each chunk is processed before the next
+ * read, so the sockets can share the buffer.
  */
 import type { OnReadOpts } from 'node:net'
 
-/** Size of the buffer, which exceeds a TLS record. */
+/** Size of the buffer. It is larger than a TLS record. */
 const READ_BYTES = 64 * 1024
 
 export type Reads = {
-  /** Option for a socket of Node. */
+  /** The `onread` option of a Node socket. */
   readonly onread: OnReadOpts
-  /** Sets the receiver of the chunks. Chunks that arrived earlier are buffered for it. */
+  /**
+   * Sets the receiver of the chunks. Chunks that arrived earlier were buffered, and are passed to
+   * the receiver first.
+   */
   readonly readTo: (take: (chunk: Buffer) => void) => void
 }
 
 export class SharedReads {
   readonly #buffer = Buffer.allocUnsafeSlow(READ_BYTES)
 
-  /** Returns the reads of one socket. */
+  /** Creates the read option and the receiver of one socket. */
   begin(): Reads {
     let take: ((chunk: Buffer) => void) | undefined
-    /** Chunks that arrived before there was a receiver, because a server may send first. */
+    /** Chunks that arrived before the receiver was set. A server can send data first. */
     let early: Buffer[] = []
     const callback = (bytes: number, buffer: Uint8Array): boolean => {
       const chunk = Buffer.from(buffer.buffer, buffer.byteOffset, bytes)

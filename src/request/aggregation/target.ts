@@ -1,7 +1,7 @@
 /**
- * Builds the path and query for a remote server. They are encoded again from what this server has
- * parsed, as in kube-apiserver. So the other server reads what was authorized, however it treats an
- * escape or a semicolon.
+ * Builds the path and query for a remote server. As in kube-apiserver, they are encoded again from
+ * the parsed path and query. Therefore, both servers interpret them in the same way, even if they
+ * treat escapes or semicolons differently.
  */
 import type { ApiRequest } from '../../api/request.ts'
 
@@ -21,8 +21,8 @@ export const encodePath = (path: string): string =>
 const plainPath = /^[\w.~$&+,/:;=@-]*$/
 
 /**
- * Encodes a query like Go's url.Values.Encode: sorted by key, with the values of a key in their
- * order.
+ * Encodes a query like Go's url.Values.Encode: sorted by key, with the values of each key in their
+ * original order.
  */
 function encodeQuery(query: URLSearchParams): string {
   const pairs = [...query].map(([key, value]): [string, string] => [
