@@ -4,14 +4,14 @@ import { test } from 'node:test'
 import { TLSSocket } from 'node:tls'
 import { IDLE_MS, TlsAgent } from './tls-agent.ts'
 
-test('a first connection that was closed because it was unused is not handed out', async (context) => {
+test('a first connection that was closed after its idle timeout is not used', async (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] })
   const [first, next] = [new TLSSocket(new Socket()), new TLSSocket(new Socket())]
   const agent = new TlsAgent(async () => next)
   agent.offer(first)
   context.mock.timers.tick(IDLE_MS)
   assert.ok(first.destroyed)
-  // The event `close` follows in a later tick.
+  // The event `close` is emitted in a later tick of the event loop.
   const { promise, resolve } = Promise.withResolvers<unknown>()
   agent.createConnection({}, (_error, stream) => resolve(stream))
   assert.equal(await promise, next)

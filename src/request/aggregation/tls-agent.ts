@@ -1,23 +1,23 @@
-/** Keeps HTTP/1.1 connections between requests. */
+/** Pools HTTP/1.1 connections between requests. */
 import { Agent } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { type OnConnectionCreated, hand } from '../../lib/net/dialed-tls.ts'
 
-/** How long an unused connection is kept open, as in Go's client. */
+/** Time after which an unused connection is closed, as in Go's client. */
 export const IDLE_MS = 90_000
 /**
- * Maximum number of connections to one address, each with one request. It bounds what clients can
- * open, and exceeds the number of requests that a server has in flight.
+ * Maximum number of connections to one address, each with one request. It bounds the number of
+ * connections that clients can cause, and exceeds the maximum number of requests in flight.
  */
 const CONNECTIONS_MAX = 4096
-/** Number of unused connections that are kept, as in Go's client. */
+/** Maximum number of unused connections that stay open, as in Go's client. */
 const FREE_MAX = 25
 
 export type Connect = (protocols: readonly string[], signal: AbortSignal) => Promise<TLSSocket>
 
 export class TlsAgent extends Agent {
   readonly #connect: Connect
-  /** The connection that was opened to learn which protocol the server speaks. */
+  /** The connection that was opened to find out which protocol the server supports. */
   #first: TLSSocket | undefined
   #idle: NodeJS.Timeout | undefined
 
@@ -37,7 +37,7 @@ export class TlsAgent extends Agent {
   }
 
   /**
-   * Provides a connection for the next request. The request that it was opened for may have been
+   * Provides a connection for the next request. The request for which it was opened might have been
    * aborted.
    */
   offer(socket: TLSSocket): void {
@@ -48,7 +48,7 @@ export class TlsAgent extends Agent {
     this.#idle = setTimeout(() => this.#takeFirst()?.destroy(), IDLE_MS).unref()
   }
 
-  /** Closes connections as soon as they are unused. */
+  /** Closes all unused connections now, and other connections as soon as they are unused. */
   retire(): void {
     this.maxFreeSockets = 0
     this.#first?.destroy()

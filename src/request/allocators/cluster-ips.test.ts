@@ -18,7 +18,7 @@ const range: KubeObject = {
   spec: { cidrs: ['10.0.0.0/16'] },
 }
 
-test('other work runs while a full range is searched', async () => {
+test('other tasks run while a full range is searched', async () => {
   let looks = 0
   const ips = new ClusterIps({
     listRanges: async () => [range],
@@ -74,7 +74,7 @@ function ipsWith(records: IpRecords, objects: Map<string, KubeObject>): ClusterI
   })
 }
 
-test('replicas that allocate by objects and by records do not allocate an address twice', async () => {
+test('replicas that allocate through IPAddress objects and through records never allocate the same address', async () => {
   await using engine = new MemoryEngine()
   const objects = new Map<string, KubeObject>()
   const withGate = ipsWith(await recordsOn(engine), objects)
@@ -89,12 +89,12 @@ test('replicas that allocate by objects and by records do not allocate an addres
   assert.deepEqual(given.toSorted(), ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4'])
   await withGate.release('10.0.0.6', parent)
   await without.take('10.0.0.6', parent, wet)
-  // In a range without a record, only the object shows that the address is taken.
+  // The second range has no record, so only the IPAddress object shows that the address is taken.
   await withGate.take('10.9.0.1', parent, wet)
   await assert.rejects(withGate.take('10.9.0.1', parent, wet), isTaken)
 })
 
-test('an address without an object is not left in the record', async () => {
+test('an address whose IPAddress object cannot be created is removed from the record', async () => {
   await using engine = new MemoryEngine()
   const records = await recordsOn(engine)
   const [{ record } = assert.fail()] = records.entries

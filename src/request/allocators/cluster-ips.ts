@@ -1,7 +1,7 @@
 /**
  * Allocates the cluster IPs of Services. An allocated address is an IPAddress object whose name is
- * the address, so that only one server can create it. ServiceCIDR objects define which addresses
- * may be allocated.
+ * the address, so that only one server can create it. ServiceCIDR objects define the ranges of
+ * addresses.
  */
 import {
   type Cidr,
@@ -17,38 +17,39 @@ import { Slices } from '../../lib/scheduling/slices.ts'
 import type { IpRecords } from './ip-records.ts'
 
 /**
- * Share and size of the low part of a range, which is left to clients because they often request
- * low addresses. The server chooses from the part above it while that has free addresses.
+ * Size of the low part of a range, as a share and as a number. The part is reserved for clients,
+ * which often request low addresses. The server chooses addresses above it, as long as any of them
+ * are free.
  */
 const NAMED_SHARE = 16n
 const NAMED_MIN = 16n
 const NAMED_MAX = 256n
 /**
- * Maximum number of addresses to try, from a random start. It matters for ranges that are too large
- * to try every address.
+ * Maximum number of addresses to try, beginning with a random one. It limits the search in ranges
+ * that are too large to try every address.
  */
 const TRIES_MAX = 65_536
 
-/** The Service that has an address. */
+/** The Service to which an address belongs. */
 export type Parent = { readonly namespace: string; readonly name: string }
 
 export type ClusterIpsOptions = {
   /** Returns all ServiceCIDRs. */
   readonly listRanges: (at: 'any' | 'latest') => Promise<readonly KubeObject[]>
   readonly readAddress: (ip: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
-  /** Whether the cache has the address. */
+  /** Whether the cache contains the address. */
   readonly hasAddress: (ip: string) => Promise<boolean>
   /** Returns false if the address already exists. Any other failure throws. */
   readonly createAddress: (address: KubeObject) => Promise<boolean>
-  /** Also succeeds if the address does not exist, or has another UID by now. */
+  /** Also succeeds if the address does not exist, or now has another UID. */
   readonly deleteAddress: (ip: string, uid: string) => Promise<void>
-  /** Records by which servers without IPAddress objects allocate. */
+  /** Allocation records of servers that do not use IPAddress objects. */
   readonly records: Pick<IpRecords, 'take' | 'remove'>
-  /** Returns a number from 0 up to, but not including, 1. */
+  /** Returns a random number in the range [0, 1). */
   readonly random: () => number
 }
 
-/** Thrown if an address cannot be allocated. The message is kube-apiserver's. */
+/** Thrown if an address cannot be allocated. The message is the same as in kube-apiserver. */
 export class IpError extends Error {
   override readonly name = 'IpError'
 }
@@ -60,7 +61,7 @@ export class ClusterIps {
     this.#options = options
   }
 
-  /** Allocates this address. Fails with an IpError. */
+  /** Allocates the given address. Fails with an IpError. */
   async take(
     text: string,
     parent: Parent,
@@ -112,16 +113,16 @@ export class ClusterIps {
     if (ip === undefined) return
     const address = await this.#options.readAddress(formatIp(ip), 'latest')
     if (address === undefined || !isOf(address, parent)) return
-    // The order matters: the next allocation takes the record first, and must not find the object
-    // then.
+    // Delete the object before the record. The next allocation takes the record first, and must not
+    // find the object afterwards.
     await this.#options.deleteAddress(formatIp(ip), address.metadata.uid ?? '')
     await this.#options.records.remove(ip)
   }
 
   /** Returns false if the address is taken. */
   async #create(ip: Ip, parent: Parent): Promise<boolean> {
-    // The record comes first, because servers without IPAddress objects allocate by it. The repair
-    // removes what a crash leaves there.
+    // Take the record first, because servers that do not use IPAddress objects allocate through it.
+    // If this server crashes in between, the repair loop removes the address from the record.
     if (!(await this.#options.records.take(ip))) return false
     let isOurs = false
     try {
@@ -132,7 +133,7 @@ export class ClusterIps {
     }
   }
 
-  /** Tries the addresses of a part from a random start, wrapping around. */
+  /** Tries the addresses in a part of a range, beginning with a random one and wrapping around. */
   async #takeFrom(
     { first, last }: Part,
     family: IpFamily,
@@ -146,7 +147,7 @@ export class ClusterIps {
     for (let step = 0n; step < steps; step++) {
       if (slices.isOver) await slices.turn()
       const ip = { family, value: first + ((start + step) % size), isMapped: false }
-      // An address that is in the cache is taken.
+      // An address in the cache is taken.
       if (await this.#options.hasAddress(formatIp(ip))) continue
       if (await take(ip)) return ip
     }
@@ -196,13 +197,16 @@ export const addressOf = (name: string, family: IpFamily, parent: Parent): KubeO
 
 type Part = { readonly first: bigint; readonly last: bigint }
 
-/** Returns all addresses except the network address and, with IPv4, the broadcast address. */
+/**
+ * Returns the range of all addresses except the network address and, for IPv4, the broadcast
+ * address.
+ */
 const usable = ({ first, last, family }: Cidr): Part => ({
   first: first + 1n,
   last: family === 'IPv4' ? last - 1n : last,
 })
 
-/** Returns the parts of a range, with the upper one first (see `NAMED_SHARE`). */
+/** Returns the two parts of a range, beginning with the upper one (see `NAMED_SHARE`). */
 function partsOf(range: Cidr): Part[] {
   const { first, last } = usable(range)
   const share = (range.last - range.first + 1n) / NAMED_SHARE
@@ -215,8 +219,8 @@ function partsOf(range: Cidr): Part[] {
 }
 
 /**
- * Returns a random number. Each call of `random` yields 32 bits, so large ranges need several
- * calls.
+ * Returns a random number less than `size`. Each call of `random` yields 32 bits, so large ranges
+ * need several calls.
  */
 function randomBelow(size: bigint, random: () => number): bigint {
   let value = 0n

@@ -1,7 +1,7 @@
 /**
- * Creates the allocators of Services. An allocated address is an IPAddress object or, with the gate
- * MultiCIDRServiceAllocator off, an entry in a record of the server in etcd. Node ports are entries
- * in such a record.
+ * Creates the allocators for Services. An allocated address is an IPAddress object or, with the
+ * feature gate MultiCIDRServiceAllocator off, an entry in a record that the server stores in etcd.
+ * Node ports are entries in a similar record.
  */
 import { unclassified } from '../../api/errors.ts'
 import type { Cidr } from '../../api/ip.ts'
@@ -31,7 +31,7 @@ export type ServiceAddressesIn = 'objects' | 'objects and records' | 'records'
  */
 export type ResourceObjects = {
   readonly get: (name: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
-  /** Whether the cache has the object. Nothing is decoded. */
+  /** Whether the cache contains the object. The object is not decoded. */
   readonly has: (name: string) => Promise<boolean>
   readonly list: (at: 'any' | 'latest') => Promise<readonly KubeObject[]>
 }
@@ -45,18 +45,19 @@ export type AllocatorsOptions = {
   readonly ranges: ResourceObjects
   readonly services: ResourceObjects
   /**
-   * The ranges of cluster IPs, one for each IP family of the cluster. The primary one is the first.
+   * The ranges of cluster IPs, one for each IP family of the cluster. The first one is the primary
+   * range.
    */
   readonly cidrs: readonly Cidr[]
   /**
-   * Where allocated addresses are kept: in objects, in objects and the records of older servers, or
-   * only in those records.
+   * Where allocated addresses are stored: in objects, in objects and the records of older servers,
+   * or only in those records.
    */
   readonly addressesIn: ServiceAddressesIn
   readonly nodePorts: NumberRange
   readonly metrics: AllocatorMetrics
   readonly random: () => number
-  /** Increases when the database is replaced by another one. */
+  /** Increases when the database is replaced by another database. */
   readonly life: () => number
   readonly wallMs: () => number
   readonly log: Log
@@ -118,7 +119,7 @@ function createNodePorts({
   life,
 }: AllocatorsOptions): RangeRecord {
   const { first, last } = range
-  // After a change of the range, the ports that are in both ranges stay taken.
+  // After a change of the range, the ports that are in both ranges remain allocated.
   const adopt = (text: string, bytes: Buffer): Buffer => {
     const from = Number.parseInt(text, 10)
     return Number.isNaN(from) ? Buffer.alloc(0) : adopted(bytes, from, range)

@@ -1,8 +1,10 @@
 /**
- * Keeps the addresses of Services in the records by which servers without IPAddress objects
- * allocate: older servers, and this one if the gate MultiCIDRServiceAllocator is off
- * (recorded-ips.ts). If the gate is on, an address is taken in its record first. So replicas with
- * and without the gate can run at the same time, and the gate can be turned off again.
+ * Stores allocated addresses in the records of servers that do not use IPAddress objects: older
+ * servers, and this server if the feature gate MultiCIDRServiceAllocator is off (recorded-ips.ts).
+ *
+ * If the gate is on, each address is taken in its record before its object is created. Therefore,
+ * replicas with and without the gate can run at the same time, and the gate can be turned off
+ * again.
  */
 import { type Cidr, contains, formatCidr, type Ip, parseCidr } from '../../api/ip.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
@@ -16,11 +18,13 @@ export type IpRecordsOptions = {
   readonly store: Store
   /** The prefix of all keys. */
   readonly root: Key
-  /** The ranges of the flag: the primary one and, in a dual-stack cluster, the secondary one. */
+  /**
+   * The ranges from the flag: the primary range and, in a dual-stack cluster, the secondary range.
+   */
   readonly ranges: readonly Cidr[]
-  /** Increases when the database is replaced by another one. */
+  /** Increases when the database is replaced by another database. */
   readonly life: () => number
-  /** Returns a number from 0 up to, but not including, 1. */
+  /** Returns a random number in the range [0, 1). */
   readonly random: () => number
   readonly log: Log
 }
@@ -40,8 +44,8 @@ export class IpRecords {
         last: lastOf(cidr),
         named: namedOf(Number(cidr.last - cidr.first + 1n), namedAddresses),
       }
-      // Addresses that are in both ranges stay taken, because a Service with one of them may be
-      // about to be stored.
+      // Addresses that are in both ranges remain allocated, because a Service with one of them
+      // might be about to be stored.
       const adopt = (text: string, bytes: Buffer): Buffer => {
         const was = parseCidr(text)
         if (was?.family !== cidr.family) return Buffer.alloc(0)
@@ -60,8 +64,8 @@ export class IpRecords {
   }
 
   /**
-   * Takes an address. Returns false if it is already taken. Returns true if no record covers the
-   * address, or if the record has yet to be repaired.
+   * Takes an address in its record. Returns false if it is already taken. Returns true if no record
+   * covers the address, or if the record still needs a repair.
    */
   async take(ip: Ip): Promise<boolean> {
     const entry = this.#entryOf(ip)
@@ -79,12 +83,12 @@ export class IpRecords {
     }
   }
 
-  /** Takes an address, whether or not it is already taken. Never fails. */
+  /** Marks an address as taken, even if it already is. Never rejects. */
   add(ip: Ip): Promise<void> {
     return this.#change(ip, (set, number) => set.add(number))
   }
 
-  /** Releases an address. Never fails. */
+  /** Releases an address. Never rejects. */
   remove(ip: Ip): Promise<void> {
     return this.#change(ip, (set, number) => set.release(number))
   }
@@ -97,7 +101,7 @@ export class IpRecords {
     } catch (error) {
       this.#log(
         'warn',
-        'the record of cluster IPs could not be written; the repair will write it later',
+        'could not write the cluster IP allocations; the repair loop will write them later',
         {
           error: String(error),
         },
@@ -110,7 +114,10 @@ export class IpRecords {
   }
 }
 
-/** Returns the position of an address in its record. The network address has no position. */
+/**
+ * Returns the position of an address in its record, counted from the first address after the
+ * network address.
+ */
 export const offsetOf = ({ first }: Cidr, { value }: Ip): number => Number(value - first - 1n)
 
 /** Maximum number of addresses in the record of an IPv6 range, as in kube-apiserver. */

@@ -1,4 +1,4 @@
-/** Metrics of the allocation of cluster IPs and node ports, under kube-apiserver's names. */
+/** Metrics for the allocation of cluster IPs and node ports, with kube-apiserver's metric names. */
 import { type Cidr, formatCidr, type IpFamily } from '../../api/ip.ts'
 import type { Clock } from '../../lib/time/clock.ts'
 import type { Counter, Gauge, Histogram, Metrics } from '../../lib/telemetry/metrics.ts'
@@ -25,36 +25,36 @@ export class AllocatorMetrics {
     const labels = ['cidr', 'scope']
     this.#ips = metrics.counter({
       name: `${ofIps}allocation_total`,
-      help: 'Cluster IPs that were allocated.',
+      help: 'Number of cluster IPs that the server allocated.',
       labels,
     })
     this.#ipErrors = metrics.counter({
       name: `${ofIps}allocation_errors_total`,
-      help: 'Cluster IPs that could not be allocated.',
+      help: 'Number of cluster IP allocations that failed.',
       labels,
     })
     const seconds = {
       name: `${ofIps}allocation_duration_seconds`,
-      help: 'How long the allocation of a cluster IP took.',
+      help: 'Duration of cluster IP allocations in seconds.',
       labels: ['cidr'],
     }
     this.#ipSeconds = metrics.histogram(seconds, bounds)
     this.#ports = metrics.counter({
       name: `${ofPorts}allocation_total`,
-      help: 'Node ports that were allocated.',
+      help: 'Number of node ports that the server allocated.',
       labels: ['scope'],
     })
     this.#portsTaken = metrics.gauge({
       name: `${ofPorts}allocated_ports`,
-      help: 'Node ports that are allocated.',
+      help: 'Number of node ports that are currently allocated.',
     })
     this.#portsFree = metrics.gauge({
       name: `${ofPorts}available_ports`,
-      help: 'Node ports that are free.',
+      help: 'Number of node ports that are currently free.',
     })
   }
 
-  /** Measures an allocation. `range` is the configured range for the family of the address. */
+  /** Measures an allocation. `range` is the configured range for the IP family of the address. */
   async ip<T>(range: Cidr | undefined, scope: Scope, take: () => Promise<T>): Promise<T> {
     const cidr = range === undefined ? '' : formatCidr(range)
     const startMs = this.#monotonicMs()

@@ -1,27 +1,30 @@
-/** The set of taken numbers of a range, as a bitmap. The bitmap is also what is stored. */
+/** A set of allocated numbers in a range, as a bitmap. The bitmap is stored as it is. */
 export type NumberRange = {
   readonly first: number
   readonly last: number
   /**
-   * How many low numbers are left for clients that request one. Absent for a share of the range.
+   * How many low numbers are reserved for clients that request a number. If absent, a share of the
+   * range is reserved.
    */
   readonly named?: number
 }
 
-/** How many numbers are left for clients: one in every `of` numbers of the range, at most `max`. */
+/**
+ * How many numbers are reserved for clients: one in every `of` numbers of the range, at most `max`.
+ */
 type NamedShare = { readonly of: number; readonly max: number }
 
 const NAMED_MIN = 16
 const namedPorts: NamedShare = { of: 32, max: 128 }
 
 /**
- * Returns how many low numbers are left for clients, because they often request low ones. The
- * server chooses numbers above them while any of those are free.
+ * Returns how many low numbers are reserved for clients, which often request low numbers. The
+ * server chooses numbers above them as long as any of those are free.
  */
 export const namedOf = (size: number, share: NamedShare): number =>
   size <= NAMED_MIN ? 0 : Math.min(Math.max(NAMED_MIN, Math.floor(size / share.of)), share.max)
 
-/** Thrown if a port cannot be allocated. The message is kube-apiserver's. */
+/** Thrown if a port cannot be allocated. The message is the same as in kube-apiserver. */
 export class PortError extends Error {
   override readonly name = 'PortError'
 }
@@ -30,16 +33,16 @@ export class NumberSet {
   readonly #range: NumberRange
   readonly #random: () => number
   /**
-   * The lowest number is the lowest bit of the last byte, as in the stored form. The bitmap is
-   * changed in place, because a copy may take 128 KB.
+   * Bitmap in the stored form: the lowest number is the lowest bit of the last byte. It is changed
+   * in place, because a copy can take 128 KB.
    */
   readonly #bytes: Buffer
-  /** Buffer in which `attempt` saves the previous state. */
+  /** Buffer into which `attempt` copies the previous state. */
   #spare: Buffer | undefined
 
   /**
-   * `stored` was returned by `stored()`; numbers beyond the range are dropped. `random` returns
-   * numbers from 0 up to, but not including, 1.
+   * `stored` is a result of `stored()`; numbers beyond the range are dropped. `random` returns
+   * random numbers in the range [0, 1).
    */
   constructor(range: NumberRange, stored: Buffer, random: () => number) {
     this.#range = range
@@ -54,14 +57,15 @@ export class NumberSet {
   }
 
   /**
-   * Returns a copy of the bitmap, with the highest numbers first and without leading zero bytes.
+   * Returns a copy of the bitmap. The highest numbers come first, and leading zero bytes are left
+   * out.
    */
   stored(): Buffer {
     const start = this.#bytes.findIndex((byte) => byte !== 0)
     return start < 0 ? Buffer.alloc(0) : Buffer.from(this.#bytes.subarray(start))
   }
 
-  /** Applies the whole change, or nothing if it throws. */
+  /** Applies a change. If it throws, the set is left unchanged. */
   attempt<T>(change: (set: NumberSet) => T): T {
     const before = (this.#spare ??= Buffer.alloc(this.#bytes.length))
     this.#bytes.copy(before)
@@ -101,7 +105,7 @@ export class NumberSet {
     for (const number of numbers) this.add(number)
   }
 
-  /** Takes this port. Fails with a PortError. */
+  /** Allocates the given port. Fails with a PortError. */
   take(port: number): void {
     const { first, last } = this.#range
     if (!this.includes(port)) {
@@ -113,7 +117,7 @@ export class NumberSet {
     this.add(port)
   }
 
-  /** Takes any free port. Fails with a PortError. */
+  /** Allocates any free port. Fails with a PortError. */
   takeAny(): number {
     const { first, last } = this.#range
     const named = this.#range.named ?? namedOf(last - first + 1, namedPorts)
@@ -123,7 +127,7 @@ export class NumberSet {
     return port
   }
 
-  /** Takes the number, whether or not it is taken already. */
+  /** Adds the number, even if it is already in the set. */
   add(number: number): void {
     if (!this.includes(number)) return
     const { byte, mask } = this.#place(number - this.#range.first)
@@ -136,7 +140,7 @@ export class NumberSet {
     this.#bytes[byte] = (this.#bytes[byte] ?? 0) & ~mask
   }
 
-  /** Returns a free number. Searches from a random start, wrapping around. */
+  /** Returns a free number. The search begins at a random number and wraps around. */
   #free(first: number, last: number): number | undefined {
     const size = last - first + 1
     if (size <= 0) return undefined
@@ -147,7 +151,7 @@ export class NumberSet {
   #firstFree(first: number, last: number): number | undefined {
     const end = last - this.#range.first
     for (let at = first - this.#range.first; at <= end; at++) {
-      // Skip eight taken numbers at a time, because a range may have a million.
+      // Skip eight allocated numbers at a time, because a range can have a million numbers.
       while ((at & 7) === 0 && at <= end && this.#bytes[this.#place(at).byte] === 0xff) at += 8
       if (at <= end && !this.#isSet(at)) return this.#range.first + at
     }
@@ -164,7 +168,7 @@ export class NumberSet {
   }
 }
 
-/** Converts a stored set whose lowest number is `from` to a stored set of this range. */
+/** Converts a stored set whose lowest number is `from` to the stored form of a set for `range`. */
 export function adopted(stored: Buffer, from: number, range: NumberRange): Buffer {
   const was = new NumberSet(
     { first: from, last: from + 8 * stored.length - 1 },

@@ -21,7 +21,7 @@ function recordOn(
   return new RangeRecord({ store, key, range, text: '30000-30015', adopt, random: () => 0, life })
 }
 
-test('after a restore, no decision is based on an earlier write, whatever its revision', async () => {
+test('after a restore, no change is based on an earlier write, even one with the same revision', async () => {
   await using engine = new MemoryEngine()
   let life = 0
   const mine = recordOn(engine, () => life)
@@ -37,7 +37,7 @@ test('after a restore, no decision is based on an earlier write, whatever its re
   assert.deepEqual(await others.attempt((set) => set.list()), [30002, 30003])
 })
 
-test('other work runs while many changes are applied to a large set', async () => {
+test('other tasks run while many changes are applied to a large set', async () => {
   await using engine = new MemoryEngine()
   const record = recordOn(engine, () => 0, { first: 0, last: (1 << 20) - 3 })
   let turns = 0
@@ -54,7 +54,7 @@ test('other work runs while many changes are applied to a large set', async () =
   assert.ok(turnsMet > 1, `${turnsMet} turns`)
 })
 
-test('a change that fails does not affect the changes that came with it', async () => {
+test('a change that fails does not affect the other changes of its batch', async () => {
   await using engine = new MemoryEngine()
   const record = recordOn(engine, () => 0)
   const [, twice] = await Promise.allSettled(

@@ -1,7 +1,7 @@
 /**
- * A set of numbers that all servers of an etcd share. It is stored as in kube-apiserver: in one
- * key, which every change compares and writes. Changes that arrive during a write are batched into
- * the next one, so that many of them cost few writes.
+ * A set of numbers that is shared by all servers that use the same etcd. As in kube-apiserver, it
+ * is stored in one key, and every change compares and writes that key. Changes that arrive during a
+ * write are batched into the next write, so that many changes cause few writes.
  */
 import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { decodeStored, encodeStored } from '../../objects/codec/object.ts'
@@ -20,33 +20,33 @@ export type RangeRecordOptions = {
   readonly store: Store
   readonly key: Key
   readonly range: NumberRange
-  /** The range as text, as in the record: `30000-32767`, `10.0.0.0/16`. */
+  /** The range as a string, as in the record: `30000-32767`, `10.0.0.0/16`. */
   readonly text: string
-  /** Converts the bitmap of a record with another range to this range. */
+  /** Converts the bitmap of a record for another range to this range. */
   readonly adopt: (text: string, bytes: Buffer) => Buffer
   /**
    * If set, a record that is missing or has another range cannot be used until a repair
-   * (`changeAt`) has written it. The text is the name of the resource in errors. Absent if the
-   * first change adopts such a record.
+   * (`changeAt`) has written it. The value is the name of the resource in error messages. If
+   * absent, the first change converts the record.
    */
   readonly repairedFirst?: string
-  /** Returns a number from 0 up to, but not including, 1. */
+  /** Returns a random number in the range [0, 1). */
   readonly random: () => number
-  /** Increases when the database is replaced by another one. */
+  /** Increases when the database is replaced by another database. */
   readonly life: () => number
   readonly time?: Timers & SlicesTime
-  /** Called after each write, with how many numbers are taken. */
+  /** Called after each write, with the number of allocated numbers. */
   readonly onStored?: (taken: number) => void
 }
 
 type RangeChange = {
   readonly apply: (set: NumberSet) => void
-  /** Called when the set that `apply` saw last has been stored, or was already the stored one. */
+  /** Called when the set that was last passed to `apply` is stored. */
   readonly settle: () => void
   readonly fail: (error: unknown) => void
 }
 
-/** Thrown if the record has yet to be repaired. The message is kube-apiserver's. */
+/** Thrown if the record needs a repair first. The message is the same as in kube-apiserver. */
 export class UnrepairedError extends Error {
   override readonly name = 'UnrepairedError'
 }
@@ -56,8 +56,8 @@ export class RangeRecord {
   #wishes: RangeChange[] = []
   #isWriting = false
   /**
-   * The record as it was last written, and the database that it was written to. Another database
-   * may have another record at the same revision.
+   * The last record written, and the database to which it was written. Another database can have a
+   * different record at the same revision.
    */
   #last: { readonly life: number; readonly current: Current<KubeObject> } | undefined
 
@@ -66,8 +66,9 @@ export class RangeRecord {
   }
 
   /**
-   * Changes the set. An error that `change` throws is thrown here, and leaves the set as it was.
-   * `change` may run several times, on different sets. It must neither wait nor keep the set.
+   * Changes the set. If `change` throws, the returned promise rejects with that error and the set
+   * is left unchanged. `change` can run several times, on different sets. It must be synchronous
+   * and must not retain the set.
    */
   change<T>(change: (set: NumberSet) => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -98,13 +99,13 @@ export class RangeRecord {
     return found?.revision ?? 0
   }
 
-  /** Whether the record can be used. If not, a repair has to write it first. */
+  /** Whether the record can be used. Otherwise, a repair has to write it first. */
   async isUsable(): Promise<boolean> {
     const { found } = await this.#options.store.get(this.#options.key)
     return this.#unusable(found && this.#decode(found)) === undefined
   }
 
-  /** Changes the set if the record is still at this revision. Returns undefined otherwise. */
+  /** Changes the set if the record still has this revision. Otherwise, returns undefined. */
   async changeAt<T>(revision: Revision, change: (set: NumberSet) => T): Promise<T | undefined> {
     let changed: T | undefined
     using limit = deadline(this.#options.time ?? systemTime, CHANGE_MS_MAX)
@@ -123,16 +124,18 @@ export class RangeRecord {
     return changed
   }
 
-  /** Returns the result that a change would have, without a write. */
+  /** Returns the result of a change without storing it. */
   async attempt<T>(change: (set: NumberSet) => T): Promise<T> {
     const { found } = await this.#options.store.get(this.#options.key)
     return change(this.#usableSetOf(found && this.#decode(found)))
   }
 
-  /** Writes all waiting changes. Never fails: the waiting callers get the errors. */
+  /**
+   * Writes all pending changes. Never rejects: errors are reported to the callers of the changes.
+   */
   async #writeAll(): Promise<void> {
     this.#isWriting = true
-    // Changes that are requested in the same synchronous run join this write.
+    // Include changes that are requested in the same tick of the event loop.
     await Promise.resolve()
     while (this.#wishes.length > 0) {
       const wishes = this.#wishes
@@ -224,8 +227,8 @@ const rangeSchema = (): ReturnType<typeof plainSchema> =>
   plainSchema(typeOf('core/v1', 'RangeAllocation'))
 
 /**
- * Applies changes in slices, which leave the event loop to others. Many changes to a large set,
- * some of which scan all of it, take long.
+ * Applies changes in slices, so that other tasks can run. Many changes to a large set take long,
+ * because some of them scan the whole set.
  */
 async function applyAll(
   wishes: readonly RangeChange[],
@@ -237,7 +240,7 @@ async function applyAll(
     try {
       set.attempt(apply)
     } catch {
-      // The caller of the change gets the error.
+      // The error is reported to the caller of the change.
     }
   }
 }

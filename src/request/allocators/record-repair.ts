@@ -1,15 +1,15 @@
-/** Reconciles a record of numbers with the numbers that Services have. */
+/** Reconciles a record of allocated numbers with the numbers that Services use. */
 import type { NumberSet } from './number-set.ts'
 import type { RangeRecord } from './range-record.ts'
 
 /**
- * Number of passes without a Service after which a number is released. By then it cannot belong to
- * a Service that is just being written.
+ * Number of passes without a Service after which a number is released. By then, no Service with
+ * this number can still be about to be stored.
  */
 const PASSES_TILL_FREE = 3
 /**
- * Maximum number of attempts in one pass, in case others change the record all the time. The next
- * pass is minutes away.
+ * Maximum number of attempts in one pass, in case other servers continuously change the record. The
+ * next pass runs minutes later.
  */
 const TRIES_MAX = 5
 
@@ -19,21 +19,21 @@ export class RecordRepair {
   readonly #record: RepairableRecord
   readonly #life: () => number
   /**
-   * Number of passes in which no Service had a taken number. The counts are valid for one database
-   * only.
+   * Number of passes in which an allocated number belonged to no Service, by number. The counts
+   * apply to one database only.
    */
   #unowned: { readonly life: number; readonly passes: ReadonlyMap<number, number> } = {
     life: -1,
     passes: new Map(),
   }
 
-  /** `life` increases when the database is replaced by another one. */
+  /** `life` increases when the database is replaced by another database. */
   constructor(record: RepairableRecord, life: () => number) {
     this.#record = record
     this.#life = life
   }
 
-  /** Runs a pass, and returns what it changed. `readHeld` reads the numbers that Services have. */
+  /** Runs a pass and returns what it changed. `readHeld` reads the numbers that Services use. */
   async pass(
     readHeld: () => Promise<ReadonlySet<number>>,
   ): Promise<Pick<RepairResult, 'missing' | 'freed'>> {
@@ -45,10 +45,10 @@ export class RecordRepair {
   }
 
   /**
-   * Returns undefined if the record was changed meanwhile, or the database was replaced. The record
-   * is only repaired in the state from before the Services were listed. A later state may have
-   * numbers of Services that are not in the list yet, or lack those of Services that were deleted
-   * since.
+   * Tries to repair the record. Returns undefined if the record was changed in the meantime, or if
+   * the database was replaced. The repair applies only to the state of the record before the
+   * Services were listed. A later state can contain numbers of newer Services, or lack the numbers
+   * of Services that were deleted since.
    */
   async #try(readHeld: () => Promise<ReadonlySet<number>>): Promise<RepairResult | undefined> {
     const life = this.#life()

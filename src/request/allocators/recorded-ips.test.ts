@@ -28,7 +28,7 @@ const refused = (text: string, range: string): object => ({
   message: `the provided IP (${text}) is not in the valid range. The range of valid IPs is ${range}`,
 })
 
-test('an address is allocated once, until it is released', async () => {
+test('an address cannot be allocated again until it is released', async () => {
   const { ips, set } = poolOf('10.0.0.0/29')
   await ips.take('10.0.0.6', parent, wet)
   await assert.rejects(ips.take('10.0.0.6', parent, wet), {
@@ -41,7 +41,7 @@ test('an address is allocated once, until it is released', async () => {
   assert.deepEqual(set.list(), [0])
 })
 
-test('neither the network nor the broadcast address is allocated, and an IPv6 record has 65,535 addresses', async () => {
+test('the network and broadcast addresses are not allocated, and an IPv6 record has 65,535 addresses', async () => {
   const { ips } = poolOf('10.0.0.0/29')
   for (const text of ['10.0.0.0', '10.0.0.7', '10.0.1.1']) {
     await assert.rejects(ips.take(text, parent, wet), refused(text, '10.0.0.0/29'))
@@ -51,7 +51,7 @@ test('neither the network nor the broadcast address is allocated, and an IPv6 re
   await assert.rejects(six.take('fd00::1:0', parent, wet), refused('fd00::1:0', 'fd00::/108'))
 })
 
-test('a full range has no address left, and a dry run neither takes nor checks an address', async () => {
+test('allocation fails in a full range, and a dry run neither allocates nor checks an address', async () => {
   const { ips, set } = poolOf('10.0.0.0/30')
   await ips.takeAny('IPv4', parent, wet)
   await ips.takeAny('IPv4', parent, wet)
@@ -101,7 +101,7 @@ const isAbsent = {
   message: 'cannot allocate resources of type serviceipallocations at this time',
 }
 
-test('nothing is allocated from a record that is missing or has another range until it is repaired', async () => {
+test('no address is allocated from a missing record or one with another range until it is repaired', async () => {
   await using engine = new MemoryEngine()
   const spec = { type: 'ClusterIP', clusterIPs: ['10.0.7.7'] }
   const services = [
@@ -116,7 +116,7 @@ test('nothing is allocated from a record that is missing or has another range un
   await assert.rejects(large.ips.take('10.0.0.5', parent, wet), isOther)
   await assert.rejects(large.ips.takeAny('IPv4', parent, wet), isOther)
   await large.repair.prepare()
-  // The repair keeps 10.0.0.5, because its Service may not be stored yet.
+  // The repair loop does not release 10.0.0.5, because its Service might not be stored yet.
   for (const ip of ['10.0.0.5', '10.0.7.7'])
     await assert.rejects(large.ips.take(ip, parent, wet), isTaken)
   await large.ips.take('10.0.0.6', parent, wet)

@@ -1,6 +1,7 @@
 /**
- * Allocates the cluster IPs of Services by records only, with the gate MultiCIDRServiceAllocator
- * off. The ranges are those of the flag; IPAddress and ServiceCIDR objects are not used.
+ * Allocates the cluster IPs of Services through records only, if the feature gate
+ * MultiCIDRServiceAllocator is off. The ranges come from the flag, and IPAddress and ServiceCIDR
+ * objects are not used.
  */
 import { contains, formatCidr, formatIp, type Ip, type IpFamily, parseIp } from '../../api/ip.ts'
 import { type ClusterIps, IpError, type Parent } from './cluster-ips.ts'
@@ -19,7 +20,7 @@ export class RecordedIps implements Pick<ClusterIps, 'take' | 'takeAny' | 'relea
   }
 
   /**
-   * Allocates this address. As in kube-apiserver, a dry run does not check whether it is free.
+   * Allocates the given address. As in kube-apiserver, a dry run does not check whether it is free.
    * Fails with an IpError.
    */
   async take(text: string, _parent: Parent, { isDryRun }: TakeOptions): Promise<void> {
@@ -72,8 +73,8 @@ async function changed<T>({ record }: IpRecord, change: (set: NumberSet) => T): 
 }
 
 /**
- * Whether the record has a position for this address. The network address and the broadcast address
- * have none.
+ * Whether the record has a position for an address. The network address and the broadcast address
+ * have no position.
  */
 const isIn = ({ cidr }: IpRecord, ip: Ip): boolean =>
   contains(cidr, ip) && ip.value > cidr.first && offsetOf(cidr, ip) <= lastOf(cidr)

@@ -28,7 +28,7 @@ const address = (ip: string, name: string, created: string): KubeObject => {
 
 type RepairOptions = ConstructorParameters<typeof Repair>[0]
 
-/** A repair of node ports, without addresses of Services. */
+/** A repair loop for node ports only. */
 const repairOfPorts = (
   options: Pick<RepairOptions, 'nodePorts' | 'listServices'> & Partial<RepairOptions>,
 ): Repair =>
@@ -46,7 +46,7 @@ const repairOfPorts = (
     ...options,
   })
 
-/** The record of node ports, as each replica has it. */
+/** The record of node ports for one replica. */
 const nodePortsIn = (engine: MemoryEngine): RangeRecord =>
   new RangeRecord({
     store: new Store(engine, {
@@ -61,7 +61,7 @@ const nodePortsIn = (engine: MemoryEngine): RangeRecord =>
     life: () => 0,
   })
 
-test('the repair takes what a Service has, and releases later what no Service has', async () => {
+test('the repair loop allocates what Services use, and later releases what no Service uses', async () => {
   const ports = new NumberSet({ first: 30_000, last: 30_010 }, Buffer.alloc(0), () => 0)
   ports.take(30_007)
   const freed: string[] = []
@@ -102,7 +102,7 @@ test('the repair takes what a Service has, and releases later what no Service ha
   assert.deepEqual(ports.list(), [30_001])
 })
 
-test('passes without a Service are counted again after the database was replaced', async () => {
+test('after the database is replaced, the count of passes without a Service starts again', async () => {
   const ports = new NumberSet({ first: 30_000, last: 30_010 }, Buffer.alloc(0), () => 0)
   ports.take(30_007)
   let life = 0
@@ -121,11 +121,11 @@ test('passes without a Service are counted again after the database was replaced
   assert.deepEqual(ports.list(), [])
 })
 
-test('ports that are taken or released while Services are listed are left alone', async () => {
+test('ports that are allocated or released while Services are being listed are not changed', async () => {
   await using engine = new MemoryEngine()
   const record = nodePortsIn(engine)
   let services: KubeObject[] = []
-  /** Runs while the slow replica lists Services for their ports. */
+  /** Runs while the slow replica lists Services to find their ports. */
   let meanwhile: (() => Promise<void>) | undefined
   const quick = repairOfPorts({
     nodePorts: nodePortsIn(engine),
@@ -154,7 +154,7 @@ test('ports that are taken or released while Services are listed are left alone'
   await record.change((set) => set.take(30_007))
   for (let pass = 1; pass < 3; pass++) for (const repair of [quick, slow]) await repair.pass()
   meanwhile = async () => {
-    // The other replica releases the port, which is then allocated to a Service.
+    // The quick replica releases the port, which is then allocated to a Service.
     await quick.pass()
     await record.change((set) => set.take(30_007))
     services = [service('s', '10.0.0.2', 30_007)]
@@ -169,7 +169,7 @@ test('ports that are taken or released while Services are listed are left alone'
   assert.deepEqual(await record.attempt((set) => set.list()), [])
 })
 
-test('an address for a Service that a replica without objects is just writing stays taken', async () => {
+test('an address for a Service that another replica is about to store is not released', async () => {
   await using engine = new MemoryEngine()
   const store = new Store(engine, {
     transformer: identity,

@@ -1,7 +1,7 @@
 /**
- * Reconciles addresses and node ports with the existing Services: what a Service has is marked as
- * taken, and what no Service has is released. Differences arise when a server dies between two
- * writes, or when the outcome of a write is unknown.
+ * Reconciles addresses and node ports with the existing Services: it allocates what a Service uses,
+ * and releases what no Service uses. Differences arise when a server crashes between two writes, or
+ * when the outcome of a write is unknown.
  */
 import { type Cidr, contains, formatCidr, formatIp, type Ip, parseIp } from '../../api/ip.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
@@ -14,8 +14,8 @@ import { RecordRepair, type RepairableRecord } from './record-repair.ts'
 import { portsHeld } from './service-ports.ts'
 
 /**
- * Age at which an IPAddress without a Service is released. No write takes this long, so the address
- * does not belong to a Service that is just being written.
+ * Age at which an IPAddress without a Service is released. No write takes this long, so a Service
+ * with this address can no longer be about to be stored.
  */
 const ADDRESS_AGE_MS_MIN = 60_000
 
@@ -25,7 +25,7 @@ export type RepairOptions = {
   readonly listServices: () => Promise<readonly KubeObject[]>
   readonly listAddresses: () => Promise<readonly KubeObject[]>
   readonly readAddress: (ip: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
-  /** Whether the cache has the address. */
+  /** Whether the cache contains the address. */
   readonly hasAddress: (ip: string) => Promise<boolean>
   /** Returns false if the address already exists. */
   readonly createAddress: (address: KubeObject) => Promise<boolean>
@@ -33,9 +33,9 @@ export type RepairOptions = {
   readonly records: Pick<IpRecords, 'add'> & {
     readonly entries: readonly { readonly cidr: Cidr; readonly record: IpRecord }[]
   }
-  /** Whether each cluster IP also has an IPAddress object, or is only kept in a record. */
+  /** Whether each cluster IP also has an IPAddress object, and not only an entry in a record. */
   readonly hasAddressObjects: boolean
-  /** Increases when the database is replaced by another one. */
+  /** Increases when the database is replaced by another database. */
   readonly life: () => number
   readonly wallMs: () => number
   readonly log: Log
@@ -64,9 +64,9 @@ export class Repair {
   }
 
   /**
-   * Repairs records that cannot be used. Called before the server is ready, because nothing can be
-   * allocated from a record that is missing or has another range. Fails if a record still cannot be
-   * used.
+   * Repairs records that cannot be used. Must be called before the server is ready, because no
+   * address can be allocated from a record that is missing or has another range. Fails if a record
+   * still cannot be used.
    */
   async prepare(): Promise<void> {
     for (const { cidr, record, repair } of this.#records) {
@@ -85,13 +85,13 @@ export class Repair {
     await this.#repairPorts()
   }
 
-  /** Whether the address is taken, according to the cache. */
+  /** Whether the address is allocated, according to the cache. */
   async isTaken(text: string): Promise<boolean> {
     const ip = parseIp(text)
     return ip === undefined || (await this.#options.hasAddress(formatIp(ip)))
   }
 
-  /** Allocates the addresses of a Service that are still free. */
+  /** Allocates the addresses of a Service that are not yet allocated. */
   async takeAddresses(service: Fields): Promise<void> {
     const { namespace, name } = fieldsOf(service['metadata'])
     const owner = { namespace: textOf(namespace), name: textOf(name) }
@@ -107,16 +107,16 @@ export class Repair {
       async () => new Set((await listServices()).flatMap((service) => portsHeld(specOf(service)))),
     )
     if (missing.length > 0)
-      log('warn', 'node ports of Services were not allocated; they are allocated now', {
+      log('warn', 'node ports used by Services were not allocated; they are allocated now', {
         ports: missing,
       })
     if (freed.length > 0)
-      log('warn', 'node ports that no Service has were released', { ports: freed })
+      log('warn', 'node ports that no Service uses were released', { ports: freed })
   }
 
   /**
-   * Repairs a record. Compares it with the Services and not with the IPAddress objects, because
-   * another replica that does not use IPAddress objects may be writing a Service.
+   * Repairs a record. It is compared with the Services instead of the IPAddress objects, because
+   * another replica that does not use IPAddress objects might be creating a Service.
    */
   async #repairRecord(cidr: Cidr, repair: RecordRepair): Promise<void> {
     const { listServices, log } = this.#options
@@ -128,18 +128,18 @@ export class Repair {
     })
     const range = formatCidr(cidr)
     if (missing.length > 0)
-      log('warn', 'cluster IPs of Services were not allocated; they are allocated now', {
+      log('warn', 'cluster IPs used by Services were not allocated; they are allocated now', {
         range,
         at: missing,
       })
     if (freed.length > 0)
-      log('warn', 'cluster IPs that no Service has were released', { range, at: freed })
+      log('warn', 'cluster IPs that no Service uses were released', { range, at: freed })
   }
 
   async #repairAddresses(): Promise<void> {
     const life = this.#options.life()
-    // Addresses are listed before Services: if a Service is stored between the two lists, its
-    // address is not released.
+    // List addresses before Services, so that the address of a Service that is stored between the
+    // two lists is not released.
     const addresses = await this.#options.listAddresses()
     const owners = ownersOf(await this.#options.listServices())
     const known = new Set<string>()
@@ -151,10 +151,14 @@ export class Repair {
       if (this.#options.life() !== life) return
       if (owner === undefined) await this.#freeAddress(address)
       else
-        this.#options.log('warn', 'a Service has the cluster IP of another Service', {
-          address: name,
-          ...owner,
-        })
+        this.#options.log(
+          'warn',
+          'a Service uses a cluster IP that is allocated to another Service',
+          {
+            address: name,
+            ...owner,
+          },
+        )
     }
     const missing = [...owners.keys()].filter((name) => !known.has(name))
     if (missing.length > 0) await this.#takeMissing(missing)
@@ -162,7 +166,7 @@ export class Repair {
 
   /**
    * Allocates addresses of Services for which no IPAddress object was found. Lists the Services
-   * again, because one that was deleted since the first list needs no address.
+   * again, to ignore Services that were deleted after the first list.
    */
   async #takeMissing(names: readonly string[]): Promise<void> {
     const owners = ownersOf(await this.#options.listServices())
@@ -181,7 +185,7 @@ export class Repair {
     if (wasFree)
       this.#options.log(
         'warn',
-        'the cluster IP of a Service was not allocated; it is allocated now',
+        'a cluster IP used by a Service was not allocated; it is allocated now',
         {
           address,
           ...owner,
@@ -191,15 +195,15 @@ export class Repair {
   }
 
   /**
-   * Releases an address if it has the allocator's label and is not too new. Clients may create
-   * other IPAddress objects for their own use.
+   * Releases an address if it has the allocator's label and is old enough. Without the label, a
+   * client created the IPAddress for its own purposes.
    */
   async #freeAddress({ metadata }: KubeObject): Promise<void> {
     const { name = '', uid = '', creationTimestamp, labels } = metadata
     if (labels?.[managedBy.label] !== managedBy.value) return
     if (this.#options.wallMs() - Date.parse(creationTimestamp ?? '') < ADDRESS_AGE_MS_MIN) return
     await this.#options.deleteAddress(name, uid)
-    this.#options.log('warn', 'a cluster IP that no Service has was released', { address: name })
+    this.#options.log('warn', 'a cluster IP that no Service uses was released', { address: name })
   }
 }
 

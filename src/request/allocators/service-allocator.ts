@@ -1,6 +1,6 @@
 /**
- * Allocates and releases what a Service has in addition to its object: cluster IPs, node ports, and
- * the Endpoints with its name.
+ * Allocates and releases the resources of a Service besides its object: cluster IPs, node ports,
+ * and the Endpoints with the same name.
  */
 import { internalError, invalid } from '../../api/errors.ts'
 import { invalidShown } from '../../api/field-fault.ts'
@@ -29,13 +29,14 @@ export type ServiceAllocatorOptions = {
   readonly clusterIps: Pick<ClusterIps, 'take' | 'takeAny' | 'release'>
   readonly nodePorts: RangeRecord
   /**
-   * The ranges of cluster IPs, one for each IP family of the cluster. The primary one is the first.
+   * The ranges of cluster IPs, one for each IP family of the cluster. The first one is the primary
+   * range.
    */
   readonly cidrs: readonly Cidr[]
   readonly metrics: AllocatorMetrics
   /**
-   * How an address that the server chose is counted. kube-apiserver counts addresses that are
-   * objects as if a client had requested them.
+   * Value of the metric label `scope` for addresses that the server chooses. kube-apiserver counts
+   * those with IPAddress objects as if a client had requested them.
    */
   readonly chosenScope: Scope
   readonly deleteEndpoints: (parent: Parent) => Promise<void>
@@ -81,7 +82,7 @@ export class ServiceAllocator implements Allocator {
     const parent = { namespace, name: object.metadata.name ?? '' }
     const spec = specOf(object)
     await this.#giveBack(parent, { ips: ownIpsOf(spec), ports: portsHeld(spec), isDryRun: false })
-    // Endpoints are deleted with their Service, even those that a client wrote.
+    // Endpoints are deleted with their Service, even if a client wrote them.
     await this.#orLog('the Endpoints of a Service', parent, () =>
       this.#options.deleteEndpoints(parent),
     )
@@ -153,7 +154,7 @@ export class ServiceAllocator implements Allocator {
     if (!lacksPorts(spec, before)) return spec
     const assign = (ports: NumberSet): PortAssignment => assignPorts(name, spec, before, ports)
     const assigned = isDryRun ? await nodePorts.attempt(assign) : await nodePorts.change(assign)
-    // limit: as many as there are node ports
+    // limit: there are at most as many items as node ports
     taken.push(...assigned.taken)
     if (!isDryRun) {
       const named = new Set(portsHeld(spec))
@@ -183,7 +184,7 @@ export class ServiceAllocator implements Allocator {
       const why = messageOf(error)
       this.#options.log(
         'warn',
-        `${what} could not be released; the repair will release cluster IPs and node ports later`,
+        `${what} could not be released; the repair loop will release cluster IPs and node ports later`,
         {
           namespace,
           name,
@@ -205,7 +206,7 @@ type TakingIp = {
   readonly isDryRun: boolean
 }
 
-/** Returns what an update removes from the Service. */
+/** Returns the addresses and ports that an update removes from the Service. */
 function freed(spec: Fields, before: Fields | undefined): Pick<HeldAddresses, 'ips' | 'ports'> {
   if (before === undefined) return { ips: [], ports: [] }
   const ips = new Set(ownIpsOf(spec))
@@ -217,12 +218,12 @@ function freed(spec: Fields, before: Fields | undefined): Pick<HeldAddresses, 'i
 }
 
 /**
- * Returns the index of the first address to allocate. The Service keeps the addresses that it has;
- * validation rejects changes of them.
+ * Returns the index of the first address to allocate. The Service keeps its existing addresses,
+ * because validation rejects changes to them.
  */
 function firstMissing(before: Fields | undefined): number {
   if (before === undefined || typeOf(before) === 'ExternalName') return 0
-  // A Service without an address was created by a server-side apply to its status. As in
-  // kube-apiserver, it stays without one.
+  // A server-side apply to the status can create a Service without an address. As in
+  // kube-apiserver, such a Service remains without an address.
   return ownIpsOf(before).length || Infinity
 }

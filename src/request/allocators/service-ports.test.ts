@@ -19,7 +19,7 @@ const spec = (ports: readonly Fields[], more: Fields = {}): Fields => ({
   ...more,
 })
 
-test('a port number has one node port for all its protocols', () => {
+test('all protocols of a port number share one node port', () => {
   const dns = [
     { port: 53, protocol: 'UDP' },
     { port: 53, protocol: 'TCP', nodePort: 30_005 },
@@ -29,7 +29,7 @@ test('a port number has one node port for all its protocols', () => {
   assert.deepEqual(assigned.taken, [30_005])
 })
 
-test('the server chooses node ports above those that are left for clients', () => {
+test('the server chooses node ports above those that are reserved for clients', () => {
   const { taken } = assignPorts('s', spec([{ port: 1 }, { port: 2 }]), undefined, pool())
   assert.deepEqual(taken, [30_016, 30_017])
 })
@@ -42,7 +42,7 @@ function refuse(port: number, message: RegExp): void {
   )
 }
 
-test('a port that is taken or out of range is rejected with its field', () => {
+test('the error for a port that is allocated or out of range contains the field path', () => {
   refuse(
     30_001,
     /spec\.ports\[1\]\.nodePort: Invalid value: 30001: provided port is already allocated/,
@@ -50,13 +50,13 @@ test('a port that is taken or out of range is rejected with its field', () => {
   refuse(80, /not in the valid range. The range of valid ports is 30000-30049/)
 })
 
-test('an update takes only the ports that the Service does not have yet', () => {
+test('an update allocates only the ports that the Service does not have yet', () => {
   const before = spec([{ port: 1, nodePort: 30_001 }])
   const after = spec([{ port: 1, nodePort: 30_001 }, { port: 2, nodePort: 30_002 }, { port: 3 }])
   assert.deepEqual(assignPorts('s', after, before, pool(30_001)).taken, [30_002, 30_016])
 })
 
-test('a load balancer may have a port for health checks without node ports', () => {
+test('a load balancer can have a health check port without other node ports', () => {
   const balancer = {
     type: 'LoadBalancer',
     externalTrafficPolicy: 'Local',
@@ -73,7 +73,7 @@ test('a load balancer may have a port for health checks without node ports', () 
   assert.deepEqual(portsHeld(assigned), taken)
 })
 
-test('a full range is reported', () => {
+test('allocation fails with an error if all ports are taken', () => {
   const all = Array.from({ length: 50 }, (_, at) => range.first + at)
   assert.throws(
     () => assignPorts('s', spec([{ port: 1 }]), undefined, pool(...all)),

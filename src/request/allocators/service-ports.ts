@@ -41,7 +41,7 @@ export function assignPorts(
 }
 
 /**
- * Whether there is anything to allocate. Most Services have no node ports, and most updates do not
+ * Whether any port must be allocated. Most Services have no node ports, and most updates do not
  * change them.
  */
 export function lacksPorts(spec: Fields, before: Fields | undefined): boolean {
@@ -53,7 +53,7 @@ export function lacksPorts(spec: Fields, before: Fields | undefined): boolean {
   return isUnnumbered || isOther || isUnchecked
 }
 
-/** Returns all node ports of a Service, including the one for health checks. */
+/** Returns all node ports of a Service, including its health check port. */
 export function portsHeld(spec: Fields): readonly number[] {
   const health = needsHealthPort(spec) ? numberOf(spec['healthCheckNodePort']) : 0
   const held = mayHaveNodePorts(spec) ? nodePortsOf(spec) : []
@@ -75,8 +75,8 @@ const recording = (ports: NumberSet, taken: number[]): Pool => ({
 })
 
 /**
- * Assigns the ports of a new Service. A port number has one node port for all its protocols, which
- * saves node ports.
+ * Assigns the ports of a new Service. All protocols of a port number share one node port, so that
+ * fewer node ports are used.
  */
 function newPorts(name: string, spec: Fields, pool: Pool): readonly Fields[] {
   const ports = itemsOf(spec['ports'])
@@ -99,7 +99,10 @@ function newPorts(name: string, spec: Fields, pool: Pool): readonly Fields[] {
   })
 }
 
-/** Returns the requested node ports by port number. The first entry that requests one decides. */
+/**
+ * Returns the requested node ports by port number. If several entries request one for the same port
+ * number, the first one is used.
+ */
 function namedByNumber(ports: readonly Fields[]): ReadonlyMap<number, number> {
   const named = new Map<number, number>()
   for (const { port, nodePort } of ports) {

@@ -1,5 +1,5 @@
 /**
- * Creates the annotations of an event: the decision of the authorizer, the annotations that the
+ * Creates the annotations of an audit event: the authorization decision, the annotations that the
  * layers added, and the latencies of a slow request.
  */
 import type { RequestContext } from '../../api/context.ts'
@@ -7,7 +7,7 @@ import type { AuditStage } from '../../config/files/audit-policy.ts'
 import { formatDuration } from '../../lib/time/duration.ts'
 import type { Annotations } from './cached-fields.ts'
 
-/** Requests that take longer have annotations with their latencies, as in kube-apiserver. */
+/** Duration above which a request has annotations with its latencies, as in kube-apiserver. */
 export const SLOW_MS = 500
 
 export type Took = {
@@ -28,7 +28,7 @@ export function annotationsOf(
     ...(isLast && took.totalMs > SLOW_MS
       ? latencies(took, context.spent.authorizationMs)
       : undefined),
-    // kube-apiserver adds this annotation once the request has been served.
+    // kube-apiserver adds this annotation only after the request has been served.
     ...(isLast && deprecatedUntil !== undefined ? deprecation(deprecatedUntil) : undefined),
     ...Object.fromEntries(context.annotations),
   }

@@ -1,6 +1,6 @@
 /**
- * The audit log: decides which requests are recorded, and where their events go. A server with an
- * audit policy has one.
+ * The audit log: decides which requests are recorded, and passes their events to the backends. It
+ * exists only if the server has an audit policy.
  */
 import type { User } from '../../api/user.ts'
 import type { Clock } from '../../lib/time/clock.ts'
@@ -24,7 +24,7 @@ export class Audit implements AsyncDisposable {
   readonly monotonicMs: () => number
   /** Whether a request fails if its first event cannot be stored. */
   readonly isStrict: boolean
-  /** Whether events are stored in the order in which they arrive. */
+  /** Whether all backends store events in the order in which they arrive. */
   readonly isOrdered: boolean
   /** Maximum size of an object. Larger objects are not recorded. */
   readonly objectBytesMax: number
@@ -39,7 +39,7 @@ export class Audit implements AsyncDisposable {
     this.monotonicMs = options.clock.monotonicMs
     this.isStrict = options.backends.some(({ isStrict }) => isStrict)
     this.isOrdered = options.backends.every(({ isOrdered }) => isOrdered)
-    // limit: two backends
+    // limit: there are at most two backends
     this.objectBytesMax = Math.min(
       OBJECT_BYTES_MAX,
       Math.max(...options.backends.map((one) => one.eventBytesMax)),
@@ -47,7 +47,7 @@ export class Audit implements AsyncDisposable {
   }
 
   /**
-   * Starts to record a request. Returns undefined if nothing of the request is recorded. `user` is
+   * Starts recording a request. Returns undefined if the request is not recorded. `user` is
    * undefined if authentication failed.
    */
   begin(arrived: ReceivedRequest, user: User | undefined): AuditedRequest | undefined {
@@ -59,8 +59,8 @@ export class Audit implements AsyncDisposable {
   }
 
   /**
-   * Stores an event. Returns false if a backend could not store it, or a promise if a backend makes
-   * the request wait.
+   * Stores an event. Returns false if a backend could not store it. Returns a promise if the
+   * request must wait for a backend.
    */
   store(event: AuditEvent, urgency: Urgency = 'now'): MaybePromise<boolean> {
     const { backends, metrics } = this.#options
@@ -74,15 +74,15 @@ export class Audit implements AsyncDisposable {
     this.#options.metrics.rejected.value++
   }
 
-  /** Stores what is still buffered. */
+  /** Stores all buffered events. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#options.backends.map((backend) => backend[Symbol.asyncDispose]()))
   }
 }
 
 /**
- * Passes an event to all backends. A backend that is not strict must not fail the requests of a
- * strict one.
+ * Passes an event to all backends. The failure of a backend that is not strict must not fail
+ * requests.
  */
 function storeAll(
   backends: readonly AuditBackend[],
@@ -101,7 +101,7 @@ function storeAll(
 }
 
 /**
- * Maximum size of a recorded object. A larger object would block the event loop, and fill a log by
- * itself. kube-apiserver records objects of any size.
+ * Maximum size of a recorded object. Larger objects would block the event loop and quickly fill a
+ * log. kube-apiserver records objects of any size.
  */
 const OBJECT_BYTES_MAX = 16 << 20

@@ -34,7 +34,7 @@ type BeginOptions = {
   readonly level?: AuditEvent['level']
 }
 
-/** Starts to record an authenticated request, with a backend that blocks. */
+/** Starts recording an authenticated request, with a backend that blocks. */
 function begin(
   method: string,
   uri: string,
@@ -126,7 +126,7 @@ for (const [isAwaited, method, uri, isCompleteOmitted = false] of awaited) {
   })
 }
 
-test('the events of a request are stored one after the other, if the backend does not keep their order', async () => {
+test('if the backend does not preserve order, the next event of a request is stored after the previous one', async () => {
   const { audited, stored, events } = begin('GET', pod, { isOrdered: false })
   let isSent = false
   const sent = Promise.resolve(
@@ -145,7 +145,7 @@ test('the events of a request are stored one after the other, if the backend doe
   assert.ok(isSent)
 })
 
-test('the response of a read waits for its last event, which a log stores after the first', async () => {
+test('the response of a read waits only for its last event, which an ordered backend stores after the first', async () => {
   const { audited, stored, events } = begin('GET', pod)
   const answered = audited.answered(
     { status: 200, headers: {}, body: Buffer.alloc(0) },
@@ -170,7 +170,7 @@ const longStatus: Status = {
 for (const level of ['Metadata', 'RequestResponse'] as const) {
   for (const isIndented of [false, true]) {
     const form = isIndented ? 'indented' : 'compact'
-    test(`a long Status in ${form} JSON is printed at most once for its event of level ${level}`, async () => {
+    test(`a long Status in ${form} JSON is serialized at most once for its event of level ${level}`, async () => {
       const { audited, stored, whole } = begin('POST', pod, { level })
       const { kind: _kind, apiVersion: _apiVersion, ...fields } = longStatus
       const json = printOrdered(longStatus)

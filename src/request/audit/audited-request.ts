@@ -1,7 +1,7 @@
 /**
- * Records one request, from its authentication on. It collects what the layers report about the
- * request, and stores an event for each stage: RequestReceived, ResponseStarted for long-running
- * requests, then ResponseComplete or Panic.
+ * Records one request, starting with its authentication. It collects what the layers report about
+ * the request, and stores an event for each stage: RequestReceived, ResponseStarted for
+ * long-running requests, then ResponseComplete or Panic.
  */
 import type { AuditRecorder } from '../../api/audited.ts'
 import type { RequestContext, RequestInfo } from '../../api/context.ts'
@@ -40,13 +40,13 @@ export type ReceivedRequest = {
   /** The current time, on the monotonic clock. */
   readonly nowMs: number
   /**
-   * Whether it is a watch, or a stream of another server. For these, the beginning of the response
-   * is also recorded.
+   * Whether the request is a watch, or is streamed from another server. For these requests, the
+   * beginning of the response is also recorded.
    */
   readonly isLongRunning: boolean
 }
 
-/** Where events go, and what is the same for all requests. */
+/** Destination of the events, and values that all requests share. */
 export type Recorder = {
   readonly printing: EventPrinterContext
   readonly monotonicMs: () => number
@@ -57,9 +57,9 @@ export type Recorder = {
   readonly countRejected: () => void
 }
 
-/** How a request ended, besides its response. */
+/** Outcome of a request, in addition to its response. */
 export type Outcome = {
-  /** The Status that is the body of the response. */
+  /** The Status object in the response body. */
   readonly status?: Status | undefined
   /** An unexpected error. */
   readonly panic?: unknown
@@ -68,7 +68,8 @@ export type Outcome = {
 }
 
 /**
- * Number of copies for removing managedFields: the object becomes a string, and then bytes again.
+ * Number of copies that removing managedFields creates: the object is decoded to a string, and then
+ * encoded again.
  */
 const OMITTING_COPIES = 2
 
@@ -85,7 +86,7 @@ export class AuditedRequest implements AuditRecorder {
   readonly #receivedMs: number
   readonly #authenticatedMs: number
   #context: RequestContext | undefined
-  /** Result of storing the last event, if there is anything to wait for. */
+  /** Result of storing the last event, if the response must wait for it. */
   #storing: Promise<boolean> | undefined
   #named: BodyReference | undefined
   #printRequest: (() => Steps<Buffer>) | undefined
@@ -133,10 +134,10 @@ export class AuditedRequest implements AuditRecorder {
   }
 
   /**
-   * Stores the first event. A request that only reads may run meanwhile, if its response waits for
-   * a later event. All other requests must be recorded before they run, because they write or may
-   * do anything on another server, such as an exec by GET. Fails if a strict backend cannot record
-   * the request.
+   * Stores the first event. A read can run before the event is stored, if its response waits for a
+   * later event. All other requests must be recorded before they run. They write, or can have any
+   * effect on another server, such as an exec with the method GET. Fails if a strict backend cannot
+   * record the request.
    */
   received(context: RequestContext): Promise<void> | undefined {
     this.#context = context
@@ -173,13 +174,13 @@ export class AuditedRequest implements AuditRecorder {
     else this.#printResponse = () => this.#recorded(() => json)
   }
 
-  /** Records a request that was refused before it was authenticated. It has a single event. */
+  /** Records a request that was rejected before authentication. It has only one event. */
   refused(response: ApiResponse, { status, nowMs }: Outcome): MaybePromise<ApiResponse> {
     this.#setStatus(response, status)
     return this.#then(nowMs, (atMs) => after(this.#emit('ResponseStarted', atMs), response))
   }
 
-  /** Records the end of a request. Returns the response to send, once the event is stored. */
+  /** Records the end of a request. Returns the response to send, after the event is stored. */
   answered(response: ApiResponse, { status, panic, nowMs }: Outcome): MaybePromise<ApiResponse> {
     if (this.#isRejected) return response
     if (panic !== undefined) {
@@ -201,8 +202,8 @@ export class AuditedRequest implements AuditRecorder {
   }
 
   /**
-   * Prints a long Status only once. Most clients get the same JSON, so it is taken from the
-   * response.
+   * Serializes a long Status only once. Most clients receive the same JSON, so it is copied from
+   * the response.
    */
   *#longStatus(response: ApiResponse, status: Status): Steps<void> {
     const json = statusJsonOf(response) ?? (yield* this.#recorded(() => printOrdered(status)))
@@ -223,8 +224,8 @@ export class AuditedRequest implements AuditRecorder {
   }
 
   /**
-   * Records the end of a stream. `isCut` means that it ended early. kube-apiserver's handler panics
-   * then.
+   * Records the end of a stream. `isCut` means that it ended early. In kube-apiserver, the handler
+   * panics in this case.
    */
   #ended(isCut: boolean): void {
     if (isCut) this.#response = { code: 500, status: panicStatus('net/http: abort Handler') }
@@ -239,7 +240,7 @@ export class AuditedRequest implements AuditRecorder {
     )
   }
 
-  /** Prints the objects in slices, then calls `finish`. Most requests have no objects. */
+  /** Serializes the objects in slices, then calls `finish`. Most requests have no objects. */
   #then(
     nowMs: number,
     finish: (atMs: number) => MaybePromise<ApiResponse>,
@@ -264,7 +265,7 @@ export class AuditedRequest implements AuditRecorder {
     )
   }
 
-  /** Undefined if the request handles nothing that is large. */
+  /** Undefined if the request does not handle large objects. */
   get #slices(): Slices | undefined {
     return this.#context?.isLarge === true ? this.#context.slices : undefined
   }
@@ -290,8 +291,8 @@ export class AuditedRequest implements AuditRecorder {
   }
 
   /**
-   * Stores an event. The events of a request are stored in order, because calls of a webhook could
-   * overtake each other.
+   * Stores an event. The events of a request are stored one after another, because concurrent calls
+   * of a webhook could overtake each other.
    */
   #store(event: AuditEvent, urgency: Urgency): MaybePromise<boolean> {
     const { isOrdered } = this.#recorder
@@ -324,7 +325,7 @@ export class AuditedRequest implements AuditRecorder {
   }
 
   /**
-   * Returns the error for a request that cannot be recorded. Nothing more of the request is
+   * Returns the error for a request that cannot be recorded. No further events of the request are
    * recorded.
    */
   #reject(): Error {
@@ -337,23 +338,23 @@ export class AuditedRequest implements AuditRecorder {
 const isRelayed = (body: Extract<ApiResponse, { body: unknown }>['body']): boolean =>
   !Buffer.isBuffer(body) && 'chunks' in body && body.isRelayed === true
 
-/** Maximum size of a response that is printed again for its event. */
+/** Maximum size of a response whose Status is serialized again for its event. */
 const LONG_BYTES = 16 << 10
 
 const isLong = (response: ApiResponse): boolean =>
   'body' in response && Buffer.isBuffer(response.body) && response.body.length > LONG_BYTES
 
-/** Beginning of the JSON of a Status. In events, a Status has no kind and no version. */
+/** Beginning of the JSON of a Status. In events, a Status has no kind and no apiVersion. */
 const statusHead = Buffer.from('{"kind":"Status","apiVersion":"v1",')
 
-/** Returns the JSON of a Status, if that is what was sent. */
+/** Returns the JSON of a Status, if the response consists of it. */
 function statusJsonOf(response: ApiResponse): Buffer | undefined {
   if (!('body' in response) || !Buffer.isBuffer(response.body)) return undefined
   const { body } = response
   return body.subarray(0, statusHead.length).equals(statusHead) ? withoutNewline(body) : undefined
 }
 
-/** Returns the URI as it was sent, as far as that is known. */
+/** Returns the URI as the client sent it, as far as it is known. */
 function uriOf({ path, rawPath = path, query, rawQuery }: ApiRequest): string {
   const asked = rawQuery ?? query.toString()
   return asked === '' ? rawPath : `${rawPath}?${asked}`
@@ -368,6 +369,6 @@ const panicStatus = (error: unknown): Omit<Status, 'code'> => ({
   reason: 'InternalError',
 })
 
-/** Returns the response, once the event is stored. */
+/** Returns the response after the event is stored. */
 const after = (stored: MaybePromise<boolean>, response: ApiResponse): MaybePromise<ApiResponse> =>
   typeof stored === 'boolean' ? response : stored.then(() => response)

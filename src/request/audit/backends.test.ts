@@ -34,7 +34,7 @@ function collector() {
   return { lost, reportLost }
 }
 
-/** Holds batches until they are released. */
+/** Blocks batches until they are released. */
 class HeldSink implements EventSink {
   readonly isOrdered = true
   readonly batches: string[][] = []
@@ -62,12 +62,12 @@ const linesIn = (bytes: Buffer): string[] => {
   return text.slice(0, -1).split('\n')
 }
 
-/** Resolves when the condition holds. Otherwise the time limit of the test ends it. */
+/** Resolves when the condition holds. If it never holds, the timeout of the test applies. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await sleep(1)
 }
 
-test('events that arrive while others are written are written together, in order', async () => {
+test('events that arrive during a write are written together by the next write, in order', async () => {
   const written: string[][] = []
   const begun: PromiseWithResolvers<void>[] = []
   const lines: Lines = {
@@ -131,7 +131,7 @@ test('an empty batch ends immediately, and later batches are written as usual', 
   assert.deepEqual(written, [['a']])
 })
 
-test('a line that fits into no file fails without failing others', async (t) => {
+test('a line that is larger than a log file is lost, and other lines are written', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-audit-sink-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'audit.log')
@@ -160,7 +160,7 @@ test('a line that fits into no file fails without failing others', async (t) => 
   assert.deepEqual(lost, [why, why])
 })
 
-test('many events are written in several parts', async () => {
+test('many events are divided into several writes', async () => {
   const written: number[] = []
   const append = async (bytes: Buffer): Promise<void> => void written.push(bytes.length)
   const { lost, reportLost } = collector()
@@ -218,7 +218,7 @@ test('an event whose objects are too large is truncated before it is printed', (
   assert.deepEqual(sink.batches, [['short of 1']])
 })
 
-test('events wait for others until there are as many as the file accepts at once', async () => {
+test('events are buffered until their size reaches `fullBytes`', async () => {
   const written: string[][] = []
   const lines: Lines = {
     append: async (batch) => void written.push(linesIn(batch)),
@@ -241,14 +241,14 @@ test('events wait for others until there are as many as the file accepts at once
   const results = ['a', 'b', 'c', 'd'].map((json) => sink.store([event(json)], 'soon'))
   assert.deepEqual(await Promise.all(results.slice(0, 3)), [true, true, true])
   assert.deepEqual([written, waits.length], [[['a', 'b', 'c']], 1])
-  // The last event waits for those that follow.
+  // The last event waits for further events.
   results.push(sink.store([event('e')], 'soon'))
   await new Promise((resolve) => void setTimeout(resolve, 20))
   assert.equal(written.length, 1)
   waits[0]?.()
   assert.ok((await Promise.all(results)).every(Boolean))
   assert.deepEqual(written.at(-1), ['d', 'e'])
-  // An event that a request waits for is written with those before it.
+  // An event for which a request waits is written at once, together with the events before it.
   results.push(sink.store([event('f')], 'soon'), sink.store([event('g')], 'now'))
   assert.ok((await Promise.all(results)).every(Boolean))
   assert.deepEqual(written.at(-1), ['f', 'g'])
@@ -256,7 +256,7 @@ test('events wait for others until there are as many as the file accepts at once
   assert.deepEqual(lost, [])
 })
 
-test('a closed log accepts no more events', async () => {
+test('a closed log rejects events', async () => {
   const calls: string[] = []
   const { lost, reportLost } = collector()
   const lines: Lines = {
@@ -294,7 +294,7 @@ const storedBy = (...backends: AuditBackend[]): MaybePromise<boolean> =>
     clock: systemTime,
   }).store(event('a'))
 
-test('of several backends, only strict ones report failures', async () => {
+test('if there are several backends, only the failures of strict ones are reported', async () => {
   const { reportLost } = collector()
   const backend = (isStrict: boolean, isStored: boolean): AuditBackend =>
     new BlockingBackend(sinkOf(isStored), { isStrict, eventBytesMax: Infinity, reportLost })
@@ -302,7 +302,7 @@ test('of several backends, only strict ones report failures', async () => {
   assert.equal(await storedBy(backend(true, false), backend(false, true)), false)
 })
 
-test('large events lose their objects, or are lost if they are still too large', async () => {
+test('objects are removed from large events, and events that are still too large are lost', async () => {
   const { lost, reportLost } = collector()
   const stored: string[] = []
   const sink: EventSink = {
@@ -366,7 +366,7 @@ test('a batch is sent when it is full, and events that do not fit into the buffe
   assert.equal(lost.at(-1), 'buffered e: audit backend shut down')
 })
 
-test('a batch that is not full is sent after its wait', async () => {
+test('a batch that is not full is sent when its maximum wait has passed', async () => {
   const sink = new HeldSink()
   const { backend } = batchOf(sink, { waitMs: 10 })
   backend.process(event('a'))
@@ -377,7 +377,7 @@ test('a batch that is not full is sent after its wait', async () => {
   await backend[Symbol.asyncDispose]()
 })
 
-test('batches are limited in size and in rate', async () => {
+test('the size and the rate of batches are limited', async () => {
   const sink = new HeldSink()
   const throttle = { batchesPerSecond: 20, burst: 1 }
   const { backend } = batchOf(
@@ -392,7 +392,7 @@ test('batches are limited in size and in rate', async () => {
   assert.deepEqual(sink.batches, [['aaaa', 'bbbb'], ['cccc']])
 })
 
-test('batches of one event are written together, and immediately when the buffer is half full', async () => {
+test('batches of one event are combined, and are written at once when the buffer is half full', async () => {
   const stored = Promise.withResolvers<boolean>()
   const urgencies: string[] = []
   const sink: EventSink = {
@@ -414,7 +414,7 @@ test('batches of one event are written together, and immediately when the buffer
   await backend[Symbol.asyncDispose]()
 })
 
-test('stopping does not wait until the next batch is allowed', async () => {
+test('during shutdown, pending batches are sent without waiting for the rate limit', async () => {
   const sink: EventSink & { readonly stored: string[] } = {
     isOrdered: true,
     stored: [],

@@ -1,5 +1,5 @@
 /**
- * The mode `batch`: events are buffered and stored later, several at once. No request waits for its
+ * The mode `batch`: events are buffered and stored later in batches. No request waits for its
  * events.
  */
 import { TokenBucket } from '../../lib/time/token-bucket.ts'
@@ -13,7 +13,7 @@ import { truncated } from './truncate.ts'
 
 export type BatchOptions = {
   readonly mode: Extract<AuditMode, { kind: 'batch' }>
-  /** Maximum number of batches that are being stored at once. */
+  /** Maximum number of batches that are stored concurrently. */
   readonly batchesMax: number
   /** Infinity if events are not truncated. */
   readonly eventBytesMax: number
@@ -26,8 +26,8 @@ export type BatchOptions = {
 }
 
 /**
- * Events that were passed to the sink one by one, and share a promise because they are stored
- * together.
+ * A group of events that were passed to the sink one by one. They share a promise because they are
+ * stored together.
  */
 type Group = { readonly promise: Promise<boolean>; events: number }
 
@@ -43,20 +43,23 @@ export class BatchBackend implements AuditBackend {
   readonly #throttle: TokenBucket | undefined
   readonly #buffer = new Deque<AuditEvent>()
   /**
-   * Size of all events that are buffered or being stored, except those that are batches by
-   * themselves.
+   * Size of all events that are buffered or being stored, except those passed to the sink one by
+   * one.
    */
   #bytes = 0
   readonly #storing = new Set<Promise<void>>()
-  /** Number of events being stored that are batches by themselves. */
+  /** Number of events being stored that were passed to the sink one by one. */
   #single = 0
-  /** The last group of such events. The sink may store it together with the next event. */
+  /** The last group of these events. The sink might store it together with the next event. */
   #group: Group | undefined
   #running: Promise<void> | undefined
   /** Ends the wait for a full batch. */
   #wake: (() => void) | undefined
   readonly #stopping = new AbortController()
-  /** Each event checks this flag, which is faster than checking the signal. */
+  /**
+   * Whether the backend is shutting down. Checking this flag for each event is faster than checking
+   * the signal.
+   */
   #isStopping = false
 
   constructor(sink: EventSink, options: BatchOptions) {
@@ -86,7 +89,8 @@ export class BatchBackend implements AuditBackend {
     ) {
       reportLost('buffered', [fitting], 'audit buffer queue blocked')
     } else if (mode.batchEventsMax === 1 && mode.throttle === null) this.#storeOne(fitting)
-    // The JSON of the event is needed several times: to count it, to divide batches and to send it.
+    // The JSON of the event is needed several times: to measure it, to divide batches and to send
+    // it.
     else this.#add(printedEvent(fitting, Buffer.concat(fitting.pieces())))
     return true
   }
@@ -105,9 +109,9 @@ export class BatchBackend implements AuditBackend {
   }
 
   /**
-   * Stores an event that is a batch by itself. The sink combines such events and limits their size.
-   * The sink may hold as many events as kube-apiserver would buffer. No request waits for them, so
-   * they may wait to be written together with others, unless the buffer fills.
+   * Stores an event as a batch of its own. The sink combines such events and limits their total
+   * size. It can buffer as many events as kube-apiserver would. No request waits for them, so they
+   * can be delayed and written together with others, unless the buffer fills up.
    */
   #storeOne(event: AuditEvent): void {
     this.#single++
@@ -154,7 +158,7 @@ export class BatchBackend implements AuditBackend {
     this.#running = undefined
   }
 
-  /** Waits until there are enough events for a batch, or the time for that is over. */
+  /** Waits until there are enough events for a batch, or until the maximum wait has passed. */
   async #untilFull(): Promise<void> {
     const { mode, time } = this.#options
     if (this.#isStopping || this.#buffer.length >= mode.batchEventsMax) return
@@ -166,7 +170,7 @@ export class BatchBackend implements AuditBackend {
     this.#wake = undefined
   }
 
-  /** Waits until the throttle allows a batch. A server that is stopping does not wait. */
+  /** Waits until the rate limit allows a batch. During shutdown, it does not wait. */
   async #untilAllowed(): Promise<void> {
     const { mode, time } = this.#options
     const pauseMs = 1000 / (mode.throttle?.batchesPerSecond ?? 1)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { heldBytes } from '../../../test/support/harness/held-bytes.ts'
 import { CachedFields } from './cached-fields.ts'
 
-/** Returns the memory that is held after `count` requests, each of which has texts of 1 MB. */
+/** Returns the number of bytes in use after `count` requests, each of which has strings of 1 MB. */
 const heldOf = (
   count: number,
   remember: (request: number, longText: string) => void,
@@ -13,7 +13,7 @@ const heldOf = (
       remember(request, Buffer.alloc(1 << 20, 'a').toString('latin1'))
   })
 
-test('cached names do not keep the path that they come from in memory', async () => {
+test('cached names do not retain the path that contained them', async () => {
   const texts = new CachedFields()
   const held = await heldOf(50, (request, longText) => {
     const path = Buffer.from(
@@ -32,7 +32,7 @@ test('cached names do not keep the path that they come from in memory', async ()
   assert.ok(held < 10 << 20, `${held} bytes are held`)
 })
 
-test('a method that is longer than any verb is not cached', async () => {
+test('a method that is longer than any known verb is not cached', async () => {
   const texts = new CachedFields()
   const users = Array.from({ length: 50 }, (_, at) => ({ name: `user-${at}`, uid: '', groups: [] }))
   const source = { ips: [], userAgent: '', fields: Buffer.alloc(0) }

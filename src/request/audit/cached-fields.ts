@@ -1,6 +1,6 @@
 /**
- * Caches printed parts of events that many events have in common: the user, the source and the
- * target of a request, and why it is allowed. Each client sends many requests.
+ * Caches serialized parts that many events share: the user, source and target of a request, and the
+ * reason why it is allowed. Clients repeat most of these in each request.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { type ApiRequest, firstHeader, utf8Header } from '../../api/request.ts'
@@ -9,7 +9,7 @@ import { printString, sortedKeys } from '../../objects/codec/json.ts'
 import { ownText } from '../../lib/text/own-text.ts'
 import { sourceIps } from './source-ips.ts'
 
-/** Source of a request, and the same as fields of an event. */
+/** Source of a request, together with its serialized event fields. */
 export type Source = {
   readonly ips: readonly string[]
   readonly userAgent: string
@@ -20,46 +20,51 @@ export type Source = {
 export type Annotations = { readonly [key: string]: string }
 
 /**
- * Maximum number of cached pairs of an address and a user agent, which is more than a cluster has.
+ * Maximum number of cached pairs of an address and a user agent, more than a typical cluster has.
  * When it is reached, the cache is cleared.
  */
 const SOURCES_MAX = 4096
 /**
- * Maximum number of cached reasons for allowing a request: one for each binding that is used. When
- * it is reached, the cache is cleared.
+ * Maximum number of cached reasons for allowing a request. There is one for each role binding in
+ * use. When it is reached, the cache is cleared.
  */
 const REASONS_MAX = 4096
-/** Maximum number of cached resources in namespaces. When it is reached, the cache is cleared. */
+/**
+ * Maximum number of cached pairs of a resource and a namespace. When it is reached, the cache is
+ * cleared.
+ */
 const PLACES_MAX = 4096
 /**
- * Maximum number of cached pairs of a group and a version, and of cached verbs of a user. When it
- * is reached, the cache is cleared.
+ * Maximum number of cached pairs of a group and a version, and of cached verbs per user. When it is
+ * reached, the cache is cleared.
  */
 const VERSIONS_MAX = 1024
 const VERBS_MAX = 16
-/** Maximum length of cached names and verbs. Longer ones are printed each time. */
+/** Maximum length of cached names and verbs. Longer ones are serialized each time. */
 const NAME_CHARACTERS_MAX = 64
 /**
- * Maximum number of cached targets, which are identified by URI, for all users together. When it is
- * reached, the cache is cleared.
+ * Maximum number of cached targets for all users together. A target is identified by its URI. When
+ * the maximum is reached, the cache is cleared.
  */
 const TARGETS_MAX = 4096
-/** Maximum length of the URI of a cached target. Others are printed each time. */
+/**
+ * Maximum length of the URI of a cached target. Targets with longer URIs are serialized each time.
+ */
 const URI_CHARACTERS_MAX = 256
 /**
  * Maximum size of the user's fields in a cached target. Users in many groups have larger fields.
  */
 const TARGET_BYTES_MAX = 2048
-/** Maximum length of a user agent, as in kube-apiserver. Longer ones are truncated. */
+/** Maximum length of a user agent, as in kube-apiserver. Longer user agents are truncated. */
 const USER_AGENT_CHARACTERS_MAX = 1024
 
-/** Fields of an event from the verb to the user agent, for one user and verb. */
+/** Event fields from the verb to the user agent, for one user and verb. */
 export type CallerFields = {
   readonly source: Source
   readonly fields: Buffer
   /**
    * Cached targets by URI: the fields from the URI to the object reference. An empty value means
-   * that the target was requested once.
+   * that the target has been requested only once.
    */
   readonly targets: Map<string, Buffer>
 }
@@ -68,8 +73,8 @@ const askedOnce = Buffer.alloc(0)
 
 export class CachedFields {
   /**
-   * Fields by user and verb. A user object is shared by the requests of a token or a connection, or
-   * is new for each request.
+   * Fields by user and verb. The requests of a token or a connection can share one user object.
+   * Other requests have their own.
    */
   readonly #asking = new WeakMap<User, Map<string, CallerFields>>()
   /** Sources by user agent, then by address. */
@@ -81,8 +86,8 @@ export class CachedFields {
     { readonly remoteAddress: string; readonly source: Source }
   >()
   /**
-   * The maps that have any targets, so that all can be cleared together. Users live as long as
-   * their connections.
+   * All maps that contain targets, so that they can be cleared together. The maps live as long as
+   * their users, which can be as long as a connection.
    */
   readonly #targets = new Set<Map<string, Buffer>>()
   #targetCount = 0
@@ -106,7 +111,7 @@ export class CachedFields {
       source.fields,
     ])
     const made = { source, fields, targets: new Map<string, Buffer>() }
-    // A method may be any token, even one of a megabyte.
+    // A method can be any token, even one of a megabyte.
     if (verb.length > NAME_CHARACTERS_MAX) return made
     const verbs =
       ofUser === undefined || ofUser.size === VERBS_MAX ? new Map<string, CallerFields>() : ofUser
@@ -115,15 +120,18 @@ export class CachedFields {
     return made
   }
 
-  /** Returns a cached target. Undefined if it has to be printed and passed to `keepTarget`. */
+  /**
+   * Returns a cached target. If undefined, the caller serializes the target and passes it to
+   * `keepTarget`.
+   */
   target({ targets }: CallerFields, uri: string): Buffer | undefined {
     const known = targets.get(uri)
     return known === askedOnce ? undefined : known
   }
 
   /**
-   * Caches a target that is requested for the second time, because it is likely to be requested
-   * again. `print` returns its bytes, which must not be shared.
+   * Caches a target when it is requested for the second time, because it is then likely to be
+   * requested again. `print` must return bytes that no other code shares.
    */
   keepTarget({ targets, fields }: CallerFields, uri: string, print: () => Buffer): void {
     if (uri.length > URI_CHARACTERS_MAX || fields.length > TARGET_BYTES_MAX) return
@@ -182,7 +190,7 @@ export class CachedFields {
     return made
   }
 
-  /** Returns the annotations of a request that is allowed and has no other annotations. */
+  /** Returns the annotations of an allowed request that has no other annotations. */
   allowed(reason: string): Annotations {
     const known = this.#allowed.get(reason)
     if (known !== undefined) return known
@@ -193,7 +201,7 @@ export class CachedFields {
     return made
   }
 
-  /** Returns the end of an event, beginning with the end of the time of its stage. */
+  /** Returns the end of an event, from the end of the timestamp of its stage. */
   end(annotations: Annotations): Buffer {
     return this.#annotations.get(annotations) ?? printEnd(annotations)
   }
@@ -211,8 +219,8 @@ export class CachedFields {
 }
 
 /**
- * Caches texts by pairs of names, which are parts of paths. Long names are not cached, because a
- * path may be a megabyte long.
+ * Caches strings by pairs of names from request paths. Long names are not cached, because a path
+ * can be a megabyte long.
  */
 class PairTexts {
   readonly #max: number
@@ -256,7 +264,7 @@ const printVersion = (group: string, version: string): string =>
 const printNamedVersion = (group: string, version: string): string =>
   `"${printVersion(group, version)}`
 
-/** Prints a field with a comma before it, or nothing if the value is empty. */
+/** Serializes a field with a preceding comma. Returns an empty string if the value is empty. */
 export const printField = (name: string, value: string): string =>
   value === '' ? '' : `,"${name}":${printString(value)}`
 

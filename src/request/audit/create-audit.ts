@@ -24,15 +24,14 @@ export type AuditEnvironment = {
   readonly clock: Clock
   readonly random: () => number
   readonly log: Log
-  /** Maximum memory that all requests together may hold. */
+  /** Maximum memory that all requests together can use. */
   readonly requestBytes: number
   /** Connects to the webhook. Undefined for direct connections. */
   readonly dial?: Dial | undefined
 }
 
 /**
- * Returns undefined if nothing is recorded, for lack of a policy or a backend. Fails if the log
- * cannot be opened.
+ * Returns undefined if no policy or no backend is configured. Fails if the log cannot be opened.
  */
 export async function createAudit(
   config: AuditConfig,
@@ -40,7 +39,7 @@ export async function createAudit(
 ): Promise<Audit | undefined> {
   const { policy, log, webhook } = config
   const { clock } = environment
-  // kube-apiserver registers the metrics and opens the file even if there is no policy.
+  // kube-apiserver registers the metrics and opens the file even if no policy is configured.
   const metrics = addAuditMetrics(environment.metrics)
   const lines = log === null ? undefined : await openLines(log, environment)
   if (policy === null || (lines === undefined && webhook === null)) return undefined
@@ -57,7 +56,7 @@ export async function createAudit(
   const backends: AuditBackend[] = []
   if (log !== null && lines !== undefined) {
     const { format, mode } = log
-    // In the blocking modes, every waiting event belongs to a request that waits, so the limit of
+    // In the blocking modes, a request waits for each pending event, so the limit on the memory of
     // requests applies.
     const waitingBytesMax = mode.kind === 'batch' ? bufferBytes : requestBytes
     const sink = new LogSink(lines, {
@@ -85,15 +84,16 @@ type SinkOptions = {
 }
 
 /**
- * Limits of the buffer for events that no request waits for: a share of the memory that requests
- * may hold, because events may be megabytes long. kube-apiserver only limits their number.
+ * Limit of the buffer for events for which no request waits. It is a share of the memory for
+ * requests, because events can have a size of megabytes. kube-apiserver limits only the number of
+ * events.
  */
 const BUFFER_SHARE = 1 / 4
 const BUFFER_BYTES_MAX = 256 << 20
 
 /**
- * Maximum size of a batch, which is also the default with truncation. A batch is joined and encoded
- * in one tick of the event loop.
+ * Maximum size of a batch, and the default value if truncation is enabled. A batch is joined and
+ * encoded in one tick of the event loop.
  */
 const BATCH_BYTES_MAX = 10 << 20
 
@@ -129,7 +129,7 @@ function createBackend(
   })
 }
 
-/** Timeout of a call, as in kube-apiserver's client. A batch may be retried for longer. */
+/** Timeout of a call, as in kube-apiserver's client. The retries of a batch can take longer. */
 const WEBHOOK_TIMEOUT_MS = 30_000
 
 const createWebhook = (
@@ -141,8 +141,8 @@ const createWebhook = (
     timers: time,
     random,
     reportLost,
-    // In the mode `batch`, the buffer reaches its own limit first. So no event is lost here that
-    // the buffer would have kept.
+    // In the mode `batch`, the buffer reaches its own limit first, so this limit causes no
+    // additional loss of events.
     charactersMax: bufferBytes,
   })
 

@@ -86,7 +86,7 @@ const plainStage: StageFacts = {
   annotations: undefined,
 }
 
-test('an event has its fields in the order of the API', () => {
+test('the fields of an event are in the order of the API', () => {
   const event = printer.print(stage)
   const upToObjects =
     '{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Request","auditID":"id \\"1\\"","stage":"ResponseComplete",' +
@@ -107,7 +107,7 @@ test('an event has its fields in the order of the API', () => {
   )
 })
 
-test('the legacy format is one line of text', () => {
+test('an event in the legacy format is one line of text', () => {
   assert.equal(
     printer.print(stage).line(),
     '2026-01-31T12:00:00.12Z AUDIT: id="id \\"1\\"" stage="ResponseComplete" ip="1.2.3.4" method="create" user="al\u00e9" groups="\\"g\\",\\"h\\"" as="bob" asgroups="\\"dev\\"" user-agent="me" namespace="ns" uri="/x?a=<b>" response="404"',
@@ -136,7 +136,7 @@ test('the legacy format is one line of text', () => {
   )
 })
 
-test('the source IPs are the addresses that proxies report, and that of the connection', () => {
+test('the source IPs are the addresses in proxy headers, followed by the address of the connection', () => {
   const cases: readonly (readonly [
     forwarded: string | undefined,
     real: string | undefined,
@@ -163,7 +163,7 @@ test('the source IPs are the addresses that proxies report, and that of the conn
   assert.deepEqual(sourceIps({}, ''), [])
 })
 
-test('times have microseconds, and follow the wall clock when it is set', () => {
+test('timestamps have microseconds, and follow changes of the wall clock', () => {
   let wallMs = Date.parse('2026-01-31T12:00:00.000Z')
   let nowMs = 5
   const clock = new MicroClock({ wallMs: () => wallMs, monotonicMs: () => nowMs })
@@ -181,7 +181,7 @@ test('times have microseconds, and follow the wall clock when it is set', () => 
   assert.equal(timeAt(26), '2026-01-31T11:59:01.000500Z')
 })
 
-test('times are right even if the clock was read before a pause', () => {
+test('timestamps are correct even if the clock was read before a pause', () => {
   const startMs = Date.parse('2026-01-31T12:00:00.000Z')
   let nowMs = 0
   const clock = new MicroClock({ wallMs: () => startMs + nowMs, monotonicMs: () => nowMs })
@@ -196,7 +196,7 @@ const text = fc.oneof(
   fc.stringMatching(/^[a-z/.-]{1,80}$/),
 )
 
-test('an event that copies parts of an earlier one is the same as one printed by itself', () => {
+test('an event that reuses parts of an earlier event equals an event that is serialized separately', () => {
   const someFacts = fc.record({
     level: fc.constantFrom('Metadata', 'RequestResponse'),
     auditId: text,
@@ -262,7 +262,7 @@ test('an event that copies parts of an earlier one is the same as one printed by
   )
 })
 
-test('events of repeated requests are the same as without a cache', () => {
+test('events of repeated requests are the same with and without a cache', () => {
   const headers = Object.freeze({ 'user-agent': 'me' })
   const users = ['ann', 'bob'].map((name) => ({ name, uid: '', groups: [] }))
   const named = { ...info, subresource: '', namespace: 'ns', name: 'a<b' }
@@ -296,7 +296,7 @@ test('events of repeated requests are the same as without a cache', () => {
   }
 })
 
-test('the cache of targets is bounded', () => {
+test('the size of the target cache is limited', () => {
   const user = { name: 'ann', uid: '', groups: [] }
   const source = texts.source(requestFrom('::1', {}))
   const many = Array.from({ length: 20 }, (_, at) =>
@@ -310,7 +310,7 @@ test('the cache of targets is bounded', () => {
     })
   for (let uri = 0; uri < 1000; uri++) for (const asking of many) keep(asking, `/${uri}`)
   assert.equal(printed, 0)
-  // All users share one limit, so users with idle connections do not add to it.
+  // All users share one limit, so targets of users with idle connections do not accumulate.
   const kept = many.reduce((sum, { targets }) => sum + targets.size, 0)
   assert.ok(kept <= 4096, String(kept))
   const [first = assert.fail()] = many

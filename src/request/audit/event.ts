@@ -1,6 +1,6 @@
 /**
- * Prints an audit event (audit.k8s.io/v1): as JSON with the fields in kube-apiserver's order, and
- * as one line of text.
+ * Serializes an audit event (audit.k8s.io/v1): as JSON with the fields in kube-apiserver's order,
+ * or as one line of text.
  */
 import type { RequestInfo, ResourceInfo } from '../../api/context.ts'
 import type { Status } from '../../api/errors.ts'
@@ -19,29 +19,29 @@ import { legacyLine } from './legacy-line.ts'
 import { type MicroClock, TimeField } from './micro-clock.ts'
 
 /**
- * An event as backends get it. It is printed on demand: most events are printed once, directly into
- * the memory that is written.
+ * An event as backends receive it. It is serialized on demand. Most events are serialized once,
+ * directly into the memory from which they are written.
  */
 export interface AuditEvent {
   readonly level: AuditLevel
   /**
-   * Size of the parts that are already printed: the objects of request and response, and a long
+   * Size of the parts that are already serialized: the request and response objects, and a long
    * Status.
    */
   readonly printedBytes: number
-  /** JSON on one line, without a newline. */
+  /** The event as JSON on one line, without a newline. */
   readonly json: string
-  /** Appends the JSON. */
+  /** Appends the event as JSON. */
   print(into: ByteText): void
-  /** Returns the JSON in pieces, without copying the parts that are already printed. */
+  /** Returns the JSON in pieces, without copying the parts that are already serialized. */
   pieces(): readonly Buffer[]
-  /** Returns the JSON without the objects of request and response, marked as truncated. */
+  /** Returns the JSON without the request and response objects, marked as truncated. */
   truncated(): string
-  /** Returns the line in the format `legacy`, without a newline. */
+  /** Returns the event as a line in the format `legacy`, without a newline. */
   line(): string
 }
 
-/** Returns an event with this JSON, which stays as it is. */
+/** Returns a copy of an event with the given JSON, which must not change. */
 export const printedEvent = (event: AuditEvent, json: Buffer): AuditEvent => ({
   level: event.level,
   printedBytes: json.length,
@@ -54,7 +54,7 @@ export const printedEvent = (event: AuditEvent, json: Buffer): AuditEvent => ({
   line: () => event.line(),
 })
 
-/** Facts about a request that are known from the beginning. */
+/** Data of a request that is known from the beginning. */
 export type EventFacts = {
   readonly level: AuditLevel
   readonly auditId: string
@@ -78,22 +78,22 @@ export type BodyReference = {
 export type ResponseStatus = {
   readonly code: number
   readonly status?: Omit<Status, 'code'> | undefined
-  /** Fields of a long Status as JSON, from `metadata` on, with the closing brace. */
+  /** Fields of a long Status as JSON, from `metadata` to the closing brace. */
   readonly printed?: Buffer | undefined
 }
 
-/** Facts that change from one stage of a request to the next. */
+/** Data that changes from one stage of a request to the next. */
 export type StageFacts = {
   readonly stage: AuditStage
   readonly impersonated: User | undefined
   readonly named: BodyReference | undefined
   readonly response: ResponseStatus | undefined
-  /** Object of the request, as JSON. */
+  /** Object in the request, as JSON. */
   readonly requestObject: Buffer | undefined
   readonly responseObject: Buffer | undefined
-  /** Whether an object was left out because it is too large. */
+  /** Whether an object was left out because of its size. */
   readonly isTruncated: boolean
-  /** When the stage was reached, like `receivedMs`. */
+  /** Time at which the stage was reached, in the same unit as `receivedMs`. */
   readonly stageMs: number
   /** Undefined if there are no annotations. */
   readonly annotations: Annotations | undefined
@@ -112,12 +112,12 @@ export class EventPrinterContext {
 }
 
 /**
- * Location of the parts of an event that the next event of the request also has. They are copied
- * from `text`, as long as it still contains them.
+ * Position of the parts that the next event of the request also contains. They are copied from
+ * `text`, as long as it still contains them.
  */
 type SharedFields = {
   readonly text: ByteText
-  /** The `uses` of the text when the event was printed. */
+  /** The value of `text.uses` when the event was serialized. */
   readonly uses: number
   readonly named: BodyReference | undefined
   readonly start: number
@@ -126,7 +126,7 @@ type SharedFields = {
   readonly referenceEnd: number
 }
 
-/** Prints the events of one request, which have most of their text in common. */
+/** Serializes the events of one request, which are identical except for a few fields. */
 export class EventPrinter {
   readonly facts: EventFacts
   readonly #parts: EventPrinterContext
@@ -141,7 +141,7 @@ export class EventPrinter {
     return new PrintedEvent(this, stage)
   }
 
-  /** Appends an event. `addPrinted` adds a part that is already printed. */
+  /** Appends an event. `addPrinted` adds a part that is already serialized. */
   append(
     into: ByteText,
     facts: StageFacts,
@@ -171,7 +171,7 @@ export class EventPrinter {
     into.append(annotations === undefined ? pieces.end : this.#parts.texts.end(annotations))
   }
 
-  /** Appends the fields up to the reference to the object. */
+  /** Appends the fields up to the object reference. */
   #appendRequest(into: ByteText, { stage, named, impersonated }: StageFacts): void {
     const shared = impersonated === undefined ? this.#sharedWith(named) : undefined
     const start = into.length
@@ -203,9 +203,9 @@ export class EventPrinter {
   }
 
   /**
-   * Appends the fields from the URI to the object reference, from the cache if possible. They only
-   * depend on the URI, the verb, the user and the source of the request. Users often repeat a
-   * request, and these fields are most of an event.
+   * Appends the fields from the URI to the object reference, from the cache if possible. They
+   * depend only on the URI, the verb, the user and the source of the request. The cache is
+   * effective because users often repeat a request, and these fields are most of an event.
    */
   #appendKnown(into: ByteText): void {
     const { uri, user, info, source } = this.facts
@@ -265,7 +265,9 @@ const pieces = {
   end: Buffer.from('Z"}'),
 } as const
 
-/** Initial size of an event, some hundred bytes more than an event without objects has. */
+/**
+ * Initial buffer size for an event, a few hundred bytes more than an event without objects needs.
+ */
 const EVENT_BYTES = 2048
 
 class PrintedEvent implements AuditEvent {
@@ -330,7 +332,7 @@ class PrintedEvent implements AuditEvent {
 const truncatedMark = { 'audit.k8s.io/truncated': 'true' }
 
 /**
- * Appends the object reference. Fields without a value are omitted, even the resource of
+ * Appends the object reference. Empty fields are omitted, even the resource of the path
  * `/api/v1//x`.
  */
 function appendReference(
@@ -366,7 +368,7 @@ function printReference(info: ResourceInfo, named: BodyReference | undefined): s
   return `,"objectRef":{${fields.slice(1)}}`
 }
 
-/** Appends a JSON string without its quotes. */
+/** Appends the content of a JSON string, without quotes. */
 function appendCharacters(into: ByteText, text: string): void {
   if (!into.listed(text, plainCharacters)) into.text(printString(text).slice(1, -1))
 }

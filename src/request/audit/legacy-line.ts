@@ -1,13 +1,13 @@
 /**
- * The format `legacy`: an event as one line of text, created from its JSON. Lost events are also
- * logged in this format.
+ * The format `legacy`: an event as one line of text, derived from its JSON. The log lines about
+ * lost events also use this format.
  */
 import { parseText } from '../../api/json-value.ts'
 import { fieldsOf, numberOf, textOf, textsOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 
 /**
- * Returns the line without a newline. `json` may lack the objects of request and response. Lists
+ * Returns the line without a newline. `json` does not need the request and response objects. Lists
  * are quoted twice, as in kube-apiserver.
  */
 export function legacyLine(json: string): string {

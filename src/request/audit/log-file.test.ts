@@ -19,7 +19,7 @@ function folder(t: TestContext): string {
 const log = (_level: string, message: string, fields?: object): void =>
   assert.fail(`${message} ${JSON.stringify(fields)}`)
 
-/** Each reading of the wall clock is a second later. */
+/** Each call of `wallMs` returns a time one second later. */
 function optionsOf(path: string, old: Partial<LogFileOptions['old']> = {}): LogFileOptions {
   let ms = noon
   const wallMs = (): number => (ms += 1000)
@@ -50,7 +50,7 @@ test('lines are appended to a file that only its owner can read', async (t) => {
   assert.equal(readFileSync(path, 'utf8'), 'one\ntwo\nthree\nfour\n')
 })
 
-test('a line in pieces is appended to a single file', async (t) => {
+test('a line in several pieces is appended to one file', async (t) => {
   const dir = folder(t)
   const path = join(dir, 'audit.log')
   const file = await LogFile.create(optionsOf(path))
@@ -67,7 +67,7 @@ test('a line in pieces is appended to a single file', async (t) => {
   assert.equal(readFileSync(path, 'utf8'), 'two\n')
 })
 
-test('a removed folder is created again with the same mode', async (t) => {
+test('a deleted folder is created again with the same mode', async (t) => {
   const removed = join(folder(t), 'a')
   const path = join(removed, 'b', 'audit.log')
   const file = await LogFile.create(optionsOf(path))
@@ -81,7 +81,7 @@ test('a removed folder is created again with the same mode', async (t) => {
   assert.deepEqual(modes(), [0o700, 0o700])
 })
 
-test('a short write is synchronous, unless a write was slow in the last minute', async (t) => {
+test('a short write is synchronous, unless a write was slow within the last minute', async (t) => {
   const path = join(folder(t), 'audit.log')
   let ms = 0
   let tookMs = 0
@@ -92,7 +92,7 @@ test('a short write is synchronous, unless a write was slow in the last minute',
   }
   const file = await LogFile.create({ ...optionsOf(path), monotonicMs })
   await file.append(lines('first'))
-  /** Whether the duration of the write was measured, which is done only for synchronous writes. */
+  /** Whether the duration of the write was measured, which happens only for synchronous writes. */
   const isAtOnce = async (text: string): Promise<boolean> => {
     looks = 0
     await file.append(lines(text))
@@ -112,7 +112,7 @@ test('a short write is synchronous, unless a write was slow in the last minute',
   await file.close()
 })
 
-test('threads write to a path that is not a file on a disk', async (t) => {
+test('writes to a path that is not a regular file are asynchronous', async (t) => {
   const path = '/dev/null'
   const file = await LogFile.create(optionsOf(path))
   const clock = t.mock.fn(() => 0)
@@ -123,7 +123,7 @@ test('threads write to a path that is not a file on a disk', async (t) => {
 })
 
 for (const megabytesMax of [2048, 4096, 2 ** 31 - 1]) {
-  test(`a file may have ${megabytesMax} MB`, async (t) => {
+  test(`the maximum size of a file can be ${megabytesMax} MB`, async (t) => {
     const dir = folder(t)
     const file = await LogFile.create({ ...optionsOf(join(dir, 'audit.log')), megabytesMax })
     await file.append(lines('one', 'two'))
@@ -134,7 +134,7 @@ for (const megabytesMax of [2048, 4096, 2 ** 31 - 1]) {
   })
 }
 
-test('a full file is renamed after the time, and a new one is started', async (t) => {
+test('a full file is renamed with a timestamp, and a new file is created', async (t) => {
   const dir = folder(t)
   const file = await LogFile.create(optionsOf(join(dir, 'audit.log')))
   await file.append(lines(line('a'), line('b'), line('c')))
@@ -148,13 +148,13 @@ test('a full file is renamed after the time, and a new one is started', async (t
 })
 
 for (const isCompressed of [false, true]) {
-  test(`files that fill up in the same millisecond are all kept, compressed: ${isCompressed}`, async (t) => {
+  test(`files that become full in the same millisecond are all preserved, compressed: ${isCompressed}`, async (t) => {
     const dir = folder(t)
     const options = optionsOf(join(dir, 'audit.log'), { isCompressed })
     const file = await LogFile.create({ ...options, wallMs: () => noon })
     for (const character of ['a', 'b', 'c']) {
       await file.append(lines(line(character)))
-      // Closing waits until the old file is compressed.
+      // Closing the log waits until the old file is compressed.
       if (character === 'b') await file.close()
     }
     await file.close()
@@ -165,7 +165,7 @@ for (const isCompressed of [false, true]) {
   })
 }
 
-test('a file is written even if it cannot be given to the owner of the old one', async (t) => {
+test('a new file is written even if its owner cannot be set to that of the old file', async (t) => {
   const dir = folder(t)
   const path = join(dir, 'audit.log')
   const file = await LogFile.create(optionsOf(path))
@@ -182,7 +182,7 @@ test('a file is written even if it cannot be given to the owner of the old one',
   assert.equal(readFileSync(path, 'utf8'), `${line('b')}\n`)
 })
 
-test('a line that fits into no file is refused, and other lines are written', async (t) => {
+test('a line that is larger than a file is rejected, and other lines are written', async (t) => {
   const path = join(folder(t), 'audit.log')
   const file = await LogFile.create(optionsOf(path))
   const long = 'x'.repeat(MEGABYTE)
@@ -195,7 +195,7 @@ test('a line that fits into no file is refused, and other lines are written', as
   assert.ok(readFileSync(path, 'utf8').endsWith('short\n'))
 })
 
-test('old files are removed by number and by age, whether or not they are compressed', async (t) => {
+test('old files are removed by number and by age, compressed or not', async (t) => {
   const dir = folder(t)
   const old = [
     'audit-2026-01-31T11-00-00.000.log',

@@ -2,9 +2,10 @@
  * The file of the audit log. It is rotated by size. Old files are named, removed and compressed as
  * in kube-apiserver.
  *
- * A short write to a file on a local disk is a copy into the page cache. It is done synchronously,
- * because a thread would cost several times as much. Writes that may block for longer are left to
- * threads: long writes, writes to other files, and all writes for a minute after a slow one.
+ * A short write to a file on a local disk only copies the data into the page cache. It is
+ * synchronous, because a write in another thread would take several times as long. Writes that
+ * might block are done in threads: long writes, writes to other files, and all writes for a minute
+ * after a slow one.
  */
 import { write, writeSync } from 'node:fs'
 import { type FileHandle, open, rename, stat, statfs } from 'node:fs/promises'
@@ -15,7 +16,7 @@ import { COMPRESSED, OldFiles, type OldFilesOptions } from './old-files.ts'
 
 export type LogFileOptions = {
   readonly path: string
-  /** 0 means 100 MB. */
+  /** Maximum size of the file in MB. 0 means 100. */
   readonly megabytesMax: number
   readonly old: Omit<OldFilesOptions, 'directory' | 'prefix' | 'extension'>
   readonly wallMs: () => number
@@ -23,27 +24,28 @@ export type LogFileOptions = {
 }
 
 /**
- * Maximum size of a synchronous write, which takes about 20 µs. A write of many requests is about
- * half as large.
+ * Maximum size of a synchronous write, which takes about 20 µs. A write under load is about half as
+ * large.
  */
 const SHORT_BYTES_MAX = 64 << 10
 /**
- * Number of bytes that are written without waiting for more. It leaves room for lines in the rest
- * of the tick, so that the write is still short: using a thread costs as much as printing ten
- * events. This many bytes are also still in the processor's cache.
+ * Number of buffered bytes that are written without waiting for further lines. The difference to
+ * `SHORT_BYTES_MAX` leaves space for the lines of the current tick, so that the write is still
+ * synchronous: a write in a thread costs as much as serializing ten events. The data also still
+ * fits into the CPU cache.
  */
 const FULL_BYTES = 48 << 10
 /**
- * A short write that takes longer than this waits for the disk. A shorter delay may be due to
- * another process on the CPU.
+ * Duration above which a short write counts as slow, because it waited for the disk. A shorter
+ * delay might be caused by another process on the CPU.
  */
 const SHORT_MS_MAX = 10
-/** How long all writes are left to threads after such a slow write. */
+/** Time during which all writes are done in threads after a slow write. */
 const SLOW_MS = 60_000
 
 /**
- * Local filesystems, by their numbers in statfs: ext4, xfs, btrfs, tmpfs, overlayfs, f2fs, zfs.
- * Others may call another server.
+ * Local file systems, by their numbers in statfs: ext4, xfs, btrfs, tmpfs, overlayfs, f2fs, zfs.
+ * Other file systems might access another server.
  */
 const localFilesystems: ReadonlySet<number> = new Set([
   0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1,
@@ -55,21 +57,21 @@ const FOLDER_MODE = 0o700
 const MEGABYTE = 2 ** 20
 const MEGABYTES_MAX_DEFAULT = 100
 
-/** Appends to a file, one call at a time. */
+/** Appends to a file. Calls must not overlap. */
 export class LogFile {
   readonly #options: LogFileOptions
   readonly #bytesMax: number
   readonly #old: OldFiles
   #file: FileHandle | undefined
   #isLocal = false
-  /** Until when threads write, on the monotonic clock. */
+  /** Time on the monotonic clock until which writes are done in threads. */
   #slowUntilMs = -Infinity
   #bytes = 0
-  /** Whether the last write has left an incomplete line behind. */
+  /** Whether the last write left an incomplete line in the file. */
   #isCut = false
   /**
-   * Number of bytes that should be written without waiting for more. Finite only while short writes
-   * are synchronous.
+   * Number of bytes that should be written without waiting for further lines. Finite only while
+   * short writes are synchronous.
    */
   fullBytes = Infinity
 
@@ -108,7 +110,8 @@ export class LogFile {
   }
 
   /**
-   * Appends one line, which is in pieces and ends in a newline. Fails if not all of it is written.
+   * Appends one line, which is in several pieces and ends in a newline. Fails if the line is not
+   * completely written.
    */
   async appendLong(pieces: readonly Buffer[]): Promise<void> {
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
@@ -133,7 +136,7 @@ export class LogFile {
     await this.#write(await this.#fileFor(line.length), line)
   }
 
-  /** Returns a file that has room for a line of this size. */
+  /** Returns a file that has enough space for a line of this size. */
   async #fileFor(bytes: number): Promise<FileHandle> {
     if (bytes > this.#bytesMax)
       throw new Error(`write length ${bytes} exceeds maximum file size ${this.#bytesMax}`)
@@ -180,7 +183,10 @@ export class LogFile {
     return file
   }
 
-  /** Starts a new file. It has the mode of the old one and, where that is allowed, its owner. */
+  /**
+   * Renames the full file and creates a new one. The new file has the same mode and, if the process
+   * is allowed to set it, the same owner.
+   */
   async #rotate(): Promise<FileHandle> {
     const { path } = this.#options
     const file = this.#file
@@ -201,8 +207,8 @@ export class LogFile {
   }
 
   /**
-   * Returns a name for the old file: `audit.log` becomes `audit-2025-01-31T12-00-00.000.log`. A
-   * later millisecond is used if this file exists, or existed before it was compressed.
+   * Returns a name for the old file: `audit.log` becomes `audit-2025-01-31T12-00-00.000.log`. If a
+   * file with this name exists, compressed or not, the name contains a later millisecond.
    */
   async #nameOfOld(): Promise<string> {
     const { path, wallMs } = this.#options
@@ -222,8 +228,8 @@ const exists = async (path: string): Promise<boolean> =>
   )
 
 /**
- * Whether the file is on a local disk, and not a pipe or a terminal, whose reader may not read. If
- * this cannot be determined, threads write.
+ * Whether the file is a regular file on a local disk, because writes to a pipe or a terminal can
+ * block. If this cannot be determined, writes are done in threads.
  */
 async function isLocalFile(file: FileHandle, path: string): Promise<boolean> {
   try {
@@ -235,13 +241,17 @@ async function isLocalFile(file: FileHandle, path: string): Promise<boolean> {
 }
 
 /**
- * Ignores a refusal: only root may give a file away. Other users continue with a file of their own.
+ * Ignores permission errors, because only root can change the owner of a file. Other users continue
+ * with a file that they own.
  */
 function unlessRefused(error: unknown): void {
   if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) throw error
 }
 
-/** Writes some of the bytes. The promises of file handles would cost as much as the write. */
+/**
+ * Writes some of the bytes. The promise-based method of file handles would take as long as the
+ * write itself.
+ */
 const writeSome = (file: FileHandle, bytes: Buffer, from: number): Promise<number> =>
   new Promise((resolve, reject) => {
     write(file.fd, bytes, from, bytes.length - from, null, (error, written) => {
@@ -250,7 +260,7 @@ const writeSome = (file: FileHandle, bytes: Buffer, from: number): Promise<numbe
     })
   })
 
-/** Returns the end of the name from the last dot on, even if that is the first character. */
+/** Returns the end of the name from the last dot, even if the dot is the first character. */
 function extname(path: string): string {
   const name = basename(path)
   const dot = name.lastIndexOf('.')
