@@ -1,9 +1,10 @@
 /**
- * Serves a degraded API while the server cannot read its roles, policies, webhooks and definitions.
- * They may be encrypted by a KMS plugin that is down. Health checks are served. Reads of built-in
- * resources are authorized as usual, but only users who need no role can pass. Everything else is
- * refused: a policy that is not loaded would not be enforced, and a custom kind that is not loaded
- * would seem to be deleted.
+ * Serves a degraded API while the server cannot read its roles, policies, webhooks and custom
+ * resource definitions. They can be encrypted by a KMS plugin that is down.
+ *
+ * Health checks are served. Reads of built-in resources are authorized, but only users who need no
+ * role have access. All other requests are rejected: a policy that is not loaded would not be
+ * enforced, and a custom resource that is not loaded would seem to be deleted.
  */
 import { serviceUnavailable } from '../api/errors.ts'
 import type { RequestInfo, ResourceInfo } from '../api/context.ts'
@@ -19,7 +20,7 @@ const MESSAGE =
 const openPaths = /^\/(livez|readyz|healthz|version|metrics)(\/|$)/
 
 export type DegradedApiOptions = {
-  /** Handler of the complete API. */
+  /** Handler for the complete API. */
   readonly handle: Handler
   readonly isServed: (info: ResourceInfo) => boolean
   readonly newAuditId: () => string
@@ -46,7 +47,7 @@ export class DegradedApi {
     })
   }
 
-  /** Serves the complete API from now on. */
+  /** Switches to the complete API. */
   open(): void {
     this.#isReady = true
   }

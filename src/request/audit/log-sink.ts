@@ -1,6 +1,6 @@
 /**
- * Writes events to the audit log. Events that arrive while others are being written are written
- * together.
+ * Writes events to the audit log. Events that arrive during a write are combined into the next
+ * write.
  */
 import type { AuditLog } from '../../config/audit.ts'
 import { NEWLINE } from '../../lib/bytes/ascii.ts'
@@ -13,46 +13,47 @@ import { legacyLine } from './legacy-line.ts'
 import type { LostEvent, ReportLost } from './lost.ts'
 
 /**
- * Where lines go: a file, or standard output. Each line ends in a newline. The memory must not be
- * changed before the promise settles.
+ * Destination of the lines: a file, or standard output. Each line ends in a newline. The buffers
+ * must not be changed before the promise settles.
  */
 export interface Lines {
   readonly append: (lines: Buffer) => Promise<void>
-  /** Appends one line, which is in pieces. */
+  /** Appends one line, which consists of several pieces. */
   readonly appendLong: (pieces: readonly Buffer[]) => Promise<void>
   /**
-   * Number of bytes that should be written without waiting for more. Absent if a larger write is
-   * always better.
+   * Number of bytes that should be written without waiting for further lines. Absent if a larger
+   * write is always better.
    */
   readonly fullBytes?: number
   readonly close: () => Promise<void>
 }
 
 /**
- * Maximum size of events that are written together. A longer event is written alone. So an event
- * that fits into no file, which holds at least a megabyte, does not fail others.
+ * Maximum size of an event that is written together with others. A longer event is written alone.
+ * It might exceed the maximum size of a file, which is at least a megabyte, and must not make other
+ * events fail.
  */
 const LONG_BYTES = 128 << 10
 /**
- * Maximum size of a group. A group accepts events until it has `LONG_BYTES`, so there is room for
- * every event that is not long.
+ * Maximum size of a group. A group accepts events until its size reaches `LONG_BYTES`, so one more
+ * event of up to that size always fits.
  */
 const GROUP_BYTES = 2 * LONG_BYTES
 /**
- * Maximum number of texts of groups that are kept for reuse. Later events of a request copy parts
- * of earlier ones, as long as the text of these is not reused.
+ * Maximum number of group buffers that are reserved for reuse. Later events of a request copy parts
+ * of earlier ones, until the buffer of the earlier events is reused.
  */
 const SPARES_MAX = 4
 
 /**
  * Number of ticks of the event loop whose events are written together. A write costs as much as
- * printing twenty events. After the minimum, a tick without new events ends the wait.
+ * serializing twenty events. After the minimum, the wait ends at the first tick without new events.
  */
 const GATHERED_TURNS_MIN = 3
 const GATHERED_TURNS_MAX = 8
 /**
- * Maximum time that an event without a waiting request waits to be written together with an event
- * that has one.
+ * Maximum time that an event for which no request waits is delayed, so that it can be written
+ * together with an event for which a request waits.
  */
 const LINGER_MS = 20
 
@@ -60,23 +61,24 @@ export type LogSinkOptions = Pick<AuditLog, 'format'> & {
   readonly timers: Pick<Timers, 'defer' | 'after'>
   readonly reportLost: ReportLost
   /**
-   * Maximum size of the events that wait in memory if the disk is slower than the requests. Further
-   * events are lost.
+   * Maximum size of the events that wait in memory if the disk is slower than requests arrive.
+   * Further events are lost.
    */
   readonly waitingBytesMax: number
 }
 
 /**
- * Events that are written together, and whether they were written. They are encoded as they arrive:
- * joining them to long strings first would cost more for garbage collection than for printing.
+ * Events that are written together, and the result of the write. They are encoded as they arrive.
+ * Joining them to long strings first would cause garbage collection that takes longer than
+ * serializing them.
  */
 type Group = {
   /**
-   * The only event of the group, if it is long. Other events are not kept in addition to their
-   * text, because they are hardly ever lost.
+   * The only event of the group, if it is long. Other events are not stored in addition to their
+   * encoded form, because they are rarely lost.
    */
   long: AuditEvent | undefined
-  /** A long event whose printed parts are not copied into a text. */
+  /** The pieces of a long event, which are not copied into `text`. */
   readonly pieces?: readonly Buffer[]
   readonly text: ByteText
   readonly written: PromiseWithResolvers<boolean>
@@ -89,15 +91,15 @@ export class LogSink implements EventSink {
   readonly #reportLost: ReportLost
   readonly #waitingBytesMax: number
   readonly #timers: LogSinkOptions['timers']
-  /** Groups in their order. The last one may accept more events. */
+  /** Groups in the order in which they are written. The last group can accept more events. */
   readonly #groups: Group[] = []
-  /** Texts for reuse. The least recently used one is the first. */
+  /** Buffers for reuse, the least recently used one first. */
   readonly #spares: ByteText[] = []
   #waitingBytes = 0
   #writing: Promise<void> | undefined
   /**
-   * Whether a write is due: a request waits for an event that has not been written, or an event has
-   * waited for others long enough.
+   * Whether a write is due: a request waits for an event that has not been written, or the maximum
+   * delay of an event has passed.
    */
   #isDue = false
   #lingering: Timer | undefined
@@ -156,8 +158,8 @@ export class LogSink implements EventSink {
   }
 
   /**
-   * Waits for more events to write together. Ticks take longer the more requests there are, so more
-   * requests share a write. Without other requests, ticks take no time.
+   * Waits for more events to write together. With many concurrent requests, ticks of the event loop
+   * take longer, so more requests share a write. Without other requests, ticks take almost no time.
    */
   #gather({ text }: Group): Promise<void> {
     return new Promise((resolve) => {
@@ -219,7 +221,7 @@ export class LogSink implements EventSink {
     return text ?? new ByteText(GROUP_BYTES)
   }
 
-  /** Moves a long event to a group of its own. */
+  /** Moves a long event to its own group. */
   #moveOut(text: ByteText, start: number): Group {
     const own = new ByteText(text.length - start)
     own.copy(text, start, text.length)
@@ -238,7 +240,7 @@ export class LogSink implements EventSink {
 
   async #write(): Promise<void> {
     while (this.#groups.length > 0 && (this.#isDue || this.#isFull)) {
-      // More events may join the last group.
+      // Wait for more events, because the last group still accepts some.
       const [first] = this.#groups
       if (first !== undefined && this.#groups.length === 1 && !this.#isFull)
         await this.#gather(first)

@@ -1,4 +1,4 @@
-/** Counts and logs events that could not be stored, so that they are not lost without a trace. */
+/** Counts and logs audit events that could not be stored, so that every loss is visible. */
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { AuditEvent } from './event.ts'
 import type { AuditMetrics, AuditPlugin } from './metrics.ts'

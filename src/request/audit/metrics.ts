@@ -1,8 +1,8 @@
-/** Metrics of auditing, under kube-apiserver's names. */
+/** Metrics of the audit log, with kube-apiserver's metric names. */
 import type { AuditLevel } from '../../config/files/audit-policy.ts'
 import type { Count, Metrics } from '../../lib/telemetry/metrics.ts'
 
-/** The components that can lose events. */
+/** Components that can lose events. */
 export type AuditPlugin = 'log' | 'webhook' | 'buffered' | 'truncate'
 
 export type AuditMetrics = {
@@ -15,20 +15,20 @@ export type AuditMetrics = {
 export function addAuditMetrics(metrics: Metrics): AuditMetrics {
   const events = metrics.counter({
     name: 'apiserver_audit_event_total',
-    help: 'Audit events that were passed to the backends.',
+    help: 'Number of audit events passed to the backends.',
   })
   const rejected = metrics.counter({
     name: 'apiserver_audit_requests_rejected_total',
-    help: 'Requests that failed because their audit event could not be stored.',
+    help: 'Number of requests that failed because their audit event could not be stored.',
   })
   const levels = metrics.counter({
     name: 'apiserver_audit_level_total',
-    help: 'Requests, by the level that the audit policy assigns to them.',
+    help: 'Number of requests, by the audit level that the policy assigns to them.',
     labels: ['level'],
   })
   const errors = metrics.counter({
     name: 'apiserver_audit_error_total',
-    help: 'Audit events that were lost, by the component that lost them.',
+    help: 'Number of audit events lost, by the component that lost them.',
     labels: ['plugin'],
   })
   return {

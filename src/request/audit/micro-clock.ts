@@ -1,13 +1,14 @@
 /**
- * The times in audit events: RFC 3339 with microseconds, in UTC. The system's wall clock has
- * milliseconds, so the rest comes from the monotonic clock. It is adjusted to the wall clock
- * whenever the two disagree.
+ * Timestamps of audit events: RFC 3339 with microseconds, in UTC. The system's wall clock has a
+ * resolution of milliseconds, so the microseconds come from the monotonic clock. When the two
+ * clocks differ, the timestamps are adjusted to the wall clock.
  */
 import type { ByteText } from '../../lib/bytes/byte-text.ts'
 import type { Clock } from '../../lib/time/clock.ts'
 
 /**
- * How often the clocks are compared: not for every event, yet before anyone notices a difference.
+ * Minimum interval between two comparisons of the clocks. Comparing them for every event would be
+ * too expensive, and a longer interval would make differences noticeable.
  */
 const COMPARED_MS = 10
 
@@ -15,7 +16,7 @@ export class MicroClock {
   readonly #clock: Clock
   /** Offset of the wall clock from the monotonic clock. */
   #anchorMs: number
-  /** When the clocks were last compared, on the monotonic clock. */
+  /** Time of the last comparison, on the monotonic clock. */
   #comparedMs: number
   #second = Number.NaN
   #secondText = ''
@@ -27,8 +28,8 @@ export class MicroClock {
   }
 
   /**
-   * Returns the milliseconds since 1970, with fractions. `monotonicMs` is a recent time of the
-   * monotonic clock.
+   * Returns the time in milliseconds since 1970, with fractions. `monotonicMs` is a recent time of
+   * the monotonic clock.
    */
   now(monotonicMs: number): number {
     if (monotonicMs - this.#comparedMs >= COMPARED_MS) this.#compare()
@@ -36,8 +37,8 @@ export class MicroClock {
   }
 
   /**
-   * Compares the clocks. Reads both, because the process may have paused after the monotonic clock
-   * was read for a request.
+   * Compares the clocks. Reads both again, because the process might have paused since the
+   * monotonic clock was read for a request.
    */
   #compare(): void {
     const monotonicMs = this.#clock.monotonicMs()
@@ -51,7 +52,7 @@ export class MicroClock {
     return `${this.#secondText}${`${microsOf(ms, second)}`.padStart(MICRO_DIGITS, '0')}Z`
   }
 
-  /** Appends `before`, then what `print` returns without the `Z`. */
+  /** Appends the string of `before` and the time as `print` returns it, but without the `Z`. */
   append(into: ByteText, ms: number, before: TimeField): void {
     const second = this.#begin(ms)
     into.append(before.upTo(this.#secondText))
@@ -72,7 +73,8 @@ const MICRO_DIGITS = 6
 const microsOf = (ms: number, second: number): number => Math.floor((ms - second * 1000) * 1000)
 
 /**
- * The text before a time, cached together with the part of the time that many times have in common.
+ * The string before a timestamp, cached together with the beginning of the timestamp, which many
+ * events share.
  */
 export class TimeField {
   readonly #before: string

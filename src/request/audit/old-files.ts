@@ -1,4 +1,4 @@
-/** Removes rotated files of the audit log by number and by age, and compresses them. */
+/** Removes old files of the audit log by number and by age, and compresses them. */
 import { createReadStream, createWriteStream } from 'node:fs'
 import { readdir, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,12 +8,12 @@ import type { Log } from '../../lib/telemetry/log.ts'
 
 export type OldFilesOptions = {
   readonly directory: string
-  /** Names consist of a prefix, the time and an extension. */
+  /** File names consist of this prefix, a timestamp and the extension. */
   readonly prefix: string
   readonly extension: string
-  /** 0 means any number. */
+  /** Maximum number of old files. 0 means no limit. */
   readonly filesMax: number
-  /** 0 means any age. */
+  /** Maximum age of old files. 0 means no limit. */
   readonly daysMax: number
   readonly isCompressed: boolean
   readonly wallMs: () => number
@@ -65,7 +65,7 @@ export class OldFiles {
     const { directory, filesMax, daysMax, isCompressed, wallMs } = this.#options
     const files = await this.#list()
     const oldestMs = daysMax === 0 ? -Infinity : wallMs() - daysMax * DAY_MS
-    // A file and its compressed copy count as one. A crash may have left both.
+    // Count a file and its compressed copy as one. Both can exist after a crash.
     const times = [...new Set(files.map(({ ms }) => ms))]
     const kept = new Set(
       (filesMax === 0 ? times : times.slice(0, filesMax)).filter((ms) => ms >= oldestMs),
@@ -98,7 +98,7 @@ export class OldFiles {
   }
 }
 
-/** Returns NaN if the text is not such a time. */
+/** Returns NaN if the string is not such a timestamp. */
 function timeOf(text: string): number {
   const [, day = '', hours = '', minutes = '', seconds = ''] =
     /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d\.\d{3})$/.exec(text) ?? []

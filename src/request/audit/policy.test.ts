@@ -140,7 +140,7 @@ describe('the audit policy', () => {
     })
   }
 
-  it('applies the first rule that matches', () => {
+  it('uses the first rule that matches', () => {
     const rules = [
       { level: 'None', users: ['alice'] },
       { level: 'RequestResponse', resources: [{ group: '', resources: ['secrets'] }] },
@@ -155,7 +155,7 @@ describe('the audit policy', () => {
     strictEqual(evaluate({ ...alice, name: 'bob' }, pods()).level, 'Request')
   })
 
-  it('omits the stages that the policy or the rule omits', () => {
+  it('omits the stages that the policy or the matching rule omits', () => {
     const rules = [{ level: 'Metadata', omitStages: ['ResponseStarted'] }]
     const { omitsStage } = evaluator({ rules, omitStages: ['RequestReceived'] })(alice, pods())
     strictEqual(omitsStage.RequestReceived, true)
@@ -164,7 +164,7 @@ describe('the audit policy', () => {
     strictEqual(omitsStage.Panic, false)
   })
 
-  it('lets the rule decide about managed fields, and then the policy', () => {
+  it("uses the rule's omitManagedFields, or else that of the policy", () => {
     const rules = [
       { level: 'Request', users: ['alice'], omitManagedFields: false },
       { level: 'Request' },

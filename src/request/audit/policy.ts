@@ -1,7 +1,7 @@
 /**
- * Evaluates the audit policy: which events of a request are recorded, and how much they contain.
- * Rules are compiled once. The first rule that matches decides, and a request that no rule matches
- * is not recorded.
+ * Evaluates the audit policy, which determines for each request which events are recorded, and how
+ * much they contain. Rules are compiled once. The first matching rule applies. Requests that no
+ * rule matches are not recorded.
  */
 import type { RequestInfo, ResourceInfo } from '../../api/context.ts'
 import { pathPrefix } from '../../api/path-prefix.ts'
@@ -63,7 +63,7 @@ function recordingOf(
 
 type Matches = (user: User | undefined, info: RequestInfo) => boolean
 
-/** Compiles a rule. Fields that the rule does not have match everything. */
+/** Compiles a rule. A field that the rule does not set matches everything. */
 function compileRule(rule: AuditRule): Matches {
   const conditions: Matches[] = []
   const users = setOf(rule.users)
@@ -90,7 +90,7 @@ const setOf = (list: readonly string[]): ReadonlySet<string> | undefined =>
   list.length === 0 ? undefined : new Set(list)
 
 function compileResources({ namespaces, resources }: AuditRule): (info: ResourceInfo) => boolean {
-  // Cluster-scoped resources have an empty namespace.
+  // For cluster-scoped resources, the namespace is empty.
   const inNamespaces = setOf(namespaces)
   const entries = resources.map(compileEntry)
   return (info) => {
@@ -105,7 +105,7 @@ type Entry = { readonly group: string; readonly matches: (info: ResourceInfo) =>
 
 /**
  * Compiles an entry. As in kube-apiserver, `pods` does not match `pods/log`, but `pods/*` also
- * matches `pods`. Names are ignored if there are no resources.
+ * matches `pods`. If the entry has no resources, its names are ignored.
  */
 function compileEntry({ group, resources, resourceNames }: AuditResources): Entry {
   if (resources.length === 0) return { group, matches: () => true }

@@ -11,7 +11,7 @@ function ended(steps: Steps<Buffer>): { readonly text: string; readonly steps: n
   }
 }
 
-/** Slices that are over at each check. */
+/** Slices that end at every check. */
 function shortSlices(): Slices {
   let nowMs = 0
   return new Slices({ ...systemTime, monotonicMs: () => (nowMs += 2) })
@@ -75,18 +75,18 @@ describe('recorded objects', () => {
 })
 
 describe('recorded patches', () => {
-  it('are on one line', () => {
+  it('are converted to one line', () => {
     strictEqual(
       patchOf('[\n  {"op": "add", "value": "a b\\n"}\n]\n'),
       '[{"op":"add","value":"a b\\n"}]',
     )
   })
-  it('are strings if they are not JSON', () => {
+  it('are recorded as strings if they are not JSON', () => {
     strictEqual(patchOf('kind: ConfigMap\n'), '"kind: ConfigMap\\n"')
     strictEqual(patchOf('{"a":1} {"b":2}'), '"{\\"a\\":1} {\\"b\\":2}"')
     strictEqual(patchOf(''), '""')
   })
-  it('are printed in many steps if they are long', () => {
+  it('are serialized in many steps if they are long', () => {
     const list = Array.from({ length: 10_000 }, (_, at) => ({
       op: 'add',
       path: `/data/k ${at}`,
@@ -98,7 +98,7 @@ describe('recorded patches', () => {
     strictEqual(text, JSON.stringify(list))
     ok(steps > 50, `${steps}`)
   })
-  it('are printed in many steps without dividing a character if they are long and not JSON', () => {
+  it('are serialized in many steps without splitting a character if they are long and not JSON', () => {
     for (const before of ['', ' ']) {
       const body = `${before}${'\u{1f600}'.repeat(100_000)}\n`
       const { text, steps } = ended(recordedPatch(Buffer.from(body), shortSlices()))

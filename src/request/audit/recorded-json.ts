@@ -1,6 +1,6 @@
 /**
- * Converts the JSON of requests and responses to the form in which it is recorded: on one line, and
- * perhaps without managedFields.
+ * Converts the JSON of requests and responses to its recorded form: on one line and, if configured,
+ * without managedFields.
  */
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { printString, readRaw } from '../../objects/codec/json.ts'
@@ -9,21 +9,22 @@ import { stepOf } from '../../lib/scheduling/parts.ts'
 import type { Slices, Steps } from '../../lib/scheduling/slices.ts'
 
 /**
- * Returns an object as it is recorded. `json` must be compact, as the server prints it. Its memory
- * must not be changed afterwards.
+ * Returns an object in its recorded form. `json` must be compact, as the server serializes it. Its
+ * memory must not be changed afterwards.
  */
 export function* recordedObject(json: Buffer | string, omitsManagedFields: boolean): Steps<Buffer> {
   const bytes = withoutNewline(typeof json === 'string' ? Buffer.from(json) : json)
   return omitsManagedFields ? yield* withoutManagedFields(bytes) : bytes
 }
 
-/** Returns the JSON without its final newline, in the same memory. */
+/** Returns the JSON without its final newline. The result shares the memory of the argument. */
 export const withoutNewline = (json: Buffer): Buffer =>
   json.at(-1) === NEWLINE ? json.subarray(0, -1) : json
 
 /**
- * Records a patch as the client sent it, without indentation. A patch in YAML is recorded as a
- * string. Only large patches have `slices`; the work on other patches is not divided.
+ * Converts a patch to its recorded form: as the client sent it, but without indentation. A patch in
+ * YAML is recorded as a string. `slices` is passed only for large patches; smaller patches are
+ * processed without pauses.
  */
 export function* recordedPatch(body: Buffer, slices?: Slices): Steps<Buffer> {
   const text = body.toString('utf8')
@@ -32,7 +33,7 @@ export function* recordedPatch(body: Buffer, slices?: Slices): Steps<Buffer> {
   return Buffer.from(printed)
 }
 
-/** Returns undefined if the text is not JSON. */
+/** Returns the JSON without whitespace, or undefined if the string is not JSON. */
 function compactedJson(text: string): string | undefined {
   const scanner = new JsonScanner(text)
   try {
@@ -51,8 +52,8 @@ function compactedJson(text: string): string | undefined {
  */
 function* withoutManagedFields(json: Buffer): Steps<Buffer> {
   if (!json.includes('"managedFields"')) return json
-  // Latin-1 has one character for each byte. The keys to find are ASCII, so their indices are the
-  // same in the text and in the bytes.
+  // In Latin-1, each byte is one character. The keys to find are ASCII, so their positions in the
+  // string equal those in the bytes.
   const scanner = new JsonScanner(json.toString('latin1'))
   const cuts: Range[] = []
   yield* findInObject(scanner, cuts)
@@ -92,8 +93,8 @@ function* findInList(scanner: JsonScanner, cuts: Range[]): Steps<void> {
 }
 
 /**
- * Finds managedFields. A member is cut with the comma after it or, if it is the last one, with the
- * comma before it.
+ * Finds managedFields. The removed range includes the following comma or, for the last member, the
+ * preceding comma.
  */
 function findInMetadata(scanner: JsonScanner, cuts: Range[]): void {
   if (!scanner.beginObject()) return

@@ -1,6 +1,6 @@
 /**
- * Determines where a request came from: the addresses that proxies report, then that of the
- * connection.
+ * Determines the source addresses of a request: the addresses that proxies report, then the address
+ * of the connection.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { formatIp, parseIp } from '../../api/ip.ts'
@@ -8,7 +8,7 @@ import { elementsOf, firstHeader } from '../../api/request.ts'
 
 /**
  * Returns the source addresses. Values that are not addresses are omitted. The address of the
- * connection, which cannot be forged, is always the last.
+ * connection, which cannot be forged, is always the last one.
  */
 export function sourceIps(headers: IncomingHttpHeaders, remoteAddress: string): readonly string[] {
   const remote = canonical(remoteAddress)

@@ -1,6 +1,6 @@
 /**
- * Writes the audit log to standard output, for `--audit-log-path=-`. It does not use
- * `process.stdout`, whose buffer is unbounded, but waits until the reader of a pipe has read.
+ * Writes the audit log to standard output, for `--audit-log-path=-`. Does not use `process.stdout`,
+ * whose buffer has no limit. Instead, it waits while a pipe is full.
  */
 import { write } from 'node:fs'
 import { promisify } from 'node:util'
@@ -8,7 +8,7 @@ import { sleep, systemTimers } from '../../lib/time/timers.ts'
 import type { Lines } from './log-sink.ts'
 
 const STANDARD_OUTPUT = 1
-/** How long to wait before the next attempt to write to a full pipe. */
+/** Delay before the next attempt to write to a full pipe. */
 const FULL_MS = 20
 
 const writeAsync = promisify(write)
@@ -22,8 +22,8 @@ export const standardOutput: Lines = {
 }
 
 async function writeAll(bytes: Buffer): Promise<void> {
-  // Node makes a pipe non-blocking when `process.stdout` is first read. A thread that is blocked by
-  // the reader would keep the process from ending.
+  // Node makes a pipe non-blocking when `process.stdout` is first read. Otherwise, a full pipe
+  // would block a thread and prevent the process from exiting.
   void process.stdout
   for (let written = 0; written < bytes.length; ) {
     try {

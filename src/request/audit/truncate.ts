@@ -1,18 +1,18 @@
 /**
- * Truncates events that are too large, by removing the objects of request and response. Events that
- * are still too large are lost.
+ * Truncates events that are too large by removing the request and response objects. Events that are
+ * still too large are lost.
  */
 import { type AuditEvent, printedEvent } from './event.ts'
 import type { ReportLost } from './lost.ts'
 
-/** Returns undefined if the event is lost. */
+/** Returns the event, truncated if necessary. Returns undefined if the event is lost. */
 export function truncated(
   event: AuditEvent,
   bytesMax: number,
   reportLost: ReportLost,
 ): AuditEvent | undefined {
   if (bytesMax === Infinity) return event
-  // The JSON is longer than its parts, so it is not created if they alone are too large.
+  // If the serialized parts alone are too large, the JSON of the whole event is not created.
   const whole = event.printedBytes < bytesMax ? event.json : undefined
   if (whole !== undefined && fits(whole, bytesMax)) return event
   const hasObjects = event.level === 'Request' || event.level === 'RequestResponse'
@@ -23,8 +23,8 @@ export function truncated(
 }
 
 /**
- * Whether the JSON fits. As in kube-apiserver, a newline is counted. Each character has between one
- * and three bytes.
+ * Whether the JSON fits. As in kube-apiserver, a newline is counted. In UTF-8, each UTF-16 code
+ * unit takes one to three bytes.
  */
 const fits = (json: string, bytesMax: number): boolean =>
   json.length < bytesMax && (json.length * 3 < bytesMax || Buffer.byteLength(json) < bytesMax)

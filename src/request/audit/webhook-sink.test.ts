@@ -18,7 +18,7 @@ const event = (json: string): AuditEvent => ({
   line: () => json,
 })
 
-/** A webhook that does not respond before it is released. */
+/** A webhook that does not respond until it is released. */
 function hanging({ charactersMax = Infinity } = {}) {
   const waits: number[] = []
   const lost: string[] = []
@@ -54,7 +54,7 @@ function hanging({ charactersMax = Infinity } = {}) {
 
 const turn = () => new Promise(setImmediate)
 
-test('a webhook that hangs accepts no more events beyond its limit', async () => {
+test('events are lost when the pending events of a slow webhook reach the limit', async () => {
   const { sink, lost, answers } = hanging({ charactersMax: 5 })
   const first = sink.store([event('aaa')])
   const second = sink.store([event('b'), event('cc')])
@@ -68,7 +68,7 @@ test('a webhook that hangs accepts no more events beyond its limit', async () =>
   assert.deepEqual(await Promise.all([second, third]), [true, true])
 })
 
-test('stopping waits for events that are being sent', async () => {
+test('shutdown waits for events that are being sent', async () => {
   const { sink, lost, waits, answers, reportLost, isDisposed } = hanging()
   const backend = new BlockingBackend(sink, { isStrict: true, eventBytesMax: Infinity, reportLost })
   const stored = backend.process(event('a'), 'now')
@@ -84,7 +84,7 @@ test('stopping waits for events that are being sent', async () => {
   assert.deepEqual(lost, ['webhook b: audit backend shut down'])
 })
 
-test('events that are still being sent when the time to stop is over are lost', async () => {
+test('events still being sent when the shutdown timeout expires are lost', async () => {
   const { sink, lost, late, isDisposed } = hanging()
   const stored = sink.store([event('a')])
   const stopping = sink.close(FLUSH_MS_MAX)
@@ -95,7 +95,7 @@ test('events that are still being sent when the time to stop is over are lost', 
   assert.deepEqual(lost, ['webhook a: context canceled'])
 })
 
-test('stopping waits once, even for buffered events', async () => {
+test('shutdown waits for the timeout only once, even if events are buffered', async () => {
   const { sink, lost, waits, late, time, reportLost } = hanging()
   const backend = new BatchBackend(sink, {
     mode: { kind: 'batch', bufferEventsMax: 9, batchEventsMax: 2, waitMs: 60_000, throttle: null },

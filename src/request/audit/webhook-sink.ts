@@ -1,6 +1,6 @@
 /**
- * Sends events to a webhook, as an EventList. Every failure is retried, because hardly any is a
- * reason to lose events.
+ * Sends events to a webhook as an EventList. Every failed call is retried, because almost all
+ * failures are temporary.
  */
 import type { AuditWebhook } from '../../config/audit.ts'
 import { messageOf } from '../../lib/errors.ts'
@@ -22,7 +22,7 @@ export type WebhookSinkOptions = Pick<AuditWebhook, 'initialBackoffMs'> & {
 type Client = Pick<KubeconfigClient, 'deliver' | typeof Symbol.dispose>
 
 export class WebhookSink implements EventSink {
-  /** Calls take different times, and may be repeated. */
+  /** Calls can overtake each other and can be retried. */
   readonly isOrdered = false
   readonly #client: Client
   readonly #options: WebhookSinkOptions
@@ -55,7 +55,9 @@ export class WebhookSink implements EventSink {
     return sending
   }
 
-  /** Waits for events that are being sent. Those that are not sent in time are lost. */
+  /**
+   * Waits for events that are being sent. When the time has passed, the remaining events are lost.
+   */
   async close(waitMsMax: number): Promise<void> {
     this.#isClosed = true
     const sent = Promise.all(this.#sending)
@@ -86,7 +88,7 @@ export class WebhookSink implements EventSink {
   }
 }
 
-/** The beginning of an event. Items of a list have no kind and no version. */
+/** The beginning of an event. Items of a list have no kind and no apiVersion. */
 const head = '{"kind":"Event","apiVersion":"audit.k8s.io/v1",'
 const withoutHead = ({ json }: AuditEvent): string =>
   json.startsWith(head) ? `{${json.slice(head.length)}` : json

@@ -1,5 +1,5 @@
 /**
- * Observes the end of responses that are not complete when they begin: watches, streams and
+ * Observes the end of responses that continue after their headers are sent: watches, streams,
  * tunnels, and bodies from other servers.
  */
 import { followFrames } from '../../api/follow-frames.ts'
@@ -7,7 +7,7 @@ import type { ApiRequest, ApiResponse, LazyBody } from '../../api/request.ts'
 
 /**
  * Calls `onEnd` once, when the response ends or its client disconnects. `isCut` means that the
- * response was relayed from another server and is incomplete, whichever side ended it.
+ * response was relayed from another server and is incomplete, regardless of which side ended it.
  */
 export function whenEnded(
   response: ApiResponse,
@@ -27,7 +27,7 @@ export function whenEnded(
   }
   if ('frames' in response) return { ...response, frames: followFrames(response.frames, end) }
   if ('stream' in response) {
-    // The stream is never read if its client disconnects before it begins.
+    // If the client disconnects before the response begins, the stream is never read.
     signal.addEventListener('abort', () => end(), { once: true })
     if (signal.aborted) end()
     return { ...response, stream: followStream(response.stream, end) }

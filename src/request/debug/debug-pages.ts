@@ -1,35 +1,37 @@
 /**
- * The pages under /debug/pprof and /debug/flags, with kube-apiserver's paths and responses. Access
- * to them is decided before, or by the file permissions of --debug-socket-path.
+ * The pages under /debug/pprof and /debug/flags, with kube-apiserver's paths and responses. Callers
+ * must authorize access to them first. For --debug-socket-path, the file permissions restrict
+ * access.
  */
 import { pageNotFound } from '../../api/errors.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
 import { type ModuleLevel, parseLevel, parseModules } from '../../lib/telemetry/verbosity.ts'
 import { ProfilerBusy, type Profiles, type ProfileOptions } from './profiler.ts'
 
-/** Default durations as in Go. `SECONDS_MAX` is the maximum duration. */
+/** Default durations, as in Go. `SECONDS_MAX` is the maximum duration. */
 const CPU_SECONDS = 30
 const TRACE_SECONDS = 1
-/** Go knows at any time what its heap contains, but V8 has to watch it being filled. */
+/**
+ * Default duration of a heap profile. Go can report the content of its heap at any time, but V8 has
+ * to observe allocations for some time.
+ */
 const HEAP_SECONDS = 10
 const SECONDS_MAX = 300
 /** Maximum length of the value of a flag. */
 const VALUE_CHARACTERS_MAX = 1024
-/** Largest number that kube-apiserver's page accepts. klog's levels are below 2^31. */
+/** Maximum number that kube-apiserver's page accepts. klog's levels are below 2^31. */
 const NUMBER_MAX = 2 ** 32 - 1
 
 export type DebugPagesOptions = {
-  /** Shared by everything that serves these pages, so that only one profile is taken at a time. */
+  /** Shared by all servers of these pages, so that only one profile is recorded at a time. */
   readonly profiles: Profiles
-  /**
-   * Whether --profiling is set. The debug socket always serves these pages, as in kube-apiserver.
-   */
+  /** Whether --profiling is set. On the debug socket it is always true, as in kube-apiserver. */
   readonly hasProfiles: boolean
   readonly setVerbosity: (level: number) => void
   readonly setModules: (modules: readonly ModuleLevel[]) => void
 }
 
-/** Returns undefined if the path is not one of these pages. */
+/** Serves the debug pages. Returns undefined for other paths. */
 export type DebugPages = (request: ApiRequest) => Promise<ApiResponse> | undefined
 
 export function createDebugPages({
@@ -40,7 +42,7 @@ export function createDebugPages({
 }: DebugPagesOptions): DebugPages {
   return (request) => {
     const { path } = request
-    // As in kube-apiserver, the flag pages also exist only with --profiling.
+    // As in kube-apiserver, the /debug/flags pages are also served only with --profiling.
     if (!hasProfiles) return undefined
     if (path === '/debug/flags/v')
       return flagPage(request, (value) => changeVerbosity(value, setVerbosity))
@@ -82,7 +84,7 @@ async function profilePage(request: ApiRequest, profiles: Profiles): Promise<Api
         throw pageNotFound()
     }
   } catch (error) {
-    // The client does not read this response.
+    // The client has disconnected, so the response is not read.
     if (signal.aborted) return text(500, 'the client has disconnected')
     if (error instanceof ProfilerBusy)
       return text(500, `Could not enable CPU profiling: ${error.message}`)
@@ -109,8 +111,8 @@ async function flagPage(
 }
 
 /**
- * Changes the verbosity, with kube-apiserver's messages. Its page and its logger have different
- * maximum numbers.
+ * Changes the verbosity, with kube-apiserver's messages. The page accepts larger numbers than the
+ * logger.
  */
 function changeVerbosity(value: string, set: (level: number) => void): ChangeResult {
   const number = parseLevel(value, NUMBER_MAX)
@@ -124,7 +126,7 @@ function changeVerbosity(value: string, set: (level: number) => void): ChangeRes
   return { said: `successfully set klog.logging.verbosity to ${value}` }
 }
 
-/** Changes the verbosity of modules. kube-apiserver has no such page. */
+/** Changes the verbosity of single modules. kube-apiserver does not have this page. */
 function changeModules(
   value: string,
   set: (modules: readonly ModuleLevel[]) => void,

@@ -1,13 +1,10 @@
-/**
- * Encodes profiles in the format that `go tool pprof` reads: profile.proto of
- * github.com/google/pprof.
- */
+/** Encodes profiles in the format of `go tool pprof`: profile.proto of github.com/google/pprof. */
 import { ProtobufWriter, VARINT } from '../../lib/bytes/protobuf-writer.ts'
 
-/** A function that was on the stack. */
+/** A function on a stack. */
 export type Frame = { readonly name: string; readonly file: string; readonly line: number }
 
-/** A stack, with the innermost function first, and what was measured there. */
+/** A stack, with the innermost function first, and the values measured for it. */
 export type StackSample = { readonly stack: readonly Frame[]; readonly values: readonly number[] }
 
 export type PprofOptions = {
@@ -43,7 +40,7 @@ export async function encodePprof(
   return Buffer.concat([...parts, ...tables.encoded(), ...last])
 }
 
-/** Strings, functions and locations have numbers in a profile. */
+/** Assigns numbers to the strings, functions and locations of a profile. */
 class Tables {
   readonly #strings = new Map<string, number>([['', 0]])
   readonly #locations = new Map<string, number>()
@@ -57,7 +54,7 @@ class Tables {
     const key = `${name}\0${file}\0${line}`
     const known = this.#locations.get(key)
     if (known !== undefined) return known
-    // A function and its only location have the same number.
+    // Each function has one location with the same number.
     const id = this.#locations.size + 1
     this.#locations.set(key, id)
     const names = [
@@ -87,7 +84,7 @@ class Tables {
   }
 }
 
-/** Rounds a value, because V8 may measure fractions. */
+/** Rounds a value, because V8 can measure fractions. */
 const whole = (value: number): number => Math.max(0, Math.round(value))
 
 function number(field: number, value: number): Buffer {
@@ -111,5 +108,5 @@ function packed(field: number, values: readonly number[]): Buffer {
   return writer.take()
 }
 
-/** Maximum size of a tag and a number. */
+/** Maximum size of an encoded tag and number. */
 const FIELD_BYTES = 16

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Profiles } from './profiler.ts'
 import { Rest } from './rest.ts'
 
-test('after a pause, the program rests for four times as long, and the rests add up', () => {
+test('after a pause, a wait of four times its duration is required, and waits add up', () => {
   const rest = new Rest()
   assert.equal(rest.waitMs(0), 0)
   rest.record(100, 1_000)
@@ -15,7 +15,7 @@ test('after a pause, the program rests for four times as long, and the rests add
   assert.equal(rest.waitMs(5_000), 40)
 })
 
-test('a client that disconnects while it waits for a profile leaves the profiler to others', async () => {
+test('if a client disconnects while a profile is recorded, other clients can record profiles', async () => {
   const profiles = new Profiles(() => undefined)
   const { signal } = new AbortController()
   await profiles.cpu({ seconds: 0.001, signal }, 'chrome')

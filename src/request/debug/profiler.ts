@@ -1,15 +1,15 @@
 /**
- * Takes profiles of this process with V8's own profilers, one at a time.
+ * Records profiles of this process with V8's profilers, one at a time.
  *
- * A running profiler only costs a sample now and then. But the program stops when a profile begins
- * or ends, for longer the larger the heap is. V8 searches the heap for compiled functions before a
- * CPU profile, and collects all garbage before it reports allocations. With a heap of 84 MB, this
- * takes about a second. Heap snapshots are not offered, because they would stop the program for
- * many times as long. Another thread could request a profile (`connectToMainThread`), but V8 would
- * do the same work on this thread.
+ * A running profiler costs little, because it only takes samples. However, the process pauses when
+ * a profile begins or ends, and the pause is longer for a larger heap. V8 searches the heap for
+ * compiled functions before a CPU profile, and collects all garbage before it reports allocations.
+ * With a heap of 84 MB, this takes about a second. Heap snapshots are not offered, because they
+ * would pause the process many times as long. Requesting the profile from another thread
+ * (`connectToMainThread`) would not help, because V8 would still do the work on this thread.
  *
- * So after a profile, the next one waits until the pause is a small part of the elapsed time. Each
- * profile is logged, so that it can be found when the event loop lags.
+ * Therefore, after a profile, the next profile is delayed until the pause is a small fraction of
+ * the elapsed time. Each profile is logged, so that delays of the event loop can be explained.
  */
 import type { HeapProfiler, Profiler as CpuProfiler } from 'node:inspector'
 import type { Session } from 'node:inspector/promises'
@@ -22,17 +22,17 @@ import { Rest } from './rest.ts'
 import { cpuStacks, heapStacks } from './stacks.ts'
 
 /**
- * Sampling period of Go: 100 samples per second. A profile of minutes is then small enough to be
- * passed on in a few milliseconds.
+ * Sampling period of a CPU profile, as in Go: 100 samples per second. A profile of several minutes
+ * is then small enough to be transferred in a few milliseconds.
  */
 const CPU_PERIOD_US = 10_000
-/** Sampling period of Go: one sample for this many bytes. */
+/** Sampling period of a heap profile in bytes, as in Go. */
 const HEAP_PERIOD_BYTES = 512 * 1024
 /** Maximum number of events in a trace. Further events are dropped. */
 const TRACE_EVENTS_MAX = 100_000
 /**
  * Categories of a trace: garbage collections, files, sockets and threads. `node.async_hooks` is
- * missing, because it would slow everything down.
+ * left out, because it would slow down the whole process.
  */
 const traceCategories = [
   'v8',
@@ -45,7 +45,7 @@ const traceCategories = [
 
 const compress = promisify(gzip)
 
-/** Thrown if another profile is being taken. */
+/** Thrown if another profile is being recorded. */
 export class ProfilerBusy extends Error {
   override readonly name = 'ProfilerBusy'
 }
@@ -61,9 +61,7 @@ export class Profiles {
     this.#log = log
   }
 
-  /**
-   * Takes a CPU profile. Returns compressed profile.proto, or V8's own format, which Chrome reads.
-   */
+  /** Records a CPU profile. Returns a compressed profile.proto, or V8's own format for Chrome. */
   cpu({ seconds, signal }: ProfileOptions, form: 'pprof' | 'chrome'): Promise<Buffer> {
     return this.#alone('cpu', signal, async (session) => {
       const startMs = Date.now()
@@ -90,8 +88,8 @@ export class Profiles {
   }
 
   /**
-   * Takes a profile of the memory that is allocated meanwhile: all of it, or only what is still in
-   * use at the end.
+   * Records a profile of the memory that is allocated during the given time: all of it, or only the
+   * memory that is still in use at the end.
    */
   heap({ seconds, signal }: ProfileOptions, { form, isAll }: HeapOptions): Promise<Buffer> {
     return this.#alone('heap', signal, async (session) => {
@@ -121,7 +119,7 @@ export class Profiles {
     })
   }
 
-  /** Records the activity of the runtime, as events that Chrome shows on a timeline. */
+  /** Records the activity of the runtime, as events for Chrome's timeline view. */
   trace({ seconds, signal }: ProfileOptions): Promise<Buffer> {
     return this.#alone('trace', signal, async (session) => {
       const events: object[] = []
@@ -142,8 +140,8 @@ export class Profiles {
   }
 
   /**
-   * Runs a command that stops the program, and records the pause. V8 executes the command before
-   * `ask` returns; the promise only delivers the result.
+   * Runs a command that pauses the process, and records the duration of the pause. V8 executes the
+   * command before `ask` returns; the promise only delivers the result.
    */
   #held<T>(ask: () => Promise<T>): Promise<T> {
     const startMs = performance.now()
@@ -162,16 +160,20 @@ export class Profiles {
     this.#isBusy = true
     try {
       await sleep(this.#rest.waitMs(performance.now()), undefined, { signal })
-      this.#log('info', 'a profile was started: the server may pause when it begins and ends', {
-        what,
-      })
+      this.#log(
+        'info',
+        'recording a profile; the server may pause when the profile begins and ends',
+        {
+          what,
+        },
+      )
       const { Session: Inspecting } = await import('node:inspector/promises')
       const session = new Inspecting()
       session.connect()
       try {
         return await take(session)
       } finally {
-        // This ends whatever is still being measured.
+        // Disconnecting also stops profilers that are still running.
         session.disconnect()
       }
     } finally {
@@ -182,7 +184,7 @@ export class Profiles {
 
 export type HeapOptions = { readonly form: 'pprof' | 'chrome'; readonly isAll: boolean }
 
-/** Waits until the time is over. Fails when the client disconnects. */
+/** Waits until the time has passed. Fails when the client disconnects. */
 async function lasting(seconds: number, signal: AbortSignal): Promise<void> {
   await sleep(seconds * 1000, undefined, { signal })
 }

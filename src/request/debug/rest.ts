@@ -1,15 +1,15 @@
-/** Decides how long something that stops the whole program has to rest before it is done again. */
+/** Determines when an operation that pauses the whole process is allowed again. */
 
 /**
- * Duration of the rest, as a multiple of the pause. So pauses take at most a fifth of all time,
- * however often they are requested.
+ * Required wait, as a multiple of the pause. Therefore, pauses take at most a fifth of the total
+ * time, however often they are requested.
  */
 const REST_TIMES = 4
 
 export class Rest {
   #untilMs = 0
 
-  /** Records a pause. `nowMs` is when it ended. */
+  /** Records a pause. `nowMs` is the time at which it ended. */
   record(heldMs: number, nowMs: number): void {
     this.#untilMs = Math.max(this.#untilMs, nowMs) + heldMs * REST_TIMES
   }

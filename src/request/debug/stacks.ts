@@ -1,10 +1,10 @@
-/** Extracts the stacks of V8's profiles. */
+/** Extracts the stacks from V8's profiles. */
 import type { HeapProfiler, Profiler, Runtime } from 'node:inspector'
 import type { Frame, StackSample } from './pprof.ts'
 
 /**
- * Nodes that are not functions. As in profiles of Go, `(idle)` is not shown; `(garbage collector)`
- * and `(program)` are.
+ * Nodes that are not functions. As in Go profiles, `(idle)` is left out, and `(garbage collector)`
+ * and `(program)` are included.
  */
 const notShown: ReadonlySet<string> = new Set(['(root)', '(idle)'])
 
@@ -25,8 +25,8 @@ export function* cpuStacks({ nodes }: Profiler.Profile, periodNs: number): Gener
 }
 
 /**
- * V8's types do not contain the number of sampled objects. It is estimated as one for each sampling
- * period.
+ * V8's profile does not contain the number of sampled objects. The number is estimated as one
+ * object for each sampling period.
  */
 export function* heapStacks(
   { head }: HeapProfiler.SamplingHeapProfile,
@@ -47,7 +47,7 @@ export function* heapStacks(
   }
 }
 
-/** V8 counts lines from 0. */
+/** Converts V8's line numbers, which begin at 0. */
 const frameOf = ({ functionName, url, lineNumber }: Runtime.CallFrame): Frame => ({
   name: functionName === '' ? '(anonymous)' : functionName,
   file: url.replace(/^file:\/\//, ''),

@@ -1,7 +1,7 @@
 /**
- * Aggregated discovery: all groups, versions and resources in one document, so that a client needs
- * a single request. The text of a group is only made again when the group changes. With thousands
- * of custom resources, a change therefore costs only what is new.
+ * Aggregated discovery: all groups, versions and resources in one document, so that clients need
+ * only one request. The JSON of a group is generated again only if the group changes. With
+ * thousands of custom resources, the cost of a change is therefore limited to the changed group.
  */
 import { hash } from 'node:crypto'
 import type { Gates } from '../../api/gates.ts'
@@ -33,7 +33,7 @@ const ownGroup = 'apidiscovery.k8s.io'
 
 type Media = 'json' | 'yaml' | 'protobuf'
 
-/** The representation that a client requests. */
+/** The media type and version that a client requests. */
 type Form = { readonly media: Media; readonly version: 'v2' | 'v2beta1' }
 
 const types: readonly (readonly [string, Media])[] = [
@@ -45,8 +45,9 @@ const types: readonly (readonly [string, Media])[] = [
 ]
 
 /**
- * Returns the form of aggregated discovery that the client requests. A clause of Accept that
- * requests one takes precedence over all clauses that do not, wherever it stands.
+ * Returns the form of aggregated discovery that the client requests. A clause of the Accept header
+ * that requests aggregated discovery takes precedence over other clauses, regardless of its
+ * position.
  */
 export function aggregatedForm(
   { headers }: Pick<ApiRequest, 'headers'>,
@@ -74,12 +75,12 @@ const wanted = (version: Form['version']): readonly string[] => [
   `as=${kind}`,
 ]
 
-/** A printed document. `mark` identifies the state from which it was made. */
+/** A serialized document. `mark` identifies the state from which it was generated. */
 type AggregatedDocument = {
   readonly mark: string
   readonly json: Buffer
   readonly tag: string
-  /** Other requested forms, by media type and version. */
+  /** Other representations that clients requested, by media type and version. */
   readonly forms: Map<string, EncodedDocument>
 }
 
@@ -103,21 +104,21 @@ export class AggregatedDiscovery {
   readonly #registry: Registry
   readonly #remote: RemoteDiscovery | undefined
   /**
-   * Versions by the list of a group's resources, which the registry replaces when the group
-   * changes.
+   * Serialized versions by the list of a group's resources. The registry replaces this list when
+   * the group changes.
    */
   readonly #versions = new WeakMap<readonly Resource[], readonly PrioritizedVersion[]>()
   readonly #made = new Map<'core' | 'others', AggregatedDocument>()
 
-  /** `remote` has the resources of aggregated API servers. */
+  /** `remote` provides the resources of aggregated API servers. */
   constructor(registry: Registry, remote?: RemoteDiscovery) {
     this.#registry = registry
     this.#remote = remote
   }
 
   /**
-   * Returns the response. `core` is the document of /api, which has one group, and `others` is that
-   * of /apis.
+   * Serves a document. `core` is the document of /api, which has one group, and `others` is the
+   * document of /apis.
    */
   answer(which: 'core' | 'others', form: Form, { headers, query }: ApiRequest): ApiResponse {
     const made = this.#document(which)
@@ -160,7 +161,7 @@ export class AggregatedDiscovery {
   }
 
   #ownGroup(name: string): PrioritizedGroup {
-    // As in kube-apiserver, this group is the first of all.
+    // As in kube-apiserver, this group comes first.
     const priority = name === 'apiregistration.k8s.io' ? Infinity : groupPriority(name)
     return { name, priority, versions: this.#ownVersions(name) }
   }
@@ -184,7 +185,7 @@ export class AggregatedDiscovery {
   }
 }
 
-/** Adds the version of a remote server to a group. It replaces the same version of this server. */
+/** Adds a version of a remote server to a group. It replaces the same version of this server. */
 function withRemote(
   group: PrioritizedGroup | undefined,
   { service, resources, isStale }: RemoteVersion,
@@ -195,7 +196,8 @@ function withRemote(
   const text = `{"version":${printString(version)},${known}"freshness":"${isStale ? 'Stale' : 'Current'}"}`
   const shown = { version, versionPriority: service.versionPriority, text }
   const others = own.filter((one) => one.version !== version)
-  // If this is its only version, the group loses the priority that this server gave it.
+  // If this is the only version, the group no longer has the priority that this server assigned to
+  // it.
   const priority = others.length === 0 ? 0 : (group?.priority ?? 0)
   return {
     name: service.group,
@@ -217,7 +219,8 @@ const asBeta = (json: Buffer): Buffer =>
   Buffer.from(json.toString().replace(`"${ownGroup}/v2"`, `"${ownGroup}/v2beta1"`))
 
 /**
- * Prints the document, and keeps the result, because protobuf and YAML of many resources take long.
+ * Converts the document to a requested form and caches the result, because protobuf and YAML
+ * documents with many resources take long to generate.
  */
 function printedOnce(
   { json, forms }: AggregatedDocument,
@@ -257,7 +260,7 @@ function printed(json: Buffer, { media, version }: Form, query: URLSearchParams)
 
 /**
  * Returns the fields of a resource. For built-in kinds, an empty group and version mean those of
- * the list. Custom kinds have their own.
+ * the list. For custom kinds, both are set.
  */
 function resourceFields(resource: Resource): Document {
   const { plural, kind: ownKind, isNamespaced, verbs, subresources } = resource

@@ -1,38 +1,44 @@
 /**
- * The checks of the health endpoints, with kube-apiserver's names and in its order, because tools
- * request and exclude checks by name. kube-apiserver starts in several steps where this server
- * takes a single one, so most of those checks have the same result.
+ * The checks of the health endpoints. They have the names and the order of kube-apiserver, because
+ * tools request and exclude checks by name. kube-apiserver starts in several steps and this server
+ * in one, so most of the checks for these steps have the same result.
  */
 import type { HealthCheck } from './health.ts'
 
-/** The state that the checks report. */
+/** The state on which the checks are based. */
 export type HealthState = {
-  /** Returns why etcd cannot be relied upon now, or undefined if it can. */
+  /** Returns the reason why etcd currently cannot be used, or undefined if it can be used. */
   readonly etcdFault: () => string | undefined
   /** Whether the server has started completely. */
   readonly isStarted: () => boolean
   /** Whether the initial fill of the cache is done. */
   readonly isFilled: () => boolean
   /**
-   * Whether aggregated discovery has the resources of every remote server, or knows that it cannot
-   * get them.
+   * Whether aggregated discovery contains the resources of every remote server, except of those
+   * from which it cannot get them.
    */
   readonly areRemotesListed: () => boolean
-  /** Whether there is a client certificate for remote servers, which may be renewed. */
+  /**
+   * Whether a client certificate for remote servers is configured. The certificate can be replaced
+   * at runtime.
+   */
   readonly hasProxyClient: boolean
-  /** Whether this server keeps a Lease that shows that it is running. */
+  /** Whether this server maintains a Lease that shows that it is running. */
   readonly hasIdentity: boolean
   /** Whether the system namespaces and the other objects of a new cluster exist. */
   readonly isBootstrapped: () => boolean
   readonly isStopping: () => boolean
-  /** The checks of KMS plugins and of further databases, if there are any. */
+  /** Additional checks for KMS plugins and for other databases. */
   readonly others?: readonly HealthCheck[]
-  /** How long the start may take before it fails /livez. `upMs` returns the time since it began. */
+  /**
+   * Time that the startup can take before /livez fails. `upMs` returns the time since startup
+   * began.
+   */
   readonly livezGraceMs: number
   readonly upMs: () => number
 }
 
-/** Hooks of the Lease that a server keeps while the feature gate APIServerIdentity is enabled. */
+/** Hooks for the Lease that a server maintains if the feature gate APIServerIdentity is enabled. */
 const identityHooks: readonly string[] = [
   'start-kube-apiserver-identity-lease-controller',
   'start-kube-apiserver-identity-lease-garbage-collector',
@@ -68,7 +74,7 @@ const hooks: readonly string[] = [
   'apiservice-openapiv3-controller',
 ]
 
-/** The hook that waits until aggregated discovery has every APIService. */
+/** The hook that waits until aggregated discovery contains every APIService. */
 const discoveryHook = 'apiservice-discovery-controller'
 
 /** The hook of servers that present a client certificate to remote servers. */

@@ -1,28 +1,32 @@
 /**
- * The ComponentStatuses (`kubectl get componentstatuses`): the health of etcd, and of
- * controller-manager and scheduler at their usual ports.
+ * The ComponentStatuses (`kubectl get componentstatuses`): the health of etcd, and of the
+ * controller manager and the scheduler at their usual ports.
  */
 import { get } from 'node:https'
 import type { KubeObject } from '../../api/object.ts'
 
 /** Timeout of a probe, as in kube-apiserver. */
 const PROBE_MS_MAX = 20_000
-/** Maximum length of a health response. Real ones are far shorter. */
+/** Maximum length of a health response. Real responses are far shorter. */
 const ANSWER_BYTES_MAX = 10 << 10
 
 /**
- * Other programs of a control plane. As in kube-apiserver, they are probed on the local machine.
+ * Other components of the control plane. As in kube-apiserver, they are probed on the local
+ * machine.
  */
 const programs = [
   { name: 'controller-manager', port: 10_257 },
   { name: 'scheduler', port: 10_259 },
 ]
 
-/** An etcd cluster, and why it is unhealthy. `fault` is undefined if it is healthy. */
+/**
+ * The health of an etcd cluster. `fault` is the reason why it is unhealthy, or undefined if it is
+ * healthy.
+ */
 export type EtcdHealth = { readonly servers: readonly string[]; readonly fault: string | undefined }
 
 /**
- * Returns the ComponentStatuses, sorted by name. All servers of an etcd cluster get the health of
+ * Returns the ComponentStatuses, sorted by name. All servers of an etcd cluster have the health of
  * the whole cluster.
  */
 export async function checkComponents(
@@ -57,8 +61,8 @@ const statusOf = (name: string, { isHealthy, ...words }: Health): KubeObject => 
 })
 
 /**
- * Probes a program. Never fails, because a failure to connect is also a result. The certificate is
- * not verified, because the program has created it for itself.
+ * Probes a component. Never rejects, because a failure to connect is also a result. The server
+ * certificate is not verified, because components create their own.
  */
 function probe(address: string): Promise<Health> {
   const url = `https://${address}/healthz`

@@ -1,4 +1,4 @@
-/** Serves the paths that are not resources: documents about the server. */
+/** Serves all paths that are not resources, which are documents about the server. */
 import type { RequestContext } from '../../api/context.ts'
 import type { Gates } from '../../api/gates.ts'
 import {
@@ -38,7 +38,7 @@ export type DocumentsOptions = {
   readonly metrics: Metrics
   /** Null if the server issues no ServiceAccount tokens. */
   readonly issuer: Issuer | null
-  /** Metrics with the results of the health checks, which have their own endpoint. */
+  /** Metrics with the results of the health checks. They are served at a separate endpoint. */
   readonly sliMetrics: Metrics
   readonly clock: Clock
   readonly gates: Gates
@@ -48,17 +48,17 @@ export type DocumentsOptions = {
   readonly emulatedMinor?: number
   /** The value of every flag of the server, by name. */
   readonly flagValues: ReadonlyMap<string, string>
-  /** Explains why a user may or may not do what the query asks about. */
+  /** Returns an explanation of why a user has or lacks the access described in the query. */
   readonly explainAccess: (request: ApiRequest) => Promise<Fields>
-  /** Returns the state of flow control as text. Undefined if the path is another one. */
+  /** Returns the state of API Priority and Fairness as text. Undefined for other paths. */
   readonly dumpFlows: (request: ApiRequest) => Promise<string> | undefined
-  /** Returns another page under /debug. Undefined if there is no such page. */
+  /** Serves another page under /debug. Returns undefined if the page does not exist. */
   readonly debugPages: (request: ApiRequest) => Promise<ApiResponse> | undefined
-  /** Undefined if there are no remote servers. */
+  /** Undefined if APIs of remote servers are not served. */
   readonly remote?: RemoteDocuments | undefined
 }
 
-/** Serves a document. `context` is that of the client on whose behalf remote servers are called. */
+/** Serves a document. `context` belongs to the client on whose behalf remote servers are called. */
 export type Documents = (request: ApiRequest, context: RequestContext) => MaybePromise<ApiResponse>
 
 export function createDocuments(options: DocumentsOptions): Documents {
@@ -121,7 +121,7 @@ async function health(
   return { status: 200, headers, body: Buffer.from(text) }
 }
 
-/** Runs a single check. A client that may request it may also see why it fails. */
+/** Runs a single check. A client that is allowed to request the check may also see why it fails. */
 async function singleCheck(name: string, checks: readonly HealthCheck[]): Promise<ApiResponse> {
   const check = checks.find((candidate) => candidate.name === name)
   if (check === undefined) throw pageNotFound()
@@ -166,8 +166,8 @@ function api(
 }
 
 /**
- * Serves /apis and the paths below it. /apis and /apis/<group> respond to all methods in the same
- * way.
+ * Serves /apis and the paths below it. /apis and /apis/<group> return the same response for all
+ * methods.
  */
 function apis(
   request: ApiRequest,
@@ -215,8 +215,8 @@ const keysPath = '/openid/v1/jwks'
 const issuerPaths = [configurationPath, keysPath]
 
 /**
- * Serves the documents of the token issuer. Both may be cached by anyone, and have only one media
- * type.
+ * Serves the documents of the token issuer. They can be stored in public caches, and each has only
+ * one media type.
  */
 function issuer(
   request: ApiRequest,
@@ -233,7 +233,7 @@ function issuer(
   return { status: 200, headers: { 'content-type': type, 'cache-control': cacheControl }, body }
 }
 
-/** Paths that not every server has. */
+/** Paths that only some servers have. */
 const otherPaths = ({ issuer: documents, gates }: DocumentsOptions): string[] => [
   ...(documents === null ? [] : issuerPaths),
   ...(gates.isOn('ComponentStatusz') ? [statusPath] : []),
@@ -263,7 +263,8 @@ async function metrics(path: string, options: DocumentsOptions): Promise<ApiResp
         ? options.sliMetrics
         : undefined
   if (all === undefined) throw pageNotFound()
-  // Lets a scraper see that the process, and with it the counters, was restarted.
+  // Start time, with which a scraper detects that the process was restarted and its counters were
+  // reset.
   const start = `${Math.floor(Date.now() / 1000 - process.uptime())}`
   const headers = { 'content-type': metricsType, 'process-start-time-unix': start }
   return { status: 200, headers, body: await all.printInTurns() }
@@ -273,7 +274,7 @@ function requireGet({ method }: ApiRequest): void {
   if (method !== 'GET') throw noSuchMethod()
 }
 
-/** Fails unless the client accepts the only media type of the document. */
+/** Fails if the client does not accept the only media type of the document. */
 function requireType({ headers }: ApiRequest, wanted: string): void {
   const accept = firstHeader(headers, 'accept') ?? ''
   const types = elementsOf(accept).map((clause) => clause.split(';', 1)[0]?.trim())
@@ -290,7 +291,7 @@ function negotiated(
   return { status: 200, headers: { 'content-type': type }, body }
 }
 
-/** Responds with a document for people, which is always indented. */
+/** Returns a document that is intended for people, so it is always indented. */
 const indented = (document: Document): ApiResponse => ({
   status: 200,
   headers: { 'content-type': jsonType },

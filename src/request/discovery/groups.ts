@@ -1,4 +1,7 @@
-/** The discovery documents: groups, versions and resources, which clients request first. */
+/**
+ * The discovery documents: groups, versions and resources. Clients usually request them before
+ * anything else.
+ */
 import { hash } from 'node:crypto'
 import type { Gates } from '../../api/gates.ts'
 import type { Fields } from '../../api/object.ts'
@@ -7,12 +10,12 @@ import { apiVersionOf, type Resource, type Subresource } from '../../registry/re
 import { compareVersions } from '../../registry/priorities.ts'
 import type { ListedGroup, ListedGroups } from './listed-groups.ts'
 
-/** A document, whose fields have the order in which kube-apiserver writes them. */
+/** A document. Its fields have the order in which kube-apiserver serializes them. */
 export type Document = Fields
 
 /**
- * Returns the versions of the core group. `serverAddress` is where external clients reach the
- * server.
+ * Returns the versions of the core group. `serverAddress` is the address at which external clients
+ * can reach the server.
  */
 export function coreVersions(serverAddress: string): Document {
   const serverAddressByClientCIDRs = [{ clientCIDR: '0.0.0.0/0', serverAddress }]
@@ -30,8 +33,8 @@ export const groupDocument = (group: ListedGroup): Document => ({
 })
 
 /**
- * Returns the resources of a version, or undefined if there is no such version. The document of the
- * core group has no apiVersion.
+ * Returns the resources of a version, or undefined if the version does not exist. The document of
+ * the core group has no apiVersion.
  */
 export function resourceList(
   registry: Registry,
@@ -51,7 +54,7 @@ export function resourceList(
   }
 }
 
-/** Returns the versions of a group, the preferred version first. */
+/** Returns the versions of a group, beginning with the preferred version. */
 export function versionsOf(registry: Registry, group: string): string[] {
   return [...new Set(registry.inGroup(group).map(({ version }) => version))].toSorted(
     compareVersions,
@@ -94,7 +97,9 @@ function subresourceFields(
   }
 }
 
-/** Returns a hash that lets a storage migrator see that a kind is now stored in another version. */
+/**
+ * Returns a hash by which a storage migrator detects that a kind is now stored in another version.
+ */
 function storageVersionHash({ group, version, kind, versions }: Resource): string {
   const { storageVersion } = versions
   const stored = storageVersion === undefined ? `${group}/${version}` : withGroup(storageVersion)

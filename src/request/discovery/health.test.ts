@@ -37,7 +37,7 @@ for (const [what, check, query, isHealthy, text] of cases) {
 
 const isDone = (): boolean => true
 
-test('an unfinished start fails /livez only after the grace period, and the other endpoints at once', async () => {
+test('an unfinished startup fails /livez only after the grace period, and the other endpoints at once', async () => {
   let upMs = 1000
   const checks = createChecks({
     etcdFault: () => undefined,
@@ -62,7 +62,7 @@ test('an unfinished start fails /livez only after the grace period, and the othe
   assert.ok(await failing('livez'))
 })
 
-test('the discovery hook waits for remote servers, and the certificate hook exists only with a client certificate', async () => {
+test('the discovery check waits for remote servers, and the certificate check exists only with a client certificate', async () => {
   let areListed = false
   const fixed = {
     etcdFault: () => undefined,
@@ -110,7 +110,7 @@ const identityChecks = (hasIdentity: boolean): readonly string[] =>
     .map(({ name }) => name)
     .filter((name) => name.includes('identity-lease'))
 
-test('without the feature gate APIServerIdentity there are no checks of the identity lease', () => {
+test('without the feature gate APIServerIdentity there are no checks for the identity lease', () => {
   assert.deepEqual(identityChecks(true), [
     'poststarthook/start-kube-apiserver-identity-lease-controller',
     'poststarthook/start-kube-apiserver-identity-lease-garbage-collector',

@@ -1,22 +1,28 @@
-/** /healthz, /livez and /readyz: run the checks, and print a line about each of them. */
+/** /healthz, /livez and /readyz: run the checks, and return one line for each of them. */
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 
 export type Endpoint = 'healthz' | 'livez' | 'readyz'
 
 export type HealthCheck = {
   readonly name: string
-  /** Returns the reason if the check fails, otherwise undefined. */
+  /** Returns the reason if the check fails, or undefined if it succeeds. */
   readonly fault: () => MaybePromise<string | undefined>
-  /** Whether the check is only for /readyz, which shows whether requests would succeed now. */
+  /**
+   * Whether only /readyz includes the check. /readyz shows whether the server can currently serve
+   * requests.
+   */
   readonly isForReadiness?: boolean
   /**
-   * Whether the check runs only if it is requested by name, and does not count for the whole
-   * endpoint.
+   * Whether the check runs only if it is requested by name, and does not affect the result of the
+   * whole endpoint.
    */
   readonly isSeparate?: boolean
-  /** Whether /livez includes the check, because a restart of the server could help. */
+  /** Whether /livez includes the check, because restarting the server could help. */
   readonly isForLiveness?: boolean
-  /** Replaces `fault` for /livez, because a start that is not finished may still have time. */
+  /**
+   * Used instead of `fault` for /livez, so that a server that is still starting is not restarted
+   * too early.
+   */
   readonly livenessFault?: () => string | undefined
 }
 
@@ -39,8 +45,8 @@ export const checksOf = (
     )
 
 /**
- * Runs the checks. The text does not say why a check fails; only the path of a single check shows
- * the reason.
+ * Runs the checks. The response does not contain the reason why a check fails; only the path of a
+ * single check returns it.
  */
 export async function checkHealth(
   endpoint: Endpoint,

@@ -1,5 +1,5 @@
 /**
- * The documents by which other programs verify ServiceAccount tokens (OpenID Connect Discovery
+ * The documents with which other programs verify ServiceAccount tokens (OpenID Connect Discovery
  * 1.0).
  */
 import { createPublicKey } from 'node:crypto'
@@ -9,21 +9,21 @@ import type { Document } from './groups.ts'
 export type Issuer = {
   readonly configuration: () => Document
   readonly keys: () => Document
-  /** Returns how long clients may cache the documents. */
+  /** Returns the number of seconds for which clients can cache the documents. */
   readonly cacheSeconds: () => number
 }
 
 export type IssuerOptions = {
   readonly issuer: string
   readonly jwksUri: string
-  /** Returns the current keys. An external signer may change them. */
+  /** Returns the current keys. With an external signer, they can change. */
   readonly keys: () => readonly JwtKey[]
   readonly cacheSeconds: () => number
 }
 
 /**
- * Returns the documents. Null if the issuer is not an https URL, where other programs could not
- * look them up.
+ * Returns the documents. Null if the issuer is not an HTTPS URL, because other programs then could
+ * not fetch them.
  */
 export function issuerDocuments({
   issuer,

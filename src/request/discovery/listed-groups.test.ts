@@ -22,7 +22,7 @@ test('built-in groups are listed by priority, then by name', () => {
   )
 })
 
-test('the group of an APIService is placed by its highest priority, and its versions by theirs', () => {
+test('a group is sorted by the highest priority of its APIServices, and its versions by their own priorities', () => {
   const servers = new FakeServers()
   const groups = new ListedGroups(new Registry(builtInResources()), servers)
   servers.set(
@@ -38,13 +38,14 @@ test('the group of an APIService is placed by its highest priority, and its vers
     'apps',
   ])
   assert.deepEqual(groups.find('stable.example.com')?.versions, ['v1alpha1', 'v1', 'v1beta1'])
-  // Groups of the same priority follow the names of their APIServices, as in kube-apiserver.
+  // As in kube-apiserver, groups with the same priority are sorted by the names of their
+  // APIServices, which begin with the version.
   assert.deepEqual(namesOf(groups).slice(-2), ['b.example.com', 'a.example.com'])
   servers.set()
   assert.equal(groups.find('stable.example.com'), undefined)
 })
 
-test('a local APIService is listed, unless this server is about to delete it', () => {
+test('a local APIService is listed, except if this server is about to delete it', () => {
   const servers = new FakeServers()
   const groups = new ListedGroups(new Registry(builtInResources()), servers)
   const local = { remote: undefined }

@@ -1,7 +1,7 @@
 /**
- * The groups and versions that discovery lists, in the order of their priorities: those of this
- * server, and those of APIServices. The APIService of a version determines its priorities. If it
- * does not exist yet, the version is listed as if this server had already created it.
+ * The groups and versions that discovery lists, sorted by priority. They consist of those of this
+ * server and those of APIServices. The APIService of a version determines its priorities. If the
+ * APIService does not exist yet, the version is listed as if this server had already created it.
  */
 import { compareVersions, groupPriority, versionPriority } from '../../registry/priorities.ts'
 import type { Registry } from '../../registry/registry.ts'
@@ -9,7 +9,7 @@ import type { ListedApiService, RemoteServers } from './remote/remote-servers.ts
 
 export type ListedGroup = {
   readonly name: string
-  /** The versions, the preferred one first. */
+  /** The versions, beginning with the preferred one. */
   readonly versions: readonly string[]
 }
 
@@ -20,7 +20,7 @@ type PrioritizedVersion = Pick<
 
 /** The priority of all versions in groups that CustomResourceDefinitions add. */
 export const CUSTOM_VERSION_PRIORITY = 100
-/** The group that is always first, so that its names take precedence. */
+/** The group that always comes first, so that its names take precedence. */
 const firstGroup = 'apiregistration.k8s.io'
 
 export class ListedGroups {
@@ -99,8 +99,8 @@ function ownPlace({
 }
 
 /**
- * Collects versions into groups. A group stands where the first of its versions does, by priority
- * and then by the name of the APIService.
+ * Groups the versions. Groups are sorted by the first of their versions, by priority and then by
+ * the name of the APIService.
  */
 function grouped(places: readonly PrioritizedVersion[]): ListedGroup[] {
   const groups = new Map<string, PrioritizedVersion[]>()

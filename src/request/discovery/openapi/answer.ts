@@ -14,7 +14,10 @@ import { encodeV2, encodeV3 } from './gnostic.ts'
 import type { RemoteDocuments } from '../remote/remote-documents.ts'
 import { CachedDocument, OpenApiLibrary } from './library.ts'
 
-/** Documents that are named by their hash never change. */
+/**
+ * Time for which clients can cache a document whose URL contains its hash, because it never
+ * changes.
+ */
 const IMMUTABLE_MS = 365 * 24 * 60 * 60 * 1000
 
 const v3Root = '/openapi/v3'
@@ -36,7 +39,7 @@ export class OpenApi {
     this.#remote = parts.remote
   }
 
-  /** Serves a request. Any method gets the same response as GET. */
+  /** Serves a request. All methods get the same response as GET. */
   async answer(request: ApiRequest, context: RequestContext): Promise<ApiResponse> {
     const { path } = request
     if (path === '/openapi/v2') return this.#v2(request)
@@ -63,8 +66,8 @@ export class OpenApi {
   }
 
   /**
-   * Serves the index of the v3 documents. Its content type is the one that Go would detect.
-   * If-Modified-Since is ignored, because the index may have changed within the same second.
+   * Serves the index of the v3 documents. Its content type is the one that Go detects for it.
+   * If-Modified-Since is ignored, because the index can change twice within a second.
    */
   async #index(request: ApiRequest): Promise<ApiResponse> {
     const { 'if-modified-since': _, ...asked } = request.headers
@@ -100,8 +103,8 @@ export class OpenApi {
   }
 
   /**
-   * Whether requests for what the document describes go to a remote server. The document then also
-   * comes from that server.
+   * Whether the API that the document describes is served by a remote server. The document then
+   * also comes from that server.
    */
   #isRemote(key: string): boolean {
     return this.#remote?.openApi.owns(key) ?? false
@@ -109,7 +112,7 @@ export class OpenApi {
 
   /**
    * Serves the document of a remote server. The request is forwarded, unless this server has
-   * converted the document from an older version.
+   * converted the document from OpenAPI v2.
    */
   async #remoteV3(request: ApiRequest, context: RequestContext, key: string): Promise<ApiResponse> {
     const found = this.#remote?.openApi.find(key)
@@ -147,7 +150,7 @@ const bare = (status: number, headers: Headers): ApiResponse => ({
 
 /**
  * Returns the media type of the response. The protobuf form has two names. The older one is not a
- * valid media type, so a request for it gets a response with the other name.
+ * valid media type, so a request for it gets a response with the newer name.
  */
 function chosenType({ headers }: ApiRequest, version: 'v2' | 'v3'): string | undefined {
   const protobuf = `application/com.github.proto-openapi.spec.${version}.v1.0+protobuf`

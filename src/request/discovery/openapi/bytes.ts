@@ -1,17 +1,17 @@
 /**
- * Joins the texts of a document into one buffer, in slices. The v2 document can have a hundred
+ * Joins the parts of a document into one buffer, in slices. The v2 document can have a hundred
  * megabytes.
  */
 import { createHash } from 'node:crypto'
 import type { Slices } from '../../../lib/scheduling/slices.ts'
 
 /**
- * Length of a chunk, whose encoding takes about a millisecond. It is large enough that the C
- * library returns the memory to the system at once (bin/keelson).
+ * Length of a chunk, whose encoding takes about a millisecond. It is so large that the C library
+ * immediately returns its memory to the operating system (bin/keelson).
  */
 const CHUNK_CHARS = 1 << 20
 
-/** Returns the bytes, and their SHA-512 hash in upper case. */
+/** Returns the bytes of the document, and their SHA-512 hash in upper case. */
 export async function gather(
   texts: Iterable<string>,
   slices: Slices,
@@ -45,7 +45,7 @@ export async function gather(
   return { json, hash: digest.digest('hex').toUpperCase() }
 }
 
-/** Prints an object whose values are already JSON. */
+/** Serializes an object whose values are already JSON. */
 export function* fieldTexts(fields: Iterable<readonly [string, string]>): Generator<string> {
   let before = '{'
   for (const [name, text] of fields) {

@@ -22,14 +22,14 @@ function ask(headers: { readonly [name: string]: string }): {
   }
 }
 
-test('a client that already has the document gets an empty response with 304', () => {
+test('a client that already has the document gets status 304 without a body', () => {
   for (const tags of ['"A"', 'W/"A"', '"B", "A"', '*'])
     assert.equal(ask({ 'if-none-match': tags }).status, 304)
   assert.equal(ask({ 'if-none-match': '"B"' }).status, 200)
   assert.equal(ask({ 'if-modified-since': httpDate(MODIFIED_MS) }).status, 304)
   assert.equal(ask({ 'if-modified-since': httpDate(MODIFIED_MS - 1000) }).status, 200)
   assert.equal(ask({ 'if-modified-since': 'yesterday' }).status, 200)
-  // A tag is more precise than a date.
+  // If-None-Match takes precedence, because a tag is more precise than a date.
   assert.equal(
     ask({ 'if-none-match': '"B"', 'if-modified-since': httpDate(MODIFIED_MS) }).status,
     200,
@@ -44,7 +44,7 @@ test('a 304 response has no content type', () => {
   assert.deepEqual(headers, { etag: '"A"' })
 })
 
-test('a range request gets the requested part', () => {
+test('a range request returns the requested part of the document', () => {
   assert.deepEqual(ask({ range: 'bytes=2-4' }), { status: 206, text: '234', range: 'bytes 2-4/10' })
   assert.deepEqual(ask({ range: 'bytes=8-' }), { status: 206, text: '89', range: 'bytes 8-9/10' })
   assert.deepEqual(ask({ range: 'bytes=-3' }), { status: 206, text: '789', range: 'bytes 7-9/10' })

@@ -1,6 +1,6 @@
 /**
  * Conditional and range requests (RFC 9110, sections 13 and 14), for clients that already have the
- * document, or a part of it.
+ * document or a part of it.
  */
 import {
   type ApiRequest,
@@ -76,8 +76,8 @@ function isKnown(
 }
 
 /**
- * Whether the If-Range header, if any, matches this document. A part of another version would be
- * useless.
+ * Whether the If-Range header, if present, matches this document. A part of another version would
+ * be useless.
  */
 function isOfThis(
   asked: RequestHeaders,
@@ -89,8 +89,8 @@ function isOfThis(
 }
 
 /**
- * Returns the requested range of bytes. Undefined for several ranges or other units, for which the
- * client gets the whole document. If `first > last`, the range cannot be satisfied.
+ * Returns the requested range of bytes. Undefined for several ranges or for other units; the client
+ * then gets the whole document. If `first > last`, the range cannot be satisfied.
  */
 function partOf(
   range: string,

@@ -1,7 +1,7 @@
 /**
- * Custom kinds in OpenAPI: the schema of a CustomResourceDefinition, with the fields that every
- * object has. A schema is decoded for one document and then dropped. There may be thousands, and
- * each may change while documents are made.
+ * OpenAPI definitions of custom resources: the schema of a CustomResourceDefinition, plus the
+ * fields of every object. A schema is decoded for one document and then discarded. There can be
+ * thousands of schemas, and each can change while documents are generated.
  */
 import { type Fields, fieldsOf, isFields, type Json, textsOf } from '../../../api/object.ts'
 import { listMetaStruct } from '../../../registry/meta-types.ts'
@@ -17,7 +17,7 @@ import { customName } from './names.ts'
 
 export const customInfo = { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' } as const
 
-/** Returns the definitions for a document of custom kinds only. */
+/** Returns the definitions for a document that describes only custom resources. */
 export function ofCustomKinds(
   resources: readonly Resource[],
   builtIn: OpenApiDefinitions,
@@ -28,7 +28,8 @@ export function ofCustomKinds(
 }
 
 /**
- * Returns the definitions of these custom kinds and of their lists, and all built-in definitions.
+ * Returns the definitions of the given custom resources and their lists, and all built-in
+ * definitions.
  */
 export function withCustomKinds(
   resources: readonly Resource[],
@@ -48,7 +49,7 @@ function customKind(resource: Resource, builtIn: OpenApiDefinitions): OpenApiDef
   const { published } = resource.discovery
   const schema = published?.schema()
   const gvk = { 'x-kubernetes-group-version-kind': [{ group, kind, version }] }
-  // Describe no field here, because clients would then refuse all others.
+  // Describe no fields, because clients would then reject all other fields.
   if (schema === undefined)
     return { schema: { type: 'object', ...gvk, ...selectable(resource) }, uses: new Set() }
   const objectMeta = builtIn.ofType(typeOf('meta/v1', 'ObjectMeta'))
@@ -79,7 +80,7 @@ function customList(resource: Resource, builtIn: OpenApiDefinitions): OpenApiDef
   return { schema: { ...schema, ...selectable(resource) }, uses: new Set([item, listMeta]) }
 }
 
-/** Returns the fields that field selectors support. */
+/** Returns the list of fields that field selectors support. */
 function selectable({ selection }: Resource): Fields {
   const fields = Object.keys(selection.fields)
   return fields.length === 0
@@ -88,8 +89,9 @@ function selectable({ selection }: Resource): Fields {
 }
 
 /**
- * Prints a schema in the order of names. An int-or-string value gets two types, and an embedded
- * resource gets the fields of every object. Values such as defaults are not changed.
+ * Converts a schema to its published form, with properties sorted by name. An int-or-string value
+ * gets two types, and an embedded resource gets the fields of every object. Values such as defaults
+ * are not changed.
  */
 class Publisher {
   readonly #ofEveryObject: Fields
@@ -139,7 +141,7 @@ class Publisher {
 
 const nested: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'not'])
 const combined: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf'])
-/** Fields that a CustomResourceDefinition may have, but kube-apiserver does not publish. */
+/** Fields that a CustomResourceDefinition can have, but that kube-apiserver does not publish. */
 const unpublished: ReadonlySet<string> = new Set(['example', 'externalDocs'])
 /** Fields that are omitted if they are empty. */
 const listed: ReadonlySet<string> = new Set([...combined, 'required', 'enum'])

@@ -1,7 +1,7 @@
 /**
- * The schemas of types for OpenAPI documents. Each is made once, when it is first referenced. They
- * are those of v3, and v2.ts converts them to v2. As everywhere in these documents, the fields of a
- * schema are sorted by name.
+ * The definitions of types for OpenAPI documents. Each definition is generated when it is first
+ * referenced. They have the form of v3, and v2.ts converts them to v2. As in all OpenAPI documents
+ * of the server, the fields of a schema are sorted by name.
  */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import { assert } from '../../../lib/errors.ts'
@@ -14,9 +14,9 @@ import { definitionName, groupVersionOf, type GroupVersionKind } from './names.t
 
 export type OpenApiDefinition = {
   readonly schema: Fields
-  /** The names of the definitions to which the schema refers. */
+  /** Names of the definitions that the schema references. */
   readonly uses: ReadonlySet<string>
-  /** Whether this is a custom kind that preserves unknown fields. */
+  /** Whether this is a custom resource that preserves unknown fields. */
   readonly isOpen?: boolean
 }
 
@@ -24,8 +24,8 @@ export const refTo = (name: string): Fields => ({ $ref: `${refPrefix}${name}` })
 export const refPrefix = '#/components/schemas/'
 
 /**
- * Extensions of the items of one list. kube-apiserver publishes them there, although they are meant
- * for another list.
+ * Extensions of a list's items, by list. kube-apiserver publishes them for this list by mistake,
+ * because they are intended for another list.
  */
 const listMarks: ReadonlyMap<string, Fields> = new Map([
   [
@@ -42,7 +42,7 @@ const listMarks: ReadonlyMap<string, Fields> = new Map([
 type ListNames = { readonly listName: string; readonly item: string }
 type ListSchemas = { readonly items: Fields; readonly metadata: Fields }
 
-/** Definitions by name: the built-in ones, with or without the custom ones of a document. */
+/** Definitions by name: all built-in ones and, for some documents, those of custom resources. */
 export type DefinitionSource = { readonly get: (name: string) => OpenApiDefinition }
 
 export class OpenApiDefinitions {
@@ -54,7 +54,7 @@ export class OpenApiDefinitions {
   #fixed: ReadonlyMap<string, Fields> | undefined
   #customDeleteOptions: OpenApiDefinition | undefined
 
-  /** `hasEnums` is whether schemas list the values of an enumeration. */
+  /** `hasEnums` determines whether schemas list the values of an enumeration. */
   constructor({ hasEnums }: { readonly hasEnums: boolean }) {
     this.#hasEnums = hasEnums
   }
@@ -65,8 +65,8 @@ export class OpenApiDefinitions {
   }
 
   /**
-   * Returns a definition. Its name must come from another method, or from a reference in a returned
-   * definition.
+   * Returns a definition. Its name must be the result of another method, or a reference in a
+   * returned definition.
    */
   get(name: string): OpenApiDefinition {
     const made = this.#made.get(name) ?? this.#make(name)
@@ -85,14 +85,14 @@ export class OpenApiDefinitions {
     return { schema: { ...schema, [gvkKey]: gvksOf('DeleteOptions', places) }, uses }
   }
 
-  /** Returns the name of the definition of a built-in type. */
+  /** Returns the definition name of a built-in type. */
   ofType(struct: Struct): string {
     const name = definitionName(struct)
     this.#structs.set(name, struct)
     return name
   }
 
-  /** Returns the name of the definition of a list. `item` is the definition of its kind. */
+  /** Returns the definition name of a list. `item` is the definition of the list's items. */
   ofList(gvk: GroupVersionKind, { listName, item }: ListNames): string {
     if (this.#made.has(listName)) return listName
     const listMeta = this.ofType(listMetaStruct())
@@ -172,7 +172,7 @@ export class OpenApiDefinitions {
     const { $ref, ...inline } = type
     return sorted({
       ...inline,
-      // In OpenAPI 3.0, clients may ignore the fields beside a reference, so it is wrapped.
+      // In OpenAPI 3.0, clients can ignore fields next to a reference, so the reference is wrapped.
       ...($ref === undefined ? {} : isAlone ? { $ref } : { allOf: [{ $ref }] }),
       default: field.default ?? (hasZero ? zero : undefined),
       description: this.describe(struct, field.name),
@@ -227,8 +227,8 @@ export class OpenApiDefinitions {
 }
 
 /**
- * Whether kube-apiserver publishes a field without a description, and therefore does not wrap its
- * reference. Keelson describes it beside the reference, where kubectl finds it.
+ * Whether kube-apiserver publishes the field without a description, and therefore does not wrap its
+ * reference. Keelson adds a description next to the reference, where kubectl finds it.
  */
 const isUnwrapped = (type: string, field: string): boolean =>
   type === 'JSONSchemaProps' ? field !== 'default' : type === 'IngressRule' && field === 'http'
@@ -253,7 +253,7 @@ const zeroDefaults: ReadonlySet<string> = new Set(
 
 /**
  * Returns the extension with the groups, versions and kinds of a type. A type with TypeMeta has its
- * own, and DeleteOptions has those of every group that exists or existed.
+ * own group and version, and DeleteOptions has every group and version that exists or existed.
  */
 function gvkExtension({ name, packageName, embedded }: Struct): Fields {
   if (!embedded.some(({ struct }) => struct.name === 'TypeMeta')) return {}

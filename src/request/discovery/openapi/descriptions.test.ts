@@ -11,7 +11,7 @@ import { OpenApiLibrary } from './library.ts'
 const CHARACTERS_MAX = 300
 const SENTENCE_WORDS_MAX = 40
 
-/** A line of the texts: the name of a type or of a field, and its description. */
+/** A line of a description file: the name of a type or field, and its description. */
 type Line = { readonly path: string; readonly name: string; readonly text: string }
 
 function linesOf(texts: string): readonly Line[] {
@@ -28,7 +28,10 @@ function linesOf(texts: string): readonly Line[] {
 }
 
 const lines = linesOf(readSources())
-/** Published descriptions by definition, and by definition and property. Absent ones are empty. */
+/**
+ * Published descriptions by definition, and by definition and property. A missing description is
+ * empty.
+ */
 const published = new Map<string, string>()
 
 before(async () => {
@@ -59,7 +62,7 @@ test('every type and field of every built-in group and version has a description
   assert.deepEqual(missing, [])
 })
 
-/** Entries that only describe fields of other types. */
+/** Entries that contain only the descriptions of fields of other types. */
 const bases: ReadonlySet<string> = new Set(['Kind', 'Any', 'List'])
 
 test('every description is published', () => {
@@ -81,7 +84,9 @@ test('no type or field is described twice', () => {
 
 const emptyWords = new Set('a an the of for is this field value name'.split(' '))
 
-/** Returns the words of a name or a text in lower case, without words that say nothing. */
+/**
+ * Returns the words of a name or description in lower case, without words that add no information.
+ */
 const wordsOf = (text: string): string[] =>
   text
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')

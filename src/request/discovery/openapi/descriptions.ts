@@ -20,7 +20,7 @@ import type { Struct } from '../../../objects/schema/schema.ts'
 /** Name of the file in the package. `scripts/build.ts` writes it. */
 export const descriptionsName = 'descriptions.txt'
 
-/** A built-in type, or the name of an entry without a type. */
+/** A built-in type, or the name of an entry that does not describe a type. */
 export type DescribedType = string | Pick<Struct, 'name' | 'packageName' | 'embedded'>
 
 type TypeDescription = {
@@ -31,14 +31,14 @@ type TypeDescription = {
 
 /** The entry with the fields of every kind, such as `metadata`. */
 const KIND = 'Kind'
-/** The entry with fields that mean the same in every type that has them. */
+/** The entry for fields that have the same meaning in every type. */
 const ANY = 'Any'
 
-/** Finds descriptions. The texts are read and parsed when the first description is needed. */
+/** Finds descriptions. The files are read and parsed when the first description is needed. */
 export class Descriptions {
   #types: ReadonlyMap<string, TypeDescription> | undefined
 
-  /** Returns the description of a type, or of one of its fields. Undefined if there is none. */
+  /** Returns the description of a type, or of one of its fields. Undefined if it does not exist. */
   of(type: DescribedType, field?: string): string | undefined {
     const types = (this.#types ??= parse(readTexts()))
     const names = namesOf(type)
@@ -49,7 +49,9 @@ export class Descriptions {
   }
 }
 
-/** Returns the names under which a type can be described, the most specific name first. */
+/**
+ * Returns the names of the entries that can describe a type, beginning with the most specific name.
+ */
 const namesOf = (type: DescribedType): readonly string[] =>
   withPackage(typeof type === 'string' ? type : type.name, type)
 
@@ -59,7 +61,7 @@ function withPackage(name: string, type: DescribedType): readonly string[] {
   return [`${type.packageName}/${name}`, `${family}/${name}`, name]
 }
 
-/** Returns the entries that describe fields which the type itself does not describe. */
+/** Returns the entries for fields that the entry of the type does not describe. */
 function basesOf(type: DescribedType): readonly string[] {
   if (typeof type === 'string') return [KIND]
   if (type.embedded.some(({ struct }) => struct.name === 'TypeMeta')) return [KIND, ANY]
@@ -77,13 +79,13 @@ function firstOf(
   return undefined
 }
 
-/** Reads the texts from the single executable, the package or the source tree. */
+/** Reads the description files from the single executable, the package or the source tree. */
 function readTexts(): string {
   if (isSea()) return getAsset(descriptionsName, 'utf8')
   return readIfThere(join(import.meta.dirname, descriptionsName)) ?? readSources()
 }
 
-/** Reads the texts from the source tree. */
+/** Reads the description files from the source tree. */
 export function readSources(): string {
   const folder = join(import.meta.dirname, 'texts')
   const files = readdirSync(folder).toSorted()

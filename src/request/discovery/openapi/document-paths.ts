@@ -1,4 +1,4 @@
-/** The OpenAPI paths of the documents about the server. */
+/** The OpenAPI paths of discovery and other documents about the server. */
 import { jsonType, protobufType, yamlType } from '../../../objects/codec/negotiate.ts'
 import { typeOf } from '../../../registry/types.ts'
 import type { OpenApiDefinitions } from './definitions.ts'

@@ -1,6 +1,6 @@
 /**
- * Definitions of types that are not in the catalogue of built-in types, because they have their own
- * JSON representation.
+ * Definitions of types that have a special JSON representation. They are not in the catalogue of
+ * built-in types.
  */
 import type { Fields } from '../../../api/object.ts'
 import type { Descriptions } from './descriptions.ts'
@@ -14,7 +14,7 @@ export const definition = {
   version: `${machinery}.version.Info`,
 } as const
 
-/** Names of definitions, by the name of the type in Go's errors. */
+/** Definition names, by the name of the type in Go's error messages. */
 export const fixedNames: ReadonlyMap<string, string> = new Map([
   ['v1.Time', `${machinery}.apis.meta.v1.Time`],
   ['v1.MicroTime', `${machinery}.apis.meta.v1.MicroTime`],
@@ -30,10 +30,7 @@ export const fixedNames: ReadonlyMap<string, string> = new Map([
   ].map((name): [string, string] => [`v1.${name}`, `${extensions}.${name}`]),
 ])
 
-/**
- * All groups and versions that exist or existed. Types that all groups share are listed with each
- * of them.
- */
+/** All groups and versions that exist or existed. Types that all groups share list each of them. */
 export const everyGroupVersion: readonly { readonly group: string; readonly version: string }[] = `
 v1
 admission.k8s.io v1 v1beta1
@@ -68,7 +65,7 @@ storagemigration.k8s.io v1alpha1`
     return versions.map((version) => ({ group, version }))
   })
 
-/** Groups that are not listed in documents of custom kinds. */
+/** Groups that documents of custom resources do not list. */
 export const unknownToCustom: ReadonlySet<string> = new Set([
   'admission.k8s.io',
   'apiextensions.k8s.io',

@@ -1,6 +1,6 @@
 /**
  * Encodes OpenAPI documents as protobuf, with the messages of gnostic
- * (github.com/google/gnostic-models). They are made from the JSON. kubectl requests both versions
+ * (github.com/google/gnostic-models). The input is JSON. kubectl requests both versions of OpenAPI
  * in this form.
  *
  * A field is a function that writes a value under a field number, and a message is a table of such
@@ -35,14 +35,14 @@ const double: Write = (value, writer, number) => {
   writer.tag(number, FIXED64)
 }
 
-/** Writes 0 if the value is not an integer, because a remote server may send anything here. */
+/** Writes 0 if the value is not an integer, because the document can come from a remote server. */
 const integer: Write = (value, writer, number) => {
   const given = Number(value)
   writer.integer(Number.isInteger(given) ? given : 0)
   writer.tag(number, VARINT)
 }
 
-/** Writes any value as YAML. JSON would be valid YAML, but clients compare the text. */
+/** Writes any value as YAML. Although JSON is valid YAML, clients compare the string. */
 const any: Write = (value, writer, number) =>
   writer.message(number, () => text(jsonToYaml(value), writer, 2))
 
@@ -52,13 +52,13 @@ const list =
     if (Array.isArray(value)) for (const item of value.toReversed()) write(item, writer, number)
   }
 
-/** Writes a message that contains only this field. */
+/** Writes a message that contains a single field. */
 const within =
   (inner: number, write: Write): Write =>
   (value, writer, number) =>
     writer.message(number, () => write(value, writer, inner))
 
-/** Writes a JSON object with arbitrary names, as pairs of a name and a value. */
+/** Writes a JSON object with arbitrary keys, as pairs of a name and a value. */
 const named =
   (write: Write): Write =>
   (value, writer, number) => {
@@ -91,7 +91,7 @@ const orFlag =
       typeof value === 'boolean' ? flag(value, writer, 2) : write(value, writer, 1),
     )
 
-/** Writes a message. `extensions` is the field number of the pairs for `x-…` extensions. */
+/** Writes a message. `extensions` is the field number for `x-…` extensions, which are pairs. */
 function message(rows: Rows, extensions: number): Write {
   return (value, writer, number) =>
     writer.message(number, () => writeFields(rows, extensions, fieldsOf(value), writer))
@@ -109,8 +109,8 @@ function writeFields(rows: Rows, extensions: number, fields: Fields, writer: Pro
 }
 
 /**
- * Writes a default of v3, which is a number, a boolean or a string. An object or a list is left
- * out.
+ * Writes a default value of v3, which can be a number, a boolean or a string. An object or a list
+ * is left out.
  */
 const simple: Write = (value, writer, number) => {
   const [inner, write] = isNumber(value)
@@ -242,7 +242,10 @@ const ownSchema2 = message(
   31,
 )
 
-/** Query parameters have one more field than path parameters, which shifts the field numbers. */
+/**
+ * Query parameters have one field that path parameters do not have, so the numbers of later fields
+ * differ.
+ */
 const inQuery = message(
   {
     required: [1, flag],
@@ -360,7 +363,9 @@ function small(value: Json | undefined, write: Write, number: number): Buffer {
   return writer.take()
 }
 
-/** Encodes pairs of a name and a value, in slices that let the event loop serve other requests. */
+/**
+ * Encodes pairs of a name and a value in slices, so that other requests are served between them.
+ */
 async function large(
   value: Json | undefined,
   write: Write,
@@ -375,7 +380,10 @@ async function large(
   return parts
 }
 
-/** Frames the parts as one message under a field number. Returns nothing if they are empty. */
+/**
+ * Encodes the parts as one message under a field number. Returns an empty list if there are no
+ * parts.
+ */
 function framed(number: number, parts: readonly Buffer[]): readonly Buffer[] {
   const length = parts.reduce((sum, part) => sum + part.length, 0)
   if (length === 0) return []

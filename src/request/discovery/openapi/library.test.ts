@@ -50,7 +50,7 @@ async function propertiesOf(library: OpenApiLibrary): Promise<Fields> {
   return fieldsOf(fieldsOf(schemas[kind])['properties'])
 }
 
-test('a change of a custom kind replaces its own document and no other', async () => {
+test('a change of a custom resource replaces its own document and no other', async () => {
   const { registry, library } = start()
   const apps = await library.v3('apis/apps/v1')
   assert.equal(library.v3(key), undefined)
@@ -76,7 +76,7 @@ test('a change of a custom kind replaces its own document and no other', async (
   assert.ok(!(await library.v2()).json.includes(kind))
 })
 
-test('the contents of a schema are never taken for references or for parts of the document', async () => {
+test('the contents of a schema are never interpreted as references or as parts of the document', async () => {
   const { registry, library } = start()
   const port = { 'x-kubernetes-int-or-string': true }
   const hostile = {
@@ -103,7 +103,7 @@ test('the contents of a schema are never taken for references or for parts of th
   assert.ok((await (await library.v2()).protobuf(encodeV2)).includes(kind))
 })
 
-test('documents of custom kinds list fewer groups for DeleteOptions', async () => {
+test('documents of custom resources list fewer groups for DeleteOptions', async () => {
   const { registry, library } = start()
   registry.replace('example.com', { before: [], after: wheels({}) })
   const groupsIn = async (document: string): Promise<readonly unknown[]> => {
@@ -119,7 +119,7 @@ test('documents of custom kinds list fewer groups for DeleteOptions', async () =
   assert.ok(custom.includes('apps') && !custom.includes('admission.k8s.io'))
 })
 
-test('operations of custom kinds name the kind itself, and reads accept a resourceVersion', async () => {
+test('operations of custom resources reference their own kind, and reads accept a resourceVersion', async () => {
   const { registry, library } = start()
   registry.replace('example.com', { before: [], after: wheels({}) })
   const { paths } = fieldsOf(parseJson((await library.v3(key))?.json ?? Buffer.from('{}')))
@@ -134,7 +134,7 @@ test('operations of custom kinds name the kind itself, and reads accept a resour
   }
 })
 
-test('examples of custom kinds are not published', async () => {
+test('examples of custom resources are not published', async () => {
   const { registry, library } = start()
   const example = { type: 'string', example: 'one', externalDocs: { url: 'https://example.com' } }
   registry.replace('example.com', { before: [], after: wheels({ size: example, example }) })
@@ -143,7 +143,7 @@ test('examples of custom kinds are not published', async () => {
   assert.deepEqual(properties['example'], { type: 'string' })
 })
 
-test('integers that a JavaScript number cannot represent keep their digits', async () => {
+test('integers that a JavaScript number cannot represent are published with all digits', async () => {
   const { registry, library } = start()
   const size = {
     type: 'integer',
@@ -160,7 +160,7 @@ test('integers that a JavaScript number cannot represent keep their digits', asy
   assert.ok((await v2.protobuf(encodeV2)).includes(kind))
 })
 
-test('names of properties that every JavaScript object has do not name documents', () => {
+test('a key such as `constructor`, which every JavaScript object has, does not find a document', () => {
   const { library } = start()
   for (const name of [
     'constructor',

@@ -1,8 +1,10 @@
 /**
- * All OpenAPI documents of a control plane. Each is made in slices when it is first requested. It
- * is kept until its group changes, or until it has not been requested for a while. A new custom
- * resource costs only the document of its own version. The index does not need the documents of
- * custom resources, of which there may be thousands.
+ * All OpenAPI documents of a control plane. Each document is generated in slices when it is first
+ * requested. It is cached until its group changes, or until it has not been requested for some
+ * time.
+ *
+ * When a custom resource is added, only the document of its version is generated again. The index
+ * does not depend on the documents of custom resources, of which there can be thousands.
  */
 import type { Gates } from '../../../api/gates.ts'
 import { hash } from 'node:crypto'
@@ -28,20 +30,20 @@ import { type OlderTexts, V2Printer } from './v2.ts'
 import { printV3, reachable, V3Printer } from './v3.ts'
 
 /**
- * How long an unused document is kept. With ten thousand custom resources, all documents together
- * are hundreds of megabytes.
+ * Time after which an unused document is removed from the cache. With ten thousand custom
+ * resources, all documents together have hundreds of megabytes.
  */
 const LINGER_MS = 2 * 60_000
 /**
- * Part of the hash, by which clients cache documents for a year. Increase it when the same
- * definitions are published differently.
+ * Part of the hash with which clients cache documents for a year. Increase it when the published
+ * form of the same definitions changes.
  */
 const CUSTOM_FORM = 2
 
 /** Identifies a version of a document. */
 type Edition = { readonly hash: string; readonly modifiedMs: number }
 
-/** A document, with the encodings that were requested. */
+/** A document, with the encodings that clients have requested. */
 export class CachedDocument {
   readonly json: Buffer
   /** The edition, which all encodings share. */
@@ -74,21 +76,21 @@ type LibraryOptions = {
   readonly clock: Clock
   readonly gates: Gates
   readonly log?: Log
-  /** The documents of remote servers. Absent if there are no remote servers. */
+  /** Documents of remote servers. Absent if APIs of remote servers are not served. */
   readonly remote?: Pick<RemoteDocuments, 'openApi'> | undefined
 }
 
 type MakeOptions = {
   readonly slices: Slices
   readonly definitions: DefinitionSource
-  /** False if all of its resources are custom. */
+  /** Whether any of the resources is built in. */
   readonly isBuiltIn: boolean
-  /** If undefined, the hash is that of the bytes. */
+  /** If undefined, the hash is computed from the bytes of the document. */
   readonly edition: Edition | undefined
 }
 
 type MergedDocument = {
-  /** Identifies the state from which the document was made. */
+  /** Identifies the state from which the document was generated. */
   readonly mark: string
   readonly parts: ReadonlyMap<Group, OlderTexts>
   readonly made: Promise<CachedDocument>
@@ -109,8 +111,8 @@ export class OpenApiLibrary {
   readonly #v3 = new V3Printer()
   readonly #v2 = new V2Printer()
   /**
-   * Documents by key, with the list of the group's resources from which each was made. The registry
-   * replaces that list when the group changes.
+   * Documents by key, together with the list of the group's resources from which they were
+   * generated. The registry replaces that list when the group changes.
    */
   readonly #documents = new IdleCache<
     string,
@@ -139,12 +141,12 @@ export class OpenApiLibrary {
     return [...groups, ...this.#fixedPaths().keys()].toSorted()
   }
 
-  /** A text that stays the same as long as the documents do. */
+  /** A string that changes whenever the documents change. */
   get mark(): string {
     return `${this.#registry.changes} ${this.#remote?.changes ?? 0}`
   }
 
-  /** Returns a v3 document. Undefined if there is no such document. */
+  /** Returns a v3 document. Undefined if it does not exist. */
   v3(key: string): Promise<CachedDocument> | undefined {
     const [root, group = '', version, ...more] = key.split('/')
     if (more.length > 0) return undefined
@@ -160,8 +162,8 @@ export class OpenApiLibrary {
   }
 
   /**
-   * Returns the edition of a document. Undefined if there is no such document. Only documents of
-   * built-in groups have to be made for this, once.
+   * Returns the edition of a document. Undefined if the document does not exist. This generates the
+   * document, once, only for built-in groups.
    */
   async edition(key: string): Promise<Edition | undefined> {
     const [root, first, version] = key.split('/')
@@ -173,7 +175,7 @@ export class OpenApiLibrary {
     return this.#editions.get(group)?.get(key) ?? (await this.v3(key))?.edition
   }
 
-  /** Returns the only v2 document. */
+  /** Returns the v2 document, of which there is only one. */
   v2(): Promise<CachedDocument> {
     const { mark } = this
     const known = this.#whole.get('v2')
@@ -218,7 +220,7 @@ export class OpenApiLibrary {
     })
   }
 
-  /** Returns the cached document, or makes it. If that fails, the next request tries again. */
+  /** Returns the cached document, or generates it. If that fails, the next request tries again. */
   #kept(key: string, group: Group, make: () => Promise<CachedDocument>): Promise<CachedDocument> {
     const known = this.#documents.get(key)
     if (known?.group === group) return known.made
@@ -303,8 +305,8 @@ export class OpenApiLibrary {
   }
 
   /**
-   * Makes the v2 document one group after the other, in slices. `parts` contains the groups that
-   * are already known, and receives the others.
+   * Generates the v2 document group by group, in slices. `parts` contains the groups that are
+   * unchanged. The others are added to it.
    */
   async #makeWhole(
     groups: readonly Group[],
@@ -398,5 +400,5 @@ const keyOf = (group: string, version?: string): string => {
   return version === undefined ? root : `${root}/${version}`
 }
 
-/** The group of documents that do not depend on a group. */
+/** Used as the group of documents that do not depend on a group. */
 const noGroup: Group = []

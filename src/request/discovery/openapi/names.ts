@@ -11,7 +11,7 @@ const prefixes: ReadonlyMap<string, string> = new Map([
   ['apiregistration', 'io.k8s.kube-aggregator.pkg.apis.apiregistration'],
 ])
 
-/** Groups whose name is not that of their package followed by `.k8s.io`. */
+/** Groups whose name is not the name of their package followed by `.k8s.io`. */
 const groups: ReadonlyMap<string, string> = new Map([
   ['meta', ''],
   ['core', ''],
@@ -42,8 +42,8 @@ export function groupVersionOf(packageName: string): GroupVersion {
 }
 
 /**
- * Returns the name of a custom kind, with the parts of its group reversed:
- * `com.example.stable.v1.CronTab`. The names of built-in types are reserved.
+ * Returns the definition name of a custom resource, with the parts of its group reversed:
+ * `com.example.stable.v1.CronTab`. Names of built-in types are reserved.
  */
 export function customName({ group, version, kind }: GroupVersionKind): string {
   const name = [...group.split('.').toReversed(), version, kind].join('.')
@@ -54,13 +54,16 @@ const builtInName =
   /^io\.k8s\.(api|apimachinery\.pkg|apiextensions-apiserver\.pkg|kube-aggregator\.pkg)\./
 
 /**
- * Returns the tag of a version, such as `apps_v1` or `rbacAuthorization_v1`. Without a version it
- * is the tag of the group itself.
+ * Returns the tag of a version, such as `apps_v1` or `rbacAuthorization_v1`. Without a version,
+ * returns the tag of the group itself.
  */
 export const tagOf = (group: string, version?: string): string =>
   version === undefined ? camelCase(group) : `${camelCase(group)}_${version}`
 
-/** Returns the part of an operation's ID for a group and version, such as `RbacAuthorizationV1`. */
+/**
+ * Returns the part of an operation ID that identifies a group and version, such as
+ * `RbacAuthorizationV1`.
+ */
 export const titleOf = (group: string, version = ''): string =>
   capitalize(camelCase(group)) + capitalize(version)
 
@@ -77,7 +80,7 @@ function split(packageName: string): { readonly family: string; readonly version
   return { family, version }
 }
 
-/** Returns the package of a built-in group in the catalogue of types. */
+/** Returns the package of a built-in group and version in the catalogue of types. */
 export function packageOf({ group, version }: GroupVersion): string {
   const named = [...groups].find(([family, name]) => name === group && family !== 'meta')?.[0]
   return `${named ?? group.replace(/\.k8s\.io$/, '')}/${version}`

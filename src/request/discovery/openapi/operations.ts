@@ -1,4 +1,4 @@
-/** The operations of a path, independent of the version of OpenAPI. v3.ts and v2.ts print them. */
+/** The operations of a path, independent of the OpenAPI version. v3.ts and v2.ts serialize them. */
 import type { GroupVersionKind } from './names.ts'
 import type { Parameter } from './parameters.ts'
 
@@ -9,32 +9,38 @@ export type OpenApiOperation = {
   readonly id: string
   readonly description: string
   readonly tag: string
-  /** The action and the kind that Kubernetes adds to an operation (`x-kubernetes-action`). */
+  /** The action of the operation in Kubernetes (`x-kubernetes-action`). */
   readonly action?: string
   readonly kind?: GroupVersionKind
   readonly parameters: readonly Parameter[]
   readonly body?: RequestBody
-  /** The definition of the response, by status code. */
+  /** Definition names of the responses, by status code. */
   readonly answers: readonly (readonly [code: number, name: string])[]
   readonly produces: readonly string[]
   /** Media types of the body. The v2 document also lists them for operations without a body. */
   readonly consumes: readonly string[]
 }
 
-/** `name` is the definition. The media types are those that the operation consumes. */
+/**
+ * Request body. `name` is the name of its definition. Its media types are those that the operation
+ * consumes.
+ */
 export type RequestBody = { readonly name: string; readonly isRequired: boolean }
 
 export type PathItem = {
   readonly path: string
-  /** Parameters that all operations of the path share, and that are listed once. */
+  /** Parameters that all operations of the path share. They are listed only once. */
   readonly parameters: readonly Parameter[]
   readonly operations: readonly OpenApiOperation[]
 }
 
-/** Stands for plain text in place of the name of a definition. */
+/** Used for plain text instead of the name of a definition. */
 export const anyText = ''
 
-/** Creates a path, with its common parameters. Parameters are compared by identity. */
+/**
+ * Creates a path. Parameters that all operations share are moved to the path. They are compared by
+ * identity.
+ */
 export function pathItem(path: string, operations: readonly OpenApiOperation[]): PathItem {
   const [first, ...others] = operations
   const common = (first?.parameters ?? []).filter((one) =>
@@ -55,7 +61,7 @@ export function pathItem(path: string, operations: readonly OpenApiOperation[]):
 const byName = (a: Parameter, b: Parameter): number =>
   a.name === b.name ? (a.in < b.in ? -1 : 1) : a.name < b.name ? -1 : 1
 
-/** Returns the definitions to which these paths refer directly. */
+/** Returns the definitions that the paths reference directly. */
 export function definitionsOf(items: readonly PathItem[]): Set<string> {
   const found = new Set<string>()
   for (const { answers, body } of items.flatMap(({ operations }) => operations)) {

@@ -1,7 +1,7 @@
 /**
- * The parameters of operations, as rows: name, type and, for those that the v2 document defines
- * once, the suffix of their name there. The suffixes are those of kube-apiserver, because generated
- * clients contain them.
+ * The parameters of operations, as rows with name and type. For parameters that the v2 document
+ * defines once, rows also contain the suffix of their shared name. The suffixes are those of
+ * kube-apiserver, because generated clients contain them.
  */
 
 export type Parameter = {
@@ -9,7 +9,7 @@ export type Parameter = {
   readonly in: 'query' | 'path'
   readonly type: 'string' | 'integer' | 'boolean'
   readonly description: string
-  /** The name in the v2 document, such as `container-1GeXxFDC`. */
+  /** The name of the shared parameter in the v2 document, such as `container-1GeXxFDC`. */
   readonly sharedName?: string
 }
 
@@ -18,8 +18,8 @@ export const prettyParameter = row('pretty tJGM1-ng: If `true`, the response is 
 export const proxiedPath = row('path z6Ciiujn: The path of the forwarded request.', 'path')
 
 /**
- * Returns the parameter for the name of an object. Its description contains the kind, so it is not
- * shared.
+ * Returns the parameter for the name of an object. It is not shared, because its description
+ * contains the kind.
  */
 export const nameParameter = (kind: string): Parameter =>
   row(`name: The name of the ${kind}.`, 'path')
@@ -56,7 +56,7 @@ export const listParameters: readonly Parameter[] = [
   row('watch:boolean XNNPZGbK: Whether to watch for changes instead of listing.'),
 ]
 
-/** Parameters of a get, which only documents of custom kinds list. */
+/** Parameters of a get. Only documents of custom resources list them. */
 export const readParameters: readonly Parameter[] = [listRows.resourceVersion]
 
 export const deleteParameters: readonly Parameter[] = [
@@ -73,7 +73,7 @@ export const deleteParameters: readonly Parameter[] = [
   ),
 ]
 
-/** Parameters of a deletecollection: those of a list, without the parameters of a watch. */
+/** Parameters of a deletecollection: those of a list, except those of a watch. */
 export const deleteCollectionParameters: readonly Parameter[] = [
   ...deleteParameters,
   ...Object.values(listRows),
@@ -92,7 +92,7 @@ export const patchParameters: readonly Parameter[] = [
   row('force:boolean tOGGb0Yi: Whether an apply takes fields from other managers.'),
 ]
 
-/** Parameters of connect operations and of logs, by the kind of their options. */
+/** Parameters of connect operations and of logs, by the kind of their options object. */
 export const optionParameters: ReadonlyMap<string, readonly Parameter[]> = new Map([
   ['NodeProxyOptions', [row('path rFDtV0x9: The path on the node.')]],
   ['PodProxyOptions', [row('path oPbzgLUj: The path in the pod.')]],
@@ -140,8 +140,8 @@ export const optionParameters: ReadonlyMap<string, readonly Parameter[]> = new M
 ])
 
 /**
- * Parses a row: `name[:type] [suffix of the shared name]: description`. The type is `string` if
- * none is given.
+ * Parses a row: `name[:type] [suffix of the shared name]: description`. The default type is
+ * `string`.
  */
 function row(text: string, place: 'query' | 'path' = 'query'): Parameter {
   const at = text.indexOf(': ')

@@ -1,6 +1,6 @@
 /**
  * Compares all documents with those of kube-apiserver (test/recorded/golden), which are recorded
- * without descriptions. There are no known differences.
+ * without descriptions. No known differences exist.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -18,8 +18,8 @@ const allOn: Gates = { isOn: () => true }
 const [byDefault, all] = [readDocuments('default'), readDocuments('all')]
 
 /**
- * The documents that each set of versions publishes. If all versions are on, `all` has those that
- * differ.
+ * The documents that kube-apiserver publishes for each set of API versions. With all versions
+ * enabled, `all` contains only the documents that differ.
  */
 const sets = [
   { of: 'as it is without flags', published: byDefault, resources: builtInResources() },

@@ -103,8 +103,8 @@ class ResourcePaths {
     if (part.name === 'log') return [pathItem(path, [this.#log(noun)])]
     const name = this.#nameOf(gvk)
     const whole = { verbs: part.verbs, name, noun, what: `${part.name} of a ${kind}` }
-    // In documents of custom kinds, all operations have the kind itself, even those of the scale
-    // subresource.
+    // In documents of custom resources, all operations reference the kind itself, even those of the
+    // scale subresource.
     const shared = isCustom ? whole : { ...whole, gvk }
     const create = part.verbs.includes('create')
       ? [this.#create(name, noun, this.#place(), gvk)]
@@ -141,7 +141,7 @@ class ResourcePaths {
         parameters: [...this.#place(), pretty, ...parameters.patchParameters],
         body: { name: definition.patch, isRequired: true },
         consumes: isCustom ? [...patchTypes, applyType] : [...patchTypes, strategicType, applyType],
-        // An apply may also create custom objects, but kube-apiserver does not document that.
+        // An apply can also create custom objects, but kube-apiserver does not document this.
         answers: isCustom
           ? [[200, name]]
           : [
@@ -200,8 +200,8 @@ class ResourcePaths {
 
   #delete(): OpenApiOperation {
     const { kind, deletion } = this.#resource
-    // A delete of a namespace returns the object, because it is never deleted at once, but that is
-    // not documented.
+    // Deleting a namespace returns the object, because a namespace is never deleted at once, but
+    // kube-apiserver does not document this.
     const answer = deletion.returnsDeleted && kind !== 'Namespace' ? this.#object : this.#status()
     return {
       ...this.#operation('delete', 'delete'),
@@ -249,8 +249,8 @@ class ResourcePaths {
   }
 
   /**
-   * Returns the paths of a connect subresource. OpenAPI cannot describe the protocol on the
-   * connection. A proxy forwards all methods, and the rest of the path.
+   * Returns the paths of a connect subresource. OpenAPI cannot describe the protocol of the
+   * connection. A proxy subresource forwards all methods and the rest of the path.
    */
   #connectPaths(part: Subresource, path: string, noun: string): PathItem[] {
     const isProxy = part.name === 'proxy'
@@ -329,8 +329,8 @@ class ResourcePaths {
   }
 
   /**
-   * Returns the definition of a subresource's kind: that of the object itself, or a built-in one
-   * such as Scale.
+   * Returns the definition of a subresource's kind: that of the object itself, or of a built-in
+   * kind such as Scale.
    */
   #nameOf(gvk: GroupVersionKind): string {
     if (gvk.kind === this.#resource.kind) return this.#object

@@ -1,7 +1,7 @@
 /**
- * OpenAPI 2.0: one document for everything. It has the same paths and definitions as v3, with the
- * limits of v2: no defaults, references with other fields beside them, a single type for values
- * that may have two, and shared parameters in one place.
+ * OpenAPI 2.0: one document for all APIs. It has the same paths and definitions as v3, with the
+ * limitations of v2: no defaults, references with other fields next to them, a single type even for
+ * values that can have two, and shared parameters in one place.
  */
 import { type Fields, fieldsOf, isFields, type Json, textsOf } from '../../../api/object.ts'
 import { printFast } from '../../../objects/codec/json.ts'
@@ -12,7 +12,7 @@ import { anyText, type RequestBody, type OpenApiOperation, type PathItem } from 
 import type { Parameter } from './parameters.ts'
 import { codeText, type Info, kubernetesFields, securityScheme } from './v3.ts'
 
-/** JSON texts by path, and by the name of a definition. */
+/** Serialized paths by path, and serialized definitions by name. */
 export type OlderTexts = {
   readonly paths: ReadonlyMap<string, string>
   readonly definitions: ReadonlyMap<string, string>
@@ -20,7 +20,7 @@ export type OlderTexts = {
 
 export class V2Printer {
   readonly #texts = new WeakMap<OpenApiDefinition, string>()
-  /** Shared parameters to which the paths printed so far refer. */
+  /** Shared parameters that the serialized paths reference. */
   readonly #shared = new Map<string, Fields>()
 
   definition(made: OpenApiDefinition): string {
@@ -38,7 +38,7 @@ export class V2Printer {
     return JSON.stringify(Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1))))
   }
 
-  /** Returns the shared parameters to which the paths printed so far refer, as JSON. */
+  /** Returns the shared parameters that the serialized paths reference, as JSON. */
   parameters(): Map<string, string> {
     return new Map([...this.#shared].map(([name, fields]) => [name, JSON.stringify(fields)]))
   }
@@ -134,8 +134,8 @@ const schemaOf = (name: string): Fields =>
   name === anyText ? { type: 'string' } : { $ref: `${olderPrefix}${name}` }
 
 /**
- * Leaves out everything that older clients cannot read. This includes the types of values that may
- * be null or preserve unknown fields, because those clients would refuse valid objects.
+ * Removes everything that older clients cannot read. This includes the types of values that can be
+ * null or preserve unknown fields, because those clients would reject valid objects.
  */
 function olderSchema(schema: Fields): Fields {
   const { allOf, default: _, oneOf, anyOf: __, not: ___, nullable, ...rest } = schema
@@ -156,7 +156,7 @@ const openMark = 'x-kubernetes-preserve-unknown-fields'
 const typing: ReadonlySet<string> = new Set(['type', 'items', 'properties'])
 
 /**
- * Returns the required fields, without those that may be null, and those that are implied for
+ * Returns the required fields. Fields that can be null are left out, and so are those implied for
  * embedded resources that preserve unknown fields.
  */
 function stillRequired(schema: Fields): Json | undefined {
@@ -183,7 +183,9 @@ function olderField([name, value]: [string, Json | undefined]): [string, Json | 
   return [name, value]
 }
 
-/** Converts a definition. A custom kind that preserves unknown fields is not described further. */
+/**
+ * Converts a definition. A custom resource that preserves unknown fields is not described further.
+ */
 function olderKind({ schema, isOpen = false }: OpenApiDefinition): Fields {
   if (schema[openMark] !== true && !isOpen) return olderSchema(schema)
   const { type, 'x-kubernetes-group-version-kind': kinds } = schema
