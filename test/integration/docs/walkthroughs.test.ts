@@ -95,7 +95,7 @@ async function copyRepository(copy: string): Promise<void> {
   const { stdout } = await run('git', listing, { cwd: root, maxBuffer: FILES_BYTES_MAX })
   const files = stdout
     .split('\n')
-    .filter((file) => /^(?:bin|src|scripts|test|docs)\/|\.json$/.test(file))
+    .filter((file) => /^(?:bench|bin|docs|scripts|src|test)\/|\.json$/.test(file))
     .filter((file) => existsSync(join(root, file)))
   await run('cp', ['--parents', `--target-directory=${copy}`, ...files], { cwd: root })
   await mkdir(join(copy, '.cache'))

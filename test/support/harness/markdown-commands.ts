@@ -114,6 +114,8 @@ class RunningPage implements AsyncDisposable {
   #server: ChildProcess | undefined
   /** Lines that the server printed. */
   #printed: string[] = []
+  /** Standard error of the last command. */
+  #stderr = ''
 
   constructor(session: Session) {
     this.#session = session
@@ -152,7 +154,7 @@ class RunningPage implements AsyncDisposable {
     const missing = expected
       .split('\n')
       .filter((line) => line.trim() !== '' && !patternOf(line).test(printed))
-    assert.deepEqual(missing, [], `${text} printed\n${printed}`)
+    assert.deepEqual(missing, [], `${text} printed\n${printed}${this.#stderr}`)
   }
 
   async #shell(script: string, mustFail = false): Promise<string> {
@@ -161,6 +163,7 @@ class RunningPage implements AsyncDisposable {
     child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text))
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text))
     const [status] = await once(child, 'close')
+    this.#stderr = stderr
     assert.equal(status !== 0, mustFail, `${script}\n${stdout}${stderr}`)
     return stdout
   }
