@@ -33,10 +33,7 @@ function validatePolicy(policy: string): FieldFault[] {
   return policies.includes(policy) ? [] : [notSupported('preemptionPolicy', policy, policies)]
 }
 
-/**
- * Validates an update. Value and preemption policy are immutable, because existing Pods contain
- * copies of them.
- */
+/** Validates an update. The fields are immutable, because existing Pods have copies of them. */
 function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
   const [value, was] = [object, current].map((one) => numberOf(one['value']))
   const policy = textOf(object['preemptionPolicy'])
