@@ -136,7 +136,7 @@ for (const [name, start] of Object.entries(kinds)) {
       for (const socket of near) socket.destroy()
     })
 
-    test('bytes pass in both directions, and the proxy receives the target', async () => {
+    test('bytes pass through the tunnel in both directions, and the proxy receives the target address', async () => {
       const socket = await dial(to)
       socket.write('hello')
       const [chunk] = await once(socket, 'data')
@@ -146,7 +146,7 @@ for (const [name, start] of Object.entries(kinds)) {
       await until(() => server.openTunnels() === 0, 'the proxy has no tunnel left')
     })
 
-    test('much data arrives unchanged while the reader is slow', async () => {
+    test('a large amount of data arrives unchanged when the reader is slow', async () => {
       const socket = await dial(to)
       const sent = randomBytes(6 << 20)
       const hash = createHash('sha256')
@@ -165,7 +165,7 @@ for (const [name, start] of Object.entries(kinds)) {
       socket.destroy()
     })
 
-    test('a reader that does not read stops the far end from sending', async () => {
+    test('when the client stops reading, backpressure stops the far end from sending', async () => {
       let written = 0
       const firehose = createServer((socket) => {
         socket.on('error', () => socket.destroy())
@@ -182,8 +182,8 @@ for (const [name, start] of Object.entries(kinds)) {
       await once(firehose, 'listening')
       const socket = await dial({ host: '127.0.0.1', port: portOf(firehose) })
       let last = -1
-      // The far end stands still once it has written nothing for a while. A busy machine only makes
-      // this take longer.
+      // The far end counts as blocked once it has written nothing for a while. On a busy machine,
+      // this only takes longer.
       for (let still = 0; still < 10; still = written === last ? still + 1 : 0) {
         last = written
         await new Promise((resolve) => setTimeout(resolve, 50))
@@ -193,7 +193,7 @@ for (const [name, start] of Object.entries(kinds)) {
       firehose.close()
     })
 
-    test('the end of the far side is our end', async () => {
+    test('when the far end closes its connection, the tunnel ends as well', async () => {
       const socket = await dial(to)
       const begun = near.length
       socket.write('x')
@@ -207,7 +207,7 @@ for (const [name, start] of Object.entries(kinds)) {
       await closed
     })
 
-    test('a tunnel that is cut fails or ends, and is never silent', async () => {
+    test('when the proxy cuts a tunnel, the socket closes', async () => {
       const socket = await dial(to)
       socket.on('error', () => undefined)
       socket.resume()
@@ -216,7 +216,7 @@ for (const [name, start] of Object.entries(kinds)) {
       await closed
     })
 
-    test('a tunnel carries TLS and HTTP', async () => {
+    test('a tunnel carries HTTPS requests, and is reused by the next request', async () => {
       const { certificatePem: cert, keyPem: key } = createSelfSigned(
         'hook',
         ['hook.default.svc'],
@@ -256,7 +256,7 @@ for (const [name, start] of Object.entries(kinds)) {
       hook.close()
     })
 
-    test('an address without a listener is an error of the proxy', async () => {
+    test('dialing an address without a listener fails, and counts as a failure of the proxy', async () => {
       const free = createServer().listen(0, '127.0.0.1')
       await once(free, 'listening')
       const port = portOf(free)
@@ -269,14 +269,14 @@ for (const [name, start] of Object.entries(kinds)) {
       )
     })
 
-    test('a dial ends immediately when its caller gives up', async () => {
+    test('a dial fails immediately when its signal is aborted', async () => {
       const given = new AbortController()
       const opening = dial(to, given.signal)
       given.abort()
       await assert.rejects(opening)
     })
 
-    test('dials are counted', async () => {
+    test('the metrics count dials and their duration', async () => {
       const text = metrics.print()
       assert.match(
         text,
@@ -300,14 +300,14 @@ const rejected = async (proxy: EgressProxy, signal?: AbortSignal): Promise<strin
   return error.message
 }
 
-describe('a proxy that cannot be reached', () => {
-  test('fails a dial at a Unix domain socket', async () => {
+describe('dialing through an unreachable proxy', () => {
+  test("a dial fails if the proxy's Unix domain socket does not exist", async () => {
     const path = newPath()
     const error = await rejected({ protocol: 'http-connect', transport: 'uds', path })
     assert.equal(error, `dial unix ${path}: connect: no such file or directory`)
   })
 
-  test('fails a dial at a port', async () => {
+  test('a dial fails if no proxy listens on the port', async () => {
     const free = createServer().listen(0, '127.0.0.1')
     await once(free, 'listening')
     const address = `127.0.0.1:${portOf(free)}`
@@ -317,7 +317,7 @@ describe('a proxy that cannot be reached', () => {
     assert.equal(error, `dial tcp ${address}: connect: connection refused`)
   })
 
-  test('fails a dial if another authority issued its certificate', async () => {
+  test('a dial fails if a different CA issued the certificate of the proxy', async () => {
     await using server = await (kinds['HTTP CONNECT over TLS'] ?? assert.fail())()
     const { proxy } = server
     assert.ok(proxy.transport === 'tcp')
@@ -326,13 +326,13 @@ describe('a proxy that cannot be reached', () => {
     assert.deepEqual(server.dialed, [])
   })
 
-  test('is waited for over gRPC, and found when it starts', async () => {
+  test('a dial over gRPC waits for the proxy, and succeeds once the proxy runs', async () => {
     const path = newPath()
     const proxy = { protocol: 'grpc', transport: 'uds', path } as const
     const expected =
       /^context deadline exceeded: connection error: desc = "transport: Error while dialing: dial unix .*: connect: no such file or directory"$/
     let reported = ''
-    // On a machine that stalls, the dial may end before the first attempt has failed.
+    // On a stalled machine, the signal may be aborted before the first attempt has failed.
     for (let ms = 50; !expected.test(reported) && ms < 30_000; ms *= 2) {
       const gone = new AbortController()
       setTimeout(() => gone.abort(), ms)
@@ -350,7 +350,7 @@ describe('a proxy that cannot be reached', () => {
   })
 })
 
-test('a proxy that refuses fails the dial with its status', async () => {
+test("if the proxy refuses the tunnel, the dial fails with the proxy's status", async () => {
   const path = newPath()
   await using server = await startConnectProxy({ path, refusal: 503 })
   const { dial } = dialerOf({ protocol: 'http-connect', transport: 'uds', path })
@@ -360,7 +360,7 @@ test('a proxy that refuses fails the dial with its status', async () => {
   assert.deepEqual(server.dialed, ['[::1]:443'])
 })
 
-test('a proxy that opens the tunnel and then reports an error fails the dial', async () => {
+test('a dial fails if the proxy sends an error response after it opened the tunnel', async () => {
   const path = newPath()
   const proxy = createServer((socket) => {
     socket.once('data', () =>
@@ -375,7 +375,7 @@ test('a proxy that opens the tunnel and then reports an error fails the dial', a
   proxy.close()
 })
 
-test('the first bytes of the far end are not lost', async () => {
+test("bytes from the far end that arrive with the proxy's response are not lost", async () => {
   const path = newPath()
   const proxy = createServer((socket) => {
     socket.once('data', () => socket.end('HTTP/1.1 200 Connection Established\r\n\r\nhello'))
@@ -386,7 +386,7 @@ test('the first bytes of the far end are not lost', async () => {
   proxy.close()
 })
 
-test('the error messages of konnectivity are passed on', async () => {
+test('the error message of a konnectivity proxy is the error of the dial', async () => {
   const path = newPath()
   await using server = await startGrpcProxy({ path, refusal: 'No agent available' })
   const { dial, metrics } = dialerOf({ protocol: 'grpc', transport: 'uds', path })
@@ -398,7 +398,7 @@ test('the error messages of konnectivity are passed on', async () => {
   assert.deepEqual(server.dialed, ['[::1]:443'])
 })
 
-test('a dial without a response from konnectivity ends when its caller gives up', async () => {
+test('a dial that konnectivity does not respond to fails when its signal is aborted', async () => {
   const path = newPath()
   await using server = await startGrpcProxy({ path, refusal: 'silence' })
   const { dial, metrics } = dialerOf({ protocol: 'grpc', transport: 'uds', path })
@@ -411,14 +411,14 @@ test('a dial without a response from konnectivity ends when its caller gives up'
   assert.match(metrics.print(), /dial_failure_total{reason="context"} 1/)
 })
 
-test('data written before the end arrives, although the proxy has no room for the end yet', async () => {
+test('data written before the end arrives even if the proxy has no room yet for the end', async () => {
   const path = newPath()
   const sent = randomBytes(1_000)
   let held: ServerHttp2Stream | undefined
   await using server = await startGrpcProxy({
     path,
     onDialed: (stream, bytes) => {
-      // Leaves room for the written data, and not a byte more until it is read.
+      // Makes the window large enough for the written data, but not for one more byte.
       stream.session?.settings({ initialWindowSize: bytes + dataPacket(8n, sent).length })
       held = stream.pause()
     },
@@ -441,7 +441,7 @@ test('data written before the end arrives, although the proxy has no room for th
   far.close()
 })
 
-test('a proxy that closes the connection immediately is connected to again', async () => {
+test('if the proxy sends GOAWAY on a new connection, the dial opens another one', async () => {
   const [path, real] = [newPath(), newPath()]
   await using server = await startGrpcProxy({ path: real })
   let connected = 0
@@ -469,7 +469,7 @@ test('a proxy that closes the connection immediately is connected to again', asy
   }
 })
 
-test('an address with a line break in it is refused before it is sent', async () => {
+test('an address that contains a line break is rejected and never sent', async () => {
   const path = newPath()
   await using server = await startConnectProxy({ path })
   const { dial } = dialerOf({ protocol: 'http-connect', transport: 'uds', path })

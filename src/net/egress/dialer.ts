@@ -21,7 +21,10 @@ import { DialerMetrics, type DialStage } from './metrics.ts'
  */
 const DIAL_MS_MAX = 30_000
 
-/** The dialers by the name of their selection. If one is absent, its connections are direct. */
+/**
+ * Dial functions by the name of their egress selection. Connections of an absent selection are
+ * direct.
+ */
 export type Egress = { readonly [name in EgressName]?: Dial }
 
 export function createEgress(config: EgressConfig, metrics: Metrics, clock: Clock): Egress {
@@ -36,7 +39,7 @@ export function createEgress(config: EgressConfig, metrics: Metrics, clock: Cloc
 export function createDialer(proxy: EgressProxy, metrics: DialerMetrics): Dial {
   const dials = metrics.of(proxy)
   return async (host, port, signal) => {
-    // A line break in the host would be a second request to the proxy.
+    // A line break in the host would start a second request to the proxy.
     if (/[\s\0]/.test(host)) throw new DialError(`address ${JSON.stringify(host)}: invalid host`)
     const onOpen = dials.start()
     let stage: DialStage = 'connect'

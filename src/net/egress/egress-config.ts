@@ -1,11 +1,11 @@
 /**
- * The proxies through which the server connects to others. `--egress-selector-config-file` fills
- * this configuration.
+ * The proxies through which the server connects to nodes, webhooks and etcd, as configured with
+ * `--egress-selector-config-file`.
  */
 
 /**
- * Names of selections. `cluster` is for nodes, pods and Services; `controlplane` is for webhooks
- * given by a URL, and for trace collectors.
+ * Names of egress selections. `cluster` is for nodes, pods and Services; `controlplane` is for
+ * webhooks given by a URL, and for trace collectors.
  */
 export const egressNames = ['cluster', 'controlplane', 'etcd'] as const
 
@@ -24,10 +24,10 @@ export type EgressProxy =
       readonly transport: 'tcp'
       /** The host, with an optional port. */
       readonly address: string
-      /** Null if the proxy is reached without TLS. */
+      /** Null if the proxy does not use TLS. */
       readonly tls: ProxyTls | null
     }
   | { readonly protocol: 'http-connect' | 'grpc'; readonly transport: 'uds'; readonly path: string }
 
-/** If a selection is absent or null, its connections are direct. */
+/** Proxies by egress selection. Connections of a selection that is absent or null are direct. */
 export type EgressConfig = { readonly [name in EgressName]?: EgressProxy | null }

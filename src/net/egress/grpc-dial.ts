@@ -14,9 +14,9 @@ const RETRY_FIRST_MS = 1_000
 const RETRY_FACTOR = 1.6
 
 export type TunnelOptions = {
-  /** Aborted at the time limit, or when the caller gives up. */
+  /** Aborted when the time limit expires or when the caller cancels the dial. */
   readonly signal: AbortSignal
-  /** Called when the proxy responds. */
+  /** Called when the connection to the proxy is open. */
   readonly onConnected: () => void
   readonly metrics: DialerMetrics
 }
@@ -66,7 +66,7 @@ async function connectOnce(
   signal.addEventListener('abort', abort, { once: true })
   try {
     await tunnel.ready
-    // The proxy would not respond to a dial on this connection.
+    // The proxy has sent GOAWAY, so it would not respond to a dial on this connection.
     if (tunnel.isLeaving) throw new DialError('the proxy accepts no streams')
     return tunnel
   } catch (error) {
@@ -77,7 +77,7 @@ async function connectOnce(
   }
 }
 
-/** Waits for this time. Returns false if the signal is aborted first. */
+/** Waits for `ms`. Returns false if the signal is aborted first. */
 function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const end = (isWhole: boolean): void => {
@@ -86,7 +86,7 @@ function pause(ms: number, signal: AbortSignal): Promise<boolean> {
       resolve(isWhole)
     }
     const onAbort = (): void => end(false)
-    // The timer does not keep the process alive, so a server that stops need not wait for it.
+    // The timer does not keep the process alive, so that it does not delay a shutdown.
     const timer = setTimeout(() => end(true), ms).unref()
     signal.addEventListener('abort', onAbort, { once: true })
     if (signal.aborted) onAbort()

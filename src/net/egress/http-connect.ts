@@ -1,6 +1,6 @@
 /**
- * A tunnel through an HTTP proxy with the method CONNECT. The proxy is reached over TCP, over TLS
- * with a client certificate, or at a Unix domain socket.
+ * Opens a tunnel through an HTTP proxy with the method CONNECT. The proxy is reached over TCP, over
+ * TLS with a client certificate, or at a Unix domain socket.
  */
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'

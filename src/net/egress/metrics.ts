@@ -1,4 +1,4 @@
-/** Metrics of connections through proxies, with kube-apiserver's names and buckets. */
+/** Metrics of connections through egress proxies, with kube-apiserver's names and buckets. */
 import type { EgressProxy } from './egress-config.ts'
 import type { Clock } from '../../lib/time/clock.ts'
 import type { Counter, Gauge, Histogram, Metrics } from '../../lib/telemetry/metrics.ts'
@@ -26,7 +26,9 @@ export type DialFailureReason =
 export type TunnelStatus = 'created' | 'dialing' | 'ok' | 'closing'
 
 export type MeasuredDials = {
-  /** Counts a dial. The returned function must be called when the tunnel is open. */
+  /**
+   * Counts the start of a dial. The caller must call the returned function when the tunnel is open.
+   */
   readonly start: () => () => void
   readonly failed: (stage: DialStage) => void
 }
@@ -107,8 +109,8 @@ export class DialerMetrics {
   }
 
   /**
-   * Moves a tunnel between statuses. `from` is undefined for a new tunnel, and `to` for a tunnel
-   * that has ended.
+   * Records that a tunnel changed its status. `from` is undefined for a new tunnel, and `to` is
+   * undefined for a tunnel that has ended.
    */
   tunnelMoved(from: TunnelStatus | undefined, to: TunnelStatus | undefined): void {
     if (from !== undefined) this.#tunnels.with(from).add(-1)

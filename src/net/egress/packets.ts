@@ -1,12 +1,12 @@
 /**
- * The messages of konnectivity's proxy protocol (service ProxyService of apiserver-network-proxy),
- * in their gRPC frames.
+ * Encodes and decodes the messages of konnectivity's proxy protocol (service ProxyService of
+ * apiserver-network-proxy) in gRPC frames.
  */
 import { bytesTag, varintTag, WireReader } from '../grpc/codec/reader.ts'
 import { WireWriter } from '../grpc/codec/writer.ts'
 
 /**
- * Values of the protocol's PacketType. The field number of each payload is also fixed (`payloads`).
+ * Values of the enum PacketType of the protocol. `payloads` lists the field number of each payload.
  */
 const packetTypes = {
   DIAL_REQ: 0,
@@ -40,15 +40,15 @@ const payloads = {
   DRAIN: 8,
 } as const
 
-/** A packet from the proxy. Fields that a packet does not have are empty. */
+/** A packet from the proxy. Fields that the packet does not have are empty. */
 export type Packet = {
-  /** Undefined for a packet type of a newer protocol. */
+  /** Undefined for a packet type that this client does not know. */
   readonly type: PacketType | undefined
   readonly error: string
   readonly connectId: bigint
-  /** Identifies the dial that a packet belongs to. This client chooses the number. */
+  /** Random number that identifies the dial to which the packet belongs. The client chooses it. */
   readonly random: bigint
-  /** A view, valid until the next packet is read. */
+  /** A view that is valid until the next packet is read. */
   readonly data: Buffer
 }
 
@@ -71,7 +71,7 @@ export function dataPacket(connectId: bigint, data: Buffer): Buffer {
 
 export const closeRequest = (connectId: bigint): Buffer => idPacket('CLOSE_REQ', connectId)
 
-/** Returns the packet that abandons a dial without a response. */
+/** Returns the packet that cancels a dial that the proxy has not responded to yet. */
 export const closeDial = (random: bigint): Buffer => idPacket('DIAL_CLS', random)
 
 function idPacket(type: PacketType, id: bigint): Buffer {
@@ -108,7 +108,7 @@ type Payload = Omit<Packet, 'type'>
 
 const nothing: Payload = { error: '', connectId: 0n, random: 0n, data: Buffer.alloc(0) }
 
-/** Field numbers of a payload. 0 means that the payload does not have the field. */
+/** Field numbers of a payload. 0 means that the payload lacks the field. */
 type Numbers = {
   readonly error: number
   readonly connectId: number

@@ -1,8 +1,8 @@
 /**
  * A connection through konnectivity's proxy: one gRPC stream, on its own HTTP/2 connection, that
- * carries the bytes of one TCP connection. It behaves like a Node.js socket. Because of the
- * stream's window, unread data stays with the proxy. A writer waits until the proxy has taken its
- * data.
+ * carries the bytes of one TCP connection. It behaves like a Node.js socket. The window of the
+ * HTTP/2 stream limits how much unread data the proxy can send. A write completes when the proxy
+ * has accepted its data.
  */
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -29,11 +29,11 @@ import {
 } from './packets.ts'
 
 /**
- * Amount of unread data that the proxy may send: enough for a watch of etcd, and the most that a
- * stalled reader holds.
+ * Maximum amount of unread data that the proxy may send. It is enough for a watch of etcd, and
+ * limits the memory that a stalled reader uses.
  */
 const WINDOW_BYTES = 1 << 20
-/** gRPC's default limit, which the proxy keeps. */
+/** gRPC's default limit for the length of a message. The proxy uses the same limit. */
 const MESSAGE_BYTES_MAX = 4 << 20
 /**
  * Maximum number of payload bytes in one packet. Large writes are split, so that they do not fill
@@ -41,7 +41,10 @@ const MESSAGE_BYTES_MAX = 4 << 20
  */
 const PACKET_BYTES = 32 << 10
 const HEADER_LIMITS = { headerBytesMax: 64 << 10, headersMax: 200 }
-/** Time that the proxy has to end a tunnel that we closed, as in konnectivity's client. */
+/**
+ * Time within which the proxy must end a tunnel that this side has closed, as in konnectivity's
+ * client.
+ */
 const CLOSE_MS_MAX = 10_000
 /** Time limit for a dial that the proxy has accepted, as in konnectivity's client. */
 const DIAL_MS_MAX = 30_000
@@ -71,13 +74,13 @@ export class Tunnel extends Duplex {
   readonly #settings = Promise.withResolvers<void>()
   readonly #dialed = Promise.withResolvers<void>()
   #stream: ClientStream | undefined
-  /** Identifies the dial. The protocol requires a random number of 63 bits. */
+  /** Random number that identifies the dial. The protocol requires 63 bits. */
   readonly #random = randomBytes(8).readBigUInt64BE() >> 1n
   #connectId: bigint | undefined
   #status: TunnelStatus | undefined
-  /** Whether the proxy has reported that the far end is closed, or the stream has ended. */
+  /** Whether the proxy has reported that the far end is closed, or whether the stream has ended. */
   #isRemoteClosed = false
-  /** Why the proxy ended the stream. */
+  /** The error with which the proxy ended the stream. */
   #failure: Error | undefined
   #closing: NodeJS.Timeout | undefined
   #isLeaving = false
@@ -89,8 +92,8 @@ export class Tunnel extends Duplex {
     super({ allowHalfOpen: false })
     this.#socket = socket
     this.#metrics = metrics
-    // Without a caller that waits for them, the rejections must not count as unhandled. The reader
-    // of the stream gets the failure.
+    // If no caller awaits these promises, their rejections must not count as unhandled. The reader
+    // of the stream gets the error.
     this.#settings.promise.catch(() => undefined)
     this.#dialed.promise.catch(() => undefined)
     this.#move('created')
@@ -98,7 +101,7 @@ export class Tunnel extends Duplex {
       this.#failure ??= error
     })
     socket.on('close', () => this.#onLost())
-    // The reader of the tunnel handles its errors. Before there is a reader, and below TLS, an
+    // The reader of the tunnel handles its errors. Without a reader, or if TLS reads the tunnel, an
     // error must not end the process.
     this.on('error', () => undefined)
     this.#connection = new ClientConnection({
@@ -190,13 +193,12 @@ export class Tunnel extends Duplex {
   }
 
   /**
-   * Sends the end of the data. The protocol cannot close only one direction. If the stream were cut
-   * off, the proxy would drop the data that it has not read yet, so the end is queued behind the
-   * data.
+   * Sends a CLOSE_REQ packet. The protocol cannot close only one direction. The packet is queued
+   * behind the data, because the proxy drops data that it has not read yet when a stream is reset.
    */
   override _final(done: (error?: Error | null) => void): void {
     if (this.#connectId === undefined || !this.#isOpen) return done()
-    // A proxy that takes no more data is disconnected.
+    // If the proxy stops accepting data, the connection is closed.
     const late = setTimeout(() => this.#socket.destroy(), CLOSE_MS_MAX).unref()
     const onTaken = (): void => {
       clearTimeout(late)
@@ -210,7 +212,7 @@ export class Tunnel extends Duplex {
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     clearTimeout(this.#idle)
     this.#close()
-    // Data that was held back for the reader is no longer needed.
+    // Discards the data that was held back for the reader.
     this.#stream?.resume()
     this.#failDial(error ?? new DialError('tunnel closed'), 'tunnelclosed')
     done(error)
@@ -250,8 +252,8 @@ export class Tunnel extends Duplex {
   }
 
   #send(frame: Buffer, type: 'DIAL_REQ' | 'DIAL_CLS' | 'CLOSE_REQ'): void {
-    // No packet can be sent while a write waits for the proxy. The end of the stream has the same
-    // effect.
+    // While a write waits for the proxy, no packet can be sent. The proxy then closes the tunnel
+    // when the stream ends.
     if (this.#stream === undefined || this.#stream.isClosed || this.#stream.leftBytes > 0) return
     this.#metrics.packet(type, 'from_client')
     this.#stream.write([frame], () => undefined)
@@ -285,7 +287,7 @@ export class Tunnel extends Duplex {
         this.#isRemoteClosed
       )
         return
-      // A copy, because the memory belongs to the connection.
+      // Copies the data, because the connection reuses its memory.
       if (data.length > 0 && !this.push(Buffer.from(data))) this.#stream?.pause()
     } else if (type === 'DIAL_RSP' && random === this.#random) {
       if (error !== '') return this.#failDial(new DialError(error), 'endpoint')
@@ -317,7 +319,8 @@ export class Tunnel extends Duplex {
     this.#release()
     this.#move(undefined)
     if (this.destroyed) return
-    // Fails like a connection that is reset, because some of the sent data may not have arrived.
+    // Fails like a connection that the peer has reset, because some of the sent data might not have
+    // arrived.
     this.destroy(
       Object.assign(new Error('socket hang up', { cause: this.#failure }), { code: 'ECONNRESET' }),
     )
@@ -343,7 +346,7 @@ export class Tunnel extends Duplex {
     return !this.#isRemoteClosed && this.#status === 'ok'
   }
 
-  /** Informs the proxy that we are done. */
+  /** Sends CLOSE_REQ, so that the proxy closes the tunnel. */
   #close(): void {
     if (this.#connectId === undefined || !this.#isOpen) return
     this.#send(closeRequest(this.#connectId), 'CLOSE_REQ')
@@ -351,8 +354,8 @@ export class Tunnel extends Duplex {
   }
 
   /**
-   * Ends our side. The proxy should then end the stream, and we the connection. If the proxy does
-   * not, the connection is cut off.
+   * Starts to close the tunnel. The proxy should end the stream, after which this side closes the
+   * connection. If the proxy does not do so in time, the connection is destroyed.
    */
   #release(): void {
     if (this.#status === 'closing' || this.#status === undefined) return

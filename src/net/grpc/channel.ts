@@ -1,7 +1,8 @@
 /**
- * A gRPC client: makes a call by method name, with an endpoint, a token, a deadline, and retries
- * where they are safe. Reads are retried whenever the endpoint could not serve them. Writes are
- * retried only if the failure is not ambiguous (errors.ts), so that nothing is written twice.
+ * A gRPC client. It makes calls by method name, chooses an endpoint, adds a token and a deadline,
+ * and retries where this is safe. Reads are retried whenever the endpoint could not serve them.
+ * Writes are retried only if they were certainly not applied (errors.ts), so that nothing is
+ * written twice.
  *
  * channel.ts      this file: calls and streams by method name
  * endpoints.ts    which endpoint is used, and when to switch to another
@@ -10,7 +11,7 @@
  * duplex.ts       a bidirectional stream; stream-handle.ts buffers it until it is connected
  * codec/          protobuf and gRPC frames
  * status.ts       how a response reports a failure
- * errors.ts       GrpcError, and which failures leave the outcome of a write open
+ * errors.ts       GrpcError, and which failures leave the outcome of a write unknown
  */
 import type { Clock } from '../../lib/time/clock.ts'
 import type { WireReader } from './codec/reader.ts'
@@ -24,17 +25,17 @@ import { unixScheme } from './unix-socket.ts'
 import { acquire, cancelled, pause, within } from './within.ts'
 
 export type Method<T> = {
-  /** Service and method, such as '/etcdserverpb.KV/Range'. */
+  /** Path of the service and method, such as '/etcdserverpb.KV/Range'. */
   readonly path: string
   readonly read: (reader: WireReader) => T
-  /** Whether the method changes nothing, so that a call may be sent twice. */
+  /** Whether the method only reads, so that a call can be repeated. */
   readonly isRead: boolean
   /**
-   * Whether a member without a leader fails the call immediately. The call is then retried on
+   * Whether a member that knows no leader fails the call immediately. The call is then retried on
    * another member.
    */
   readonly requireLeader: boolean
-  /** Whether the call carries no token, such as the call that fetches the token. */
+  /** Whether calls are sent without a token. An example is the call that fetches the token. */
   readonly isTokenless?: boolean
 }
 
@@ -52,7 +53,7 @@ export type TokenSource = {
   /** Whether a token must be fetched before the next call. */
   readonly isNeeded: () => boolean
   readonly renew: () => Promise<void>
-  /** Discards the token, so that a new one is needed. */
+  /** Discards the token, so that a new one is fetched before the next call. */
   readonly drop: () => void
   readonly isRefusal: (message: string) => boolean
 }
@@ -77,8 +78,8 @@ export type ChannelOptions = {
 }
 
 /**
- * How many times a call tries all endpoints before it fails. The pauses between the rounds are 50,
- * 100 and 200 ms.
+ * Maximum number of rounds in which a call tries all endpoints. The pauses between the rounds are
+ * 50, 100 and 200 ms.
  */
 const ROUNDS_MAX = 4
 const ROUND_PAUSE_FIRST_MS = 50
@@ -105,7 +106,8 @@ export class Channel {
   readonly #endpoints: Endpoints
   readonly #clock: Clock
   readonly #timeoutMs: number
-  // The headers of each method's last call, which are nearly always those of its next call.
+  // The headers of the last call of each method. The next call of the method usually has the same
+  // ones.
   readonly #headers = new Map<object, CachedHeaders>()
   readonly #connectionCheck: ConnectionCheck | undefined
   #tokens: TokenSource | undefined
@@ -119,8 +121,8 @@ export class Channel {
   }
 
   /**
-   * Called with the reason for which etcd ended a watch. If etcd refused the token, the next stream
-   * gets a new one.
+   * Called with the reason that etcd gave for canceling a watch. If etcd refused the token, the
+   * next stream uses a new one.
    */
   recordReason(reason: string): void {
     if (this.#tokens?.isRefusal(reason) === true) this.#tokens.drop()
@@ -156,8 +158,9 @@ export class Channel {
   }
 
   /**
-   * Opens a stream. Messages sent before it is connected wait; a failure to connect is reported to
-   * `onEnd`. Streams are not reopened here, because only the caller knows where to continue.
+   * Opens a stream. Messages sent before the stream is connected are queued. A failure to connect
+   * is reported to `onEnd`. Streams are not reopened here, because only the caller knows where to
+   * continue.
    */
   stream(options: StreamOptions): StreamHandle {
     return new StreamHandle(options, () => this.#openStream(options))
@@ -181,7 +184,7 @@ export class Channel {
           onEnd: options.onEnd,
         })
       } catch (error) {
-        // Nothing has been sent, so each endpoint may be tried once.
+        // Nothing has been sent yet, so each endpoint can be tried once.
         if (
           !(error instanceof GrpcError && error.isUnavailable) ||
           attempt >= this.#endpoints.count
@@ -192,7 +195,7 @@ export class Channel {
   }
 
   /**
-   * Checks a connection of which the caller has acquired a stream. Releases the stream if the
+   * Checks a connection on which the caller has acquired a stream. Releases the stream if the
    * connection cannot be used.
    */
   async #check(connection: GrpcConnection): Promise<void> {

@@ -6,12 +6,12 @@ import { silent } from '../../lib/telemetry/log.ts'
 import { Endpoints } from './endpoints.ts'
 
 /**
- * A multicast address. TCP cannot connect to it, so the kernel refuses it before anything else
- * runs.
+ * A multicast address. TCP cannot connect to such an address, so the kernel refuses the connection
+ * immediately.
  */
 const REFUSED_AT_ONCE = 'http://224.0.0.1:2379'
 
-test('a connection that fails immediately does not end the process', async (context) => {
+test('a connection that fails immediately does not crash the process', async (context) => {
   const uncaught: unknown[] = []
   const note = (error: unknown): void => void uncaught.push(error)
   process.on('uncaughtException', note)
@@ -28,7 +28,7 @@ test('a connection that fails immediately does not end the process', async (cont
   endpoints.close()
 })
 
-test('a tunnel that breaks immediately does not end the process', async (context) => {
+test('a tunnel that breaks immediately does not crash the process', async (context) => {
   const uncaught: unknown[] = []
   const note = (error: unknown): void => void uncaught.push(error)
   process.on('uncaughtException', note)
@@ -54,7 +54,7 @@ const failureOf = (endpoints: Endpoints): Promise<unknown> =>
 
 async function brokenTunnel(): Promise<PassThrough> {
   const tunnel = new PassThrough()
-  // The dialers' sockets also have a listener, so that an error alone does not end the process.
+  // The sockets of real dialers also have such a listener. An error alone does not end the process.
   tunnel.on('error', () => undefined)
   process.nextTick(() => tunnel.destroy(new Error('broken')))
   return tunnel

@@ -24,67 +24,72 @@ import { socketPath, unixScheme } from './unix-socket.ts'
 import { loadTls, type TlsMaterial, type TlsOptions } from './tls.ts'
 
 /**
- * Receive window of a stream. With the default of 64 KB a client falls behind a live watch: it
- * received 8,000 of 20,000 events per second.
+ * Receive window of a stream. The default of 64 KB is too small: a client with a busy watch falls
+ * behind.
  */
 const STREAM_WINDOW_BYTES = 4 * 1024 * 1024
 /**
- * Several times the window of a stream, so that a list does not delay the watches on its
- * connection.
+ * Receive window of a connection. It is several times the window of a stream, so that a list does
+ * not delay the watches on the same connection.
  */
 const SESSION_WINDOW_BYTES = 16 * 1024 * 1024
-/** Far more than needed: etcd's responses have a handful of short headers. */
+/** Limits for the headers of a response. etcd's responses have only a few short headers. */
 const HEADER_LIMITS = { headerBytesMax: 1024 * 1024, headersMax: 1000 }
 /** Time limit for opening a session, from the first SYN to the peer's SETTINGS. */
 const OPEN_TIMEOUT_MS = 3000
 /** Time limit for a proxy to connect to the endpoint, as in kube-apiserver. */
 const DIAL_TIMEOUT_MS = 20_000
-/** Interval between checks for silence. */
+/** Interval between checks for a silent peer. */
 const TICK_MS = 500
-/** After this much silence while a response is awaited, a PING is sent. */
+/** If the peer has been silent for this long while a response is awaited, a PING is sent. */
 const QUIET_MS = 2000
-/** After this much silence, a call that times out makes the endpoint suspect. */
+/**
+ * If the peer has been silent for this long when a call times out, other endpoints are preferred.
+ */
 const SUSPECT_QUIET_MS = 1000
 /**
  * etcd closes connections that ping more often than every 5 s (its flag --grpc-keepalive-min-time)
  * or without an open stream. This client does neither.
  */
 const PING_INTERVAL_MS = 5500
-/** A peer that does not answer a PING within this time is gone or stopped. */
+/** A peer that does not acknowledge a PING within this time is considered dead. */
 const PING_TIMEOUT_MS = 3000
 /**
- * Maximum number of calls that wait for a free stream. More means that the server is far behind, so
- * further calls fail immediately.
+ * Maximum number of calls that wait for a free stream. If this many calls wait, the server is
+ * overloaded, so further calls fail immediately.
  */
 const WAITING_MAX = 10_000
 
 export type ConnectionOptions = {
   readonly endpoint: string
   readonly tls: TlsOptions | undefined
-  /** Opens the transport to the endpoint. If undefined, the endpoint is connected to directly. */
+  /** Opens the transport to the endpoint. If undefined, the connection is direct. */
   readonly dial?: Dial | undefined
   readonly log: Log
   /** Creates the error of a failed call. By default only the status code decides. */
   readonly statusError?: StatusError | undefined
   /**
-   * The ID of the first stream, for tests. A connection is replaced after its last stream ID, which
-   * takes a billion calls.
+   * The ID of the first stream, for tests. A connection runs out of stream IDs after about a
+   * billion calls, and is then replaced.
    */
   readonly firstStreamId?: number | undefined
   /**
-   * Called when the peer ends an open connection or stops responding, so that other endpoints are
+   * Called when the peer closes an open connection or stops responding, so that other endpoints are
    * preferred.
    */
   readonly onTrouble: () => void
-  /** Called once when the connection is closed, whatever the reason. */
+  /** Called once when the connection is closed, for whatever reason. */
   readonly onClosed: () => void
 }
 
 export class GrpcConnection {
   readonly endpoint: string
-  /** Resolves when the connection is open. Rejects with a GrpcError that is not ambiguous. */
+  /**
+   * Resolves when the connection is open. Rejects with a GrpcError that says that no request was
+   * sent.
+   */
   readonly opened: Promise<void>
-  /** Set when anything is received on a stream, which proves that the peer is alive. */
+  /** Set when data is received on any stream, which proves that the peer is alive. */
   heard = false
 
   readonly #log: Log
@@ -114,7 +119,7 @@ export class GrpcConnection {
     this.#onTrouble = options.onTrouble
     this.#onClosed = options.onClosed
     this.opened = this.#open(options)
-    // Callers that await `opened` get the failure. Without such a caller, the rejection must not
+    // Callers that await `opened` get the error. If no caller awaits it, the rejection must not
     // count as unhandled.
     this.opened.catch(() => undefined)
   }
@@ -138,8 +143,8 @@ export class GrpcConnection {
   }
 
   /**
-   * Waits for a free stream, which is acquired when `onFree` is called. Returns a function that
-   * leaves the queue.
+   * Waits for a free stream, and acquires it before calling `onFree`. Returns a function that stops
+   * waiting.
    */
   waitForStream(onFree: () => void): () => void {
     if (this.#waiting.length >= WAITING_MAX) {
@@ -168,7 +173,7 @@ export class GrpcConnection {
     }
   }
 
-  /** Opens a stream. If this throws, nothing was sent. */
+  /** Opens a stream. If this function throws, nothing was sent. */
   request(headers: readonly string[], listener: AnswerListener): ClientStream {
     const session = this.#session
     if (this.#state !== 'open' || session === undefined || session.isSpent) {
@@ -177,28 +182,28 @@ export class GrpcConnection {
       throw this.#lost(false)
     }
     const stream = session.request(headers, listener)
-    // That was the last stream ID (RFC 9113, 5.1.1), so the next call needs another connection.
+    // The last stream ID is used up (RFC 9113, 5.1.1), so the next call needs another connection.
     if (session.isSpent) this.drain()
     return stream
   }
 
-  /** Returns the failure in the trailers of a response, if any. */
+  /** Returns the error in the trailers of a response, if there is one. */
   statusFailure(fields: readonly HeaderField[]): GrpcError | undefined {
     return statusFailure(fields, this.endpoint, this.#statusError)
   }
 
   /**
-   * Returns the error of a stream that ended without a response. It is ambiguous unless the peer
-   * said that it did not process the stream.
+   * Returns the error for a stream that ended without a response. The outcome of the call is
+   * unknown unless the peer reported that it did not process the stream.
    */
   streamLost({ id }: ClientStream, refused: boolean): GrpcError {
     return this.#lost(!refused && id <= this.#lastProcessedId)
   }
 
   /**
-   * Registers a listener of a long-lived stream, which is called when the server sends GOAWAY.
-   * Unary calls run to their end. A stream that never ends would delay the member's shutdown and
-   * then be cut off by it.
+   * Registers a listener for a long-lived stream. The listener is called when the server sends
+   * GOAWAY, and should end the stream. Otherwise the stream would delay the server's shutdown until
+   * the server resets it. Unary calls run to completion.
    */
   onLeave(listener: (error: GrpcError) => void): () => void {
     this.#leaveListeners.add(listener)
@@ -206,14 +211,14 @@ export class GrpcConnection {
   }
 
   /**
-   * Called when a call times out. If the connection is silent, the peer may be stopped, so there is
-   * no need to wait for the PING.
+   * Called when a call times out. If the connection is also silent, the peer may be stopped, so
+   * other endpoints are preferred without waiting for a PING.
    */
   suspect(): void {
     if (this.#quietMs >= SUSPECT_QUIET_MS) this.#onTrouble()
   }
 
-  /** Accepts no new calls, and closes the connection when the running calls have ended. */
+  /** Stops accepting calls, and closes the connection when the running calls have ended. */
   drain(): void {
     if (this.#state !== 'open') return
     this.#state = 'draining'
@@ -232,8 +237,9 @@ export class GrpcConnection {
       const material = this.endpoint.startsWith('https:') ? await loadTls(tls ?? {}) : {}
       if (this.#state === 'closed') throw this.#lost(false)
       if (dial === undefined || this.endpoint.startsWith(unixScheme)) {
-        // Listen to the socket in the tick that creates it: a socket that fails immediately emits
-        // its error before a promise continues, and an error without a listener ends the process.
+        // Add the listener in the tick that creates the socket. A socket that fails immediately
+        // emits `error` before a promise continues, and an `error` event without a listener ends
+        // the process.
         await this.#openSession(openSocket(this.endpoint, material), firstStreamId)
       } else {
         const socket = await dialSocket(this.endpoint, material, dial)
@@ -297,8 +303,8 @@ export class GrpcConnection {
         this.heard = true
       },
       onGoaway: (code, lastStreamId) => {
-        // RFC 9113, 6.8: streams above the last ID were not processed. A second GOAWAY may lower
-        // the ID.
+        // RFC 9113, 6.8: the peer has not processed streams above this ID. A second GOAWAY can
+        // lower the ID.
         this.#lastProcessedId = Math.min(this.#lastProcessedId, lastStreamId)
         this.#log('info', 'the server sent GOAWAY, new calls use another connection', {
           endpoint: this.endpoint,
@@ -349,7 +355,7 @@ export class GrpcConnection {
     clearTimeout(this.#openTimer)
     clearInterval(this.#ticker)
     this.#onClosed()
-    // The waiting calls find the connection closed and use another endpoint.
+    // The waiting calls then notice that the connection is closed, and use another endpoint.
     for (const onFree of this.#waiting.splice(0)) {
       this.#streams++
       onFree()
@@ -407,8 +413,8 @@ const tlsOptions = (host: string, port: number, material: TlsMaterial): TlsConne
 })
 
 /**
- * Returns the reason for a failure. If several addresses of the host failed, the AggregateError
- * lists the reasons.
+ * Returns the message of an error. If several addresses of the host failed, the AggregateError
+ * lists their errors.
  */
 function reasonOf(error: Error): string {
   if (error instanceof AggregateError && error.message === '')

@@ -12,18 +12,18 @@ import { hasStatus, isHttpOk, notGrpc, unreadable } from './status.ts'
 
 export type DuplexOptions = {
   readonly headers: readonly string[]
-  /** May throw. The call then ends with an error whose cause is the thrown one. */
+  /** May throw. The call then ends with an error whose cause is the thrown error. */
   readonly onMessage: (message: Buffer) => void
   /**
-   * Called without an error if the server ended the call with status OK, or if the caller closed
-   * it.
+   * Called when the call has ended. The error is undefined if the server ended the call with status
+   * OK, or if the caller closed the call.
    */
   readonly onEnd: (error: GrpcError | undefined) => void
 }
 
 /**
- * Maximum number of bytes that wait for the stream. If there are more, the peer is evidently not
- * reading, and the call fails.
+ * Maximum number of unsent bytes. If there are more, the peer is evidently not reading, and the
+ * call fails.
  */
 const UNSENT_BYTES_MAX = 16 * 1024 * 1024
 
@@ -33,20 +33,21 @@ export class Duplex implements AnswerListener {
   readonly #stream: ClientStream
   readonly #frames: MessageFrames
   readonly #stopListening: () => void
-  /** Frames that wait until the stream has taken the previous ones. */
+  /** Frames that wait until the stream has accepted the previous ones. */
   #unsent: Buffer[] = []
   #unsentBytes = 0
   #isFinishing = false
   #isEnded = false
 
   /**
-   * The caller must have acquired a stream of the connection, which is released when the call's
-   * stream has ended. Throws as `GrpcConnection.request` does.
+   * The caller must have acquired a stream on the connection. The stream is released when the call
+   * has ended. Throws if `GrpcConnection.request` throws.
    */
   constructor(connection: GrpcConnection, options: DuplexOptions) {
     this.#connection = connection
     this.#options = options
-    // One chunk can contain several messages, and the first may make the caller close the call.
+    // One chunk can contain several messages, and the caller may close the call while it handles
+    // the first one.
     this.#frames = new MessageFrames((message) => {
       if (!this.#isEnded) options.onMessage(message)
     })
@@ -70,7 +71,7 @@ export class Duplex implements AnswerListener {
     } else this.#sendOn()
   }
 
-  /** Ends the request after the frames that still wait. Responses may still arrive. */
+  /** Ends the request after all queued frames. Responses can still arrive. */
   finish(): void {
     this.#isFinishing = true
     this.#sendOn()

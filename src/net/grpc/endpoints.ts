@@ -1,7 +1,8 @@
 /**
  * The endpoints of one server or cluster, with one connection to each endpoint in use. All calls go
  * to one healthy endpoint until it fails, and then to the next healthy one. A failed endpoint is
- * avoided for a while. If it is the only one, calls wait until it may be tried again.
+ * avoided for a while. If there is no other endpoint, calls wait until the failed one can be
+ * retried.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '../../lib/time/clock.ts'
@@ -13,13 +14,16 @@ import { unixScheme } from './unix-socket.ts'
 import type { TlsOptions } from './tls.ts'
 
 const BACKOFF_FIRST_MS = 50
-/** Kept short, because an endpoint that has recovered may go unnoticed for this long. */
+/**
+ * Maximum time for which a failed endpoint is avoided. It is short, because an endpoint that has
+ * recovered is not used until this time is over.
+ */
 const BACKOFF_MS_MAX = 1000
 
 export type EndpointsOptions = {
   readonly urls: readonly string[]
   readonly tls: TlsOptions | undefined
-  /** Opens the transport to an endpoint. If undefined, endpoints are connected to directly. */
+  /** Opens the transport to an endpoint. If undefined, connections are direct. */
   readonly dial?: Dial | undefined
   readonly clock: Clock
   readonly log: Log
@@ -73,7 +77,8 @@ export class Endpoints {
   }
 
   /**
-   * The open connection that calls use, if there is one. This is the fast path, without a promise.
+   * The open connection that calls use, if there is one. Calls read this property first, because it
+   * needs no promise.
    */
   current(): GrpcConnection | undefined {
     const { connection, avoidUntilMs } = this.#current
@@ -84,9 +89,9 @@ export class Endpoints {
   }
 
   /**
-   * Returns an open connection to the endpoint that looks best now. Avoids the endpoint `away` if
-   * another one has not failed recently. Fails with a GrpcError that is not ambiguous; the next
-   * attempt then uses another endpoint.
+   * Returns an open connection to the most suitable endpoint. Avoids the endpoint `away` if another
+   * endpoint has not failed recently. Rejects with a GrpcError that says that nothing was sent; the
+   * next attempt then uses another endpoint.
    */
   async connect(away?: string): Promise<GrpcConnection> {
     if (this.#isClosed) throw new GrpcError('Cancelled', 'the client is closed')
@@ -111,7 +116,9 @@ export class Endpoints {
     return connection
   }
 
-  /** Records that a call to the endpoint failed, so that others are preferred for a while. */
+  /**
+   * Records that a call to the endpoint failed, so that other endpoints are preferred for a while.
+   */
   reportFailure(url: string | undefined): void {
     const endpoint = this.#endpoints.find((one) => one.url === url)
     if (endpoint !== undefined && endpoint.avoidUntilMs <= this.#clock.monotonicMs())
@@ -119,8 +126,8 @@ export class Endpoints {
   }
 
   /**
-   * Makes new calls use new connections, which read the certificates again. Running calls finish on
-   * the old connections.
+   * Makes new calls use new connections, which read the certificate files again. Running calls
+   * finish on the old connections.
    */
   reload(): void {
     for (const endpoint of this.#endpoints) {
@@ -159,8 +166,8 @@ export class Endpoints {
   }
 
   /**
-   * Returns the first endpoint, starting with the current one, that need not be avoided. If there
-   * is none, returns the endpoint that may be retried soonest.
+   * Returns the first endpoint, starting with the current one, that is not being avoided. If there
+   * is none, returns the endpoint that can be retried soonest.
    */
   #best(away: string | undefined): Endpoint {
     const nowMs = this.#clock.monotonicMs()

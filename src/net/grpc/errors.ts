@@ -5,13 +5,13 @@
  * - there was no connection, or the call ended while it waited for a connection or a free stream;
  * - the peer refused the stream (RST_STREAM with REFUSED_STREAM), or sent GOAWAY with a last stream
  *   below ours (RFC 9113, 6.8: such streams were not processed);
- * - the server returned a definite status: any that is not listed below.
+ * - the server returned a definite status, which is any status that is not listed below.
  *
  * A failure is ambiguous if the write may have been applied:
  * - the request was sent on a live connection but no complete response arrived: the connection
  *   broke or was declared dead, the stream was reset, the response was unreadable, the deadline
  *   passed, or the caller cancelled;
- * - the server returned a status that leaves the outcome open: Unavailable, DeadlineExceeded,
+ * - the server returned a status that leaves the outcome unknown: Unavailable, DeadlineExceeded,
  *   Cancelled, Unknown, Internal, DataLoss, Aborted.
  *
  * A server whose messages say more than its statuses, such as etcd, has its own `StatusError`.
@@ -52,7 +52,10 @@ export class GrpcError extends Error {
   readonly code: GrpcCode
   /** Whether the request may have been applied although it failed. */
   readonly ambiguous: boolean
-  /** Whether the endpoint cannot serve calls at the moment, although another may. */
+  /**
+   * Whether the endpoint cannot serve calls at the moment, so that another endpoint should be
+   * tried.
+   */
   readonly isUnavailable: boolean
   /** Whether a message exceeded the size limit of this client. */
   readonly isTooLarge: boolean
@@ -70,10 +73,10 @@ export class GrpcError extends Error {
   }
 }
 
-/** Creates the error for a response with a status other than OK. */
+/** Creates the error for a response whose status is not OK. */
 export type StatusError = (code: GrpcCode, message: string, endpoint: string) => GrpcError
 
-/** The default `StatusError`, for which only the status code decides. */
+/** The default `StatusError`. It considers only the status code. */
 export const statusError: StatusError = (code, message, endpoint) =>
   new GrpcError(code, message, { ambiguous: ambiguousCodes.has(code), endpoint })
 
@@ -88,8 +91,8 @@ const ambiguousCodes: ReadonlySet<GrpcCode> = new Set([
 ])
 
 /**
- * Maps the HTTP status of a response that is not gRPC, for example from a proxy, to a gRPC code
- * (gRPC's document http-grpc-status-mapping.md).
+ * Maps the HTTP status of a response that is not gRPC to a gRPC code, as gRPC's document
+ * http-grpc-status-mapping.md specifies. Such a response can come from a proxy.
  */
 export function codeOfHttpStatus(status: number): GrpcCode {
   switch (status) {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createField } from '../http2/field.ts'
 import { statusFailure } from './status.ts'
 
-test('a status that gRPC does not define becomes Unknown', () => {
+test('a status code that gRPC does not define is mapped to Unknown', () => {
   for (const value of ['99', 'x']) {
     equal(statusFailure([createField('grpc-status', value)], 'http://a')?.code, 'Unknown')
   }

@@ -14,7 +14,8 @@ export const hasStatus = (fields: readonly HeaderField[]): boolean =>
   valueOf(fields, 'grpc-status') !== undefined
 
 /**
- * Returns the failure in the trailers, if any. A status that gRPC does not define becomes Unknown.
+ * Returns the error in the trailers, if there is one. A status code that gRPC does not define is
+ * mapped to Unknown.
  */
 export function statusFailure(
   fields: readonly HeaderField[],
@@ -31,8 +32,8 @@ export const isHttpOk = (fields: readonly HeaderField[]): boolean =>
   valueOf(fields, ':status') === '200'
 
 /**
- * Returns the error for a response that is not gRPC. A proxy sent it, and the server may have
- * received the request before that.
+ * Returns the error for a response that is not gRPC. A proxy sent the response, possibly after the
+ * server had received the request.
  */
 export function notGrpc(fields: readonly HeaderField[], endpoint: string): GrpcError {
   const status = Number(valueOf(fields, ':status'))
@@ -43,7 +44,8 @@ export function notGrpc(fields: readonly HeaderField[], endpoint: string): GrpcE
 }
 
 /**
- * Returns the error for a response that cannot be read. The request has most likely taken effect.
+ * Returns the error for a response that cannot be decoded. The request has most likely been
+ * applied.
  */
 export function unreadable(cause: unknown, endpoint: string): GrpcError {
   const code =
@@ -65,7 +67,7 @@ function valueOf(fields: readonly HeaderField[], name: string): string | undefin
   return undefined
 }
 
-/** Decodes a percent-encoded message. A message that cannot be decoded is kept as it is. */
+/** Decodes a percent-encoded message. A message that cannot be decoded is returned unchanged. */
 function decodeMessage(text = ''): string {
   try {
     return decodeURIComponent(text)

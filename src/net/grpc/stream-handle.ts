@@ -4,17 +4,17 @@ import { GrpcError } from './errors.ts'
 export type StreamOptions = {
   readonly path: string
   readonly requireLeader: boolean
-  /** Whether to prefer an endpoint other than that of the last stream. */
+  /** Whether to prefer an endpoint that the previous stream did not use. */
   readonly away?: boolean
-  /** Whether the connection must pass the channel's check first. */
+  /** Whether the channel must check the connection before the stream uses it. */
   readonly needsCheck?: boolean
   readonly onMessage: (message: Buffer) => void
   readonly onEnd: (error: GrpcError | undefined) => void
 }
 
 /**
- * Maximum number of messages that wait for the connection. Each belongs to a request of a caller,
- * so this many at once mean a bug.
+ * Maximum number of messages that wait for the connection. Each message belongs to a request of a
+ * caller, so a larger number indicates a bug.
  */
 const UNSENT_MAX = 10_000
 
@@ -40,13 +40,15 @@ export class StreamHandle {
     else if (!this.#isClosed) this.#unsent.push(frame)
   }
 
-  /** Sends nothing more. Responses may still arrive. */
+  /** Ends the request. Responses can still arrive. */
   finish(): void {
     this.#isFinished = true
     this.#duplex?.finish()
   }
 
-  /** Closes the stream. `onEnd` is called before this returns, unless it was called already. */
+  /**
+   * Closes the stream. `onEnd` is called before this method returns, unless it was called before.
+   */
   close(): void {
     if (this.#duplex !== undefined) this.#duplex.close()
     else this.#end(undefined)

@@ -1,5 +1,5 @@
 /**
- * The client's side of TLS. Files are read again for every new connection, so that a renewed
+ * TLS options of a client. Files are read again for every new connection, so that a renewed
  * certificate is used without a restart.
  */
 import { readFile } from 'node:fs/promises'
@@ -7,20 +7,23 @@ import type { SecureContext } from 'node:tls'
 import { systemContext } from '../../lib/x509/system-roots.ts'
 import { type ServerTrustAnchors, serverTrustAnchors } from '../../lib/x509/trust-anchors.ts'
 
-/** Strings are paths of files; Buffers are used as they are (PEM). */
+/** Strings are file paths; Buffers contain PEM. */
 export type TlsOptions = {
   /** CA certificates. If undefined, the system's root certificates are used. */
   readonly ca?: string | Buffer | undefined
   readonly cert?: string | Buffer | undefined
   readonly key?: string | Buffer | undefined
-  /** The name that the server's certificate must carry, if it differs from the endpoint's host. */
+  /**
+   * The name for which the server's certificate must be valid, if it differs from the endpoint's
+   * host.
+   */
   readonly serverName?: string | undefined
 }
 
 export type TlsMaterial = Partial<ServerTrustAnchors> & {
   readonly cert?: Buffer
   readonly key?: Buffer
-  /** Used instead of the certificate, the key and the trust anchors. */
+  /** If defined, replaces the certificate, the key and the CA certificates. */
   readonly secureContext?: SecureContext
   readonly servername?: string
 }

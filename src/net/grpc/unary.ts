@@ -1,6 +1,7 @@
 /**
- * A unary call on an open connection. This is the hot path: it sends one Buffer, reads one view,
- * uses listeners instead of iterators, and listens to an AbortSignal only if the caller passes one.
+ * A unary call on an open connection. This is a hot path: a call sends one Buffer, reads one view
+ * and uses listeners instead of iterators. It listens to an AbortSignal only if the caller passes
+ * one.
  */
 import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
 import type { HeaderField } from '../http2/field.ts'
@@ -21,8 +22,8 @@ export type UnaryOptions<T> = {
 }
 
 /**
- * Makes a unary call. The caller must have acquired a stream of the connection, which is released
- * when the call's stream has ended.
+ * Makes a unary call. The caller must have acquired a stream on the connection. The stream is
+ * released when the call has ended.
  */
 export function callUnary<T>(connection: GrpcConnection, options: UnaryOptions<T>): Promise<T> {
   if (options.signal?.aborted === true) {
@@ -66,7 +67,7 @@ class UnaryCall<T> implements AnswerListener {
 
   onHead(fields: readonly HeaderField[]): void {
     this.#connection.heard = true
-    // A trailers-only response carries its status in its first headers.
+    // A response without a message (trailers-only) has its status in the first headers.
     if (hasStatus(fields)) this.onTrailers(fields)
     else if (!isHttpOk(fields)) this.#abandon(notGrpc(fields, this.#connection.endpoint))
   }
@@ -130,7 +131,7 @@ class UnaryCall<T> implements AnswerListener {
     )
   }
 
-  /** Fails the call and cancels its stream. */
+  /** Fails the call and resets its stream. */
   #abandon(error: GrpcError): void {
     if (this.#isSettled) return
     this.#fail(error)

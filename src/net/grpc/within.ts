@@ -1,11 +1,11 @@
 /**
- * Functions that wait before a request is sent, bounded by the call's deadline and its signal.
- * Nothing has been sent by then, so a failure is not ambiguous.
+ * Functions that wait before a request is sent, until the call's deadline expires or its signal is
+ * aborted. If they fail, nothing has been sent.
  */
 import type { GrpcConnection } from './connection.ts'
 import { GrpcError } from './errors.ts'
 
-/** Waits for a free stream of the connection and acquires it. */
+/** Waits for a free stream on the connection and acquires it. */
 export async function acquire(
   connection: GrpcConnection,
   timeoutMs: number,
@@ -26,7 +26,7 @@ export async function acquire(
   }
 }
 
-/** Settles like the promise, or rejects when the time runs out or the caller cancels. */
+/** Settles like the promise. Rejects if the time runs out first or if the caller cancels. */
 export function within<T>(
   promise: Promise<T>,
   timeoutMs: number,

@@ -1,11 +1,11 @@
-/** Reads the body of a request, within its limits of size and time. */
+/** Reads the body of a request. Limits its size and the time for which it may take to arrive. */
 import { badRequest, bodyTooLarge, noMemory } from '../../api/errors.ts'
 import type { BodyListener } from '../http2/server-stream.ts'
 import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
 import type { Limits } from './limits.ts'
 
 export interface BodySource {
-  /** Whether there is something to read, or more may arrive. */
+  /** Whether there is data to read, or more data can arrive. */
   readonly hasBody: boolean
   readonly read: (listener: BodyListener) => void
   /** Discards the rest of the body. */
@@ -14,12 +14,16 @@ export interface BodySource {
 
 export type BodyLimits = Pick<Limits, 'bodyBytesMax' | 'bodyMsMax'> & {
   /**
-   * Called before bytes are kept. Returns false if there is no room. If undefined, there always is.
+   * Called before bytes are stored. Returns false if the memory budget has no room for them. If
+   * undefined, there is always room.
    */
   readonly hasRoom?: ((bytes: number) => boolean) | undefined
 }
 
-/** Reads a whole body. Rejects with an ApiError, and then does not read the rest of the body. */
+/**
+ * Reads the whole body. If it rejects, it does so with an ApiError and leaves the rest of the body
+ * unread.
+ */
 export function readBody(
   source: BodySource,
   { bodyBytesMax, bodyMsMax, hasRoom }: BodyLimits,
@@ -50,7 +54,7 @@ export function readBody(
       },
       onClose: () => fail(badRequest('the connection ended before the body did')),
     })
-    // Most bodies have arrived by now and need no timer.
+    // Most bodies have already arrived and need no timer.
     if (!isOver)
       timer = setTimeout(() => fail(badRequest('the body did not arrive in time')), bodyMsMax)
   })

@@ -1,6 +1,6 @@
 /**
- * The serving certificate in --cert-dir. It is read if it exists; otherwise it is created, with its
- * own CA. File names are kube-apiserver's.
+ * The serving certificate in --cert-dir. If the files exist, they are read. Otherwise a certificate
+ * and its CA are created. The file names are those of kube-apiserver.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,8 +16,8 @@ const ownNames = [
 ] as const
 
 /**
- * Returns the serving certificate and its files. If the folder cannot be used, the error says what
- * to do about it.
+ * Returns the serving certificate and the paths of its files. If the folder cannot be used, the
+ * error message says how to fix this.
  */
 export function loadOrCreateCertificate(
   folder: string,
@@ -54,7 +54,7 @@ export function loadOrCreateCertificate(
 /**
  * Creates a certificate and the CA that issues it, so that clients can use the file as a CA file.
  * The certificate is not its own CA, because clients that follow RFC 5280 strictly (rustls) refuse
- * a CA as a server certificate. The CA's key is not kept.
+ * a CA as a server certificate. The CA's key is discarded.
  */
 function createChain(hosts: readonly string[], nowMs: number): Certificate {
   const authority = createAuthority(`keelson-ca@${Math.floor(nowMs / 1000)}`, nowMs)

@@ -1,5 +1,5 @@
 /**
- * The state that the requests of one connection share: the peer, and how much of its limits the
+ * State shared by all requests of one connection: the peer, and how much of its limits the
  * connection has used.
  */
 import type { TLSSocket } from 'node:tls'
@@ -22,16 +22,16 @@ export class Connection {
   /** Whether the connection closes when its current requests are complete. */
   isEnding = false
   /**
-   * Time since which the client has read none of the data that waits for it, as of the listener's
-   * last check.
+   * Start of the current period in which the client has not read any of the data that waits for it,
+   * as of the listener's last check.
    */
   stalledSinceMs = 0
   writesSeen = -1
-  /** Absent for HTTP/1.1. */
+  /** Undefined for HTTP/1.1. */
   http2: ServerConnection | undefined
-  /** Whether the response to the last HTTP/1.1 request is sent only in part. */
+  /** Whether the response to the last HTTP/1.1 request has been sent only in part. */
   hasBegunAnswer: (() => boolean) | undefined
-  /** Absent for HTTP/2. */
+  /** Undefined for HTTP/2. */
   heads: Http1Heads | undefined
   pipeline: Http1Pipeline | undefined
   readonly #resets: TokenBucket
@@ -52,15 +52,15 @@ export class Connection {
     return this.#isOutdated
   }
 
-  /** Accepts no further requests. Current requests are still served. */
+  /** Accepts no further requests. Requests in progress are still served. */
   close(): void {
     this.isEnding = true
     this.http2?.close()
   }
 
   /**
-   * Marks the peer's certificate as verified by outdated CAs. Current requests that are not
-   * authenticated yet must not be authenticated with it.
+   * Marks the peer's certificate as verified with outdated CAs. Requests in progress that are not
+   * authenticated yet must not be authenticated with the certificate.
    */
   outdate(): void {
     this.#isOutdated = true
@@ -68,24 +68,21 @@ export class Connection {
     if (this.#certificate) this.#certificate = { ...this.#certificate, isOutdated: true }
   }
 
-  /**
-   * Returns the peer's certificate. It is read once, because it stays the same until the client CAs
-   * change.
-   */
+  /** Returns the peer's certificate. The certificate is cached until the client CAs change. */
   readonly peerCertificate = (): PeerCertificate | undefined => {
     if (this.#certificate === undefined) this.#certificate = shownBy(this.socket)
     return this.#certificate ?? undefined
   }
 
   /**
-   * Counts a reset. Returns false if the client has reset more streams than a client in good faith
-   * would.
+   * Counts a stream that the client has reset. Returns false if the client resets streams faster
+   * than a well-behaved client would.
    */
   readonly mayReset = (): boolean => this.#resets.take(performance.now())
 
   /**
-   * Counts a PING, SETTINGS or empty frame. Returns false if the client sends more of them than a
-   * client in good faith would.
+   * Counts a PING, SETTINGS or empty frame. Returns false if the client sends these frames faster
+   * than a well-behaved client would.
    */
   readonly mayControl = (): boolean => this.#controls.take(performance.now())
 }
@@ -94,6 +91,6 @@ function shownBy(socket: TLSSocket): PeerCertificate | null {
   const certificate = socket.getPeerX509Certificate()
   if (certificate === undefined) return null
   if (socket.authorized) return { certificate, isVerified: true }
-  // Node's type is Error, but the value is OpenSSL's code.
+  // The type that Node declares is Error, but the value is OpenSSL's error code.
   return { certificate, isVerified: false, fault: String(socket.authorizationError) }
 }

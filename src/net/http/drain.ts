@@ -3,11 +3,16 @@
  * next server simultaneously.
  */
 
-/** Minimum rate, as in kube-apiserver, so that a few responses do not take the whole time. */
+/**
+ * Minimum rate, as in kube-apiserver, so that a small number of responses does not take the whole
+ * grace period.
+ */
 const PER_SECOND_MIN = 200
 const TICK_MS = 10
 
-/** Ends all responses, and resolves after `graceMs` at the latest. With 0, all end immediately. */
+/**
+ * Ends all responses within `graceMs`, and then resolves. With 0, all responses end immediately.
+ */
 export async function drain(
   answers: Iterable<{ readonly close: () => void }>,
   graceMs: number,

@@ -1,7 +1,7 @@
 /**
- * One request and its response on a socket, the same for HTTP/1.1 and HTTP/2. Its life: begun, body
- * read on demand, response written, closed. Parts that few requests need (the query, a signal, the
- * certificate) are created on demand.
+ * One request and its response on a socket. HTTP/1.1 and HTTP/2 share this class. The order of
+ * events is: request received, body read on demand, response written, exchange closed. Values that
+ * few requests need (the query, a signal, the certificate) are created on demand.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { bodyTooLarge, noMemory } from '../../api/errors.ts'
@@ -26,13 +26,13 @@ export type Head = {
 const noHeaders: IncomingHttpHeaders = Object.freeze({})
 
 /**
- * Memory that a write holds, as a multiple of its body. The body becomes an object, often two of
- * them, which are validated, printed and compared.
+ * Estimated memory use of a write, as a multiple of its body. The body is decoded to one or two
+ * objects, which are validated, encoded and compared.
  */
 const BODY_HELD_TIMES = 10
 /**
- * Requests that hold up to this much may use the reserve of the budget. The amount is that of a 64
- * KB body.
+ * Requests that use at most this amount of memory can use the reserve of the budget. It is the
+ * amount for a body of 64 KB.
  */
 const SMALL_HELD_BYTES = 64 * 1024 * BODY_HELD_TIMES
 
@@ -45,17 +45,17 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   readonly peerCertificate: () => PeerCertificate | undefined
   takesCbor = false
   isIdentityHeader: IsIdentityHeader | undefined
-  /** Whether the target could be parsed. */
+  /** Whether the request target could be parsed. */
   isReadable = true
-  /** Its index in the IndexedSet of open exchanges. */
+  /** Index of this exchange in the IndexedSet of open exchanges. */
   index = -1
-  /** Whether the request is unauthenticated, as far as is known. */
+  /** Whether the request is unauthenticated, as far as the server knows yet. */
   isUnauthenticated = false
-  /** The in-flight slot of a long response, kept until the client has received it. */
+  /** The in-flight slot of a long response. It is held until the client has received it all. */
   inFlightPlace: InFlightSlot | undefined
   /**
-   * Time since which the client has read next to nothing, as of the listener's last check, and its
-   * progress at that time.
+   * Start of the current period in which the client has read almost nothing, as of the listener's
+   * last check, and the client's progress at that time.
    */
   stalledSinceMs = 0
   progressSeen = -Infinity
@@ -73,7 +73,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   #holder = unknownHolder
   #heldBytes = 0
   #isBeingHandled = false
-  /** The part of `#heldBytes` that belongs to a body which is not being read yet. */
+  /** The part of `#heldBytes` that was reserved for a body whose reading has not started. */
   #unreadBytes = 0
   #hasDroppedBody = false
 
@@ -89,18 +89,18 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   abstract readonly isGone: boolean
-  /** Whether the whole response has been handed over, though it may not be sent yet. */
+  /** Whether the handler has written the whole response. Parts of it may still be unsent. */
   abstract readonly isAnswered: boolean
   /** Whether bytes of the response wait for the client to read them. */
   abstract readonly isWriting: boolean
   /** Number of bytes that the client has read. */
   abstract readonly progress: number
   /**
-   * Bytes of a short response that do not fit into the client's window. HTTP/1.1 has one response
-   * at a time, which counts as a part of its connection.
+   * Unsent bytes of a short response that exceed the client's window. 0 for HTTP/1.1, which has one
+   * response at a time and counts these bytes for the connection.
    */
   abstract readonly leftBytes: number
-  /** Size of the request's head if it is large and not counted elsewhere. */
+  /** Size of the request headers if they are large and not counted elsewhere. */
   abstract readonly largeHeadBytes: number
   protected abstract readonly bodySource: BodySource
   abstract writeHead(status: number, headers: Headers, body: BodyForm): void
@@ -108,7 +108,10 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   abstract write(parts: readonly Buffer[], onTaken: () => void): boolean
   abstract end(parts?: readonly Buffer[]): void
   abstract endWith(trailers: Headers): void
-  /** Ends the exchange without a complete response: resets the stream, or closes the connection. */
+  /**
+   * Ends the exchange without a complete response by resetting the stream or closing the
+   * connection.
+   */
   abstract abort(isFault?: boolean): void
 
   get takesBody(): boolean {
@@ -143,8 +146,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   /**
-   * Whether the client accepts gzip. As in kube-apiserver, this requires an element that is exactly
-   * `gzip`, without a quality.
+   * Whether the client accepts gzip. As in kube-apiserver, an element of the header must be exactly
+   * `gzip`, without a quality value.
    */
   takesGzip(): boolean {
     const accepted = this.headers['accept-encoding']
@@ -161,20 +164,23 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     else this.#onClose = close
   }
 
-  /** Called when the socket is closed, or when the server stops and the response is a stream. */
+  /**
+   * Called when the socket is closed. If the response is a stream, this is also called when the
+   * server stops.
+   */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#onClose?.()
-    // After a complete response nothing listens to the signal, and an abort is not cheap.
+    // After a complete response, no code listens to the signal, and aborting it is expensive.
     if (this.isAnswered) return
     this.#onGone?.()
     this.#controller?.abort()
   }
 
   /**
-   * Discards the head once the response begins, because nothing reads it after that. It may be
-   * large, and a client can keep a response waiting.
+   * Discards the request headers when the response begins, because they are not read after that.
+   * They can be large, and a client can delay the end of a response.
    */
   protected releaseHead(): void {
     if (this.takesBody) this.method = ''
@@ -198,8 +204,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   /**
-   * Reserves bytes of the shared budget until `release`. Returns false if there is no room, or if
-   * the exchange has ended, because then nothing would release the bytes.
+   * Reserves bytes of the shared budget until `release` is called. Returns false if there is no
+   * room. Also returns false if the exchange has ended, because the bytes would never be released.
    */
   hold(bytes: number): boolean {
     if (this.#budget === undefined) return true
@@ -211,9 +217,9 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   /**
-   * Like `hold`, for an object that the request processes as a whole. The object may exceed the
-   * share of its client if the client holds nothing else. It is charged with at most `requestMax`
-   * of the budget.
+   * Like `hold`, but for an object that the request processes as a whole. The object can exceed the
+   * share of its client if the client holds nothing else. At most `requestMax` of the budget is
+   * charged for it.
    */
   holdObject(bytes: number): boolean {
     if (this.#budget === undefined) return true
@@ -228,7 +234,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
 
   /**
    * Reserves memory for body bytes that arrive while the request waits for its turn or its seats.
-   * If there is no room, the body is dropped and this returns false.
+   * If there is no room, drops the body and returns false.
    */
   holdUnread(bytes: number): boolean {
     this.#hasDroppedBody = !this.hold(bytes)
@@ -244,8 +250,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   /**
-   * Reserves bytes even if there is no room, for memory that can no longer be refused, such as the
-   * response to a completed write.
+   * Reserves bytes even if there is no room. This is for memory that cannot be refused any more,
+   * such as the response to a completed write.
    */
   holdAnyway(bytes: number): void {
     this.#budget?.takeAnyway(bytes, this.#holder)
@@ -274,15 +280,18 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     this.#isBeingHandled = true
   }
 
-  /** Called when the handler is done. The body and its objects are garbage now. */
+  /**
+   * Called when the handler is done. The body and the objects decoded from it are no longer
+   * referenced.
+   */
   endHandling(): void {
     this.#isBeingHandled = false
     this.release()
   }
 
   /**
-   * Whether the request has a body, even if it was dropped. Code that forwards the request must not
-   * take it for a request without a body.
+   * Whether the request has a body, even if it was dropped. Without this, code that forwards the
+   * request would forward it without a body.
    */
   get hasBody(): boolean {
     return this.#hasDroppedBody || this.bodySource.hasBody
@@ -305,7 +314,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
 
   #read(): Promise<Buffer> {
     if (this.#hasDroppedBody) return Promise.reject(noMemory())
-    // From here on, the bytes count as the objects that they become.
+    // The bytes are about to be decoded, so charge for the resulting objects.
     this.#giveUnread()
     const { bodyBytesMax } = this.#limits
     const given = Number(this.headers['content-length'] ?? 0)
@@ -316,7 +325,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
       this.#budget.refused++
       return Promise.reject(noMemory())
     }
-    // Reserve bytes as they arrive, so that a large Content-Length alone reserves nothing.
+    // Reserve bytes as they arrive, so that a large Content-Length reserves nothing by itself.
     const hasRoom = (bytes: number): boolean => this.hold(bytes * BODY_HELD_TIMES)
     return readBody(this.bodySource, { ...this.#limits, hasRoom })
   }

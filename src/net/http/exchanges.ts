@@ -1,6 +1,6 @@
 /**
- * The current requests of all connections. Each request starts when the scheduler lets it, runs
- * through the handler, and its response is written back. Watches and other unbounded responses are
+ * The current requests of all connections. The scheduler decides when a request starts. The handler
+ * then processes it, and its response is written back. Watches and other unbounded responses are
  * tracked, because they must be ended when the server stops.
  */
 import { Duplex } from 'node:stream'
@@ -27,14 +27,14 @@ export type ExchangesOptions = {
   readonly isIdentityHeader: IsIdentityHeader
   readonly endsUnauthenticated: boolean
   /**
-   * Whether flow control in the handler decides which writes start. Here a write then weighs only
-   * as much as a read, which suffices to authenticate its sender.
+   * Whether flow control in the handler decides when writes start. The scheduler then counts a
+   * write like a read, because its first step only authenticates the sender.
    */
   readonly isWeighedLater: boolean
   /** Memory budget for all requests and responses together. */
   readonly budget: ByteBudget
   /**
-   * Whether to close the HTTP/2 connection of the next request, so that its client may connect to
+   * Whether to close the HTTP/2 connection of the next request, so that its client can connect to
    * another server.
    */
   readonly sendsAway: () => boolean
@@ -56,7 +56,7 @@ export class Exchanges {
   /** Exchanges with an unbounded response: watches in `#watching`, all others in `#streaming`. */
   readonly #watching = new Set<Exchange>()
   readonly #streaming = new Set<Exchange>()
-  /** Whether unbounded responses and tunnels may no longer begin. */
+  /** Whether new unbounded responses and tunnels are refused. */
   #isClosing = false
   #lookedMs = 0
   #onEnd: ((exchange: Exchange) => void) | undefined
@@ -129,8 +129,8 @@ export class Exchanges {
   }
 
   /**
-   * Ends the watches, spread over `watchGraceMs`, and resolves when all requests that are open now
-   * are complete. Requests that arrive later are served, but not waited for.
+   * Ends the watches, spread over `watchGraceMs`. Resolves when all requests that are open now are
+   * complete. Later requests are served, but the promise does not wait for them.
    */
   async drain(watchGraceMs: number): Promise<void> {
     const left = new Set(this.#open.members())
@@ -153,8 +153,8 @@ export class Exchanges {
 
   /**
    * Aborts responses that their clients do not read. Otherwise a client could keep a response in
-   * memory forever, by keeping its window closed before the last byte or by opening it one byte at
-   * a time.
+   * memory forever, for example by never opening its window for the last byte or by opening it one
+   * byte at a time.
    */
   endStalled(nowMs: number): void {
     const sinceMs = nowMs - this.#lookedMs
@@ -190,14 +190,15 @@ export class Exchanges {
       else response.place?.leave()
       if (this.#isClosing && !hasOwnEnd(response)) exchange.close()
       if ('tunnel' in response) return this.#handOver(exchange, response)
-      // Checked here, because writing the head of the response discards the head of the request.
+      // This must be read before the response headers are written, because writing them discards
+      // the request headers.
       const isRead = isGet(exchange.method)
       const responding = this.#responder.respond(exchange, response)
       if (responding !== undefined) await responding
       else if (exchange.leftBytes > 0 && exchange.holdsNothing) holdLeft(exchange, isRead)
     } catch (error) {
-      // The handler turns every failure into a response, so it is the response that could not be
-      // written. The client cannot be informed.
+      // The handler turns every failure into a response, so this error means that the response
+      // could not be written. The client cannot be informed.
       const level = error instanceof CutOffAnswer ? 'info' : 'error'
       this.#log(level, 'a response could not be written', { error: String(error) })
       exchange.endHandling()
@@ -206,7 +207,7 @@ export class Exchanges {
   }
 
   /**
-   * Closes the HTTP/2 connection of an unauthenticated request for further requests, as
+   * Makes the HTTP/2 connection of an unauthenticated request accept no further requests, as
    * kube-apiserver does (CVE-2023-44487).
    */
   #boundUnauthenticated(exchange: Exchange): void {
@@ -215,7 +216,7 @@ export class Exchanges {
   }
 
   /**
-   * Tracks the response of an exchange that is still open. `end` removes it again and releases its
+   * Tracks the response of an exchange that is still open. `end` stops tracking it and releases its
    * in-flight slot.
    */
   #keep(exchange: Exchange, response: ApiResponse): void {
@@ -231,7 +232,7 @@ export class Exchanges {
       return exchange.handOver(response)
     exchange.abort()
     // The tunnel gets a destroyed Duplex, so that it closes its other end. A socket that is already
-    // closed emits no further event.
+    // closed would not emit another event.
     response.tunnel(new Duplex().destroy())
   }
 }
@@ -240,8 +241,8 @@ const hasOwnEnd = (response: ApiResponse): boolean =>
   'body' in response || ('frames' in response && response.isFinite === true)
 
 /**
- * A client that reads a long response more slowly than this is slow. Producing and encrypting this
- * much is nearly free, and even a busy server sends each client more.
+ * A client that reads a long response more slowly than this counts as slow. Producing and
+ * encrypting this much data costs little, and even a busy server sends more to each client.
  */
 const SLOW_BYTES_PER_SECOND = 64 * 1024
 
@@ -254,30 +255,30 @@ function recordSlow(exchange: Exchange, sinceMs: number): void {
 }
 
 /**
- * Memory of an exchange besides its bytes: the exchange itself, its stream, and the objects that
- * they refer to.
+ * Memory of an exchange apart from its bytes: the exchange, its stream, and the objects that they
+ * reference.
  */
 const LEFT_BYTES = 4 * 1024
 /**
  * Memory of a list that is produced while it is sent: one chunk, and the bytes that the socket has
- * not taken.
+ * not accepted yet.
  */
 const LAZY_BYTES = 256 * 1024
 /**
- * Memory of a watch. It is a position in a ring that all watches share, and its frames are produced
- * only when they can be sent.
+ * Memory of a watch: a position in a ring that all watches share. Frames are produced only when
+ * they can be sent.
  */
 const WATCH_BYTES = 4 * 1024
 /**
- * Number of times that a watch is charged for its path, query and audit ID. It keeps the names in
- * its path in several forms, its audit ID, and the text for the audit log when it ends. A namespace
- * in the path can be a megabyte long.
+ * Factor for the memory that a watch uses for its path, query and audit ID. The watch stores the
+ * names in its path in several forms, its audit ID, and the text of its last audit event. A
+ * namespace in the path can be a megabyte long.
  */
 const GIVEN_HELD_TIMES = 8
 
 /**
- * Reserves memory for a response. Only a request that changed nothing can still be refused, because
- * the client of a write must learn that the write was done.
+ * Reserves memory for a response. Only the response to a read can be refused at this point, because
+ * the client of a write must learn that the write was applied.
  */
 function held(exchange: Exchange, response: ApiResponse): ApiResponse {
   const bytes = heldBytes(response, exchange)
@@ -289,8 +290,8 @@ function held(exchange: Exchange, response: ApiResponse): ApiResponse {
 const isGet = (method: string): boolean => method === 'GET' || method === 'HEAD'
 
 /**
- * Reserves memory for a short response that its client does not read. A client that keeps its
- * windows closed can have one such response for each stream of each of its connections.
+ * Reserves memory for a short response that its client does not read. A client that never opens its
+ * windows can cause one such response for each stream of each of its connections.
  */
 function holdLeft(exchange: Exchange, isRead: boolean): void {
   const bytes = exchange.leftBytes + LEFT_BYTES
@@ -310,11 +311,12 @@ function heldBytes(response: ApiResponse, { path, rawQuery, largeHeadBytes }: Ex
   let bytes = 0
   if (Buffer.isBuffer(body)) bytes = body.length
   else for (const part of body) bytes += part.length
-  // A short response is counted only if its client does not take it immediately (`holdLeft`).
+  // Memory for a short response is reserved only if the client does not read it immediately
+  // (`holdLeft`).
   return bytes <= SHORT_BODY_BYTES_MAX ? 0 : bytes
 }
 
-/** Returns the replacement for a response that cannot be held until its client has read it. */
+/** Returns the error that is sent instead of a response for which there is not enough memory. */
 function withoutRoom(response: ApiResponse): ApiResponse {
   if ('frames' in response) response.frames.close()
   else if ('stream' in response) void leave(response.stream)

@@ -1,7 +1,7 @@
 /**
- * Compressed responses. zlib compresses in Node's thread pool; this thread only hands over blocks.
- * Lists that many clients request simultaneously (after a restart, for example) are the same bytes.
- * They are compressed once for all, and cached until newer ones need the room.
+ * Compresses responses. zlib runs in Node's thread pool, so this thread only passes blocks to it.
+ * When many clients request the same list, for example after a restart, the list is compressed once
+ * for all of them. Compressed lists are cached until the memory is needed for newer ones.
  */
 import { constants, createGzip, type Gzip as GzipStream } from 'node:zlib'
 import type { Headers, LazyBody } from '../../api/request.ts'
@@ -10,38 +10,43 @@ import { type Outgoing, write } from './outgoing.ts'
 /** Bodies up to this size are sent uncompressed, as in kube-apiserver. */
 export const GZIP_BYTES_MIN = 128 * 1024
 /**
- * Amount that one step of the thread pool compresses. It is large enough that the cost of handing
- * it over does not matter.
+ * Number of bytes that the thread pool compresses in one step. With blocks of this size, the
+ * overhead of each step does not matter.
  */
 const INPUT_BYTES = 256 * 1024
 const OUTPUT_BYTES = 64 * 1024
 /**
- * Memory for compressing a response: zlib's own state, the block that it reads, and the bytes that
- * wait to be sent.
+ * Memory used to compress a response: zlib's internal state, the block that it reads, and the
+ * output that waits to be sent.
  */
 export const GZIP_HELD_BYTES = 1024 * 1024
-/** Longer bodies are not shared. Each is sent to its client while it is compressed. */
+/**
+ * Maximum length of a shared body. A longer body is compressed separately for each client, while it
+ * is sent.
+ */
 const SHARED_BODY_BYTES_MAX = 64 * 1024 * 1024
 /**
- * Limit of all shared bodies together, including their tags: those that are cached, those being
- * compressed, and those that clients have not taken yet. A body beyond the limit is sent to its
- * client while it is compressed.
+ * Limit for the total size of all shared bodies and their tags, whether they are cached, being
+ * compressed or being sent. A body above the limit is compressed while it is sent to its client.
  */
 const SHARED_BYTES_MAX = 32 * 1024 * 1024
 /**
- * Maximum length of a tag. A tag contains the query, which may be far longer than the list. Few
- * clients request such a list.
+ * Maximum length of a tag. A tag contains the query, which can be far longer than the list. Such
+ * long queries are rare.
  */
 const TAG_CHARACTERS_MAX = 4096
-/** Overhead of an entry besides its bytes and its tag. */
+/** Overhead of an entry in addition to its bytes and its tag. */
 const ENTRY_BYTES = 500
 
-/** A compressed body, or the part of it that is compressed so far. */
+/** A compressed body, or the part of it that has been compressed so far. */
 class SharedBody {
   readonly tag: string
   parts: Buffer[] = []
   bytes: number
-  /** Number of clients that receive it or wait for it. The first one compresses it. */
+  /**
+   * Number of clients that are receiving the body or waiting for it. The first client's request
+   * compresses it.
+   */
   clients = 1
   isWhole = false
   readonly #end = Promise.withResolvers<boolean>()
@@ -53,7 +58,7 @@ class SharedBody {
     this.#end.promise.catch(() => undefined)
   }
 
-  /** Resolves when the body is compressed, or with false if there is no room for it. */
+  /** Resolves with true when the body is compressed, or with false if there is no room for it. */
   get whole(): Promise<boolean> {
     return this.#end.promise
   }
@@ -99,7 +104,7 @@ export class Gzip {
     return this.#stream(outgoing, answer)
   }
 
-  /** Sends a body while it is compressed. */
+  /** Sends a body and compresses it at the same time. */
   async #stream(outgoing: Outgoing, answer: Answer): Promise<void> {
     begin(outgoing, answer)
     for await (const part of this.#compress(answer.chunks))
@@ -108,8 +113,8 @@ export class Gzip {
   }
 
   /**
-   * Compresses a body for all clients, and then sends it. If there is no room for more of it, the
-   * rest is sent while it is compressed.
+   * Compresses a body for all clients, and then sends it. If the memory limit is reached, the rest
+   * is compressed while it is sent.
    */
   async #share(outgoing: Outgoing, answer: Answer, tag: string): Promise<void> {
     const shared = new SharedBody(tag)
@@ -141,8 +146,8 @@ export class Gzip {
   }
 
   /**
-   * Adds a part, and drops other bodies that are not in use. Returns false if there is still no
-   * room.
+   * Adds a part. If the memory limit is exceeded, removes other bodies that are not in use. Returns
+   * false if there is still no room.
    */
   #add(shared: SharedBody, part: Buffer): boolean {
     shared.parts.push(part)
@@ -165,8 +170,8 @@ export class Gzip {
   async *#compress(chunks: LazyBody['chunks']): AsyncGenerator<Buffer, void, void> {
     const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: OUTPUT_BYTES })
     const feeding = feed(gzip, chunks)
-    // The reader of the stream also gets the failure. This handler keeps the rejection from being
-    // unhandled.
+    // The reader of the stream also gets the error. This handler only prevents an unhandled
+    // rejection.
     feeding.catch((error: unknown) =>
       gzip.destroy(error instanceof Error ? error : new Error(String(error))),
     )
@@ -187,7 +192,7 @@ function begin(outgoing: Outgoing, { status, headers }: Answer, length?: number)
   )
 }
 
-/** Resolves when the client has taken the body or has disconnected. */
+/** Resolves when the client has accepted the body or has disconnected. */
 async function send(outgoing: Outgoing, answer: Answer, { parts }: SharedBody): Promise<void> {
   begin(
     outgoing,
@@ -198,8 +203,7 @@ async function send(outgoing: Outgoing, answer: Answer, { parts }: SharedBody): 
 }
 
 /**
- * Copies a short part, which would otherwise keep the whole buffer alive that zlib was given for
- * it.
+ * Copies a short part. Without the copy, the part would keep zlib's whole output buffer in memory.
  */
 function alone(part: Buffer): Buffer {
   if (part.length === part.buffer.byteLength) return part
@@ -208,7 +212,7 @@ function alone(part: Buffer): Buffer {
   return copy
 }
 
-/** Feeds a body to zlib. The block is filled again only when zlib has read it. */
+/** Passes a body to zlib. The block is filled again only after zlib has read it. */
 async function feed(gzip: GzipStream, chunks: LazyBody['chunks']): Promise<void> {
   const block = Buffer.allocUnsafeSlow(INPUT_BYTES)
   let filled = 0

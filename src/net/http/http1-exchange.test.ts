@@ -80,13 +80,13 @@ test('data that a slow client has not received is not copied', async () => {
   assert.ok(socket.handed >= 256 * 1024 && !exchange.isWriting)
 })
 
-test('an empty write is taken immediately', () => {
+test('an empty write completes immediately', () => {
   const { exchange } = begin()
   assert.ok(exchange.write([], assert.fail) && exchange.write([Buffer.alloc(0)], assert.fail))
   assert.ok(!exchange.isWriting)
 })
 
-test('a client that disconnects during a write is reported once', async () => {
+test('when a client disconnects during a write, the callback is called once', async () => {
   const { socket, exchange } = begin()
   let reported = 0
   exchange.write(parts, () => reported++)
@@ -96,7 +96,7 @@ test('a client that disconnects during a write is reported once', async () => {
   assert.deepEqual([reported, exchange.isWriting], [1, false])
 })
 
-test('a slow client makes visible progress on a long response', async () => {
+test('the progress of a long response grows while a slow client reads it', async () => {
   const { socket, exchange } = begin(1024 * 1024)
   exchange.end([Buffer.alloc(1024 * 1024)])
   assert.ok(exchange.isAnswered)
@@ -111,7 +111,7 @@ test('a slow client makes visible progress on a long response', async () => {
   assert.ok(steps >= 16 && socket.handed >= 1024 * 1024, `${steps} steps`)
 })
 
-test('a header that is kept apart is read from the raw headers', () => {
+test('a header that must not be joined is read from the raw headers', () => {
   const request = {
     headers: { origin: 'https://a, https://b', accept: 'x, y' },
     rawHeaders: [
@@ -126,7 +126,7 @@ test('a header that is kept apart is read from the raw headers', () => {
       'ORIGIN',
       'https://b',
     ],
-    // Node before 24.14.1 throws this for a request with a header `__proto__`.
+    // Node.js before 24.14.1 throws this error for a request with a header `__proto__`.
     get headersDistinct(): never {
       throw new TypeError('dest[field].push is not a function')
     },

@@ -1,4 +1,4 @@
-/** A request that arrived over HTTP/1.1, on Node's own server. */
+/** A request that arrived over HTTP/1.1 and was parsed by Node's HTTP server. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Headers } from '../../api/request.ts'
 import type { BodyListener } from '../http2/server-stream.ts'
@@ -13,7 +13,7 @@ export type Http1Half = {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly isClosing: () => boolean
-  /** The listener's budget for long writes, which all HTTP versions share. */
+  /** Time budget for long writes. All connections of the listener share it. */
   readonly turn: Turn
 }
 
@@ -22,7 +22,7 @@ export class Http1Exchange extends Exchange {
   isWriting = false
   progress = 0
   readonly leftBytes = 0
-  /** Always 0, because `Http1Heads` counts the head until the response has ended. */
+  /** Always 0, because `Http1Heads` counts the headers until the response has ended. */
   readonly largeHeadBytes = 0
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
@@ -59,13 +59,13 @@ export class Http1Exchange extends Exchange {
 
   writeHead(status: number, headers: Headers, { length, isEnd = false }: BodyForm): void {
     const all: { [name: string]: string | string[] | number } = {}
-    // Node's type of headers requires mutable lists.
+    // The headers that Node accepts must be mutable lists.
     for (const [name, value] of Object.entries(headers))
       all[name] = typeof value === 'string' ? value : [...value]
     if (length !== undefined) all['content-length'] = length
-    // Trailers follow chunks, which HTTP/1.0 does not have.
+    // Trailers require chunked encoding, which HTTP/1.0 does not have.
     if (this.#request.httpVersion === '1.0') delete all['trailer']
-    // An unread body precedes the next request on the connection, so the connection cannot be
+    // The unread body would precede the next request on the connection, so the connection cannot be
     // reused.
     const isRestUnread = !this.#request.complete && !this.#request.readableFlowing
     if (this.#isClosing() || (isRestUnread && this.hasBody)) all['connection'] = 'close'
@@ -104,7 +104,7 @@ export class Http1Exchange extends Exchange {
     return false
   }
 
-  /** Ends the response. It counts as being written until the exchange ends. */
+  /** Ends the response. `isWriting` remains true until the exchange ends. */
   end(parts: readonly Buffer[] = []): void {
     const response = this.#response
     if (response.destroyed || this.isAnswered) return
@@ -116,7 +116,8 @@ export class Http1Exchange extends Exchange {
       return
     }
     this.isWriting = true
-    // Long lists are handed over part by part, because a copy would double their memory.
+    // The parts of a long list are written one by one, because joining them would double the
+    // memory.
     for (const part of parts.length > TOGETHER_MAX ? parts : [together(parts)]) {
       response.write(part, () => {
         this.progress += part.length
@@ -126,8 +127,7 @@ export class Http1Exchange extends Exchange {
   }
 
   /**
-   * Ends the response with trailers. Only a response without a length can have them; others end
-   * without trailers.
+   * Ends the response with trailers. The trailers are omitted if the response has a Content-Length.
    */
   endWith(trailers: Headers): void {
     const lines = Object.entries(trailers).flatMap(([name, value]) =>
@@ -143,7 +143,7 @@ export class Http1Exchange extends Exchange {
 }
 
 /**
- * Longer responses are written piece by piece, so that the progress of a slow client is visible.
+ * Longer responses are written in pieces, so that the progress of a slow client can be measured.
  */
 const AT_ONCE_BYTES_MAX = 256 * 1024
 /** Maximum number of parts that are copied into a single write. */
@@ -155,8 +155,8 @@ const together = (parts: readonly Buffer[]): Buffer => {
 }
 
 /**
- * Returns the headers of a request. Node joins repeated headers into one, but some headers must
- * stay separate.
+ * Returns the headers of a request. Node joins repeated headers into one, but some headers must not
+ * be joined.
  */
 export function headersOf(
   { headers, rawHeaders }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,

@@ -1,8 +1,8 @@
 /**
- * Charges the heads of HTTP/1.1 requests to the memory that all connections share for large
- * headers, as for HTTP/2, because clients send them before authentication. A head is charged from
- * its first byte until its request is complete. Node's parser does not expose how much of a head it
- * holds, so the bytes are counted as they arrive.
+ * Accounts for the headers of HTTP/1.1 requests in the memory budget for large headers, which all
+ * connections share, because clients send headers before they are authenticated. HTTP/2 does the
+ * same. The bytes are charged as they arrive, until the request is complete. Node's parser does not
+ * expose how many header bytes it holds, so this class counts them.
  */
 import type { IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
@@ -11,23 +11,23 @@ import { type HeaderMemory, LARGE_HEADER_BYTES } from '../http2/header-memory.ts
 export class Http1Heads {
   readonly #socket: TLSSocket
   readonly #memory: HeaderMemory
-  /** The request whose head arrived last. */
+  /** The request whose headers arrived last. */
   #newest: IncomingMessage | undefined
   /**
-   * The value of `#newest` when the last bytes arrived, and whether its body was incomplete then.
+   * The value of `#newest` when the last chunk arrived, and whether the body was incomplete then.
    */
   #seen: IncomingMessage | undefined
   #isInBody = false
-  /** Bytes of the incomplete head, and how many of them are reserved in the shared memory. */
+  /** Bytes of the incomplete headers, and how many of them are reserved in the shared memory. */
   #bytes = 0
   #heldBytes = 0
-  /** Bytes reserved for heads whose requests are being served. */
+  /** Bytes reserved for the headers of requests that are being served. */
   #answeringBytes = 0
   #isInUse = false
 
   /**
-   * Must be created after Node's server has received the socket, because the server reads from the
-   * handle itself until there is another 'data' listener.
+   * Must be created after Node's HTTP server has received the socket, because the server reads from
+   * the handle itself until a second 'data' listener is added.
    */
   constructor(socket: TLSSocket, memory: HeaderMemory) {
     this.#socket = socket
@@ -39,7 +39,7 @@ export class Http1Heads {
     })
   }
 
-  /** Called when a head is complete. */
+  /** Called when the headers of a request are complete. */
   began(request: IncomingMessage | undefined): void {
     this.#newest = request
     this.#answeringBytes += this.#heldBytes
@@ -47,7 +47,7 @@ export class Http1Heads {
   }
 
   /**
-   * Whether a request is being handled. Its head is then in memory even if its client has
+   * Whether a request is being handled. Its headers are then in memory even if its client has
    * disconnected.
    */
   set isInUse(isInUse: boolean) {
@@ -55,7 +55,7 @@ export class Http1Heads {
     if (!isInUse && this.#socket.destroyed) this.answered()
   }
 
-  /** Called when all requests that have begun are complete. */
+  /** Called when all requests that have started are complete. */
   answered(): void {
     if (this.#isInUse) return
     this.#memory.give(this.#answeringBytes)
@@ -63,8 +63,8 @@ export class Http1Heads {
   }
 
   /**
-   * Called when the socket is about to carry another protocol. The head of the upgrade request
-   * stays in memory for as long as the connection lasts.
+   * Called before the socket switches to another protocol. The headers of the upgrade request stay
+   * in memory until the connection closes.
    */
   leave(): void {
     this.#socket.off('data', this.#onData)
@@ -74,8 +74,8 @@ export class Http1Heads {
   /** Called after Node's parser has received the bytes. */
   readonly #onData = (chunk: Buffer): void => {
     const request = this.#newest
-    // If a head or a body ends in this chunk, the rest of the chunk may belong to the next head. It
-    // is not counted, and is less than 64 KB.
+    // If headers or a body end in this chunk, the rest of the chunk may belong to the next request.
+    // This rest is not counted; it is less than 64 KB.
     const isOfRequest = request !== this.#seen || this.#isInBody
     this.#seen = request
     this.#isInBody = request !== undefined && !request.complete

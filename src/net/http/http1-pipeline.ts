@@ -2,8 +2,8 @@
  * Serves pipelined requests one after the other, as Go's server does. An HTTP/1.1 client sends such
  * requests without waiting for earlier responses (RFC 9112, section 9.3.2). While a request waits,
  * the socket is not read. Node's parser still parses all bytes that have arrived, which may be
- * hundreds of requests. A client is disconnected if more of its requests wait than an HTTP/2
- * connection may have streams.
+ * hundreds of requests. If more requests wait than an HTTP/2 connection can have streams, the
+ * connection is closed.
  */
 import type { TLSSocket } from 'node:tls'
 import { Deque } from '../../lib/collections/deque.ts'
@@ -17,8 +17,8 @@ export class Http1Pipeline {
   #isClosed = false
 
   /**
-   * Must be created after Node's server has received the socket, because Node's parser resumes the
-   * socket after each request.
+   * Must be created after Node's HTTP server has received the socket, because Node's parser resumes
+   * the socket after each request.
    */
   constructor(socket: TLSSocket, { streamsMax }: Limits) {
     this.#socket = socket
@@ -38,7 +38,7 @@ export class Http1Pipeline {
     if (this.#begins.length === 1) begin()
   }
 
-  /** Called when the request that was being served is complete. */
+  /** Called when the request at the front of the queue is complete. */
   next(): void {
     this.#begins.shift()
     if (this.#isClosed || this.#socket.destroyed) return
@@ -46,12 +46,12 @@ export class Http1Pipeline {
     this.#begins.at(0)?.()
   }
 
-  /** Stops serving requests, including those that wait. */
+  /** Stops serving requests, including queued ones. */
   close(): void {
     this.#isClosed = true
   }
 
-  /** Called when the socket is about to carry another protocol. */
+  /** Called before the socket switches to another protocol. */
   leave(): void {
     this.#socket.off('data', this.#onData)
   }

@@ -1,12 +1,13 @@
 /**
- * Responds to a malformed HTTP/1.1 request, or to one whose head is too large, as Node's server
- * would. Closes the connection in a way that lets the client read the response.
+ * Responds to a malformed HTTP/1.1 request, or to a request whose headers are too large, as Node's
+ * HTTP server would. Delays closing the connection, so that the client can read the response.
  */
 import type { Duplex } from 'node:stream'
 
 /**
- * How long incoming data is read and dropped before the socket closes, as in Go's server. Closing a
- * socket while its client still sends resets the connection, and the response is lost.
+ * Time for which incoming data is read and discarded before the socket closes, as in Go's server.
+ * If a socket closes while its client still sends, the connection is reset and the response is
+ * lost.
  */
 const RESET_AVOIDANCE_MS = 500
 
@@ -17,15 +18,15 @@ const statuses: ReadonlyMap<string | undefined, string> = new Map([
 ])
 
 /**
- * `isAnswering` means that another response is being sent on the connection, so that this one
- * cannot be sent.
+ * `isAnswering` means that another response is being sent on the connection. The connection is then
+ * closed without an error response.
  */
 export function refuseHttp1(
   socket: Duplex,
   { code }: NodeJS.ErrnoException,
   isAnswering: boolean,
 ): void {
-  // Bytes that follow a malformed request cause further errors.
+  // Bytes that follow a malformed request cause more errors, which are ignored.
   if (socket.writableEnded) return
   if (isAnswering || !socket.writable) return void socket.destroy()
   socket.end(`HTTP/1.1 ${statuses.get(code) ?? '400 Bad Request'}\r\nConnection: close\r\n\r\n`)

@@ -61,14 +61,14 @@ export class Http2Exchange extends Exchange {
       if (value !== undefined) head.field(name, value)
     }
     if (length !== undefined) head.field('content-length', `${length}`)
-    // A proxied response has the date of its origin.
+    // A proxied response already has a date.
     if (headers['date'] === undefined) head.field('date', this.#date.get())
     this.#stream.sendHead(isEnd)
     this.releaseHead()
   }
 
   flushHead(): void {
-    // HTTP/2 headers are sent without being flushed.
+    // HTTP/2 sends headers immediately, so there is nothing to flush.
   }
 
   write(parts: readonly Buffer[], onTaken: () => void): boolean {

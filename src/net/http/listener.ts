@@ -1,7 +1,7 @@
 /**
- * The socket that clients connect to: TLS, with HTTP/2 and HTTP/1.1 on one port. The listener owns
- * the connections. Each request becomes an Exchange, which `exchanges.ts` serves. `limits.ts`
- * defines how much of the server a client may use.
+ * The server socket that clients connect to: TLS, with HTTP/2 and HTTP/1.1 on one port. The
+ * listener owns the connections. Each request becomes an Exchange, which `exchanges.ts` serves.
+ * `limits.ts` limits the resources that a client can use.
  */
 import { once } from 'node:events'
 import type {
@@ -48,9 +48,9 @@ import { UpgradeExchange } from './upgrade-exchange.ts'
 /** Number of checks for stalled responses and idle connections within each time limit. */
 const LOOKS_PER_LIMIT = 4
 /**
- * Maximum number of connections that wait to be accepted: Linux's own limit (net.core.somaxconn).
- * Node's default of 511 is too low for a thousand clients that connect simultaneously. Linux then
- * drops connections, and a client keeps retrying for up to a minute.
+ * Maximum number of connections that wait to be accepted. It is Linux's own maximum
+ * (net.core.somaxconn). Node's default of 511 is too low for a thousand clients that connect
+ * simultaneously: Linux drops connections, and the clients retry for up to a minute.
  */
 const BACKLOG = 4096
 /** Minimum interval between log messages about clients with too many connections. */
@@ -60,8 +60,8 @@ export type ListenerOptions = {
   readonly handler: Handler
   readonly tls: TlsChoice & {
     /**
-     * Certificates for clients that request one of their names. All other clients get the
-     * listener's certificate.
+     * Certificates for specific host names. Clients that request another name get the listener's
+     * default certificate.
      */
     readonly namedCertificates?: readonly NamedCertificate[]
   }
@@ -69,22 +69,25 @@ export type ListenerOptions = {
   readonly limits?: Partial<Limits>
   /** Whether long responses are compressed for clients that accept it. True by default. */
   readonly compresses?: boolean
-  /** Whether responses and request bodies may be CBOR. */
+  /** Whether CBOR is accepted in requests and responses. */
   readonly takesCbor?: boolean
-  /** Whether an HTTP/2 connection is closed after an unauthenticated request. True by default. */
+  /**
+   * Whether an HTTP/2 connection is closed after an unauthenticated request. True by
+   * default.
+   */
   readonly endsUnauthenticated?: boolean
   /** Whether flow control in the handler decides when a write starts. False by default. */
   readonly isWeighedLater?: boolean
   /** Memory budget for all requests and responses together. Unlimited by default. */
   readonly budget?: ByteBudget
   /**
-   * Probability that the HTTP/2 connection of a request is closed, so that its client may connect
+   * Probability that the HTTP/2 connection of a request is closed, so that its client can connect
    * to another server. 0 by default.
    */
   readonly goaway?: { readonly chance: number; readonly random: () => number }
   /**
-   * Recognizes headers that state an identity. By default those are the headers of impersonation
-   * and the standard ones of front proxies.
+   * Recognizes headers that assert an identity. By default, these are the impersonation headers and
+   * the standard front-proxy headers.
    */
   readonly isIdentityHeader?: IsIdentityHeader
   /** Metrics of the listener. If absent, nothing is counted. */
@@ -94,13 +97,13 @@ export type ListenerOptions = {
 export type StopTimes = {
   /** Time limit for current requests to complete. */
   readonly graceMs: number
-  /** Period over which the ends of watches are spread. With 0, all watches end immediately. */
+  /** Period over which watches are ended one by one. With 0, all watches end immediately. */
   readonly watchGraceMs?: number
 }
 
 export class Listener implements AsyncDisposable {
   readonly #tcp: TcpServer
-  /** Never listens itself. It is given the accepted sockets. */
+  /** Does not listen itself. It receives the sockets that `#tcp` has accepted. */
   readonly #tlsServer: TlsServer
   #http1: Http1Server | undefined
   readonly #log: Log
@@ -119,7 +122,7 @@ export class Listener implements AsyncDisposable {
   readonly #date = new AnswerDate()
   readonly #connections = new Map<Duplex, Connection>()
   readonly #exchanges: Exchanges
-  /** Connections whose TLS handshake has not finished, by peer. */
+  /** Connections whose TLS handshake is in progress, by peer. */
   readonly #handshaking = new Map<string, Socket>()
   /** Number of connections from each address. */
   readonly #perClient = new Map<string, number>()
@@ -134,8 +137,8 @@ export class Listener implements AsyncDisposable {
     this.#metrics?.show(this)
     this.#limits = { ...defaultLimits, ...options.limits }
     const isIdentityHeader = options.isIdentityHeader ?? identityHeaderTest()
-    // Of several headers with one of these names the first counts, as in kube-apiserver: for the
-    // audit log, and for CORS.
+    // If a request repeats one of these headers, only the first value counts, as in kube-apiserver.
+    // The audit log and CORS read these headers.
     const singular = new Set(['x-forwarded-for', 'x-real-ip', 'origin'])
     this.#isKeptApart = (name) => singular.has(name) || isIdentityHeader(name)
     this.#exchanges = new Exchanges({
@@ -170,7 +173,7 @@ export class Listener implements AsyncDisposable {
       SNICallback: (name, choose) => choose(null, this.#contextFor(name)),
     }
     this.#tlsServer = createServer(
-      // Without the callback, Node does less work in each handshake.
+      // Without the SNI callback, each handshake is faster.
       { ...tlsOptions(options.tls, this.#limits), ...(this.#named.length > 0 ? byName : {}) },
       (socket) => this.#onSocket(socket),
     )
@@ -187,21 +190,21 @@ export class Listener implements AsyncDisposable {
 
   /**
    * Resolves when clients can connect. Port 0 selects a free port. Rejects if the address cannot be
-   * used. With `reusePort`, other processes that set it may listen at the same address, and the
-   * system spreads connections over all of them.
+   * used. With `reusePort`, several processes can listen at the same address, and the operating
+   * system spreads connections over them.
    */
   async listen(port: number, address: string, { reusePort = false } = {}): Promise<void> {
     this.#tcp.listen({ port, host: address, reusePort, backlog: BACKLOG })
     await once(this.#tcp, 'listening')
   }
 
-  /** Like `listen`, at the address of a server that already listens and is no longer used. */
+  /** Like `listen`, but takes over the listening handle of a server that is no longer used. */
   async takeOver(server: TcpServer): Promise<void> {
     this.#tcp.listen(server)
     await once(this.#tcp, 'listening')
   }
 
-  /** Serves a connection that was accepted elsewhere. */
+  /** Serves a connection that another server has accepted. */
   accept(socket: Socket): void {
     this.#tcp.emit('connection', socket)
   }
@@ -228,13 +231,13 @@ export class Listener implements AsyncDisposable {
   }
 
   /**
-   * Sets the client CA for new connections. Open connections with a client certificate accept no
-   * further requests and are closed, each when its current requests are complete: the CA that
-   * issued the certificate may no longer be trusted. Throws if the PEM cannot be read.
+   * Sets the client CAs for new connections. Throws if the PEM cannot be parsed. Open connections
+   * with a client certificate accept no further requests and close when their current requests are
+   * complete, because the CA that issued the certificate may no longer be trusted.
    */
   setClientCa(clientCaPem: string): void {
     this.#setTls({ ...this.#tls, clientCaPem })
-    // A handshake in progress would verify its certificate with the old CAs.
+    // Handshakes in progress would verify their certificates with the old CAs.
     for (const socket of this.#handshaking.values()) socket.destroy()
     for (const connection of this.#connections.values()) {
       if (connection.peerCertificate() === undefined) continue
@@ -244,7 +247,7 @@ export class Listener implements AsyncDisposable {
   }
 
   /**
-   * Replaces the named certificate at this index, for new connections. Throws if key and
+   * Replaces the named certificate at index `at` for new connections. Throws if the key and the
    * certificate do not match.
    */
   setNamedCertificate(at: number, certificate: Certificate): void {
@@ -261,9 +264,9 @@ export class Listener implements AsyncDisposable {
   }
 
   /**
-   * Prepares for `close`: ends the watches, spread over `watchGraceMs`. Resolves when all requests
-   * that are open now are complete, or after the longer of the two times. Until `close`,
-   * connections are accepted and new requests are served.
+   * Prepares for `close` by ending the watches, spread over `watchGraceMs`. Resolves when all
+   * requests that are open now are complete, or after the longer of the two times. Until `close` is
+   * called, connections are accepted and new requests are served.
    */
   async drain({ graceMs, watchGraceMs = 0 }: StopTimes): Promise<void> {
     const drained = this.#exchanges.drain(watchGraceMs)
@@ -273,8 +276,8 @@ export class Listener implements AsyncDisposable {
   /**
    * Stops accepting connections, sends GOAWAY to clients, and ends the watches, spread over
    * `watchGraceMs`. Resolves when all current requests are complete and their clients have read the
-   * last byte. After the longer of `graceMs` and `watchGraceMs` everything is closed, complete or
-   * not.
+   * last byte. After the longer of `graceMs` and `watchGraceMs`, all remaining connections are
+   * closed.
    */
   close(times: StopTimes): Promise<void> {
     this.#closing ??= this.#close(times)
@@ -301,8 +304,8 @@ export class Listener implements AsyncDisposable {
   }
 
   /**
-   * Lets current requests finish, and sends the client elsewhere for new ones. HTTP/1.1 clients
-   * learn this from `connection: close` in the next response.
+   * Lets current requests finish, and makes the client use another connection for new ones. An
+   * HTTP/1.1 client gets `connection: close` in the next response.
    */
   #closeConnection({ http2, open, socket, pipeline }: Connection): void {
     pipeline?.close()
@@ -326,7 +329,10 @@ export class Listener implements AsyncDisposable {
     if (this.#isClosing) socket.destroy()
   }
 
-  /** Counts a connection of its client. Closes it and returns false if the client has too many. */
+  /**
+   * Counts the connection for its client address. Destroys the connection and returns false if the
+   * client has too many.
+   */
   #countClient(socket: Socket): boolean {
     const { remoteAddress = '' } = socket
     const count = (this.#perClient.get(remoteAddress) ?? 0) + 1
@@ -344,15 +350,19 @@ export class Listener implements AsyncDisposable {
     return true
   }
 
-  /** Logs at a limited rate, because refused connections come by the thousand. */
+  /** Logs at a limited rate, because thousands of connections may be refused at once. */
   #reportManyConnections(remoteAddress: string, connections: number): void {
     const nowMs = performance.now()
     if (nowMs - this.#reportedManyMs < TELL_EVERY_MS) return
     this.#reportedManyMs = nowMs
-    this.#log('warn', 'a client has reached its connection limit; further ones are closed', {
-      remoteAddress,
-      connections: connections - 1,
-    })
+    this.#log(
+      'warn',
+      'a client has reached its connection limit; closing its further connections',
+      {
+        remoteAddress,
+        connections: connections - 1,
+      },
+    )
   }
 
   #onSocket(socket: TLSSocket): void {
@@ -404,12 +414,12 @@ export class Listener implements AsyncDisposable {
   }
 
   /**
-   * Creates the HTTP/1.1 server for the first such connection. It never listens itself: it is given
-   * the accepted sockets.
+   * Creates the HTTP/1.1 server when the first HTTP/1.1 connection arrives. The server does not
+   * listen itself: it receives the accepted sockets.
    */
   #createHttp1(): Http1Server {
-    // An import would load all of node:http, including a WebSocket and a fetch that are not used
-    // here (30 ms and 5 MB).
+    // Importing node:http would also load its WebSocket and fetch, which are not used here (30 ms
+    // and 5 MB).
     const { Server } = process.getBuiltinModule('node:http')
     const server = new Server(http1Options(this.#limits), (request, response) =>
       this.#onHttp1(request, response),
@@ -439,7 +449,7 @@ export class Listener implements AsyncDisposable {
 
   #beginHttp1(request: IncomingMessage, response: ServerResponse, connection: Connection): void {
     const headers = headersOf(request, this.#isKeptApart)
-    // As in Go's server, `connection: close` is sent only to HTTP/1.1 clients, and `connection:
+    // As in Go's server, `connection: close` is sent only to HTTP/1.1 clients. `connection:
     // keep-alive` is never sent.
     if (response.shouldKeepAlive || request.httpVersion === '1.0')
       response.removeHeader('connection')
@@ -467,8 +477,8 @@ export class Listener implements AsyncDisposable {
     const { socket } = request
     const headers = headersOf(request, this.#isKeptApart)
     const connection = this.#connections.get(socket)
-    // An upgrade cannot follow requests without a response, because the socket carries one response
-    // at a time.
+    // An upgrade is refused while earlier requests still wait for responses, because the socket
+    // carries one response at a time.
     if (connection === undefined || connection.open > 0) return void socket.destroy()
     connection.heads?.leave()
     connection.pipeline?.leave()
@@ -532,8 +542,8 @@ export class Listener implements AsyncDisposable {
   }
 
   /**
-   * Closes the connection of a client that reads nothing at all, not even control frames. Such a
-   * client has vanished.
+   * Closes the connection of a client that reads nothing, not even control frames. Such a client is
+   * considered dead.
    */
   #endIfUnresponsive(
     connection: Connection,
@@ -563,8 +573,8 @@ const http1Options = (limits: Limits): ServerOptions => ({
   keepAliveTimeout: limits.idleMsMax,
   headersTimeout: limits.headMsMax,
   connectionsCheckingInterval: limits.headMsMax / LOOKS_PER_LIMIT,
-  // The reader of a body limits its time, because a proxied body may have no end.
+  // The reader of a body has its own time limit, because a proxied body may be endless.
   requestTimeout: 0,
-  // Other protocols, such as h2c, are ignored, as RFC 9110, section 7.8, allows.
+  // Upgrades to other protocols, such as h2c, are ignored, as RFC 9110, section 7.8, allows.
   shouldUpgradeCallback: ({ headers }) => isKnownProtocol(headers.upgrade),
 })

@@ -12,7 +12,7 @@ export class ListenerMetrics {
     this.#failed = metrics
       .counter({
         name: 'apiserver_tls_handshake_errors_total',
-        help: 'TLS handshakes that failed.',
+        help: 'Number of failed TLS handshakes.',
       })
       .with()
     this.#handshakes = metrics.counter({
@@ -22,12 +22,12 @@ export class ListenerMetrics {
     })
     this.#faults = metrics.counter({
       name: 'keelson_http2_faults_total',
-      help: 'Number of HTTP/2 connections closed because of an error of the client, by the error code of RFC 9113.',
+      help: 'Number of HTTP/2 connections closed because of a client error, by the error code of RFC 9113.',
       labels: ['code'],
     })
   }
 
-  /** Registers the gauges. The listener calls it once. */
+  /** Registers the gauges. Must be called once, by the listener. */
   show(listener: { readonly openConnections: number; readonly openRequests: number }): void {
     const connections = this.#metrics.gauge({
       name: 'keelson_open_connections',
@@ -35,7 +35,7 @@ export class ListenerMetrics {
     })
     const requests = this.#metrics.gauge({
       name: 'keelson_open_requests',
-      help: 'Number of requests whose response is not complete, including watches.',
+      help: 'Number of requests whose responses are not complete, including watches.',
     })
     this.#metrics.onPrint(() => {
       connections.with().value = listener.openConnections

@@ -1,6 +1,7 @@
 /**
  * Selects a certificate by the host name that a client requests in its handshake (SNI, RFC 6066).
- * The names of a certificate are those given in the flag, or else its own.
+ * The names of a certificate are those given in the flag. Without such names, the names in the
+ * certificate are used.
  */
 import { X509Certificate } from 'node:crypto'
 import { createSecureContext, type SecureContext } from 'node:tls'
@@ -9,21 +10,24 @@ import { secureContext, type TlsChoice } from './tls-options.ts'
 
 export type NamedCertificate = Certificate & {
   /**
-   * Host names, or wildcards such as *.example.com. If empty, the certificate's own names are used.
+   * Host names, or wildcards such as *.example.com. If the list is empty, the names in the
+   * certificate are used.
    */
   readonly names: readonly string[]
 }
 
 /**
- * Returns the context for the requested host name, or undefined for the server's own certificate.
+ * Returns the TLS context for the requested host name, or undefined if the default certificate
+ * should be used.
  */
 export type ContextFor = (asked: string) => SecureContext | undefined
 
 /**
- * Returns the selection by host name. `choice` has the server's own certificate. Throws if a key
- * does not match its certificate. If several certificates have a name, the first one wins. As in
- * kube-apiserver, a certificate with names from the flag is also selected by its own names, but
- * only if no other certificate matches, including the server's own.
+ * Returns a function that selects the TLS context by host name. `choice` contains the default
+ * certificate. Throws if a key does not match its certificate. If several certificates match a
+ * name, the first one is used. As in kube-apiserver, a certificate with names from the flag also
+ * matches the names in the certificate, but only if no other certificate matches, including the
+ * default one.
  */
 export function contextsByName(
   certificates: readonly NamedCertificate[],
@@ -54,8 +58,8 @@ const isFor = (certificate: X509Certificate, host: string): boolean =>
   certificate.checkHost(host, { subject: 'never', partialWildcards: false }) !== undefined
 
 /**
- * Looks up a name, then the same name with its labels replaced by `*`, one more each time, from the
- * left.
+ * Looks up a name. If there is no match, replaces its labels by `*` one after another, from the
+ * left, and looks up each result.
  */
 function contextOf(
   contexts: ReadonlyMap<string, SecureContext>,
@@ -69,12 +73,12 @@ function contextOf(
   return undefined
 }
 
-/** A host name of 253 characters has at most this many labels. */
+/** Maximum number of labels in a host name, which has at most 253 characters. */
 const LABELS_MAX = 127
 
 /**
- * Returns the common name, if it is a host name, and the DNS names. Clients do not request
- * addresses by SNI.
+ * Returns the common name, if it is a host name, and the DNS names. IP addresses are left out,
+ * because SNI carries only host names.
  */
 function namesOf(certificatePem: string): string[] {
   const { subject, subjectAltName = '' } = new X509Certificate(certificatePem)
@@ -83,6 +87,6 @@ function namesOf(certificatePem: string): string[] {
   return [...(isHost.test(common) ? [common] : []), ...named].map((name) => name.toLowerCase())
 }
 
-/** Matches host names but not IPv4 addresses: the last label of a host name is not a number. */
+/** Matches host names but not IPv4 addresses: the last label of a host name is never a number. */
 const isHost =
   /^(?:\*|(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)$/

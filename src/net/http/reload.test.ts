@@ -6,10 +6,10 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FileReloader } from './reload.ts'
 
-test('contents from an earlier check do not replace those from a later check', async () => {
+test('the contents from an earlier check do not replace those from a later check', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'keelson-reload-'))
   const path = join(dir, 'file')
-  // Reading takes long enough that the second check is the first to finish.
+  // The first read is so slow that the second check finishes first.
   await writeFile(path, Buffer.alloc(64 * 1024 * 1024, 'x'))
   await writeFile(join(dir, 'next'), 'new')
   const used: (string | undefined)[] = []

@@ -1,4 +1,7 @@
-/** Reloads files that are renewed while the server runs, so that it need not be restarted. */
+/**
+ * Reloads files that are renewed while the server runs, so that the server does not need to be
+ * restarted.
+ */
 import { readFile } from 'node:fs/promises'
 import { FileLooks } from '../../lib/process/file-looks.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
@@ -6,9 +9,12 @@ import type { Log } from '../../lib/telemetry/log.ts'
 export type WatchedFile = { readonly path: string; readonly text: string }
 
 export type FileReloaderOptions = {
-  /** Called with the new contents of the files, in their order. Throws if they cannot be used. */
+  /**
+   * Called with the new contents of the files, in the order of the files. Throws if the contents
+   * cannot be used.
+   */
   readonly use: (texts: readonly string[]) => void
-  /** The name of the files in the log. */
+  /** Name of the files in log messages. */
   readonly what: string
   readonly log: Log
   readonly lookMs?: number
@@ -47,8 +53,8 @@ export class FileReloader implements Disposable {
     try {
       const texts = await Promise.all(this.#paths.map((one) => readFile(one, 'utf8')))
       if (texts.every((text, at) => text === this.#current[at])) return
-      // Throws if only one of two files that belong together has been written so far. The next
-      // check finds both.
+      // `use` throws if two files belong together and only one of them has been written so far. The
+      // next check reads both.
       use(texts)
       this.#current = texts
       log('info', `${what} was renewed`, { path })

@@ -7,10 +7,13 @@ import { until } from '../../../test/support/harness/until.ts'
 import type { BodyForm, Outgoing } from './outgoing.ts'
 import { Responder } from './respond.ts'
 
-/** A client that takes each write a little later, and records how much was waiting for it. */
+/**
+ * A client that completes each write in the next turn of the event loop, and records the largest
+ * write.
+ */
 class SlowClient implements Outgoing {
   readonly received: Buffer[] = []
-  /** The buffers that it was given, in the server's memory. */
+  /** The buffers passed to `write`, without a copy. */
   readonly given: Buffer[] = []
   readonly takesBody = true
   readonly takesGzip: () => boolean
@@ -31,7 +34,7 @@ class SlowClient implements Outgoing {
   flushHead = (): void => undefined
 
   write = (parts: readonly Buffer[], onTaken: () => void): boolean => {
-    // A copy, because the memory is reused once it is taken.
+    // Copies the parts, because their memory is reused after `onTaken`.
     const bytes = Buffer.concat(parts)
     this.given.push(...parts)
     this.waitingMax = Math.max(this.waitingMax, bytes.length)
@@ -67,7 +70,7 @@ const parts: readonly Buffer[] = Array.from({ length: 2000 }, (_, at) =>
   Buffer.from(`${at}:${'x'.repeat(2000)}`),
 )
 
-/** A client that takes nothing until `goOn` is called. */
+/** A client that completes no write until `goOn` is called. */
 class StillClient extends SlowClient {
   waiting: readonly Buffer[] = []
   #isStill = true
@@ -96,7 +99,7 @@ class StillClient extends SlowClient {
   }
 }
 
-test('a long list is sent completely, with its length', async () => {
+test('a long list is sent completely, and with a Content-Length', async () => {
   const client = new SlowClient()
   await new Responder().respond(client, { status: 200, headers: { a: 'b' }, body: parts })
   const text = Buffer.concat(parts).toString()
@@ -104,7 +107,7 @@ test('a long list is sent completely, with its length', async () => {
   assert.deepEqual(client.head, { status: 200, headers: { a: 'b' }, length: text.length })
 })
 
-test('a stream is read further only when the client has taken the previous part', async () => {
+test('the next chunk of a stream is read only when the client has accepted the previous one', async () => {
   const client = new SlowClient()
   let asked = 0
   const response: ApiResponse = {
@@ -122,7 +125,7 @@ test('a stream is read further only when the client has taken the previous part'
   assert.ok(client.waitingMax <= 5000)
 })
 
-test('the response to a client that has disconnected ends', async () => {
+test('a stream response ends when its client disconnects', async () => {
   const client = new SlowClient()
   let isReturned = false
   const stream = (async function* () {
@@ -137,7 +140,7 @@ test('the response to a client that has disconnected ends', async () => {
   assert.ok(isReturned)
 })
 
-test('a list that is produced while it is sent is read only as far as the client has read', async () => {
+test('a list that is produced while it is sent is never far ahead of its client', async () => {
   const client = new SlowClient()
   let asked = 0
   const chunks = (function* () {
@@ -153,7 +156,7 @@ test('a list that is produced while it is sent is read only as far as the client
   assert.ok(client.text === Buffer.concat(parts).toString())
 })
 
-test('a large body is compressed on request, and only once for all clients with the same tag', async () => {
+test('a large body is compressed on request, and only once for all clients of the same tag', async () => {
   const responder = new Responder()
   const text = Buffer.concat(parts).toString()
   let made = 0
@@ -190,7 +193,7 @@ test('a large body is compressed on request, and only once for all clients with 
   assert.equal(small.head?.length, 128 * 1024)
 })
 
-test('a cached compressed list holds only its own memory, and a list with a long tag is not cached', async () => {
+test('a cached compressed list retains only its own bytes, and a list with a long tag is not cached', async () => {
   const responder = new Responder()
   let made = 0
   const ask = async (tag: string): Promise<SlowClient> => {
@@ -217,7 +220,7 @@ test('a cached compressed list holds only its own memory, and a list with a long
   assert.deepEqual([first?.toString('utf8', 0, 1), second?.toString('utf8', 0, 1)], ['3', '4'])
 })
 
-test('compressed lists that clients do not read are held up to a limit', async () => {
+test('the memory for compressed lists that clients do not read is limited', async () => {
   const responder = new Responder()
   // Random bytes cannot be compressed.
   const block = randomBytes(1 << 20)
@@ -244,7 +247,7 @@ test('compressed lists that clients do not read are held up to a limit', async (
   await Promise.all(answers)
   const whole = Buffer.concat(new Array<Buffer>(8).fill(block))
   for (const { received } of clients) assert.ok(gunzipSync(Buffer.concat(received)).equals(whole))
-  // After that there is room again.
+  // The memory is available again.
   made = 0
   for (let at = 0; at < 2; at++) {
     const again = new SlowClient({ takesGzip: true })
@@ -254,7 +257,7 @@ test('compressed lists that clients do not read are held up to a limit', async (
   assert.equal(made, 8)
 })
 
-test('a list that fails while it is produced rejects, compressed or not', async () => {
+test('respond rejects if the source of a list fails, with and without compression', async () => {
   for (const takesGzip of [false, true]) {
     const client = new SlowClient({ takesGzip })
     const chunks = (function* () {
@@ -269,7 +272,7 @@ test('a list that fails while it is produced rejects, compressed or not', async 
   }
 })
 
-/** A source that hands out the frames put into it, and ends when it is closed. */
+/** A FrameSource that returns the frames passed to `put`, and ends when it is closed. */
 class Frames implements FrameSource {
   readonly waiting: Buffer[] = []
   isClosed = false
@@ -300,7 +303,7 @@ class Frames implements FrameSource {
   }
 }
 
-test('frames that arrive while the client is busy are sent together', async () => {
+test('frames that arrive during a write are sent together in the next write', async () => {
   const client = new SlowClient()
   const frames = new Frames()
   const answered = new Responder().respond(client, { status: 200, headers: {}, frames })
@@ -315,7 +318,7 @@ test('frames that arrive while the client is busy are sent together', async () =
   assert.ok(client.isEnded)
 })
 
-test('frames end when the client disconnects', async () => {
+test('the source of frames is closed when the client disconnects', async () => {
   const client = new SlowClient()
   const frames = new Frames()
   const answered = new Responder().respond(client, { status: 200, headers: {}, frames })
@@ -325,7 +328,7 @@ test('frames end when the client disconnects', async () => {
   assert.ok(frames.isClosed)
 })
 
-test('a stream whose client disconnected before it began still runs its cleanup', async () => {
+test('a stream runs its cleanup even if its client disconnected before the response began', async () => {
   const client = new SlowClient()
   client.isGone = true
   let isEnded = false
@@ -342,7 +345,7 @@ test('a stream whose client disconnected before it began still runs its cleanup'
   assert.deepEqual(client.received, [])
 })
 
-test('frames are closed if their head cannot be written', async () => {
+test('the source of frames is closed if the headers cannot be written', async () => {
   const client = new SlowClient()
   client.writeHead = () => {
     throw new TypeError('a header cannot be written')

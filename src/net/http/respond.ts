@@ -6,7 +6,7 @@ import { type Outgoing, write } from './outgoing.ts'
 const NO_CONTENT = 204
 
 export class Responder {
-  /** Undefined if responses are never compressed. */
+  /** The compressor. Undefined if responses are never compressed. */
   readonly #gzip: Gzip | undefined
 
   constructor({ compresses = true }: { readonly compresses?: boolean } = {}) {
@@ -14,8 +14,8 @@ export class Responder {
   }
 
   /**
-   * Writes a response. The promise resolves when everything has been handed to the socket, or when
-   * the client has disconnected. Returns undefined if that is already so.
+   * Writes a response. The promise resolves when the whole response has been passed to the socket,
+   * or when the client has disconnected. Returns undefined if the response is already complete.
    */
   respond(
     outgoing: Outgoing,
@@ -43,14 +43,14 @@ export class Responder {
       !isEncoded &&
       outgoing.takesBody &&
       outgoing.takesGzip() &&
-      // Without room, the body is sent uncompressed, which needs less memory.
+      // If there is no memory for compression, the body is sent uncompressed.
       outgoing.hold?.(GZIP_HELD_BYTES) !== false
     ) {
       const tag = 'chunks' in body ? body.tag?.() : undefined
       return this.#gzip.respond(outgoing, { status, headers, chunks: chunksOf(body), length, tag })
     }
     const isEnd = !outgoing.takesBody || length === 0
-    // RFC 9110, section 8.6: a response that never has content has no length either.
+    // RFC 9110, section 8.6: a response with status 204 has no Content-Length.
     outgoing.writeHead(status, headers, status === NO_CONTENT ? { isEnd } : { length, isEnd })
     if (isEnd) return undefined
     if ('chunks' in body) return writeChunks(outgoing, body.chunks)
@@ -62,7 +62,7 @@ export class Responder {
 async function writeChunks(outgoing: Outgoing, chunks: LazyBody['chunks']): Promise<void> {
   for await (const parts of chunks) {
     const written = write(outgoing, parts)
-    // Awaiting a value that is not a promise costs a microtask per chunk.
+    // Awaiting a value that is not a promise would cost a microtask per chunk.
     if (!(typeof written === 'boolean' ? written : await written)) return
   }
   outgoing.end()
@@ -81,8 +81,9 @@ function chunksOf(body: Buffer | readonly Buffer[] | LazyBody): LazyBody['chunks
 }
 
 /**
- * Ends a stream that will not be read. It has to start the generator: one that never started skips
- * its `finally`, and the count of open streams would leak. Never rejects.
+ * Ends a stream that will not be read. Never rejects. The generator must be started first, because
+ * a generator that never started skips its `finally` block, which updates the count of open
+ * streams.
  */
 export async function leave(stream: AsyncIterable<readonly Buffer[]>): Promise<void> {
   try {
@@ -109,8 +110,8 @@ function begin(outgoing: Outgoing, status: number, headers: Headers): void {
 }
 
 /**
- * Sends frames, and resolves when their source has ended. The socket has one batch at a time.
- * Frames that arrive meanwhile form the next batch.
+ * Sends frames, and resolves when their source has ended. One batch is written at a time. Frames
+ * that arrive during a write form the next batch.
  */
 function pumpFrames(
   outgoing: Outgoing,

@@ -15,13 +15,13 @@ const pairs = [
 ]
 
 for (const query of pairs) {
-  test(`${query} has the same parameters in a long query`, () => {
+  test(`the query ${query} has the same parameters when it is part of a long query`, () => {
     const found = [...parseQuery(`${query}&long=${long}`)]
     assert.deepEqual(found, [...parseQuery(query), ['long', long]])
   })
 }
 
-test('a query of more than 10,000 pairs has no parameters', () => {
+test('a query with more than 10,000 pairs has no parameters', () => {
   assert.equal(parseQuery(`${'a=1&'.repeat(9_999)}b=2`).get('b'), '2')
   assert.equal(parseQuery(`${'a=1&'.repeat(10_000)}b=2`).size, 0)
 })
@@ -37,13 +37,13 @@ const targets: readonly [string, string, string][] = [
   ['*', '*', ''],
 ]
 for (const [sent, path, query] of targets) {
-  test(`the path and the query of ${sent} are found`, () => {
+  test(`readTarget returns the path and the query of ${sent}`, () => {
     const target = readTarget(sent)
     assert.deepEqual([target?.path, target?.query], [path, query])
   })
 }
 
-test('a path kept from a target does not keep the server name alive', async () => {
+test('a path from an absolute target does not retain the memory of the server name', async () => {
   const kept: (string | undefined)[] = []
   const held = await heldBytes(() => {
     for (let at = 0; at < 50; at++) {
@@ -60,7 +60,7 @@ test('a path kept from a target does not keep the server name alive', async () =
   assert.ok(held < 10 << 20, `${held} bytes are held`)
 })
 
-test('strings kept from a long target do not keep all of it alive', async () => {
+test('strings from a long target do not retain the memory of the whole target', async () => {
   const kept: string[] = []
   const held = await heldBytes(() => {
     for (let at = 0; at < 12; at++) {

@@ -13,12 +13,14 @@ const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
 
 /** Parses a target. Returns undefined if it cannot be percent-decoded. */
 export function readTarget(sent: string): Target | undefined {
-  // A string kept from the path must not keep the server name alive, which may be a megabyte long.
+  // The path must be a copy. A slice would keep the server name in memory, which can be a megabyte
+  // long.
   const raw = sent.startsWith('/') ? sent : ownText(sent.replace(origin, ''))
   const mark = raw.indexOf('?')
   const query = mark === -1 ? '' : raw.slice(mark + 1)
   const sentPath = mark === -1 ? raw : raw.slice(0, mark)
-  // Nor may it keep the query alive: names are kept for as long as a watch is open.
+  // The path must not keep the query in memory either, because names from the path are stored while
+  // a watch is open.
   const path = query.length > SHORT_CHARACTERS ? ownText(sentPath) : sentPath
   if (!path.includes('%')) return { path, query }
   try {
@@ -30,21 +32,21 @@ export function readTarget(sent: string): Target | undefined {
 }
 
 /**
- * Longer queries are not parsed with `URLSearchParams`, which takes seconds for 1 MB of pairs
- * without `=` or of escapes, and this runs before authentication. For shorter queries it is the
- * faster parser.
+ * Queries up to this length are parsed with `URLSearchParams`, which is faster for them. For 1 MB
+ * of escapes, or of pairs without `=`, it takes seconds, and queries are parsed before
+ * authentication.
  */
 const SHORT_CHARACTERS = 4096
 
 /**
  * Maximum number of pairs, as in Go's net/url since 1.24.12. A query with more pairs has no
- * parameters at all.
+ * parameters.
  */
 const PAIRS_MAX = 10_000
 
 /**
- * Parses a query. Like Go's server, this drops a pair with a semicolon or an invalid escape, and
- * keeps the others.
+ * Parses a query. As in Go's server, a pair with a semicolon or an invalid escape is dropped, and
+ * the other pairs are returned.
  */
 export function parseQuery(query: string): URLSearchParams {
   if (query.length <= SHORT_CHARACTERS) {
@@ -66,9 +68,9 @@ function decodePair(pair: string): [string, string] {
     : [decode(pair.slice(0, mark)), decode(pair.slice(mark + 1))]
 }
 
-/** Decodes in place, which works because the result is never longer. */
+/** Decodes in place. This works because the result is never longer than the input. */
 function decode(text: string): string {
-  // A selector must not keep the query alive that it is a part of.
+  // The result is a copy, so that a selector does not keep the whole query in memory.
   if (!/[%+]/.test(text)) return ownText(text)
   const bytes = Buffer.from(text)
   let length = 0

@@ -1,24 +1,24 @@
 /**
- * Accepts connections, and passes each one on when its first bytes have arrived. A TLSSocket that
- * starts with bytes reads into a buffer of about their length, and into one of 16 KB once that was
- * full. A TLSSocket that starts without bytes asks for the 64 KB that libuv suggests, and keeps
- * them for its lifetime once a client has sent that much at once.
+ * Accepts connections, and passes each one on when its first bytes have arrived. This saves memory.
+ * A TLSSocket that is created with its first bytes starts with a buffer of about their size, and
+ * later uses one of 16 KB. A TLSSocket that is created without bytes uses the 64 KB that libuv
+ * suggests. It retains them for its lifetime once a client has sent that much at once.
  */
 import { createServer, type Server, type Socket } from 'node:net'
 
 /**
- * Delay before TCP keep-alive probes are sent to detect vanished peers, as in kube-apiserver's
+ * Idle time before TCP keep-alive probes are sent to detect dead peers, as in kube-apiserver's
  * listener.
  */
 const KEEP_ALIVE_PROBE_MS = 180_000
 /**
- * Size of a ClientHello in one TLS record (RFC 8446, 5.1). A client cannot send anything else
- * before it gets a reply.
+ * Maximum size of a ClientHello in one TLS record (RFC 8446, 5.1). A client cannot send anything
+ * else before it receives a reply.
  */
 const FIRST_BYTES_MAX = 5 + (1 << 14)
 
 export type TcpServerOptions = {
-  /** A connection that is silent for longer than this is closed. */
+  /** A connection on which no bytes arrive for this time is closed. */
   readonly silentMsMax: number
   readonly onConnection: (socket: Socket) => void
   /** Called when the first bytes have arrived. They can be read from the socket. */
@@ -29,8 +29,8 @@ export function createTcpServer({ silentMsMax, onConnection, onBegun }: TcpServe
   const options = { noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS }
   return createServer(options, (socket) => {
     socket.setTimeout(silentMsMax, () => socket.destroy())
-    // TLS also gets the errors once the socket is passed on. Before that, closing the socket is the
-    // only thing to do.
+    // When the socket has been passed on, the TLS layer also gets its errors. Before that, only
+    // this handler does.
     socket.on('error', () => socket.destroy())
     socket.once('data', (bytes) => {
       socket.setTimeout(0)

@@ -16,7 +16,7 @@ const choice = {
   clientCaPem: authority.certificatePem,
 }
 
-/** Whether the server receives the certificate of a client with these keys. */
+/** Whether the server receives the certificate of a client with this key pair. */
 async function isSeen(
   { publicKey, privateKey }: KeyPairKeyObjectResult,
   version: SecureVersion,
@@ -72,7 +72,7 @@ async function isSeen(
 const ec = (namedCurve: string): KeyPairKeyObjectResult => generateKeyPairSync('ec', { namedCurve })
 
 for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
-  test(`${version}: client keys are accepted only with types and curves that Go supports`, async () => {
+  test(`${version}: client keys are accepted only if Go supports their type and curve`, async () => {
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
     for (const keys of [ec('P-256'), ec('P-384'), ec('P-521'), rsa, generateKeyPairSync('ed25519')])
       assert.ok(await isSeen(keys, version), keys.publicKey.asymmetricKeyType)
@@ -82,8 +82,8 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
 }
 
 /**
- * Returns the cipher suite agreed on with a TLS 1.2 client that has only these, or undefined if
- * there is none.
+ * Returns the cipher suite that is negotiated with a TLS 1.2 client that offers only `ciphers`.
+ * Returns undefined if the handshake fails.
  */
 async function agreedOn(ciphers: string): Promise<string | undefined> {
   const server = createServer(tlsOptions(choice, defaultLimits))

@@ -7,25 +7,24 @@ import type { Limits } from './limits.ts'
 
 export type TlsChoice = Certificate & {
   /**
-   * CAs of client certificates. A client without a certificate, or with one that they did not
-   * issue, may still connect: the handler decides what that means. If absent, no certificate is
-   * requested.
+   * CAs of client certificates. A client without a valid certificate can still connect, and the
+   * handler decides how to treat it. If absent, no client certificate is requested.
    */
   readonly clientCaPem?: string | undefined
-  /** Oldest version of TLS that clients may use. */
+  /** Minimum version of TLS. */
   readonly tlsMinVersion?: 'TLSv1.2' | 'TLSv1.3'
   /**
-   * OpenSSL's list of cipher suites. The default is suites with forward secrecy and authenticated
-   * encryption.
+   * Cipher suites in OpenSSL's format. By default, suites with forward secrecy and authenticated
+   * encryption are used.
    */
   readonly tlsCiphers?: string | undefined
-  /** Whether clients are offered HTTP/2. True by default. */
+  /** Whether the server offers HTTP/2. True by default. */
   readonly servesHttp2?: boolean
 }
 
 /**
- * Signature algorithms that Go also supports. Without a list, OpenSSL would also accept client keys
- * on brainpool curves, with which some functions of Node end the process.
+ * Signature algorithms that Go also supports. With its default list, OpenSSL would also accept
+ * client keys on brainpool curves, for which some Node.js functions crash the process.
  */
 const sigalgs = [
   'ecdsa_secp256r1_sha256',
@@ -45,7 +44,8 @@ const sigalgs = [
 
 /**
  * The cipher suites of TLS 1.3, and those of TLS 1.2 with forward secrecy and authenticated
- * encryption (RFC 9325, section 4.2). Node's own list also has CBC and RSA key exchange.
+ * encryption (RFC 9325, section 4.2). Node's default list also contains suites with CBC or RSA key
+ * exchange.
  */
 const strongCiphers = [
   'TLS_AES_128_GCM_SHA256',
@@ -60,8 +60,8 @@ const strongCiphers = [
 ].join(':')
 
 /**
- * Returns the options of a TLS context. Throws if key and certificate do not match: OpenSSL would
- * accept a file that is still empty, and then fail every handshake.
+ * Returns the options of a TLS context. Throws if the key and the certificate do not match. OpenSSL
+ * would accept a file that is still empty, and then every handshake would fail.
  */
 export function secureContext({
   certificatePem,
@@ -72,10 +72,10 @@ export function secureContext({
 }: TlsChoice): SecureContextOptions {
   const isPair = new X509Certificate(certificatePem).checkPrivateKey(createPrivateKey(keyPem))
   if (!isPair) throw new Error('the private key does not match the certificate')
-  // Without `ca`, Node would load its 150 root certificates, which are not needed here.
+  // Without `ca`, Node would load its 150 built-in root certificates.
   const ca = clientCaPem === undefined ? certificatePem : clientTrustAnchors(clientCaPem)
-  // A renegotiation could bring another certificate, while the socket's `authorized` stays that of
-  // the first one.
+  // After a renegotiation, the peer could have another certificate, but the socket's `authorized`
+  // would not change.
   const secureOptions = constants.SSL_OP_NO_RENEGOTIATION
   const ciphers = tlsCiphers ?? strongCiphers
   return {

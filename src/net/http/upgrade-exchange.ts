@@ -1,5 +1,6 @@
 /**
- * A request to upgrade its connection to another protocol. It may also get an ordinary response.
+ * A request to upgrade its connection to another protocol. The response can also be an ordinary
+ * one.
  */
 import type { Duplex } from 'node:stream'
 import type { ApiResponse } from '../../api/request.ts'
@@ -12,13 +13,13 @@ export class UpgradeExchange extends Http1Exchange {
   readonly #half: Half
 
   constructor(head: Head, half: Half) {
-    // The bytes that follow on the connection may not be HTTP, so an ordinary response is the last
-    // one.
+    // The bytes that follow on the connection might not be HTTP, so the connection is closed after
+    // an ordinary response.
     super(head, { ...half, isClosing: () => true })
     this.#half = half
   }
 
-  /** Gives the connection to the tunnel. It ends when the exchange is closed. */
+  /** Passes the connection to the tunnel. The tunnel is closed when the exchange is closed. */
   handOver({ status, headers, tunnel, close }: Extract<ApiResponse, { tunnel: unknown }>): void {
     const { response, socket } = this.#half
     const lines = Object.entries(headers).flatMap(([name, value]) =>

@@ -1,4 +1,4 @@
-/** The client side of a connection: it makes requests and receives the peer's responses. */
+/** The client side of an HTTP/2 connection: sends requests and receives responses. */
 import { type AnswerListener, ClientStream, type ClientStreamOwner } from './client-stream.ts'
 import {
   Http2Connection,
@@ -11,13 +11,15 @@ import { CODE, type Code, type ConnectionError, SETTING, STREAM_ID_MAX } from '.
 import type { Send } from './sending-stream.ts'
 
 export interface ClientOwner {
-  /** Called when the peer has sent SETTINGS. The first SETTINGS prove that the peer is alive. */
+  /**
+   * Called when the peer has sent SETTINGS. The first SETTINGS frame proves that the peer is alive.
+   */
   readonly onSettings: (streamsMax: number) => void
-  /** Called when the peer has answered a PING. */
+  /** Called when the peer has acknowledged a PING. */
   readonly onPong: () => void
   /** Called when the peer has sent GOAWAY. Streams above `lastId` were not processed. */
   readonly onGoaway: (code: number, lastId: number) => void
-  /** Called when the connection ends because of an error of the peer. */
+  /** Called when the connection is closed because the peer violated the protocol. */
   readonly onFault: (error: ConnectionError) => void
 }
 
@@ -26,26 +28,26 @@ export type ClientConnectionOptions = Http2ConnectionOptions & {
   /** Receive windows of a stream and of the connection. */
   readonly streamWindow: number
   readonly connectionWindow: number
-  /** First stream ID, an odd number; 1 by default. */
+  /** First stream ID. It must be odd; the default is 1. */
   readonly firstStreamId?: number | undefined
 }
 
 const FIRST_ID = 1
 /**
- * Delay of the answer to a PING. To estimate the bandwidth, grpc-go (which etcd is built on) sends
- * a PING with the first bytes that it reads after the answer to its last PING. Immediate answers
- * would thus cost two more packets for every call. A peer that checks whether we are alive waits
- * for seconds.
+ * Delay before a PING is acknowledged. To estimate the bandwidth, grpc-go (used by etcd) sends a
+ * PING with the first bytes that it reads after the previous PING was acknowledged. Without the
+ * delay, every call would thus cost two more packets. The delay is safe, because peers that probe
+ * for liveness wait for seconds.
  */
 const PONG_DELAY_MS = 200
 
 export class ClientConnection extends Http2Connection<ClientStream> implements ClientStreamOwner {
-  /** The peer opens no streams. */
+  /** Always 0, because a server opens no streams. */
   protected readonly lastId = 0
   readonly #owner: ClientOwner
   readonly #streamWindow: number
   #nextId: number
-  /** Data of a PING that is not answered yet. */
+  /** Data of a PING that has not been acknowledged yet. */
   #pinged: Buffer | undefined
 
   constructor({
@@ -68,7 +70,7 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
     this.#nextId = firstStreamId
   }
 
-  /** Whether no more requests can be made. */
+  /** Whether the connection cannot accept more requests. */
   get isSpent(): boolean {
     return this.isOver || this.isClosing || this.#nextId > STREAM_ID_MAX
   }
@@ -94,7 +96,10 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
     this.sender.ping(Buffer.alloc(8), { isAnswer: false })
   }
 
-  /** Makes no more requests, and ends the connection when the current ones have their responses. */
+  /**
+   * Accepts no more requests, and closes the connection when all current requests have their
+   * responses.
+   */
   close(): void {
     this.isClosing = true
     if (this.streams.size === 0) this.end()
@@ -134,8 +139,8 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
   }
 
   /**
-   * Ends the stream. A peer that has sent its complete response does not need the rest of the
-   * request.
+   * Ends the stream. The rest of the request is not sent, because the peer has already sent a
+   * complete response.
    */
   #endRemote(stream: ClientStream): void {
     if (stream.isClosed) return
@@ -144,7 +149,7 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
     this.#remove(stream, CODE.NO_ERROR)
   }
 
-  /** Such a frame most likely belongs to a stream that we have cancelled. */
+  /** Frames on closed streams are ignored, because they most likely belong to canceled streams. */
   protected onIdleOrClosed(id: number): void {
     if (id >= this.#nextId || id % 2 === 0) throw protocolError('a frame on an idle stream')
   }
@@ -155,7 +160,7 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
 
   protected onGoaway(code: number, lastId: number): void {
     this.#owner.onGoaway(code, lastId)
-    // The peer does not process streams above its last one (RFC 9113, 6.8).
+    // The peer does not process streams above this ID (RFC 9113, 6.8).
     for (const stream of this.streams.all())
       if (stream.id > lastId) this.#remove(stream, CODE.REFUSED_STREAM)
   }
@@ -169,8 +174,8 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
   }
 
   /**
-   * Delays the answer to a PING. Only one PING waits: the next PING makes us answer the previous
-   * one immediately.
+   * Acknowledges a PING after a delay. If the next PING arrives before that, the previous one is
+   * acknowledged immediately.
    */
   protected override answerPing(data: Buffer): void {
     if (this.#pinged === undefined) setTimeout(() => this.#pong(), PONG_DELAY_MS).unref()
@@ -184,7 +189,7 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
   }
 
   protected onSent(): void {
-    // The stream ends with the response.
+    // Nothing to do: the stream ends when the response ends.
   }
 
   protected streamError(stream: ClientStream, code: Code): void {

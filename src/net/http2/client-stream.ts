@@ -1,31 +1,31 @@
-/** One request that we make, and its response. */
+/** A request that this client sends, and its response. */
 import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
 import type { HeaderField } from './field.ts'
 import { CODE, type Code } from './protocol.ts'
 import { type Send, SendingStream } from './sending-stream.ts'
 
 export interface AnswerListener {
-  /** Called with the headers of the response. `fields` is valid until this returns. */
+  /** Called with the headers of the response. `fields` is valid only during the call. */
   readonly onHead: (fields: readonly HeaderField[]) => void
   /**
-   * Called with body data. On a connection with `readTo`, the memory of the chunk is reused when
-   * this returns.
+   * Called with body data. If the connection uses `readTo`, the memory of the chunk is reused after
+   * the call.
    */
   readonly onData: (chunk: Buffer) => void
   /**
-   * Whether the listener itself returns the window for the data it received, when it is done with
-   * the data. By default the window is returned after `onData`.
+   * Whether the listener calls `returnWindow` when it is done with the data. By default, the window
+   * is returned after `onData`.
    */
   readonly returnsWindow?: boolean
   readonly onTrailers: (fields: readonly HeaderField[]) => void
   /**
-   * Called once, as the last of these functions. `code` is the error code with which the stream was
-   * reset, or 0 if it ended normally.
+   * Called once, after all other functions. `code` is the error code with which the stream was
+   * reset, or 0 if the stream ended normally.
    */
   readonly onClose: (code: number) => void
 }
 
-/** The functions of the connection that a stream uses. */
+/** Functions of the connection that a stream calls. */
 export interface ClientStreamOwner {
   readonly send: Send
   readonly cancel: (stream: ClientStream, code: Code) => void
@@ -71,7 +71,7 @@ export class ClientStream extends SendingStream {
   cancel(code: Code): void {
     if (!this.isClosed) return this.#owner.cancel(this, code)
     // The peer ended the stream while it was paused. The stream will not be resumed, so `onClose`
-    // is still due.
+    // must be called here.
     if (!this.#isReportedAtResume) return
     this.#isReportedAtResume = false
     this.#held = undefined
@@ -79,7 +79,7 @@ export class ClientStream extends SendingStream {
     this.#listener.onClose(code)
   }
 
-  /** Buffers arriving data, up to the window. */
+  /** Buffers arriving data, up to the size of the receive window. */
   pause(): void {
     this.#held ??= new GrowingBuffer()
   }
@@ -97,7 +97,7 @@ export class ClientStream extends SendingStream {
     if (isReported) this.#listener.onClose(CODE.NO_ERROR)
   }
 
-  /** Only the connection may call this method and those below. */
+  /** This method and the following ones must be called only by the connection. */
   receiveHead(fields: readonly HeaderField[]): void {
     this.hasHead = true
     this.#listener.onHead(fields)
@@ -110,14 +110,14 @@ export class ClientStream extends SendingStream {
   }
 
   /**
-   * Returns window for bytes that the listener is done with. Only listeners with `returnsWindow`
-   * may call this.
+   * Returns window for bytes that the listener no longer needs. Only listeners with `returnsWindow`
+   * may call this method.
    */
   returnWindow(bytes: number): void {
     if (!this.isClosed) this.#owner.returnWindow(this, bytes)
   }
 
-  /** Raises the window of this stream to `bytes`, if it is smaller. */
+  /** Increases the receive window of this stream to `bytes`, unless it is already larger. */
   widen(bytes: number): void {
     const more = bytes - this.windowBytes
     if (more <= 0 || this.isClosed || this.isRemoteEnded) return

@@ -1,7 +1,7 @@
 /**
- * The parts that the client side and the server side of a connection share (RFC 9113): receiving
+ * Code that the client side and the server side of an HTTP/2 connection share (RFC 9113): receiving
  * frames, assembling and decoding field blocks, flow control, SETTINGS and PING. The subclasses
- * handle streams and the meaning of their headers.
+ * handle streams and interpret their headers.
  */
 import type { Duplex } from 'node:stream'
 import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
@@ -27,49 +27,53 @@ import type { SendingStream } from './sending-stream.ts'
 import { IdTable } from '../../lib/collections/id-table.ts'
 
 /**
- * Maximum number of CONTINUATION frames in a block. Headers of one megabyte need 64 frames; more
- * than this is a flood of small ones.
+ * Maximum number of CONTINUATION frames in a field block. Headers of one megabyte need 64 frames; a
+ * larger number indicates a flood of small frames.
  */
 const CONTINUATIONS_MAX = 256
 /**
- * Maximum number of entries in SETTINGS, as in nghttp2. There are seven settings, and each entry
- * costs work (CVE-2020-11080).
+ * Maximum number of entries in a SETTINGS frame, as in nghttp2. There are only seven settings, and
+ * processing each entry takes time (CVE-2020-11080).
  */
 const SETTINGS_MAX = 32
 /**
- * DATA with fewer bytes than this is mostly overhead, and a window increment below this makes us
- * send such DATA. Both count as frames that cost their sender nothing (CVE-2019-9511,
- * CVE-2019-9518). No client in good faith sends many of them.
+ * DATA frames with fewer bytes than this are mostly overhead. Smaller window increments force the
+ * receiver to send such frames. Both count as control frames, which cost their sender almost
+ * nothing (CVE-2019-9511, CVE-2019-9518). Well-behaved peers rarely send them.
  */
 const TINY_BYTES = 32
-/** Time that the peer has to read GOAWAY after a connection error. */
+/** Time for the peer to read GOAWAY after a connection error. */
 const ERROR_LINGER_MS = 1000
 /**
- * How long the peer must be silent after our last write before the socket is closed. Sent data may
- * still be on its way. If the socket closed while the peer still sends (WINDOW_UPDATE for the data
- * it reads), the connection would be reset and the data lost. A peer that is silent for this long
- * has received everything.
+ * Time for which the peer must be silent after the last write before the socket is closed. If the
+ * socket closed while the peer still sends frames, such as WINDOW_UPDATE for data that it reads,
+ * the connection would be reset and data in flight would be lost. A peer that is silent for this
+ * long has received everything.
  */
 const LINGER_MS = 2000
 
 export type Http2ConnectionOptions = Omit<SenderOptions, 'onFinished' | 'hasTable'> & {
   readonly limits: HeaderLimits
-  /** Shared by all connections. */
+  /** Memory budget for large headers, shared by all connections. */
   readonly headerMemory: HeaderMemory
   /**
-   * Registers the function that receives the socket's data. The memory of a chunk is reused
-   * afterwards, so data is kept only as a copy. If absent, the socket's `data` events are used.
+   * Registers the function that receives the data of the socket. The memory of a chunk is reused
+   * after the call, so the function must copy data that it stores. If absent, the `data` events of
+   * the socket are used.
    */
   readonly readTo?: ((onChunk: (chunk: Buffer) => void) => void) | undefined
 }
 
 type Side = {
-  /** Whether the peer is a client, which begins with the connection preface. */
+  /**
+   * Whether this is the server's side. The peer is then a client and sends the connection preface
+   * first.
+   */
   readonly isServer: boolean
   readonly settings: readonly (readonly [id: number, value: number])[]
   /**
-   * Receive window of the connection. It is returned as data arrives, so that no stream blocks the
-   * others.
+   * Receive window of the connection. It is returned as soon as data arrives, so that no stream
+   * blocks the others.
    */
   readonly window: number
 }
@@ -81,14 +85,14 @@ type OpenBlock = {
   readonly bytes: GrowingBuffer
   readonly sinceMs: number
   frames: number
-  /** Bytes reserved in the budget for large headers. */
+  /** Number of bytes reserved in the budget for large headers. */
   heldBytes: number
 }
 
 export type FieldBlock = {
-  /** The fields, valid until the call returns. Incomplete if they exceed the limits. */
+  /** The fields, valid only during the call. Incomplete if they exceed the limits. */
   readonly fields: readonly HeaderField[]
-  /** Size as SETTINGS_MAX_HEADER_LIST_SIZE counts it, or -1 if it exceeds the limit. */
+  /** Size as defined for SETTINGS_MAX_HEADER_LIST_SIZE, or -1 if it exceeds the limit. */
   readonly bytes: number
 }
 
@@ -130,7 +134,8 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     this.limits = limits
     this.headerMemory = headerMemory
     this.#decoder = new HpackDecoder(headerMemory)
-    // Our requests carry secrets in their headers, which must not be stored in the tables of peers.
+    // The requests of a client contain secrets in their headers, which must not be stored in the
+    // HPACK tables of peers.
     this.sender = new Sender({
       ...shared,
       socket,
@@ -151,7 +156,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     })
   }
 
-  /** Number of bytes not yet written to the socket; `writes` counts completed writes. */
+  /** Number of bytes that have not been written to the socket yet. */
   get waitingBytes(): number {
     return this.sender.waitingBytes
   }
@@ -160,7 +165,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     return this.sender.writes
   }
 
-  /** Time at which the incomplete field block began, if there is one. */
+  /** Time at which the current field block began, or undefined if no block is incomplete. */
   get fieldBlockSinceMs(): number | undefined {
     return this.#openBlock?.sinceMs
   }
@@ -178,7 +183,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
   /** Highest ID among the streams that the peer has opened. */
   protected abstract readonly lastId: number
   protected abstract onFields(id: number, isEnd: boolean, block: FieldBlock): void
-  /** Called for DATA of a stream that may still receive. */
+  /** Called for DATA on a stream that the peer has not ended. */
   protected abstract onBody(stream: Stream, chunk: Buffer, isEnd: boolean): void
   /** Called for a frame on an idle or closed stream. */
   protected abstract onIdleOrClosed(id: number, type: number): void
@@ -188,10 +193,10 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
   protected abstract onSent(id: number): void
   /** Handles a stream error (RFC 9113, 5.4.2) by sending RST_STREAM with this code. */
   protected abstract streamError(stream: Stream, code: Code): void
-  /** Called when the connection ends because of an error of the peer. */
+  /** Called when the connection is closed because the peer violated the protocol. */
   protected abstract onFault(error: ConnectionError): void
 
-  /** Counts a frame that costs the peer nothing. */
+  /** Counts a frame that costs the peer almost nothing. */
   protected countControl(_what: string): void {}
   protected onSettings(): void {}
   protected onPong(): void {}
@@ -201,7 +206,10 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
   /** Called when all frames of a chunk have been handled. */
   protected onRead(): void {}
 
-  /** Returns window to the peer. WINDOW_UPDATE is sent when half of the window can be returned. */
+  /**
+   * Returns receive window to the peer. WINDOW_UPDATE is sent only when half of the window can be
+   * returned.
+   */
   protected updateWindow(stream: Stream, bytes: number, window: number): void {
     if (stream.isRemoteEnded || stream.isClosed) return
     stream.returnedBytes += bytes

@@ -11,7 +11,7 @@ function framed(message: Uint8Array): Buffer {
   return frame
 }
 
-test('messages are reassembled wherever the bytes are split', () => {
+test('messages are reassembled wherever the bytes are split into chunks', () => {
   fc.assert(
     fc.property(
       fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 8 }),
@@ -45,7 +45,7 @@ test('a whole message in one chunk is a view of that chunk', () => {
   equal(received?.toString(), 'hello')
 })
 
-test('the reader is partial until the last byte of a message arrives', () => {
+test('isPartial is true until the last byte of a message arrives', () => {
   const reader = new MessageFrames(() => undefined)
   reader.push(Buffer.from([0, 0]))
   equal(reader.isPartial, true)
@@ -55,7 +55,7 @@ test('the reader is partial until the last byte of a message arrives', () => {
   equal(reader.isPartial, false)
 })
 
-test('a compressed message and a message beyond the limit are refused', () => {
+test('a compressed message is rejected, and so is a message above the size limit', () => {
   throws(() => new MessageFrames(() => undefined).push(Buffer.from([1, 0, 0, 0, 0])), {
     name: 'GrpcError',
     code: 'Internal',
@@ -79,7 +79,7 @@ test('a long message in many chunks is copied once', () => {
     for (let at = 0; at < bytes.length; at += 1024) reader.push(bytes.subarray(at, at + 1024))
   })
   equal(received, message.length)
-  // Copying all received bytes again with each of the 8,000 chunks would copy 32 GB, which takes
-  // many seconds.
+  // If each of the 8,000 chunks copied all bytes received so far, the test would copy 32 GB, which
+  // takes many seconds.
   equal(tookMs < 2000, true)
 })

@@ -8,17 +8,18 @@ import { GrpcError } from '../errors.ts'
 const FRAME_HEAD_BYTES = 5
 
 /**
- * The longest message accepted. etcd does not split range responses, so a page of large values can
- * be long. The caller requests a longer page again with a smaller limit.
+ * Maximum length of an accepted message. etcd does not split range responses, so a page of large
+ * values can be long. If a page exceeds this length, the caller requests it again with a smaller
+ * limit.
  */
 export const MESSAGE_BYTES_MAX = 256 * 1024 * 1024
 
 export class MessageFrames {
   readonly #onMessage: (message: Buffer) => void
   readonly #bytesMax: number
-  // Part of a frame header, if a chunk ended inside it.
+  // Bytes of a frame header that is incomplete because a chunk ended inside it.
   #head: Buffer | undefined
-  // The message being assembled, and the number of its bytes received so far.
+  // The message being assembled, and the number of bytes received of it.
   #message: Buffer | undefined
   #filled = 0
 

@@ -38,7 +38,10 @@ const readers: Readonly<Record<string, (reader: WireReader) => unknown>> = {
   readHeaderOnly,
 }
 
-/** Reads the message, or returns the error, which must be of a known kind. */
+/**
+ * Returns the result of `read`, or its error. Asserts that the error has one of the expected
+ * classes.
+ */
 function readSafely(read: (reader: WireReader) => unknown, bytes: Buffer): unknown {
   try {
     return read(new WireReader(bytes))
@@ -53,7 +56,7 @@ function readSafely(read: (reader: WireReader) => unknown, bytes: Buffer): unkno
   }
 }
 
-/** A range response with every kind of field, including an unknown one. */
+/** Encodes a range response that has every field and an unknown one. */
 function rangeAnswer(): Buffer {
   const writer = new WireWriter(0)
   writer.number(4, 12)
@@ -105,7 +108,7 @@ test('keys and values are views of the message', () => {
   equal(kv?.value.buffer, message.buffer)
 })
 
-test('random bytes never crash a reader or keep it busy', () => {
+test('random bytes never crash a reader, and never make it loop', () => {
   for (const [name, read] of Object.entries(readers)) {
     fc.assert(
       fc.property(
@@ -135,12 +138,12 @@ test('a message with one changed byte never crashes', () => {
   }
 })
 
-test('a reader never reads beyond the end of its message', () => {
+test('the reader never reads beyond the end of its message', () => {
   const bytes = Buffer.from([0x12, 0x05, 1, 2, 3, 4, 5, 6, 7])
   throws(() => readToken(new WireReader(bytes.subarray(0, 5))), MalformedMessage)
 })
 
-test('a revision of 2^53 or more is refused, not rounded', () => {
+test('a revision of 2^53 or more is rejected instead of rounded', () => {
   for (const [revision, isHeld] of [
     [2n ** 53n - 1n, true],
     [2n ** 53n, false],
@@ -157,13 +160,13 @@ test('a revision of 2^53 or more is refused, not rounded', () => {
   }
 })
 
-test('a number of more than ten bytes, a group and field number 0 are malformed', () => {
+test('a varint of more than ten bytes, a group and field number 0 are malformed', () => {
   for (const bytes of [[0x08, ...Array(11).fill(0x80), 0], [0x0b], [0x00, 0x00], [0x0f]]) {
     throws(() => readLease(new WireReader(Buffer.from(bytes))), MalformedMessage)
   }
 })
 
-test('a deeply nested txn response is malformed, not a stack overflow', () => {
+test('a deeply nested txn response is reported as malformed and does not overflow the stack', () => {
   let message: Buffer = Buffer.from([0x10, 0x01])
   for (let depth = 0; depth < 5000; depth++) {
     const writer = new WireWriter(message.length)
@@ -175,7 +178,7 @@ test('a deeply nested txn response is malformed, not a stack overflow', () => {
   throws(() => readTxn(new WireReader(message)), MalformedMessage)
 })
 
-test('watch id -1 is read as a number', () => {
+test('watch ID -1 is decoded as -1', () => {
   const writer = new WireWriter(0)
   writer.id(2, -1n)
   equal(readWatch(new WireReader(writer.frame().subarray(5))).watchId, -1)

@@ -9,7 +9,7 @@ export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage'
 }
 
-/** Thrown for a well-formed number that JavaScript cannot hold exactly. */
+/** Thrown for a well-formed number that JavaScript cannot represent exactly. */
 export class NumberTooLarge extends Error {
   override readonly name = 'NumberTooLarge'
 }
@@ -48,7 +48,7 @@ export class WireReader {
     return tag
   }
 
-  /** Enters a nested message. Pass the result to `leave`. */
+  /** Enters a nested message. The caller must pass the result to `leave`. */
   enter(): number {
     const length = this.#length()
     const outer = this.#end
@@ -89,8 +89,8 @@ export class WireReader {
   }
 
   /**
-   * Reads a revision or a count. JavaScript would round a number beyond 2^53, and a rounded
-   * revision is wrong, so such a number is refused.
+   * Reads a revision or a count. Throws if the number is 2^53 or more, because JavaScript would
+   * round it, and a rounded revision is wrong.
    */
   number(): number {
     const byte = this.#buffer[this.#at]
@@ -137,7 +137,7 @@ export class WireReader {
     }
   }
 
-  // The last varint read, as two unsigned halves. This avoids allocations and BigInt.
+  // The last varint that was read, as two unsigned halves. This avoids allocations and BigInt.
   #low = 0
   #high = 0
 
@@ -173,7 +173,8 @@ export class WireReader {
   #varint(): void {
     const buffer = this.#buffer
     const limit = Math.min(this.#end, this.#at + VARINT_BYTES_MAX)
-    // Three parts of 28, 28 and 8 bits, each of which fits a small integer.
+    // The varint is split into parts of 28, 28 and 8 bits, each of which V8 stores as a small
+    // integer.
     let first = 0
     let second = 0
     let third = 0

@@ -11,7 +11,7 @@ const message = (writer: WireWriter): Buffer => {
   return frame.subarray(5)
 }
 
-test('numbers, IDs, bytes and nested messages survive a round trip', () => {
+test('numbers, IDs, bytes and nested messages can be written and read back', () => {
   fc.assert(
     fc.property(
       fc.maxSafeNat(),
@@ -56,7 +56,7 @@ test('a number is written as the expected bytes', () => {
   deepEqual([...message(writer)], [0x08, 0xac, 0x02])
 })
 
-test('a negative number or one that JavaScript cannot hold exactly is refused', () => {
+test('a negative number is rejected, and so is a number that JavaScript cannot represent exactly', () => {
   for (const value of [-1, 1.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY]) {
     throws(() => new WireWriter(0).number(1, value), { name: 'GrpcError', code: 'InvalidArgument' })
   }

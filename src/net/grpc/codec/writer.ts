@@ -1,41 +1,47 @@
 /**
  * Writes the fields of a gRPC request, preceded by the five bytes of its frame, so that a request
- * is one Buffer. The message is written from its end to its start, so callers write fields in
- * descending order of their numbers. Fields with default values are omitted.
+ * is one Buffer. The message is written from its end to its start, so callers write the fields in
+ * descending order of the field numbers. Fields with default values are omitted.
  */
 import { BYTES, ProtobufWriter, VARINT } from '../../../lib/bytes/protobuf-writer.ts'
 import { GrpcError } from '../errors.ts'
 
 /**
- * Room for a request's tags, lengths and numbers besides its keys and values. The buffer grows if a
- * request needs more.
+ * Bytes reserved for the tags, lengths and numbers of a request, in addition to its keys and
+ * values. The buffer grows if a request needs more.
  */
 const SPARE_BYTES = 128
 
 export class WireWriter extends ProtobufWriter {
   /**
-   * `contentBytes` is the size of the keys and values to come, so that the buffer rarely has to
-   * grow.
+   * `contentBytes` is the total size of the keys and values that will be written, so that the
+   * buffer rarely has to grow.
    */
   constructor(contentBytes: number) {
     super(contentBytes + SPARE_BYTES)
   }
 
-  /** Returns a mark for `nested`. Take it before writing the fields of a nested message. */
+  /**
+   * Returns a position for `nested`. Callers get it before they write the fields of a nested
+   * message.
+   */
   mark(): number {
     return this.length
   }
 
   /**
-   * Closes the nested message whose fields were written since `mark`. An empty message is also
-   * written, because its presence has a meaning.
+   * Ends the nested message whose fields were written since `mark`. An empty message is also
+   * written, because an empty message differs from an absent one.
    */
   nested(field: number, mark: number): void {
     this.varint(this.length - mark)
     this.tag(field, BYTES)
   }
 
-  /** Writes a bytes field. An empty value is the same as an absent one. */
+  /**
+   * Writes a bytes field. Empty values are omitted, because protobuf does not distinguish them from
+   * absent ones.
+   */
   bytes(field: number, value: Uint8Array | undefined): void {
     if (value === undefined || value.length === 0) return
     this.raw(value)
@@ -50,7 +56,7 @@ export class WireWriter extends ProtobufWriter {
   }
 
   /**
-   * Writes a count, a revision or an enumeration: a non-negative int64 that JavaScript holds
+   * Writes a count, a revision or an enumeration: a non-negative int64 that JavaScript represents
    * exactly.
    */
   number(field: number, value: number | undefined): void {
@@ -76,7 +82,7 @@ export class WireWriter extends ProtobufWriter {
   }
 
   /**
-   * Returns the message in its gRPC frame: a zero byte (not compressed) and four bytes of length.
+   * Returns the message in a gRPC frame: a zero byte (not compressed) and a length of four bytes.
    */
   frame(): Buffer {
     const { length } = this
