@@ -220,7 +220,8 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
   }
 
   /**
-   * Closes the connection when everything has been sent, however long the peer takes to read it.
+   * Closes the connection when everything has been sent, even if the peer takes a long time to read
+   * it.
    */
   protected end(): void {
     if (this.#isEnding) return
@@ -231,7 +232,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     })
   }
 
-  /** Closes all streams. Nothing more will be received. */
+  /** Closes all streams. Frames that arrive later are ignored. */
   protected abandon(): void {
     this.isOver = true
     this.#dropOpenBlock()
@@ -293,8 +294,8 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
 
   #openBlockOf(stream: number, isEnd: boolean, block: Buffer): void {
     const bytes = new GrowingBuffer()
-    // A copy, because `append` keeps the first piece as it is, and with `readTo` its memory is
-    // reused.
+    // Copies the fragment, because `append` stores its first argument without a copy, and with
+    // `readTo` the memory of the fragment is reused.
     bytes.append(Buffer.from(block))
     this.#openBlock = { stream, isEnd, bytes, sinceMs: performance.now(), frames: 1, heldBytes: 0 }
   }
@@ -339,7 +340,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
   #onData(frame: Frame): void {
     const { stream: id, bytes } = frame
     if (id === 0) throw protocolError('DATA on stream 0')
-    // Padding counts for flow control as well (RFC 9113, 6.1).
+    // Padding also counts for flow control (RFC 9113, 6.1).
     const size = frame.end - frame.start
     this.#takeWindow(size)
     const { start, end } = unpadded(frame)
@@ -413,7 +414,8 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
   }
 
   /**
-   * Applies a setting. The settings not listed here concern features that this code does not use.
+   * Applies a setting. Other settings are ignored, because they concern features that this code
+   * does not use.
    */
   #onSetting(id: number, value: number): void {
     if (id === SETTING.ENABLE_PUSH && value > 1)
@@ -427,7 +429,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
 
   /**
    * Adjusts the send windows of all streams. Called once for each SETTINGS frame, even if the frame
-   * repeats the setting, because this visits all streams.
+   * repeats the setting, because each call visits all streams.
    */
   #resizeWindows(window: number): void {
     const more = window - this.initialSendWindow
@@ -455,7 +457,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     this.onGoaway(readUint32(bytes, start + 4), readUint32(bytes, start) & STREAM_ID_MAX)
   }
 
-  /** Handles PRIORITY, which is deprecated (RFC 9113, 5.3), and unknown frame types. */
+  /** Handles PRIORITY, which is deprecated (RFC 9113, 5.3), and frames of unknown types. */
   #onOther(frame: Frame): void {
     this.countControl('PRIORITY and unknown')
     if (frame.type !== FRAME.PRIORITY) return

@@ -1,6 +1,6 @@
 /**
- * A header field, and whether HTTP allows it. The check is made once, because fields of HPACK's
- * dynamic table recur with every request.
+ * A header field, and whether HTTP allows it. The field is checked when it is created, because
+ * fields of HPACK's dynamic table recur with every request.
  */
 import { SPACE } from '../../lib/bytes/ascii.ts'
 
@@ -8,15 +8,15 @@ export type HeaderField = {
   readonly name: string
   readonly value: string
   /**
-   * Whether the name is a token in lower case and the value has no control characters (RFC 9113,
+   * Whether the name is a lower-case token and the value has no control characters (RFC 9113,
    * 8.2.1).
    */
   readonly isValid: boolean
-  /** Size as HPACK and SETTINGS_MAX_HEADER_LIST_SIZE count it. */
+  /** Size as defined for HPACK and SETTINGS_MAX_HEADER_LIST_SIZE. */
   readonly size: number
 }
 
-/** Overhead of an entry besides its text (RFC 7541, 4.1). */
+/** Overhead of an entry in addition to its text (RFC 7541, 4.1). */
 const ENTRY_BYTES = 32
 
 export function createField(name: string, value: string): HeaderField {
@@ -24,7 +24,7 @@ export function createField(name: string, value: string): HeaderField {
   return { name, value, isValid: isName(name) && isValue(value), size }
 }
 
-/** Whether a name may contain the character, indexed by ASCII code. */
+/** For each ASCII code, whether the character is allowed in a name. */
 const nameLetters: readonly boolean[] = Array.from({ length: 128 }, (_, code) =>
   "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz".includes(String.fromCharCode(code)),
 )

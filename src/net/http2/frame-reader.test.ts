@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FrameReader } from './frame-reader.ts'
 
-test('a frame that arrives in pieces has its own memory, not the pool that sockets keep alive', () => {
+test("a frame that arrives in pieces gets its own memory, and does not use Node's buffer pool", () => {
   const sizes: number[] = []
   const reader = new FrameReader(false, ({ bytes, start, end }) => {
     sizes.push(end - start)
@@ -30,7 +30,7 @@ test('DATA that arrives in pieces is delivered in pieces, with END_STREAM on the
     const reported = new Map<number, Buffer[]>()
     const ends: number[] = []
     const reader = new FrameReader(false, ({ type, flags, stream, bytes, start, end }) => {
-      // A copy, because the memory of the chunk is reused.
+      // Copies the payload, because the memory of the chunk is reused.
       reported.set(stream, [
         ...(reported.get(stream) ?? []),
         Buffer.from(bytes.subarray(start, end)),
@@ -47,7 +47,7 @@ test('DATA that arrives in pieces is delivered in pieces, with END_STREAM on the
       `pieces of ${size}`,
     )
     assert.deepEqual(ends, [1, 5])
-    // Padded DATA is never split, because only the whole frame shows where the padding begins.
+    // Padded DATA is never split, because the padding can be located only in the whole frame.
     assert.equal(reported.get(3)?.length, 1)
   }
 })

@@ -1,7 +1,8 @@
 /**
  * Splits the data of a socket into frames. A frame that arrives in pieces is assembled; other
- * frames are read in place. DATA is passed on in pieces instead: a frame of 16 KB never fits into a
- * TLS record of that size, so assembling would copy every frame of a long body.
+ * frames are read without copying. DATA is an exception: its pieces are passed on as they arrive. A
+ * DATA frame of 16 KB never fits into one TLS record, so assembling would copy every frame of a
+ * long body.
  */
 import { assert } from '../../lib/errors.ts'
 import { byte, readUint32 } from '../../lib/bytes/big-endian.ts'
@@ -16,8 +17,8 @@ import {
 } from './protocol.ts'
 
 /**
- * The current frame. The same object is reused for every frame. To keep its payload, copy it or
- * take a subarray of `bytes`.
+ * The current frame. The same object is reused for every frame, so callers must copy the payload if
+ * they store it, or take a subarray of `bytes`.
  */
 export type Frame = {
   type: number
@@ -32,8 +33,8 @@ export type Frame = {
 }
 
 /**
- * If fewer bytes of a DATA frame have arrived, they are assembled with the rest instead of being
- * passed on.
+ * Minimum size of a piece of a DATA frame that is passed on. Shorter pieces are assembled with the
+ * following bytes.
  */
 const PIECE_BYTES_MIN = 512
 
@@ -52,24 +53,26 @@ export class FrameReader {
   }
   #prefaceBytes = 0
   #isEmitting = false
-  /** The beginning of an incomplete frame, in a buffer of the length known so far. */
+  /**
+   * The bytes of an incomplete frame. The buffer has the length of the frame, as far as it is
+   * known.
+   */
   #begun: Buffer = none
   #begunBytes = 0
   /**
-   * The DATA frame that arrives in pieces: its flags, its stream, and the number of bytes still to
-   * come.
+   * The DATA frame that arrives in pieces: its flags, its stream, and the number of missing bytes.
    */
   #data = { flags: 0, stream: 0, left: 0 }
 
-  /** `hasPreface` means that the peer is a client, which begins with the connection preface. */
+  /** `hasPreface` means that the peer is a client, which sends the connection preface first. */
   constructor(hasPreface: boolean, onFrame: (frame: Frame) => void) {
     this.#onFrame = onFrame
     if (!hasPreface) this.#prefaceBytes = preface.length
   }
 
   /**
-   * Reads a chunk. Throws a ConnectionError, either its own or that of `onFrame`. The chunk is kept
-   * for as long as `onFrame` keeps it.
+   * Reads a chunk. Throws a ConnectionError for invalid frames, and passes on errors of `onFrame`.
+   * The reader does not retain the chunk, but `onFrame` may.
    */
   read(chunk: Buffer): void {
     let at = this.#prefaceBytes < preface.length ? this.#readPreface(chunk) : 0
@@ -91,7 +94,7 @@ export class FrameReader {
     return bytes
   }
 
-  /** Returns the position of the next frame. */
+  /** Reads a frame, and returns the position of the next one. */
   #readFrame(chunk: Buffer, at: number): number {
     const has = chunk.length - at
     const wanted =
@@ -164,14 +167,14 @@ export class FrameReader {
   }
 }
 
-/** Whether the frame is DATA without padding. */
+/** Whether the frame is a DATA frame without padding. */
 const isPlainData = (chunk: Buffer, at: number): boolean =>
   byte(chunk, at + 3) === FRAME.DATA && (byte(chunk, at + 4) & FLAG.PADDED) === 0
 
 /**
- * Allocates outside Node's buffer pool. Each TLSSocket keeps a few bytes of the pool for ALPN, and
- * with them a whole slab of 64 KB. If frames used the pool, they would fill slabs so fast that each
- * connection would keep its own slab alive.
+ * Allocates memory outside Node's buffer pool. Each TLSSocket retains a few bytes of the pool for
+ * ALPN, and these keep a whole slab of 64 KB in memory. If frames used the pool, they would fill
+ * slabs so fast that each connection would retain its own slab.
  */
 const memoryFor = (bytes: number): Buffer => Buffer.allocUnsafeSlow(bytes)
 

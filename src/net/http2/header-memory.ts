@@ -1,17 +1,17 @@
 /**
- * Memory for headers, shared by all connections: a buffer in which to decode Huffman codes, and a
- * budget for requests with large headers. It bounds the data that anyone can send before
- * authentication, over all connections together.
+ * Memory for headers, shared by all connections: a buffer for decoding Huffman codes, and a budget
+ * for requests with large headers. The budget limits how much data unauthenticated clients can send
+ * over all connections together.
  */
 
 /**
- * Requests with smaller headers are not counted. Clients send one or two KB, or eight KB with long
- * tokens.
+ * Requests with smaller headers are not counted. Usual headers have one or two KB, or eight KB with
+ * a long token.
  */
 export const LARGE_HEADER_BYTES: number = 16 * 1024
 /**
- * Budget for all large headers together, from their arrival until their requests get a response. It
- * has room for 32 of the largest.
+ * Budget for all large headers together, from their arrival until the responses begin. It has room
+ * for 32 requests with headers of maximum size.
  */
 const LARGE_HEADERS_BYTES_MAX = 32 * 1024 * 1024
 
@@ -31,7 +31,7 @@ export class HeaderMemory {
   }
 
   /**
-   * Reserves memory, which must be released with `give`. Returns false if the budget is used up.
+   * Reserves memory, which must be released with `give`. Returns false if the budget is exhausted.
    */
   take(bytes: number): boolean {
     if (this.#heldBytes + bytes > this.#heldBytesMax) return false

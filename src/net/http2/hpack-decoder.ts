@@ -1,6 +1,6 @@
 /**
- * Decodes field blocks (RFC 7541). Each connection has its own decoder, because a block refers to
- * the dynamic table, which earlier blocks have filled.
+ * Decodes field blocks (RFC 7541). Each connection has its own decoder, because field blocks refer
+ * to the dynamic table, which earlier blocks of the connection have filled.
  */
 import { createField, type HeaderField } from './field.ts'
 import type { HeaderMemory } from './header-memory.ts'
@@ -14,15 +14,16 @@ const staticFields: readonly HeaderField[] = staticTable.map(([name, value]) =>
 )
 
 /**
- * HPACK's default. We never announce another value, so a client's dynamic table never takes more.
+ * HPACK's default size of the dynamic table. The server never announces another value, so the
+ * dynamic table of a client cannot be larger.
  */
 const TABLE_BYTES_MAX = 4096
 /**
- * A header string is at most this many times as long as its Huffman code, because the shortest
+ * Maximum ratio between the length of a string and the length of its Huffman code. The shortest
  * symbols have 5 bits.
  */
 const EXPANSION_MAX = 8 / 5
-/** No valid length has more bytes than this. */
+/** Maximum number of bytes in an encoded integer. */
 const INTEGER_BYTES_MAX = 5
 
 /** Limits for the fields of one block. */
@@ -31,7 +32,7 @@ export type HeaderLimits = { readonly headerBytesMax: number; readonly headersMa
 const none = Buffer.alloc(0)
 
 export class HpackDecoder {
-  /** The dynamic table. The newest entry is the last. */
+  /** The dynamic table. The newest entry comes last. */
   readonly #table: HeaderField[] = []
   #tableBytes = 0
   #tableBytesMax = TABLE_BYTES_MAX
@@ -44,9 +45,10 @@ export class HpackDecoder {
   }
 
   /**
-   * Appends the fields of a block to `into`. Returns their size, as SETTINGS_MAX_HEADER_LIST_SIZE
-   * counts it, or -1 if they exceed the limits and the rest was left out. Throws a ConnectionError,
-   * because without this block the following blocks cannot be decoded either.
+   * Appends the fields of a block to `into`. Returns their size as defined for
+   * SETTINGS_MAX_HEADER_LIST_SIZE. If the fields exceed the limits, omits the rest and returns -1.
+   * Throws a ConnectionError for an invalid block, because the following blocks cannot be decoded
+   * without it.
    */
   decode(block: Buffer, into: HeaderField[], { headerBytesMax, headersMax }: HeaderLimits): number {
     this.#block = block
@@ -122,7 +124,7 @@ export class HpackDecoder {
     const end = start + length
     if (end > block.length) throw compressionError('a header is longer than its block')
     this.#at = end
-    // One character for each byte, as node:http decodes headers.
+    // Converts each byte to one character, as node:http does for headers.
     if (!isCoded) return block.toString('latin1', start, end)
     const scratch = this.#memory.scratch(Math.ceil(length * EXPANSION_MAX))
     const written = decodeHuffman(block, { start, end }, scratch)

@@ -1,6 +1,6 @@
 /**
- * Encodes field blocks (RFC 7541). If the connection has a table, repeated fields are sent as
- * indexes into it. Otherwise the encoder caches them in encoded form, so that most of a block is
+ * Encodes field blocks (RFC 7541). If the connection has a dynamic table, repeated fields are sent
+ * as indexes into it. Otherwise the encoder caches encoded fields, so that most of a block is
  * copied.
  */
 import { assert } from '../../lib/errors.ts'
@@ -10,8 +10,8 @@ import { staticTable } from './static-table.ts'
 type Value = string | readonly string[]
 
 /**
- * A cached header name. `prefix` is the encoded name. `bytes` is the encoded field, once its value
- * came twice in a row. `misses` counts how often in a row the value changed.
+ * A cached header name. `prefix` is the encoded name. `bytes` is the encoded field; it is set when
+ * the same value occurs twice in a row. `misses` counts how many times in a row the value changed.
  */
 type CachedField = {
   readonly number: number
@@ -22,22 +22,25 @@ type CachedField = {
 }
 
 /**
- * Maximum number of cached names. Responses have few header names, which the server itself chooses.
- * Further names are encoded each time.
+ * Maximum number of cached names. The server uses only a few header names in its responses. Names
+ * beyond this number are encoded each time.
  */
 const KNOWN_MAX = 64
-/** Longer values are unlikely to repeat, and are not cached. */
+/** Maximum length of a cached value. Longer values are unlikely to repeat. */
 const KNOWN_VALUE_BYTES_MAX = 128
 /**
- * A name whose value changes this often has a new value each time, as `audit-id` has. Its values
- * are then compared only now and then, because a comparison costs as much as writing the value.
+ * If the value of a name changes this many times in a row, it is assumed to change every time, like
+ * that of `audit-id`. Its values are then compared only now and then, because a comparison costs as
+ * much as writing the value.
  */
 const MISSES_MAX = 1000
 const COMPARED_EVERY = 64
 const INTEGER_BYTES_MAX = 6
 const PER_FIELD_BYTES_MAX = 2 * INTEGER_BYTES_MAX
 
-/** A dynamic table size update to 0, which must be in the first block of a connection. */
+/**
+ * A dynamic table size update to 0. If it is sent, it must be in the first block of a connection.
+ */
 const EMPTY_TABLE = 0x20
 
 const nameNumbers: ReadonlyMap<string, number> = new Map(
@@ -56,7 +59,7 @@ export class HpackEncoder {
   #writer: object | undefined
   #table: FieldTable | undefined
 
-  /** The block that is being written, up to `length`. Valid until the next `begin`. */
+  /** Buffer with the current block, which ends at `length`. Valid until the next `begin`. */
   get block(): Buffer {
     return this.#block
   }
@@ -66,9 +69,9 @@ export class HpackEncoder {
   }
 
   /**
-   * Begins a block. `writer` is the connection that sends it. The encoder is shared, so no other
-   * connection may begin a block before this one is sent. `table` is the connection's table. If it
-   * is undefined, the first block announces that there is none.
+   * Begins a block. `writer` is the connection that sends the block. The encoder is shared, so no
+   * other connection may begin a block before this one is sent. `table` is the dynamic table of the
+   * connection. If it is undefined, the first block announces a table of size 0.
    */
   begin(isFirst: boolean, writer?: object, table?: FieldTable): void {
     this.#writer = writer
@@ -78,7 +81,7 @@ export class HpackEncoder {
     if (isFirst && table === undefined) this.#block[this.#length++] = EMPTY_TABLE
   }
 
-  /** Asserts that `writer` began the block. Must be called before the block is sent. */
+  /** Asserts that `writer` has begun the block. Must be called before the block is sent. */
   assertWriter(writer: object): void {
     assert(this.#writer === writer, 'another connection has begun this field block')
   }
@@ -110,7 +113,7 @@ export class HpackEncoder {
       return this.#text(value)
     }
     known.misses = 0
-    // Only values that came twice in a row are cached, because some values never repeat.
+    // A value is cached only when it occurs twice in a row, because some values never repeat.
     const isKept = value.length <= KNOWN_VALUE_BYTES_MAX
     if (isKept && this.#table?.add(known.number, value, name.length + value.length) === true) {
       return this.#added(name, value)
@@ -143,7 +146,7 @@ export class HpackEncoder {
   #added(name: string, value: string): void {
     const number = nameNumbers.get(name) ?? 0
     this.#reserve(1)
-    // The static table's indexes of all names fit into six bits.
+    // The indexes of all names in the static table fit into six bits.
     this.#block[this.#length++] = 0x40 | number
     if (number === 0) this.#text(name)
     this.#text(value)
@@ -170,40 +173,40 @@ export class HpackEncoder {
 }
 
 /**
- * Default of SETTINGS_HEADER_TABLE_SIZE. A peer with a smaller table gets none. With a larger
- * table, only this much of it is used.
+ * Default of SETTINGS_HEADER_TABLE_SIZE. If a peer announces a smaller table, none is used. If it
+ * announces a larger one, only this much is used.
  */
 export const TABLE_BYTES = 4096
-/** Overhead of an entry besides its text (RFC 7541, 4.1). */
+/** Overhead of an entry in addition to its text (RFC 7541, 4.1). */
 const ENTRY_BYTES = 32
 /**
- * Maximum number of values for one name. Values that change, such as lengths and dates, must not
- * use up the room of values that repeat.
+ * Maximum number of values for one name, so that values that change, such as lengths and dates, do
+ * not displace values that repeat.
  */
 const VALUES_MAX = 4
 
 type TableEntry = { readonly value: string; readonly place: number }
 
 /**
- * The HPACK table that the peer of one connection keeps of our fields (RFC 7541, 2.3.2). A field in
- * the table is sent as one byte. Fields are added until the table is full, and are never evicted:
- * the fields that responses repeat stay the same for the whole connection.
+ * A copy of the dynamic table of the peer, which contains fields that this side has sent (RFC 7541,
+ * 2.3.2). A field in the table is sent as one byte. Fields are added until the table is full, and
+ * are never evicted, because the repeated fields stay the same for the whole connection.
  */
 export class FieldTable {
-  /** Entries, indexed by the number of their name. */
+  /** Entries, indexed by the number of the name. */
   readonly #entries: (TableEntry[] | undefined)[] = []
   #count = 0
   #leftBytes = TABLE_BYTES
   /**
-   * Count and free bytes as of the last block that was sent, which is the state that the peer
-   * knows.
+   * Number of entries and free bytes after the last block that was sent. This is the state of the
+   * peer's table.
    */
   #sentCount = 0
   #sentLeftBytes = TABLE_BYTES
 
   /**
-   * Begins a block. If the last block was not sent, its stream has ended, and the peer does not
-   * know the entries that the block would have added.
+   * Begins a block. If the previous block was not sent, because its stream has ended, the entries
+   * that it added are removed.
    */
   begin(): void {
     if (this.#count === this.#sentCount) return
@@ -219,7 +222,10 @@ export class FieldTable {
     this.#sentLeftBytes = this.#leftBytes
   }
 
-  /** Returns the index of a field, or 0 if it has none. The newest entry has the lowest index. */
+  /**
+   * Returns the index of a field, or 0 if the table lacks it. The newest entry has the lowest
+   * index.
+   */
   indexOf(name: number, value: string): number {
     const entries = this.#entries[name]
     if (entries === undefined) return 0
@@ -229,8 +235,8 @@ export class FieldTable {
   }
 
   /**
-   * Adds a field if there is room for it. If this returns true, the field must be sent with
-   * indexing.
+   * Adds a field if there is room for it. If this method returns true, the field must be sent with
+   * incremental indexing.
    */
   add(name: number, value: string, characters: number): boolean {
     const bytes = characters + ENTRY_BYTES
@@ -242,7 +248,7 @@ export class FieldTable {
   }
 }
 
-/** Returns a literal field without indexing, up to its value. */
+/** Returns the encoding of a literal field without indexing, without its value. */
 function prefixOf(name: string): Buffer {
   const bytes = Buffer.alloc(name.length + PER_FIELD_BYTES_MAX)
   const number = nameNumbers.get(name)

@@ -34,7 +34,7 @@ const requests = [
   ],
 ]
 
-describe('the decoder reads the examples of RFC 7541, appendix C', () => {
+describe('the decoder decodes the examples of RFC 7541, appendix C', () => {
   const sequences: readonly [string, readonly string[]][] = [
     [
       'C.3: requests without Huffman codes',
@@ -61,7 +61,7 @@ describe('the decoder reads the examples of RFC 7541, appendix C', () => {
     })
   }
 
-  test('C.2: all representations of a field', () => {
+  test('C.2: the decoder decodes all representations of a field', () => {
     const decoder = new HpackDecoder(new HeaderMemory())
     assert.deepEqual(decode(decoder, '400a637573746f6d2d6b65790d637573746f6d2d686561646572'), [
       'custom-key: custom-header',
@@ -73,10 +73,10 @@ describe('the decoder reads the examples of RFC 7541, appendix C', () => {
   })
 })
 
-test('entries that no longer fit are evicted from the table', () => {
+test('when the table becomes smaller, entries that no longer fit are evicted', () => {
   const decoder = new HpackDecoder(new HeaderMemory())
   decode(decoder, '4001610162')
-  // The table for 34 bytes has room for one such entry.
+  // The new table size of 34 bytes has room for one of these entries.
   decode(decoder, '3f03 4001630164')
   assert.deepEqual(decode(decoder, 'be'), ['c: d'])
   assert.throws(() => decode(decoder, 'bf'), /an entry that is not in the table/)
@@ -104,7 +104,7 @@ for (const [what, hex] of broken) {
   })
 }
 
-test('a block whose fields exceed the limit is read to its end, and the rest is left out', () => {
+test('a block that exceeds the limit is decoded to its end, but its remaining fields are omitted', () => {
   const decoder = new HpackDecoder(new HeaderMemory())
   const fields: HeaderField[] = []
   const entry = Buffer.from('4001610162', 'hex')
@@ -114,9 +114,10 @@ test('a block whose fields exceed the limit is read to its end, and the rest is 
   assert.deepEqual(decode(decoder, 'be'), ['e: f'])
 })
 
-test('decoding arbitrary bytes as Huffman codes stays within its bounds', () => {
-  // The clients of the integration tests use the encoders of Go and nghttp2, which cover the codes
-  // of all letters. This test only checks that no input causes reads or writes out of bounds.
+test('decoding arbitrary bytes as Huffman codes never writes out of bounds', () => {
+  // The clients in the integration tests use the encoders of Go and nghttp2, so the codes of all
+  // common characters are tested there. This test only checks that no input causes writes out of
+  // bounds.
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       const into = Buffer.alloc(Math.ceil((bytes.length * 8) / 5))
@@ -126,7 +127,7 @@ test('decoding arbitrary bytes as Huffman codes stays within its bounds', () => 
   )
 })
 
-test('the decoder reads each block of the encoder, even if blocks are repeated', () => {
+test('the decoder decodes all blocks of the encoder, even if blocks are repeated', () => {
   const name = fc.stringMatching(/^[a-z][a-z-]{0,40}$/)
   const value = fc.stringMatching(/^[!-~]{0,300}$/)
   const head = fc.array(
@@ -157,7 +158,7 @@ test('the decoder reads each block of the encoder, even if blocks are repeated',
   )
 })
 
-test('the decoder of a connection finds the fields that the encoder added to its table', () => {
+test('the decoder finds the fields that the encoder added to the dynamic table of the connection', () => {
   const fields = fc.array(
     fc.tuple(
       fc.constantFrom('content-type', 'date', 'audit-id', 'x-a', 'x-b', 'x-c'),
@@ -206,7 +207,7 @@ test('the decoder of a connection finds the fields that the encoder added to its
   )
 })
 
-test('a repeated field takes one byte, and a field that always differs is sent as a literal', () => {
+test('a repeated field takes one byte, and a field whose value always changes is sent as a literal', () => {
   const encoder = new HpackEncoder()
   const table = new FieldTable()
   const lengths = Array.from({ length: 2000 }, (_, at) => {
@@ -220,7 +221,7 @@ test('a repeated field takes one byte, and a field that always differs is sent a
   assert.deepEqual(new Set(lengths.slice(2)), new Set([1 + own]))
 })
 
-test('characters that HTTP does not allow in a value are sent as spaces', () => {
+test('characters that HTTP does not allow in a value are replaced by spaces', () => {
   const encoder = new HpackEncoder()
   encoder.begin(false)
   encoder.field('warning', ['a\r\nb\0c', 'ü\u2028'])
@@ -231,7 +232,7 @@ test('characters that HTTP does not allow in a value are sent as spaces', () => 
   assert.deepEqual(read, ['warning: a  b c', 'warning: ü '])
 })
 
-test('a field is valid if HTTP allows it', () => {
+test('isValid is true only for fields that HTTP allows', () => {
   for (const [name, value] of [
     ['a', ''],
     ['x-y_z', 'a b\tc'],

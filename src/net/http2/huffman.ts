@@ -1,8 +1,8 @@
 /**
- * Decodes the Huffman codes of header strings (RFC 7541, appendix B). We do not encode, because our
- * strings are short and plain text costs less. The code is canonical, so the lengths of all 256
- * symbols define it. Decoding handles whole bytes: one table of 256 entries for the first eight
- * bits, and further tables for the rare symbols that are longer.
+ * Decodes the Huffman codes of header strings (RFC 7541, appendix B). There is no encoder, because
+ * the strings that this code sends are short, and sending plain text is cheaper. The code is
+ * canonical, so the lengths of all 256 symbols define it. Decoding handles whole bytes: one table
+ * of 256 entries for the first eight bits, and further tables for the rare symbols that are longer.
  */
 
 // biome-ignore format: a table of numbers
@@ -20,20 +20,23 @@ const lengths = [
 const PADDING_BITS_MAX = 7
 
 /**
- * Marks an entry that refers to another table. For each table and each next byte, an entry is
- * `symbol << 8 | bits used of the byte`, or `TABLE | number of the next table`, or -1 if no symbol
- * has this code.
+ * Bit that marks an entry as a reference to another table. Each table has an entry for each value
+ * of the next byte. The entry is `symbol << 8 | used bits of the byte`, or `TABLE | number of the
+ * next table`, or -1 if no symbol has this code.
  */
 const TABLE = 1 << 30
-/** Built for the first coded header, because a fast start has no time for it. */
+/**
+ * Built when the first Huffman-coded header arrives, so that it does not delay the start of the
+ * server.
+ */
 let builtTables: Int32Array | undefined
 
-/** The number of tables that this code needs. */
+/** Number of tables that this code requires. */
 const TABLES = 15
 
 /**
- * Builds the tables. The first request of a process waits for them, so no objects are created for
- * the 256 symbols.
+ * Builds the tables. The first request of a process waits for this, so the function creates no
+ * objects for the 256 symbols.
  */
 function buildTables(): Int32Array {
   const tables = new Int32Array(TABLES << 8).fill(-1)
@@ -60,8 +63,8 @@ function buildTables(): Int32Array {
 }
 
 /**
- * Writes the text to `into`, which has room for 8/5 of the coded length. Returns the length of the
- * text, or -1 if the code is invalid.
+ * Writes the decoded text to `into`, which must have room for 8/5 of the encoded length. Returns
+ * the length of the text, or -1 if the code is invalid.
  */
 export function decodeHuffman(
   from: Buffer,
@@ -71,7 +74,8 @@ export function decodeHuffman(
   const tables = (builtTables ??= buildTables())
   let bits = 0
   /**
-   * `held` counts bits that are read but not decoded, `open` all bits since the last whole symbol.
+   * `held` is the number of bits that are read but not decoded. `open` is the number of bits after
+   * the last complete symbol.
    */
   let held = 0
   let open = 0
@@ -95,8 +99,8 @@ export function decodeHuffman(
       into[written++] = found >>> 8
     }
   }
-  // The remaining bits are short symbols and padding. The padding consists of one bits only, unlike
-  // every symbol that would fit into it.
+  // The remaining bits contain short symbols and padding. The padding consists only of one bits. No
+  // symbol that would fit into the padding does.
   while (held > 0) {
     const found = tables[table + (((bits << (8 - held)) | (0xff >>> held)) & 0xff)] ?? -1
     if (found === -1 || (found & TABLE) !== 0 || (found & 0xff) > held) break

@@ -1,7 +1,7 @@
 /**
  * The output buffer of a connection. All frames of one tick of the event loop are collected in a
  * block of memory and sent in one write, because a TLS write costs more than producing most
- * responses. Bytes are copied once, into the block, so the caller may reuse its memory.
+ * responses. Bytes are copied once, into the block, so the caller can reuse its memory.
  */
 import type { Duplex } from 'node:stream'
 import { BLOCK_BYTES, type Blocks } from '../../lib/bytes/blocks.ts'
@@ -9,8 +9,8 @@ import { FRAME_HEAD_BYTES, type FrameHead } from './protocol.ts'
 import type { Turn } from './turn.ts'
 
 /**
- * No more DATA is added while this many bytes wait for the socket. Four blocks keep any network
- * busy between two ticks.
+ * No more DATA is added while this many bytes wait for the socket. Four blocks are enough to keep
+ * any network busy between two ticks.
  */
 const FULL_BYTES = 4 * BLOCK_BYTES
 /**
@@ -19,11 +19,11 @@ const FULL_BYTES = 4 * BLOCK_BYTES
  */
 const SCARCE_FULL_BYTES = BLOCK_BYTES / 2
 /**
- * Answers to PING and similar frames may exceed `FULL_BYTES`. Beyond this many bytes, the socket is
- * no longer read.
+ * Acknowledgments of PING and similar frames can exceed `FULL_BYTES`. If this many bytes wait for
+ * the socket, the socket is not read until there are fewer.
  */
 const READ_NO_MORE_BYTES = 4 * FULL_BYTES
-/** No DATA frame is begun in a block with less room than this. */
+/** A DATA frame is not begun in a block with less room than this. */
 const SCRAP_BYTES = 512
 
 type Block = {
@@ -58,12 +58,12 @@ export class Output {
    */
   #writing: Block | undefined
   #isAbandoned = false
-  /** Whether a tick has ended whose bytes were not yet passed to the socket. */
+  /** Whether bytes of a tick that has ended still have to be passed to the socket. */
   #isDue = false
   #isAwaited = false
   /**
-   * Whether this output waits to continue in a later tick, because the writes of this tick have
-   * used up their budget.
+   * Whether this output waits for a later tick, because the writes of this tick have used up the
+   * budget.
    */
   #isLate = false
   #isEnding = false
@@ -82,20 +82,20 @@ export class Output {
   }
 
   /**
-   * The longest payload that fits into the current block, or into the next one if the current block
-   * has hardly any room.
+   * Maximum payload that fits into the current block, or into the next one if the current block has
+   * almost no room.
    */
   get room(): number {
     const room = BLOCK_BYTES - this.#block.filled - FRAME_HEAD_BYTES
     return room >= SCRAP_BYTES ? room : BLOCK_BYTES - FRAME_HEAD_BYTES
   }
 
-  /** The memory for the payload of the last frame. */
+  /** The memory for the payload of the frame that was begun last. */
   get memory(): Buffer {
     return this.#block.bytes
   }
 
-  /** Adds bytes that are not a frame: the connection preface. */
+  /** Adds bytes that are not a frame, such as the connection preface. */
   raw(bytes: Buffer): void {
     if (this.#block.filled + bytes.length > this.#block.bytes.length) this.#next()
     const block = this.#block
@@ -135,7 +135,7 @@ export class Output {
     this.#hand()
   }
 
-  /** Called by `Turn` when this output may continue a long write. */
+  /** Called by `Turn` when this output can continue a long write. */
   goOn(): void {
     this.#isLate = false
     this.#hand()
@@ -162,7 +162,7 @@ export class Output {
   }
 
   #next(): void {
-    // No one reads bytes added from now on.
+    // Bytes added from now on are discarded.
     if (this.#isAbandoned) {
       this.#block = { bytes: Buffer.allocUnsafeSlow(BLOCK_BYTES), filled: 0, handed: 0 }
       return
@@ -197,7 +197,7 @@ export class Output {
     this.bytes -= bytes
     if (this.#isAbandoned) return
     this.writes++
-    // The block is no longer used, so another connection can have it.
+    // This connection no longer uses the block, so another one can.
     if (block.handed === block.filled) {
       if (block === this.#block) this.#block = noBlock
       this.#options.blocks.give(block.bytes)
@@ -207,7 +207,7 @@ export class Output {
   }
 }
 
-/** Used by idle connections, which hold no memory. */
+/** The block of idle connections, which takes no memory. */
 const noBlock: Block = { bytes: Buffer.alloc(0), filled: 0, handed: 0 }
 
 /** Writes the nine-byte header of a frame. */

@@ -45,13 +45,13 @@ export const CODE = {
 
 export type Code = (typeof CODE)[keyof typeof CODE]
 
-/** Returns the name of an error code in RFC 9113, section 7, for the log. */
+/** Returns the name of an error code as in RFC 9113, section 7, for the log. */
 export const codeName = (code: number): string =>
   Object.entries(CODE).find(([, number]) => number === code)?.[0] ?? `${code}`
 
 export const FRAME_HEAD_BYTES = 9
 /**
- * Default of SETTINGS_MAX_FRAME_SIZE. We never announce another value, and never send longer
+ * Default of SETTINGS_MAX_FRAME_SIZE. This code announces no other value, and never sends longer
  * frames.
  */
 export const FRAME_BYTES_MAX = 16_384
@@ -63,8 +63,8 @@ export const STREAM_ID_MAX = 0x7fffffff
 export const preface: Buffer = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 
 /**
- * A connection error (RFC 9113, 5.4.1). The peer gets GOAWAY with this code, and the connection
- * ends.
+ * A connection error (RFC 9113, 5.4.1). The peer gets GOAWAY with this code, and the connection is
+ * closed.
  */
 export class ConnectionError extends Error {
   readonly code: Code
@@ -79,6 +79,6 @@ export type FrameHead = {
   readonly length: number
   readonly type: number
   readonly flags: number
-  /** Stream ID, or 0 for frames about the connection. */
+  /** Stream ID, or 0 for frames that apply to the connection. */
   readonly stream: number
 }

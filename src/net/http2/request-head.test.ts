@@ -14,7 +14,7 @@ const isKeptApart = (name: string): boolean => name.startsWith('impersonate-')
 
 const pseudo = [':method=GET', ':scheme=https', ':path=/a?b=c', ':authority=x'] as const
 
-test('a request is read as its method, its target and its headers', () => {
+test('read returns the method, the target and the headers of a request', () => {
   const head = new HeadReader(isKeptApart).read(
     fieldsOf(...pseudo, 'accept=a', 'accept=b', 'cookie=a', 'cookie=b', 'x=1'),
     SMALL,
@@ -23,7 +23,7 @@ test('a request is read as its method, its target and its headers', () => {
   assert.deepEqual({ ...head?.headers }, { accept: 'a, b', cookie: 'a; b', x: '1' })
 })
 
-test('the first value counts for a header that must not be repeated', () => {
+test('if a header that must not be repeated occurs twice, the first value is used', () => {
   const head = new HeadReader(isKeptApart).read(
     fieldsOf(...pseudo, 'authorization=a', 'authorization=b'),
     SMALL,
@@ -31,7 +31,7 @@ test('the first value counts for a header that must not be repeated', () => {
   assert.equal(head?.headers.authorization, 'a')
 })
 
-test('header names that are also names in JavaScript are read like others', () => {
+test('header names such as __proto__ and constructor are read like other names', () => {
   const head = new HeadReader(isKeptApart).read(
     fieldsOf(...pseudo, '__proto__=x', 'constructor=y'),
     SMALL,
@@ -42,7 +42,7 @@ test('header names that are also names in JavaScript are read like others', () =
   ])
 })
 
-test('headers are frozen, and large ones are not cached', () => {
+test('headers are frozen, and large headers are not cached', () => {
   const reader = new HeadReader(isKeptApart)
   const lines = fieldsOf(...pseudo, `x=${'y'.repeat(10_000)}`)
   const first = reader.read(lines, 10_200)?.headers
@@ -50,7 +50,7 @@ test('headers are frozen, and large ones are not cached', () => {
   assert.notEqual(reader.read(lines, 10_200)?.headers, first)
 })
 
-test('requests with the same headers share them, and others do not', () => {
+test('requests with the same headers share one object, and other requests do not', () => {
   const reader = new HeadReader(isKeptApart)
   const read = (...lines: readonly string[]) =>
     reader.read(fieldsOf(...pseudo, ...lines), SMALL)?.headers
@@ -72,7 +72,7 @@ test('requests with the same headers share them, and others do not', () => {
   }
 })
 
-describe('malformed requests', () => {
+describe('requests that violate RFC 9113 or use rare features of it', () => {
   const without = (name: string): string[] => pseudo.filter((line) => !line.startsWith(name))
   const cases: readonly [string, readonly string[]][] = [
     ['no method', without(':method')],

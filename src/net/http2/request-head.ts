@@ -1,6 +1,6 @@
 /**
- * Reads a request's method, target and headers from its fields, and recognizes malformed requests
- * (RFC 9113, 8).
+ * Reads a request's method, target and headers from its fields, and detects malformed requests (RFC
+ * 9113, 8).
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { COLON } from '../../lib/bytes/ascii.ts'
@@ -31,7 +31,7 @@ const forbidden: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Headers of which only the first value counts if they are repeated. Other repeated headers are
+ * If one of these headers is repeated, only the first value is used. Other repeated headers are
  * joined, as in node:http.
  */
 const single: ReadonlySet<string> = new Set([
@@ -61,13 +61,13 @@ type Headers = {
 }
 
 /**
- * Longer headers are not cached, because each connection would keep them for as long as it lasts.
+ * Maximum size of cached headers. Each connection retains its cached headers until it is closed.
  */
 const REMEMBERED_BYTES_MAX = 8 * 1024
 
 /**
- * Reads the request heads of one connection. The requests of a client differ in their targets, but
- * hardly ever in their headers, so the last headers are cached.
+ * Reads the headers of the requests on one connection. The requests of a client have different
+ * targets but mostly the same headers, so the last headers are cached.
  */
 export class HeadReader {
   readonly #isKeptApart: (name: string) => boolean
@@ -99,8 +99,8 @@ export class HeadReader {
       return undefined
     const known = this.#isLast(fields, at) ? this.#last : this.#readHeaders(fields.slice(at), bytes)
     if (known === undefined) return undefined
-    // Host and :authority must agree (RFC 9113, 8.3.1). Otherwise code that reads one of them would
-    // see a different server than code that reads the other.
+    // Host and :authority must agree (RFC 9113, 8.3.1). Otherwise code that reads Host and code
+    // that reads :authority would work with different server names.
     if (known.host !== '' && authority !== '' && known.host !== authority.toLowerCase())
       return undefined
     return { method, target, headers: known.headers, contentLength: known.contentLength }
@@ -118,7 +118,7 @@ export class HeadReader {
     const contentLength = lengthOf(fields)
     const host = hostOf(fields)
     if (contentLength === undefined || host === undefined) return undefined
-    // Frozen, because requests share them.
+    // The headers are frozen, because requests share them.
     const headers = Object.freeze(joinFields(fields, this.#isKeptApart))
     if (bytes > REMEMBERED_BYTES_MAX) return { headers, contentLength, host }
     this.#lastFields = fields
@@ -126,7 +126,10 @@ export class HeadReader {
     return this.#last
   }
 
-  /** Checks an authority and caches it, because a client sends the same one with every request. */
+  /**
+   * Checks an authority and caches it, because a client sends the same authority with every
+   * request.
+   */
   #isAuthority(authority: string): boolean {
     if (authority === this.#lastAuthority) return true
     if (!isAuthority(authority)) return false
@@ -135,7 +138,7 @@ export class HeadReader {
   }
 }
 
-/** Whether these fields may follow the pseudo-header fields or be trailers. */
+/** Whether these fields are allowed after the pseudo-header fields and as trailers. */
 export function areFieldsValid(fields: readonly HeaderField[]): boolean {
   for (const { name, value, isValid } of fields) {
     if (!isValid || name.charCodeAt(0) === COLON || forbidden.has(name)) return false
@@ -144,7 +147,10 @@ export function areFieldsValid(fields: readonly HeaderField[]): boolean {
   return true
 }
 
-/** The methods of nearly all requests, which need not be matched with the regular expression. */
+/**
+ * Methods that are known to be valid, so that most requests need no match with the regular
+ * expression.
+ */
 const usualMethods: ReadonlySet<string> = new Set([
   'GET',
   'POST',
@@ -159,7 +165,7 @@ function isWhole(method: string, target: string, scheme: string): boolean {
   if (method === 'CONNECT') return target === '' && scheme === ''
   if (!usualMethods.has(method) && !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(method)) return false
   if (scheme !== 'https' && !/^[A-Za-z][A-Za-z0-9+.-]*$/.test(scheme)) return false
-  // A space would end the target if a proxy forwarded the request as HTTP/1.1.
+  // If a proxy forwarded the request as HTTP/1.1, a space would end the target.
   return (
     (target.startsWith('/') && !/[ \t]/.test(target)) || (method === 'OPTIONS' && target === '*')
   )

@@ -1,6 +1,6 @@
 /**
- * Sends the frames of a connection: headers and bodies, as far as the peer's windows and the socket
- * allow, and control frames. Streams that have to wait take turns.
+ * Sends the frames of a connection: headers, bodies and control frames. Bodies are limited by the
+ * peer's windows and the socket. Streams that have to wait take turns.
  */
 import type { Duplex } from 'node:stream'
 import type { Blocks } from '../../lib/bytes/blocks.ts'
@@ -22,12 +22,12 @@ import {
 import type { SendingStream } from './sending-stream.ts'
 import type { Turn } from './turn.ts'
 
-/** Number of bytes that one stream may send before the next stream gets its turn. */
+/** Number of bytes that a stream can send before it is the next stream's turn. */
 const SHARE_BYTES = 64 * 1024
 
 export type SenderOptions = {
   readonly socket: Duplex
-  /** The encoder, the blocks and the tick are shared by all connections. */
+  /** All connections share the encoder, the blocks and the turn. */
   readonly encoder: HpackEncoder
   readonly blocks: Blocks
   readonly turn: Turn
@@ -42,12 +42,13 @@ export class Sender {
   readonly #encoder: HpackEncoder
   readonly #onFinished: SenderOptions['onFinished']
   readonly #output: Output
-  /** Streams that have data to send and wait for the connection, in order. */
+  /** Streams that have data to send, in the order in which they take turns. */
   #queue: SendingStream[] = []
   #window = DEFAULT_WINDOW
   #table: FieldTable | undefined
   /**
-   * Whether no field block has been sent yet, or none since the peer made its table smaller.
+   * Whether no field block has been sent since the connection began, or since the peer made its
+   * table smaller.
    */
   #isFirstHead = true
 
@@ -87,7 +88,8 @@ export class Sender {
   }
 
   /**
-   * Applies the peer's SETTINGS_HEADER_TABLE_SIZE. A table smaller than ours is not used at all.
+   * Applies the peer's SETTINGS_HEADER_TABLE_SIZE. If the peer's table is smaller than TABLE_BYTES,
+   * the table is not used.
    */
   limitTable(bytes: number): void {
     if (bytes >= TABLE_BYTES) return
@@ -113,16 +115,17 @@ export class Sender {
     if (isEnd) this.#onFinished(stream)
   }
 
-  /**
-   * Sends as much of the stream's data as possible now, and the rest when that becomes possible.
-   */
+  /** Sends as much of the stream's data as possible now. The rest is sent later. */
   readonly send = (stream: SendingStream): void => {
     if (stream.isQueued) return
     this.#sendShare(stream, Number.MAX_SAFE_INTEGER)
     this.enqueue(stream)
   }
 
-  /** Queues a stream that has data and an open window, so that it continues when it is its turn. */
+  /**
+   * Queues a stream that has data and an open window, so that it continues when it is its turn
+   * again.
+   */
   enqueue(stream: SendingStream): void {
     if (stream.isQueued || stream.leftBytes === 0 || stream.sendWindow <= 0) return
     stream.isQueued = true
@@ -186,7 +189,7 @@ export class Sender {
     writeUint32(this.#output.memory, at + 4, code)
   }
 
-  /** Ends the socket when everything is written. */
+  /** Ends the socket when all frames have been written. */
   end(): void {
     this.#output.end()
   }
@@ -197,8 +200,8 @@ export class Sender {
   }
 
   /**
-   * Stops reading the socket while too many answers to PING, SETTINGS and resets are queued.
-   * Reading resumes when the peer has received some.
+   * Stops reading the socket while too many acknowledgments and resets are queued. Reading resumes
+   * when the peer has received some of them.
    */
   pauseReadingIfFull(): void {
     if (this.#output.isTooFullToRead) this.#socket.pause()
@@ -221,8 +224,8 @@ export class Sender {
   }
 
   /**
-   * Sends until nothing is left, the share is used up, or the peer's windows or the socket allow no
-   * more.
+   * Sends until all data is sent, the share is used up, or the peer's windows or the socket accept
+   * no more.
    */
   #sendShare(stream: SendingStream, share: number): void {
     let isEnded = false

@@ -3,21 +3,21 @@
  * output as far as the peer's windows allow.
  */
 
-/** Makes the connection send the stream's data: as much as possible now, and the rest later. */
+/** Makes the connection send as much of the stream's data as possible now, and the rest later. */
 export type Send = (stream: SendingStream) => void
 
 export class SendingStream {
   readonly id: number
-  /** The send window, which the connection updates. */
+  /** The send window. The connection updates it. */
   sendWindow: number
-  /** Whether both sides have ended the stream, or it was reset. */
+  /** Whether both sides have ended the stream, or either side has reset it. */
   isClosed = false
-  /** Whether the stream is in the connection's queue of streams that have data to send. */
+  /** Whether the stream is in the queue of streams that have data to send. */
   isQueued = false
-  /** Bytes of the current write that are not sent yet. */
+  /** Number of unsent bytes of the current write. */
   leftBytes = 0
   sentBytes = 0
-  /** Whether no further data will be written, even if some of it is not sent yet. */
+  /** Whether the caller has ended the stream. Some of the data may still be unsent. */
   isEnding = false
   readonly #send: Send
   /** The data being sent. `#part` and `#offset` locate its next byte. */
@@ -33,9 +33,9 @@ export class SendingStream {
   }
 
   /**
-   * Writes data. Returns true if all of it has been taken, so that the memory of `parts` may be
-   * reused. Otherwise calls `onTaken` when that is so or when the stream closes. Must not be called
-   * again before that.
+   * Writes data. Returns true if all of it has been copied, so that the caller can reuse the memory
+   * of `parts`. Otherwise calls `onTaken` when all data has been copied or the stream has closed.
+   * Only one write can be pending.
    */
   write(parts: readonly Buffer[], onTaken: () => void): boolean {
     if (this.isClosed) return true
@@ -47,8 +47,8 @@ export class SendingStream {
   }
 
   /**
-   * Ends the stream after the current write. `parts` must be empty while a write is in progress,
-   * and must not change until it is sent.
+   * Ends the stream after the current write. If a write is pending, `parts` must be empty. The
+   * parts must not change until they are sent.
    */
   end(parts: readonly Buffer[] = nothing): void {
     if (this.isClosed || this.isEnding) return
@@ -57,7 +57,10 @@ export class SendingStream {
     this.#send(this)
   }
 
-  /** Copies the next bytes to send. Only the connection may call this method and those below. */
+  /**
+   * Copies the next bytes to send. This method and the following ones must be called only by the
+   * connection.
+   */
   copy(into: Buffer, start: number, end: number): void {
     for (let at = start; at < end; ) {
       const part = this.#parts[this.#part]
@@ -71,7 +74,7 @@ export class SendingStream {
     }
   }
 
-  /** Called when all written data has been taken. */
+  /** Called when all written data has been copied. */
   taken(): void {
     this.#parts = nothing
     const onTaken = this.#onTaken

@@ -1,5 +1,5 @@
 /**
- * The server side of a connection: requests arrive as streams, and each stream gets a response. A
+ * The server side of an HTTP/2 connection: each stream carries a request and its response. A
  * protocol violation ends the stream or the connection. Some frames are valid but harmful in large
  * numbers; the owner decides how many of them are allowed.
  */
@@ -26,23 +26,23 @@ const STREAM_WINDOW = 256 * 1024
 /** Receive window of the connection, as in Go's server. */
 const CONNECTION_WINDOW = 1024 * 1024
 /**
- * Number of streams to remember that we reset while the client was sending. Frames that the client
- * sent before it saw the reset are not an error.
+ * Maximum number of stream IDs to remember after a reset of this server. Frames that the client
+ * sent before it received the reset are not an error.
  */
 const DROPPED_MAX = 1000
 
 export type ServerLimits = HeaderLimits & { readonly streamsMax: number }
 
 export interface ConnectionOwner {
-  /** Called for each new request. The owner sets the stream's `onClose`. */
+  /** Called for each new request. The owner must set `onClose` of the stream. */
   readonly onRequest: (stream: ServerStream) => void
   /**
    * Called for each stream that is reset (`mayReset`) and for each frame that costs its sender
-   * nothing (`mayControl`). Returns false if there were too many.
+   * almost nothing (`mayControl`). They return false if there were too many.
    */
   readonly mayReset: () => boolean
   readonly mayControl: () => boolean
-  /** Called when the connection ends because of an error of the client. */
+  /** Called when the connection is closed because the client violated the protocol. */
   readonly onFault: (error: ConnectionError) => void
 }
 
@@ -50,7 +50,7 @@ export type ServerConnectionOptions = Http2ConnectionOptions & {
   readonly limits: ServerLimits
   readonly owner: ConnectionOwner
   /**
-   * Whether repeated fields with this header name stay separate instead of being joined into one.
+   * Returns whether repeated fields with this header name stay separate instead of being joined.
    */
   readonly isKeptApart: (name: string) => boolean
 }
@@ -61,8 +61,8 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   readonly #owner: ConnectionOwner
   readonly #heads: HeadReader
   /**
-   * Streams of this chunk that the owner does not know of yet. Some are reset within the same
-   * chunk, and most bodies arrive within it.
+   * New streams of the current chunk, which have not been reported to the owner yet. Some are reset
+   * in the same chunk, and most bodies are complete in it.
    */
   #begun: ServerStream[] = []
   readonly #dropped = new Set<number>()
@@ -86,7 +86,8 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   }
 
   /**
-   * Accepts no more requests, and ends the connection when the current ones have their responses.
+   * Accepts no more requests, and closes the connection when all current requests have their
+   * responses.
    */
   close(): void {
     if (this.isClosing) return
@@ -136,14 +137,14 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   protected onFields(id: number, isEnd: boolean, { fields, bytes }: FieldBlock): void {
     const known = this.streams.get(id)
     if (known !== undefined) return this.#onTrailers(known, isEnd, fields)
-    // Trailers of a stream that we have reset. They are counted, because a client sends at most one
-    // such block for each stream.
+    // Trailers of a stream that the server has reset. They count as a control frame, because a
+    // client sends at most one such block for each stream.
     if (this.#dropped.has(id)) return this.countControl('HEADERS')
     if (id % 2 === 0 || id < this.lastId)
       throw protocolError('a stream identifier is even, or lower than an earlier one')
     if (id === this.lastId)
       throw new ConnectionError(CODE.STREAM_CLOSED, 'HEADERS on a closed stream')
-    // After our GOAWAY new streams are ignored, and the client retries elsewhere.
+    // After GOAWAY, new streams are ignored. The client retries them on another connection.
     if (this.isClosing) return this.countControl('HEADERS')
     this.lastId = id
     if (this.streams.size >= this.#streamsMax) return this.#refuse(id, CODE.REFUSED_STREAM, isEnd)
@@ -196,7 +197,7 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   }
 
   protected onGoaway(): void {
-    // The client closes the connection when it has received its responses.
+    // Nothing to do: the client closes the connection when it has received its responses.
   }
 
   protected onFault(error: ConnectionError): void {
@@ -214,8 +215,8 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   }
 
   /**
-   * A stream error counts like a reset by the client: making the server reset a stream costs the
-   * client no more than that (CVE-2025-8671).
+   * A stream error counts like a reset by the client, because it costs the client equally little
+   * (CVE-2025-8671).
    */
   protected streamError(stream: ServerStream, code: Code): void {
     this.reset(stream, code)
@@ -236,8 +237,8 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   }
 
   /**
-   * Called when the response is sent. A client that is still sending its body is asked to stop
-   * (RST_STREAM with NO_ERROR).
+   * Called when the response is sent. If the client is still sending the body, RST_STREAM with
+   * NO_ERROR makes it stop.
    */
   protected onSent(id: number): void {
     const stream = this.streams.get(id)

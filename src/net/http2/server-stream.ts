@@ -1,4 +1,4 @@
-/** One request of a connection and its response. The body is buffered until it is read. */
+/** A request on a connection, and its response. The body is buffered until it is read. */
 import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { HpackEncoder } from './hpack-encoder.ts'
@@ -9,30 +9,31 @@ import { SendingStream } from './sending-stream.ts'
 /** Receives a body. */
 export type BodyListener = {
   /**
-   * May return a promise, which must not reject. Until it resolves, the client gets no more window.
+   * Called with body data. If it returns a promise, no more window is opened for the client until
+   * the promise resolves. The promise must not reject.
    */
   readonly onData: (chunk: Buffer) => MaybePromise<void>
   /** Called when the body is complete. */
   readonly onEnd: () => void
-  /** Called when the rest of the body will not arrive. */
+  /** Called when the rest of the body is not going to arrive. */
   readonly onClose: () => void
 }
 
 /**
- * Unread bytes of a body up to this size are not counted. Most bodies are shorter and arrive
- * together with their head.
+ * Number of unread body bytes that are not counted. Most bodies are shorter and arrive together
+ * with their headers.
  */
 const UNREAD_BYTES = 16 * 1024
 
 /**
- * Called before more of an unread body is buffered. Returns false if there is no room; the body is
- * then dropped.
+ * Called before more of an unread body is buffered. If it returns false, there is no room, and the
+ * body is dropped.
  */
 export interface UnreadHolder {
   readonly holdUnread: (bytes: number) => boolean
 }
 
-/** The functions of the connection that a stream uses. */
+/** Functions of the connection that a stream calls. */
 export interface StreamOwner {
   /** Begins the headers of a response. */
   readonly beginHead: (status: number) => HpackEncoder
@@ -40,7 +41,7 @@ export interface StreamOwner {
   readonly sendHead: (stream: ServerStream, isEnd: boolean) => void
   readonly send: (stream: SendingStream) => void
   readonly reset: (stream: ServerStream, code: Code) => void
-  /** Lets the client send this many more bytes on the stream. */
+  /** Increases the window, so that the client can send this many more bytes on the stream. */
   readonly returnWindow: (stream: ServerStream, bytes: number) => void
   /** Releases memory of the budget for large headers. */
   readonly giveHeaderMemory: (bytes: number) => void
@@ -49,7 +50,7 @@ export interface StreamOwner {
 type First = {
   readonly id: number
   readonly head: RequestHead
-  /** Bytes reserved for the head in the budget for large headers. */
+  /** Number of bytes reserved for the headers in the budget for large headers. */
   readonly heldBytes: number
   readonly isEnded: boolean
   readonly sendWindow: number
@@ -60,12 +61,12 @@ const noHead: RequestHead = { method: '', target: '', headers: {}, contentLength
 
 export class ServerStream extends SendingStream {
   /**
-   * The request's head. It is emptied once the response begins, because nothing reads it after
-   * that.
+   * The method, target and headers of the request. They are discarded when the response begins,
+   * because they are not needed after that.
    */
   head: RequestHead
   /**
-   * Whether the owner uses the head even after the stream is closed. The owner then calls
+   * Whether the owner uses `head` even after the stream is closed. The owner then calls
    * `releaseHead` when it is done.
    */
   isHeadInUse = false
@@ -73,19 +74,19 @@ export class ServerStream extends SendingStream {
   #heldBytes: number
   readonly #owner: StreamOwner
   /**
-   * Bytes that the client may still send, and bytes that were read but not yet returned by
-   * WINDOW_UPDATE. The connection updates both.
+   * Number of bytes that the client can still send, and number of bytes that were read but not yet
+   * returned with WINDOW_UPDATE. The connection updates both.
    */
   receiveWindow: number
   returnedBytes = 0
-  /** Number of body bytes received, without padding. */
+  /** Number of body bytes received, excluding padding. */
   receivedBytes = 0
   isRemoteEnded: boolean
-  /** Called once, when the response is sent or either side has reset the stream. */
+  /** Called once, when the response has been sent or either side has reset the stream. */
   onClose: (() => void) | undefined
-  /** Limits unread bytes of the body. If undefined, only the window limits them. */
+  /** Limits the unread bytes of the body. If undefined, only the window limits them. */
   unreadHolder: UnreadHolder | undefined
-  /** Body data that is not read yet. */
+  /** Body data that has not been read yet. */
   readonly #held = new GrowingBuffer()
   #reader: BodyListener | undefined
   #isDropping = false
@@ -116,12 +117,12 @@ export class ServerStream extends SendingStream {
     if (this.isClosed) return
     if (isEnd) this.isEnding = true
     this.releaseHead()
-    // A body that is not being read by now will never be read.
+    // If the body is not being read when the response begins, it will not be read at all.
     if (this.#reader === undefined) this.drop()
     this.#owner.sendHead(this, isEnd)
   }
 
-  /** Ends the stream with trailers. The whole body must have been taken before. */
+  /** Ends the stream with trailers. All previous writes must have completed. */
   endWith(trailers: { readonly [name: string]: string | readonly string[] }): void {
     if (this.isClosed || this.isEnding) return
     const fields = this.#owner.beginTrailers()
@@ -129,7 +130,7 @@ export class ServerStream extends SendingStream {
       const value = trailers[name]
       if (value !== undefined) fields.field(name, value)
     }
-    // A block without fields has no frame that could end the stream.
+    // Without fields, no HEADERS frame is sent that could end the stream.
     if (fields.length === 0) return this.end()
     this.isEnding = true
     this.#owner.sendHead(this, true)
@@ -139,28 +140,28 @@ export class ServerStream extends SendingStream {
     if (!this.isClosed) this.#owner.reset(this, code)
   }
 
-  /** Whether there is body data to read, or more may arrive. */
+  /** Whether there is body data to read, or more data can arrive. */
   get hasBody(): boolean {
     return !this.isRemoteEnded || this.#held.length > 0
   }
 
-  /** Delivers the body data received so far, and all that follows. */
+  /** Passes the body data received so far to `reader`, and also the data that arrives later. */
   read(reader: BodyListener): void {
-    // The data was dropped, even if the body was complete.
+    // The data has been dropped, even if the body was complete.
     if (this.#isDropping) return reader.onClose()
     this.#reader = reader
     if (this.#held.length > 0) this.#deliver(reader, this.#held.take())
     if (this.isRemoteEnded) reader.onEnd()
   }
 
-  /** Drops the rest of the body. */
+  /** Discards the rest of the body. */
   drop(): void {
     this.#reader = undefined
     this.#held.take()
     this.#isDropping = true
   }
 
-  /** Only the connection may call this method and those below. */
+  /** This method and the following ones must be called only by the connection. */
   receive(chunk: Buffer): void {
     if (this.#isDropping) return
     if (this.#reader !== undefined) return this.#deliver(this.#reader, chunk)
@@ -175,7 +176,7 @@ export class ServerStream extends SendingStream {
     else void taken.then(() => this.#owner.returnWindow(this, chunk.length))
   }
 
-  /** Bytes reserved for a large head. They are released when the response begins. */
+  /** Bytes reserved for large headers. They are released when the response begins. */
   get largeHeadBytes(): number {
     return this.#heldBytes
   }

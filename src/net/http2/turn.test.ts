@@ -5,7 +5,9 @@ import { Turn } from './turn.ts'
 
 const LONG = 64 * 1024
 
-/** Simulates connections that have this many long writes each. */
+/**
+ * Simulates connections. `writes` maps the name of each connection to its number of long writes.
+ */
 function harness(writes: Readonly<Record<string, number>>) {
   const due: (() => void)[] = []
   const turn = new Turn(new TurnEnd((call) => void due.push(call)).defer)
@@ -14,7 +16,7 @@ function harness(writes: Readonly<Record<string, number>>) {
     if (left === 0) return
     if (!turn.takes(LONG)) return turn.later({ goOn: () => write(name, left) })
     written.push(name)
-    // Like a socket, which reports later that it has written.
+    // Waits for its next turn, like a socket that reports the end of its write later.
     turn.later({ goOn: () => write(name, left - 1) })
   }
   for (const [name, count] of Object.entries(writes)) write(name, count)
@@ -26,7 +28,7 @@ function harness(writes: Readonly<Record<string, number>>) {
   return { turn, nextTurn, writtenNow: () => written, due }
 }
 
-test('a tick writes at most a quarter of a megabyte, and connections take turns', () => {
+test('a tick writes at most 256 KB, and connections take turns', () => {
   const names = Array.from({ length: 40 }, (_, at) => `${at}`)
   const { nextTurn } = harness(Object.fromEntries(names.map((name) => [name, 2])))
   const turns = Array.from({ length: 20 }, nextTurn)
@@ -39,7 +41,7 @@ test('a tick writes at most a quarter of a megabyte, and connections take turns'
   )
 })
 
-test('short writes do not wait, and the data of a tick precedes long writes', () => {
+test('short writes never wait, and the data of a tick is written before long writes continue', () => {
   const { turn, nextTurn, writtenNow } = harness(
     Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`${at}`, 5])),
   )
@@ -51,7 +53,7 @@ test('short writes do not wait, and the data of a tick precedes long writes', ()
   assert.equal(longBefore, 0)
 })
 
-test('nothing is scheduled when everything is written', () => {
+test('no call is scheduled when all data has been written', () => {
   const { nextTurn, due } = harness({ a: 1 })
   nextTurn()
   nextTurn()

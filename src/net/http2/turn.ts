@@ -1,20 +1,21 @@
 /**
- * Limits how much is written to sockets in one tick of the event loop. TLS encrypts written data
- * immediately, on this thread: a hundred clients that read long lists, with a quarter of a megabyte
- * for each, would make a tick last 30 ms. Each tick therefore has a budget for long writes, which
- * the connections use in turn. Short writes never wait.
+ * Limits how much data is written to sockets in one tick of the event loop. TLS encrypts written
+ * data immediately, on the main thread. If a hundred clients read long lists and each got 256 KB at
+ * once, a tick would last 30 ms. Each tick therefore has a budget for long writes, which the
+ * connections use in turn. Short writes never wait.
  */
 import { Deque } from '../../lib/collections/deque.ts'
 import { type Defer, turnEnd } from '../../lib/time/turn-end.ts'
 
 /**
- * Budget for long writes in a tick: about half a millisecond, including copies and system calls.
- * Each connection makes one write of 64 KB in a tick, so four clients use up the budget.
+ * Budget for long writes in a tick. Writing this much takes about half a millisecond, including
+ * copies and system calls. Each connection writes 64 KB in a tick, so four connections use up the
+ * budget.
  */
 const TURN_BYTES = 256 * 1024
 /**
- * Writes up to this size are short, as most responses are. A connection that has more to send waits
- * for its turn.
+ * Maximum size of a short write. Most responses are shorter. A connection that has more to send
+ * waits for its turn.
  */
 const SHORT_BYTES = 16 * 1024
 
@@ -25,8 +26,8 @@ export interface TickWriter {
 }
 
 /**
- * An output that waits to continue a long write. Each call of `goOn` writes once; for the next
- * write it waits again.
+ * An output that waits to continue a long write. Each call of `goOn` makes one write, and the
+ * output then waits again if it has more to write.
  */
 export interface LongWriting {
   readonly goOn: () => void
@@ -57,8 +58,8 @@ export class Turn {
   }
 
   /**
-   * Whether this many bytes may be written now. If so, they are charged to the budget. Otherwise
-   * the caller must wait with `later`.
+   * Returns whether this many bytes can be written now, and charges them to the budget. If it
+   * returns false, the caller must wait with `later`.
    */
   takes(bytes: number): boolean {
     if (bytes <= SHORT_BYTES) return true
@@ -96,7 +97,7 @@ export class Turn {
     this.#isLongDue = false
     this.#left = TURN_BYTES
     this.#isGoingOn = true
-    // Outputs that begin to wait again are served in the next tick.
+    // Outputs that start to wait during this loop are served in the next tick.
     for (let count = this.#late.length; count > 0 && this.#left > 0; count--)
       this.#late.shift()?.goOn()
     this.#isGoingOn = false

@@ -3,7 +3,8 @@ import { type Fields, isFields } from '../../api/object.ts'
 import { readAny } from '../../api/json-value.ts'
 
 /**
- * Returns the object in a webhook's response, or undefined if the response is not a JSON object.
+ * Returns the object in a webhook's response. Returns undefined if the response is not a JSON
+ * object.
  */
 export function fieldsIn(text: string): Fields | undefined {
   try {

@@ -1,8 +1,8 @@
 /**
- * Why a call had no usable response. `answered` means that the server responded with an error
- * status. `busy` means that too many calls are in progress, so this one was not sent or its
- * response not read. `too-large` means that the response exceeds the size limit. The last two are
- * limits of this server, so a caller must not fail open because of them.
+ * Reason why a call had no usable response. `answered`: the server responded with an error status.
+ * `busy`: too many calls are in progress, so the call was not sent or its response was not read.
+ * `too-large`: the response exceeds the size limit. The last two are limits of this server, so a
+ * caller must not fail open because of them.
  */
 export type CallFailure =
   | 'answered'
@@ -19,7 +19,9 @@ type Origin = {
   readonly cause?: unknown
 }
 
-/** Thrown when a call fails. The message is client-go's and has no credentials. */
+/**
+ * Thrown when a call fails. The message is the same as client-go's, and contains no credentials.
+ */
 export class CallError extends Error {
   override readonly name = 'CallError'
   readonly failure: CallFailure

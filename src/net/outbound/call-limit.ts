@@ -1,7 +1,7 @@
 /**
  * Limits the number of concurrent calls to one webhook. Further calls wait in a FIFO queue. A call
- * that had to wait and then ran out of time is `busy`: other calls used up its time, so nothing is
- * known about the webhook.
+ * that had to wait and then timed out fails with a BusyError: other calls used up its time, so the
+ * timeout does not mean that the webhook is slow.
  */
 export class BusyError extends Error {
   override readonly name = 'BusyError'
@@ -13,7 +13,7 @@ export class BusyError extends Error {
 
 export type CallLimits = {
   readonly callsMax: number
-  /** Maximum number of waiting calls. Further ones fail immediately. */
+  /** Maximum number of waiting calls. If this many calls wait, further calls fail immediately. */
   readonly waitingMax: number
 }
 
@@ -63,7 +63,7 @@ export class CallLimit {
     })
   }
 
-  /** Gives the place of a call that has ended to the first waiting call. */
+  /** Starts the first waiting call in place of a call that has ended. */
   #next(): void {
     const [first] = this.#waiting
     if (first === undefined) {

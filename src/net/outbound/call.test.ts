@@ -54,7 +54,7 @@ async function start(
 
 const signal = AbortSignal.timeout(20_000)
 
-test('a call is sent again if the webhook closes the kept-alive connection that it reuses', async () => {
+test('if the webhook closes a reused keep-alive connection, the call is sent again', async () => {
   const used = new WeakMap<Socket, number>()
   let connections = 0
   await using hook = await start((request, response) => {
@@ -75,7 +75,7 @@ for (const [written, asked] of Object.entries({
   '': '/',
   '//': '/',
 })) {
-  test(`the path ${JSON.stringify(written)} is requested as ${asked}, as client-go joins it`, async () => {
+  test(`the path ${JSON.stringify(written)} is requested as ${asked}, as in client-go`, async () => {
     await using hook = await start((request, response) => response.end(request.url), written)
     assert.equal(await hook.webhook.post('{}', signal), `${asked}?timeout=5s`)
   })
@@ -91,7 +91,7 @@ test('a call that fails on a new connection is not sent again', async () => {
   assert.equal(calls, 1)
 })
 
-test('a Service that cannot be looked up fails the call with a WebhookError', async () => {
+test('a call fails with a WebhookError if the lookup of its Service fails', async () => {
   const service = { name: 'hook', namespace: 'default' }
   const webhook = new Webhook(
     { service },
@@ -106,7 +106,7 @@ test('a Service that cannot be looked up fails the call with a WebhookError', as
   )
 })
 
-test('a webhook that does not speak TLS fails the call', async () => {
+test('a call to a webhook that does not speak TLS fails', async () => {
   const server = createServer()
   await using _ = { [Symbol.asyncDispose]: async () => void server.close() }
   const webhook = new Webhook(
@@ -117,7 +117,7 @@ test('a webhook that does not speak TLS fails the call', async () => {
   await assert.rejects(webhook.post('{}', signal), WebhookError)
 })
 
-test('a response in pieces of one byte costs little more memory than its bytes', async () => {
+test('a response in chunks of one byte uses little more memory than its bytes', async () => {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')
   assert.ok(typeof collect === 'function')
@@ -144,7 +144,7 @@ test('a response in pieces of one byte costs little more memory than its bytes',
   assert.ok(cost < 10_000_000, `${cost} bytes are held`)
 })
 
-test('an endless response fails its call, and its memory is released', async () => {
+test('a call with an endless response fails, and its memory is released', async () => {
   await using hook = await start((_, response) => {
     const piece = Buffer.alloc(1 << 20, ' ')
     const write = (): void => {
@@ -160,7 +160,7 @@ test('an endless response fails its call, and its memory is released', async () 
   await until(() => hook.received.bytes === 0, 'its memory is released')
 })
 
-test('a call sends the credentials for its host, and a renewed certificate is used on a new connection', async () => {
+test('a call sends the credentials for its host, and uses a renewed certificate on a new connection', async () => {
   const own = createSelfSigned('first', [], Date.now())
   const renewed = createSelfSigned('second', [], Date.now())
   const seen: unknown[] = []
@@ -203,7 +203,7 @@ test('a call sends the credentials for its host, and a renewed certificate is us
   )
 })
 
-test('credentials are looked up by the host as it is written', () => {
+test('credentials are looked up by the host as written in the URL, without normalization', () => {
   const asked: string[] = []
   const credentialsFor = (host: string, port: number): undefined =>
     void asked.push(`${host} ${port}`)

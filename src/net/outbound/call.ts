@@ -1,6 +1,6 @@
 /**
- * Calls a webhook: one POST of a review, over TLS, with the CA bundle of the webhook's
- * configuration.
+ * Calls a webhook: sends a review with POST over TLS. The configuration of the webhook contains the
+ * CA bundle.
  */
 import {
   type Fields,
@@ -25,23 +25,26 @@ import { type Answer, BrokenAnswer, reasonOf, TooLargeError } from './send.ts'
 import { type Address, addressOf, endpointOf, type ServiceReference } from './service-address.ts'
 
 /**
- * Limits for one webhook. `callsMax` is above the default of --max-mutating-requests-inflight, 200.
- * Unless that is raised, no call waits for others.
+ * Limits for one webhook. `callsMax` exceeds 200, the default of --max-mutating-requests-inflight.
+ * With the default, calls never wait for each other.
  */
 const LIMITS: CallLimits = { callsMax: 256, waitingMax: 2_000 }
 
-/** Origins of this server itself, which is called without a proxy. */
+/** Origins of this server itself. Calls to them do not use a proxy. */
 const ownOrigins: ReadonlySet<string> = new Set([
   'https://kubernetes.default.svc',
   'https://kubernetes.default.svc:443',
 ])
 
-/** Thrown when a call fails. The message is kube-apiserver's. */
+/** Thrown when a call fails. The message is the same as kube-apiserver's. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError'
-  /** Status of the response if it was an error. Undefined if there was no such response. */
+  /** Status of the response, or undefined if the webhook sent no error response. */
   readonly status: number | undefined
-  /** The limit of this server that ended the call, if any. It says nothing about the webhook. */
+  /**
+   * The limit of this server that ended the call, if any. The error then does not mean that the
+   * webhook failed.
+   */
   readonly limit: OwnLimit | undefined
 
   constructor(
@@ -55,8 +58,8 @@ export class WebhookError extends Error {
 }
 
 /**
- * `busy` is a limit for several calls together, so the next attempt may succeed. `answer` means
- * that the response is too large.
+ * `busy`: a limit for several calls together was reached, so another attempt may succeed. `answer`:
+ * the response is too large.
  */
 export type OwnLimit = 'busy' | 'answer'
 
@@ -91,15 +94,15 @@ export type CredentialsFor = (host: string, port: number) => ClientCredentials |
 
 export type WebhookClientOptions = {
   readonly getService: GetService
-  /** If absent, a Service is called at its cluster IP. */
+  /** If undefined, a Service is called at its cluster IP. */
   readonly routing?: EndpointRouting | undefined
   /** If undefined, all webhooks are called without credentials. */
   readonly credentialsFor?: CredentialsFor | undefined
-  /** The responses that are being received, shared by all webhooks. */
+  /** The responses that are being received. All webhooks share it. */
   readonly received: ReceivedAnswers
   /**
-   * Open the connections to webhooks behind a Service (`cluster`) and to those with a URL
-   * (`controlplane`). If undefined, connections are direct.
+   * Functions that open the connections to webhooks behind a Service (`cluster`) and to webhooks
+   * with a URL (`controlplane`). If undefined, connections are direct.
    */
   readonly dials?: { readonly cluster?: Dial; readonly controlplane?: Dial } | undefined
   /** Maximum size of a response. If undefined, the limit of `received` applies. */
@@ -107,9 +110,9 @@ export type WebhookClientOptions = {
 }
 
 export type PostOptions = {
-  /** Timeout of the call. By default, the webhook's own. */
+  /** Timeout of the call. By default, the timeout of the webhook. */
   readonly timeoutMs?: number
-  /** The parent of the call's span. If undefined, the call is not traced. */
+  /** Parent span of the call. If undefined, the call is not traced. */
   readonly span?: Span | undefined
 }
 
@@ -120,7 +123,7 @@ type PostRequest = { readonly path: string; readonly headers: Readonly<Record<st
 export class Webhook {
   /** The origin, which is also part of error messages. */
   readonly #origin: string
-  /** The path and the query, up to the value of the timeout. */
+  /** The path and the query, up to but not including the value of the timeout. */
   readonly #path: string
   readonly #timeoutMs: number
   readonly #service: ServiceReference | undefined
@@ -132,7 +135,7 @@ export class Webhook {
   readonly #credentials: ClientCredentials | undefined
   readonly #connections: Connections
 
-  /** `clientConfig` has a URL, or a Service of the cluster. */
+  /** `clientConfig` contains a URL or refers to a Service of the cluster. */
   constructor(clientConfig: Fields, timeoutMs: number, options: WebhookClientOptions) {
     const { getService, routing, credentialsFor, received, answerBytesMax, dials } = options
     const { service } = clientConfig
@@ -161,8 +164,8 @@ export class Webhook {
   }
 
   /**
-   * Sends a review and returns the body of the response. The query informs the webhook of its
-   * timeout. Rejects with a WebhookError.
+   * Sends a review and returns the body of the response. The query contains the timeout. Rejects
+   * with a WebhookError.
    */
   async post(
     body: string,
@@ -185,7 +188,7 @@ export class Webhook {
     return text
   }
 
-  /** Closes connections as soon as they are unused. Current calls continue. */
+  /** Closes idle connections now, and the others when their calls have ended. */
   close(): void {
     this.#connections.close()
   }
@@ -251,8 +254,8 @@ export class Webhook {
   }
 
   /**
-   * Returns the address to call. A Service is called at its cluster IP, or at an endpoint, with its
-   * DNS name for TLS.
+   * Returns the address to call. A Service is called at its cluster IP or at an endpoint, but TLS
+   * verifies its DNS name.
    */
   async #target(path: string): Promise<Target> {
     const url = new URL(this.#origin)
@@ -287,8 +290,8 @@ export class Webhook {
 }
 
 /**
- * Returns the host as it was written. A parsed URL has it in lower case, but users of a kubeconfig
- * are looked up by the host as written, as in kube-apiserver.
+ * Returns the host as written in the URL. A parsed URL has the host in lower case, but the users of
+ * a kubeconfig are looked up without this conversion, as in kube-apiserver.
  */
 function hostAsWritten(text: string, { hostname }: URL): string {
   const at = text.toLowerCase().indexOf(hostname)

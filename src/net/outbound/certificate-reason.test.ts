@@ -4,7 +4,7 @@ import { certificateReasonOf } from './certificate-reason.ts'
 
 const code = 'ERR_TLS_CERT_ALTNAME_INVALID'
 
-test('a refused certificate is reported with the messages of Go', () => {
+test("a certificate that is rejected is reported with Go's error messages", () => {
   const cases = [
     [{ code: 'SELF_SIGNED_CERT_IN_CHAIN' }, 'certificate signed by unknown authority'],
     [{ code: 'CERT_HAS_EXPIRED' }, 'certificate has expired or is not yet valid'],

@@ -1,10 +1,13 @@
 /**
- * The reasons why a server's certificate is refused, with the messages of Go's client, which
- * operators search for.
+ * Describes why a server's certificate was rejected. The messages are those of Go's client, because
+ * operators search for them.
  */
 import { isIP } from 'node:net'
 
-/** An error of Node's TLS. `cert` and `host` are present if the certificate is for other names. */
+/**
+ * An error of Node's TLS. `cert` and `host` are defined if the certificate is valid for other
+ * names.
+ */
 export type CertificateError = {
   readonly code?: string
   readonly host?: string
@@ -17,12 +20,15 @@ const untrusted: ReadonlySet<string> = new Set([
   'SELF_SIGNED_CERT_IN_CHAIN',
   'UNABLE_TO_GET_ISSUER_CERT',
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  // The issuer has the name of a trusted CA, but is a different one.
+  // The issuer has the name of a trusted CA but another key.
   'CERT_SIGNATURE_FAILURE',
 ])
 const untimely: ReadonlySet<string> = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'])
 
-/** Returns the message, or undefined if the error is not about the certificate. */
+/**
+ * Returns the message for the error. Returns undefined if the error does not concern the
+ * certificate.
+ */
 export function certificateReasonOf(error: CertificateError): string | undefined {
   const why = reasonOf(error)
   return why && `tls: failed to verify certificate: x509: ${why}`
@@ -30,7 +36,7 @@ export function certificateReasonOf(error: CertificateError): string | undefined
 
 function reasonOf({ code = '', host = '', cert = {} }: CertificateError): string | undefined {
   if (untrusted.has(code)) return 'certificate signed by unknown authority'
-  // Go's message has the times, which Node does not provide.
+  // Go's message also contains the times, which Node does not provide.
   if (untimely.has(code)) return 'certificate has expired or is not yet valid'
   if (code !== 'ERR_TLS_CERT_ALTNAME_INVALID') return undefined
   const { subjectaltname = '', subject } = cert

@@ -17,7 +17,7 @@ type Peer = {
   readonly connections: Connections
 } & AsyncDisposable
 
-/** `send` makes a call that gives up after this many ms. */
+/** Starts the server. `send` makes a call that is aborted after `ms`. */
 async function callerOf(server: Server, timeoutMs = 5_000): Promise<Peer> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -41,7 +41,7 @@ async function callerOf(server: Server, timeoutMs = 5_000): Promise<Peer> {
   }
 }
 
-/** Creates a webhook that agrees to HTTP/2 and then exchanges raw frames. */
+/** Creates a server that negotiates HTTP/2 and then exchanges raw frames. */
 const withFrames = (onConnection: (socket: TLSSocket) => void): Server =>
   createTlsServer({ cert, key, ALPNProtocols: ['h2'] }, (socket) => {
     socket.on('error', () => undefined)
@@ -56,7 +56,7 @@ for (const [where, silent] of [
   ['in the handshake', silentTcp],
   ['before SETTINGS', silentHttp2],
 ] as const) {
-  test(`a call that joins a connection being opened has its own timeout if the peer is silent ${where}`, async () => {
+  test(`a call that waits for a connection that another call opens has its own timeout (peer silent ${where})`, async () => {
     const server = silent()
     await using peer = await callerOf(server, 500)
     const first = peer.send(500).catch((error: unknown) => error)
@@ -83,12 +83,14 @@ function frame(type: number, { flags = 0, stream = 0, payload = Buffer.alloc(0) 
 }
 
 const settings = frame(FRAME.SETTINGS)
-/** `:status: 200` is entry 8 of the static table (RFC 7541, appendix A). */
+/**
+ * A HEADERS frame with `:status: 200`, which is entry 8 of the static table (RFC 7541, appendix A).
+ */
 const okHead = frame(FRAME.HEADERS, { flags: END_HEADERS, stream: 1, payload: Buffer.from([0x88]) })
 
 /**
- * Sends these frames as soon as the body of the first call has arrived: DATA with END_STREAM on
- * stream 1.
+ * Sends `frames` as soon as the body of the first call has arrived, which is a DATA frame with
+ * END_STREAM on stream 1.
  */
 const answering = (socket: TLSSocket, frames: readonly Buffer[]): void => {
   const body = frame(FRAME.DATA, { flags: END_STREAM, stream: 1, payload: Buffer.from('{}') })
@@ -101,7 +103,7 @@ const answering = (socket: TLSSocket, frames: readonly Buffer[]): void => {
   })
 }
 
-test('a webhook that closes each connection immediately gets few of them', async () => {
+test('if a webhook closes each connection immediately, only a few connections are opened', async () => {
   let opened = 0
   const server = withFrames((socket) => {
     opened++
@@ -114,7 +116,7 @@ test('a webhook that closes each connection immediately gets few of them', async
   assert.ok(opened <= 3, `${opened} connections`)
 })
 
-test('a response that is reset before its end fails, even with NO_ERROR', async () => {
+test('a call fails if its response is reset before its end, even with NO_ERROR', async () => {
   const part = frame(FRAME.DATA, {
     stream: 1,
     payload: Buffer.from('response:\n  allowed: true\n'),
@@ -127,7 +129,7 @@ test('a response that is reset before its end fails, even with NO_ERROR', async 
 
 const answer = frame(FRAME.DATA, { flags: END_STREAM, stream: 1, payload: Buffer.from('{}') })
 
-test('a closed connection ends even if the webhook keeps sending', async () => {
+test('close closes the connection even if the webhook keeps sending', async () => {
   const ended = Promise.withResolvers<void>()
   const server = withFrames((socket) => {
     answering(socket, [okHead, answer])
@@ -140,7 +142,7 @@ test('a closed connection ends even if the webhook keeps sending', async () => {
       ended.resolve()
     })
   })
-  // Otherwise Node ends the webhook's side as soon as ours has ended.
+  // Without this option, Node would end the webhook's side as soon as the client's side has ended.
   server.on('secureConnection', (socket: TLSSocket) => {
     socket.allowHalfOpen = true
   })

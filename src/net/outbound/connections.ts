@@ -1,10 +1,10 @@
 /**
- * The connections to one webhook. They stay open between calls, but only for calls with the same
- * client certificate: a renewed certificate needs new connections.
+ * The connections to one webhook. They stay open between calls, and are replaced when the client
+ * certificate is renewed.
  *
- * As in kube-apiserver, HTTP/2 is offered only to a webhook on this host. Behind a Service or
- * another name there may be several servers, and all calls on one connection would reach the same
- * one of them (k/k#75791).
+ * As in kube-apiserver, HTTP/2 is offered only to a webhook on this host. A Service or another host
+ * name can stand for several servers. With HTTP/2, all calls would reach the same server
+ * (kubernetes/kubernetes#75791).
  */
 import { Agent } from 'node:https'
 import { isIP } from 'node:net'
@@ -19,15 +19,18 @@ import { type Http2Call, Http2Session } from './http2-session.ts'
 import type { KeyPair } from './kubeconfig-credentials.ts'
 import { type Answer, LostConnection, send } from './send.ts'
 
-/** Maximum number of attempts for a call whose connections turn out to be lost. */
+/** Maximum number of attempts for a call whose connection is lost. */
 const SENDS_MAX = 3
 
 export type ConnectionsOptions = {
   /** CAs of the webhook's certificate. If undefined, the system's root certificates are used. */
   readonly anchors: ServerTrustAnchors | undefined
-  /** Time after which an unused connection is closed, and opening a connection is abandoned. */
+  /**
+   * Time after which an idle connection is closed. It is also the time limit for opening a
+   * connection.
+   */
   readonly timeoutMs: number
-  /** Opens the transport of connections. If undefined, connections are direct. */
+  /** Opens the transport of a connection. If undefined, connections are direct. */
   readonly dial?: Dial | undefined
 }
 
@@ -45,7 +48,7 @@ export class Connections {
     return this.#poolFor(own).send(call)
   }
 
-  /** Closes connections as soon as they are unused. Current calls continue. */
+  /** Closes idle connections now, and the others when their calls have ended. */
   close(): void {
     this.#isClosed = true
     this.#current?.pool.close()
@@ -73,7 +76,7 @@ class Pool {
   readonly #agent: Agent
   #sessions: readonly Http2Session[] = []
   #opening: Promise<Http2Session | undefined> | undefined
-  /** Whether the webhook did not agree to HTTP/2. */
+  /** Whether the webhook negotiated HTTP/1.1 instead of HTTP/2. */
   #isHttp1 = false
   #isClosed = false
 
@@ -84,8 +87,8 @@ class Pool {
     this.#secureContext = secureContext
     this.#timeoutMs = timeoutMs
     this.#dial = dial
-    // No TLS session is cached, because a resumed session would not show whether the webhook's
-    // certificate is still valid.
+    // TLS sessions are not cached, because with a resumed session the webhook's certificate would
+    // not be verified again.
     const options = { keepAlive: true, timeout: timeoutMs, maxCachedSessions: 0, secureContext }
     this.#agent = dial === undefined ? new Agent(options) : new DialedTlsAgent(dial, options)
   }
@@ -120,9 +123,9 @@ class Pool {
   }: Http2Call): Promise<Http2Session | undefined> {
     if (this.#isHttp1 || servername !== undefined || !isLocal(host)) return undefined
     for (;;) {
-      // limit: sessions with one server
+      // limit: there are only a few sessions, because all of them belong to one server
       this.#sessions = this.#sessions.filter(({ isSpent }) => !isSpent)
-      // limit: sessions with one server
+      // limit: there are only a few sessions, because all of them belong to one server
       const free = this.#sessions.find((session) => session.acquire())
       if (free !== undefined) return free
       const isOwn = this.#opening === undefined
@@ -130,11 +133,11 @@ class Pool {
         this.#opening = undefined
       })
       try {
-        // The session is opened for many calls, each of which may be aborted.
+        // Many calls wait for this session, and each of them can be aborted.
         if ((await orAborted(this.#opening, signal, callAborted)) === undefined) return undefined
       } catch (error) {
-        // The failure means only that the time of another call, which began to open the session, is
-        // over. If it were passed on, a failurePolicy would ignore a webhook that had no time to
+        // The error means only that the call that started to open the session has timed out. If the
+        // error were passed on, failurePolicy Ignore would skip a webhook that had no time to
         // respond.
         if (isOwn || signal.aborted || !isAbort(error)) throw error
       }
@@ -161,13 +164,13 @@ class Pool {
     }
     const session = new Http2Session(socket, this.#timeoutMs)
     await session.ready
-    // Calls that wait for a stream would open the next connection, and so on forever.
+    // Otherwise, calls that wait for a stream would open one connection after another.
     if (!session.takesStreams) {
       session.close()
       throw new Error('http2: the webhook accepts no streams')
     }
-    // GOAWAY came together with SETTINGS. Waiting calls would open one connection after another
-    // until their time is over.
+    // The peer sent GOAWAY together with SETTINGS. Without this error, waiting calls would open one
+    // connection after another until they time out.
     if (session.isSpent) throw new LostConnection()
     this.#sessions = [...this.#sessions, session]
     if (this.#isClosed) session.close()
@@ -175,7 +178,7 @@ class Pool {
   }
 }
 
-/** Whether the host is this machine. Addresses must have the form in which a URL has them. */
+/** Whether the host is this machine. Addresses must have the same form as in a URL. */
 const isLocal = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 

@@ -11,8 +11,8 @@ const userOf = (token: string): KubeconfigUser => ({
 })
 
 /**
- * Returns the token with which a webhook is called. Users have these names, and each user's token
- * is its name.
+ * Returns the token that is sent to a webhook. `names` are the names of the users, and the token of
+ * each user is its name.
  */
 async function tokenFor(
   names: readonly string[],
@@ -40,7 +40,7 @@ const cases: readonly (readonly [readonly string[], string, number, string])[] =
   [['[::1]:8443'], '::1', 8443, '[::1]:8443'],
 ]
 for (const [names, host, port, wanted] of cases) {
-  test(`with the users ${names.join(' ')}, ${wanted} calls ${host}:${port}`, async () => {
+  test(`with the users ${names.join(' ')}, the credentials of ${wanted} are sent to ${host}:${port}`, async () => {
     assert.equal(await tokenFor(names, host, port), wanted)
   })
 }

@@ -1,6 +1,6 @@
 /**
- * Selects the user of a kubeconfig that calls a webhook. Users are named after hosts, as
- * `host:port` or `*.suffix:port`, both without the port for port 443, or `*`. If no name matches,
+ * Selects the user of a kubeconfig whose credentials are sent to a webhook. The name of a user is
+ * `host:port`, `*.suffix:port` or `*`. For port 443, the port can be omitted. If no name matches,
  * the user of the current context is selected, if there is one.
  */
 import type { KubeconfigUser, KubeconfigUsers } from './kubeconfig.ts'
@@ -25,7 +25,7 @@ export function credentialsByHost(
   }
 }
 
-/** Returns the names to look up, the most specific first. */
+/** Returns the names to look up, from the most specific to the least specific. */
 function namesFor(host: string, port: number): string[] {
   const shown = host.includes(':') ? `[${host}]` : host
   const withoutPort = port === HTTPS_PORT ? [host, ...suffixesOf(host)] : []

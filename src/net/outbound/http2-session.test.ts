@@ -18,7 +18,7 @@ const { certificatePem: cert, keyPem: key } = createSelfSigned(
 
 type Answer = (stream: ServerHttp2Stream, body: string, path: string) => void
 
-/** Starts a webhook that only speaks HTTP/2. `sessions` are its connections so far. */
+/** Starts a webhook that accepts only HTTP/2. `sessions` contains the connections so far. */
 async function start(
   answer: Answer,
   { host = '127.0.0.1', streamsMax = 100, timeoutMs = 20_000 } = {},
@@ -73,7 +73,7 @@ const echo: Answer = (stream, body) => {
 
 const within = (ms = 60_000): AbortSignal => AbortSignal.timeout(ms)
 
-test('calls to a webhook on this host share a connection', async () => {
+test('calls to a webhook on this host share one connection', async () => {
   const paths = new Set<string>()
   await using hook = await start((stream, body, path) => {
     paths.add(path)
@@ -111,7 +111,7 @@ test('more connections are opened when the webhook has no free streams', async (
   assert.equal(hook.sessions.length, 3)
 })
 
-test('a connection that the webhook closed while it was idle fails no call', async () => {
+test('a call succeeds if the webhook closed the idle connection before it', async () => {
   await using hook = await start(echo)
   for (const end of ['close', 'goaway', 'destroy'] as const) {
     await hook.webhook.post('{}', within())
@@ -121,7 +121,7 @@ test('a connection that the webhook closed while it was idle fails no call', asy
   assert.equal(hook.sessions.length, 4)
 })
 
-test('a webhook that refuses every stream is not called forever', async () => {
+test('the number of attempts is limited for a webhook that refuses every stream', async () => {
   let calls = 0
   await using hook = await start((stream) => {
     calls++
@@ -131,7 +131,7 @@ test('a webhook that refuses every stream is not called forever', async () => {
   assert.ok(calls <= 3, `${calls} calls`)
 })
 
-test('a call with an endless slow response ends at its timeout, and its connection stays in use', async () => {
+test('a call with an endless slow response fails at its timeout, and its connection is reused', async () => {
   let isSilent = true
   await using hook = await start((stream, body, path) => {
     if (!isSilent) return echo(stream, body, path)
@@ -145,7 +145,7 @@ test('a call with an endless slow response ends at its timeout, and its connecti
   assert.equal(hook.sessions.length, 1, 'the connection is kept')
 })
 
-test('a connection on which nothing is received is not used again', async () => {
+test('a connection on which nothing was received during a call is not reused', async () => {
   let isSilent = true
   await using hook = await start((stream, body, path) => {
     if (!isSilent) echo(stream, body, path)
@@ -159,7 +159,7 @@ test('a connection on which nothing is received is not used again', async () => 
   assert.equal(hook.sessions.length, 2)
 })
 
-test('an endless response fails its call, and its memory is released', async () => {
+test('a call with an endless response fails, and its memory is released', async () => {
   await using hook = await start((stream) => {
     stream.respond({ ':status': 200 })
     const piece = Buffer.alloc(1 << 20, ' ')
@@ -173,21 +173,21 @@ test('an endless response fails its call, and its memory is released', async () 
   await until(() => hook.received.bytes === 0, 'its memory is released')
 })
 
-test('an unused connection is closed', async () => {
+test('an idle connection is closed', async () => {
   await using hook = await start(echo, { timeoutMs: 300 })
   await hook.webhook.post('{}', within())
   await until(() => hook.sessions[0]?.destroyed === true, 'it is closed')
   assert.equal(await hook.webhook.post('{}', within()), '{}')
 })
 
-test('a webhook that accepts no streams gets one connection, and the call fails', async () => {
+test('if a webhook accepts no streams, the call fails and no second connection is opened', async () => {
   await using hook = await start(echo, { streamsMax: 0 })
   await assert.rejects(hook.webhook.post('{}', within()), /no streams/)
   await until(() => hook.sessions.every(({ destroyed }) => destroyed), 'it is closed')
   assert.equal(hook.sessions.length, 1)
 })
 
-test('a response whose length differs from its content-length fails', async () => {
+test('a call fails if the length of the response differs from its content-length', async () => {
   for (const length of ['1', '3', '2, 2', '-2']) {
     await using hook = await start((stream) => {
       stream.respond({
@@ -201,7 +201,7 @@ test('a response whose length differs from its content-length fails', async () =
   }
 })
 
-test('a response whose length matches its content-length succeeds', async () => {
+test('a call succeeds if the length of the response matches its content-length', async () => {
   await using hook = await start((stream) => {
     stream.respond({ ':status': 200, 'content-type': 'application/json', 'content-length': '2' })
     stream.end('{}')
@@ -213,14 +213,14 @@ const fail = (): never => {
   throw new Error('the data of the peer is invalid')
 }
 
-test('a listener that throws ends only its own stream', async () => {
+test('when a listener throws, only its own stream ends', async () => {
   await using hook = await start(echo)
   const socket = connect({ port: hook.port, host: '127.0.0.1', ca: cert, ALPNProtocols: ['h2'] })
   await once(socket, 'secureConnect')
   const session = new Http2Session(socket, 60_000)
   await session.ready
   const fields = [':method', 'POST', ':scheme', 'https', ':authority', 'localhost', ':path', '/']
-  /** Returns what the stream reported, followed by the code with which it was closed. */
+  /** Returns the events of the stream, followed by the code with which it was closed. */
   const ask = (broken: 'onHead' | 'onData' | undefined): Promise<string> =>
     new Promise((resolve) => {
       let reported = ''

@@ -21,19 +21,22 @@ import {
   UnprocessedCall,
 } from './send.ts'
 
-/** A response of some KB arrives without waiting for us to open its window. */
+/**
+ * Receive window of a stream. It is large enough that a response of a few KB arrives without a
+ * WINDOW_UPDATE.
+ */
 const STREAM_WINDOW_BYTES = 1 << 20
 /**
- * Receive window of the connection. It is returned as data arrives, whether or not it is read, so a
- * paused stream does not delay the others.
+ * Receive window of the connection. It is returned as soon as data arrives, whether the data has
+ * been read or not, so that a paused stream does not delay the others.
  */
 const CONNECTION_WINDOW_BYTES = 16 << 20
-/** A response has a handful of short headers. */
+/** Limits for the headers of a response. Responses have only a few short headers. */
 const HEADER_LIMITS = { headerBytesMax: 64 << 10, headersMax: 200 }
-/** Maximum number of streams if the peer does not announce one. */
+/** Maximum number of concurrent streams if the peer does not announce a limit. */
 const STREAMS_MAX = 100
 
-/** Time that the peer has to read our last frames. */
+/** Time for the peer to read the last frames before the socket is destroyed. */
 const CLOSE_MS = 2_000
 
 export type Http2Call = Omit<Call, 'agent' | 'isTls' | 'body'> & {
@@ -52,7 +55,7 @@ export class Http2Session {
   readonly #idleMs: number
   #streamsMax = STREAMS_MAX
   #streams = 0
-  /** Counts what the peer has sent. Any change proves that the peer is alive. */
+  /** Number of events received from the peer. If it grows, the peer is alive. */
   #heard = 0
   #isAnswered = false
   #isClosed = false
@@ -62,9 +65,9 @@ export class Http2Session {
   readonly #settings = Promise.withResolvers<void>()
 
   /**
-   * `socket` is open and has agreed on h2. An unused session is closed after `idleMs`.
-   * `streamWindow` limits how much of a response is received while it is paused. For `readTo`, see
-   * Http2ConnectionOptions.
+   * `socket` must be open and have negotiated h2. An idle session is closed after `idleMs`.
+   * `streamWindow` limits how much of a response is received while the response is paused. For
+   * `readTo`, see Http2ConnectionOptions.
    */
   constructor(
     socket: TLSSocket,
@@ -73,8 +76,8 @@ export class Http2Session {
   ) {
     this.#socket = socket
     this.#idleMs = idleMs
-    // Without a caller that waits for `ready`, the rejection must not count as unhandled. Calls
-    // report the failure.
+    // If no caller awaits `ready`, its rejection must not count as unhandled. The calls report the
+    // error.
     this.#settings.promise.catch(() => undefined)
     socket.on('error', (error) => {
       this.#failure ??= error
@@ -109,14 +112,14 @@ export class Http2Session {
     this.#waitIdle()
   }
 
-  /** Whether no further call can be made. */
+  /** Whether the session cannot accept more calls. */
   get isSpent(): boolean {
     return this.#isClosed || this.#connection.isSpent
   }
 
   /**
-   * Resolves when the peer has announced how many streams it accepts. Rejects with a FailedCall,
-   * which is an AbortError if the peer does not announce it in time.
+   * Resolves when the peer has sent SETTINGS. Rejects with a FailedCall, which is an AbortError if
+   * SETTINGS do not arrive in time.
    */
   get ready(): Promise<void> {
     return this.#settings.promise
@@ -127,7 +130,7 @@ export class Http2Session {
     return this.#streamsMax > 0
   }
 
-  /** Reserves a stream for `send` or `request`. Returns false if none is free now. */
+  /** Reserves a stream for `send` or `request`. Returns false if no stream is free now. */
   acquire(): boolean {
     if (this.isSpent || this.#streams >= this.#streamsMax) return false
     this.#streams++
@@ -146,16 +149,16 @@ export class Http2Session {
 
   /**
    * Sends a call on a stream that was acquired for it. Rejects with a FailedCall, or with a
-   * LostConnection if the call must be sent again.
+   * LostConnection if the call should be sent again.
    */
   send(call: Http2Call): Promise<Answer> {
     return this.#send(call).finally(() => this.release())
   }
 
   /**
-   * Opens a stream that was acquired before. It is released when the response has ended. Must not
-   * be called on a spent session. If a listener throws, only its own stream ends, because the cause
-   * is data from the peer.
+   * Opens a stream that was acquired before. The stream is released when the response has ended.
+   * Must not be called on a spent session. If a listener throws, only its own stream ends, because
+   * the cause is data from the peer.
    */
   request(headers: readonly string[], listener: AnswerListener): ClientStream {
     const { onHead, onData, onTrailers, onClose, returnsWindow = false } = listener
@@ -196,8 +199,8 @@ export class Http2Session {
   }
 
   /**
-   * Destroys the socket after a delay. Nothing more is expected, so a peer that does not read, or
-   * keeps sending, must not keep the connection open.
+   * Destroys the socket after a delay. A peer that does not read, or that keeps sending, must not
+   * keep the connection open.
    */
   #destroyLater(): void {
     this.#closing ??= setTimeout(() => this.#socket.destroy(), CLOSE_MS).unref()
@@ -219,7 +222,7 @@ export class Http2Session {
       }
       const collected = received.begin((why) => fail(new TooLargeError(why)), answerBytesMax)
       const onAbort = (): void => {
-        // The peer has not sent anything since the call began, so it may be gone.
+        // The peer has not sent anything since the call began, so the connection may be dead.
         if (this.#heard === heard) this.close()
         fail(new DOMException('the call was aborted', 'AbortError'))
       }
@@ -236,8 +239,8 @@ export class Http2Session {
         onClose: (code: number) => {
           isDone = true
           signal.removeEventListener('abort', onAbort)
-          // A reset may also have the code NO_ERROR, and a YAML response may be valid without its
-          // rest.
+          // The code alone is not sufficient, because a reset can have the code NO_ERROR. A
+          // truncated YAML response can be valid.
           if (code === CODE.NO_ERROR && head !== undefined && stream.isRemoteEnded) {
             this.#isAnswered = true
             const body = collected.take()
@@ -258,8 +261,8 @@ export class Http2Session {
   }
 
   /**
-   * Returns why a stream ended with this code. It is a LostConnection if the peer closed the
-   * connection just when it was reused.
+   * Returns the error for a stream that was closed with `code`. The error is a LostConnection if
+   * the peer closed the connection just when it was reused.
    */
   lostBy(code: number, hasHead: boolean): Error {
     if (code === CODE.REFUSED_STREAM) return new UnprocessedCall()
@@ -282,8 +285,8 @@ const hungUp = (): Error => Object.assign(new Error('socket hang up'), { code: '
 
 type Field = { readonly name: string; readonly value: string }
 /**
- * `length` is the content-length, or undefined if there is none. If it cannot be parsed, it is NaN,
- * which equals nothing.
+ * `length` is the content-length, or undefined if there is none. It is NaN if it cannot be parsed,
+ * so that no body has this length.
  */
 type Head = Parameters<typeof answerOf>[0] & { readonly length: number | undefined }
 

@@ -87,7 +87,7 @@ async function failureOf(call: Promise<unknown>): Promise<CallError> {
   throw new Error('the call succeeded')
 }
 
-test('a client posts JSON and returns the body of the response, on one connection', async () => {
+test('a client posts JSON and returns the response body, and reuses its connection', async () => {
   await using hook = await start((request, response) => {
     const pieces: Buffer[] = []
     request.on('data', (piece: Buffer) => void pieces.push(piece))
@@ -104,7 +104,7 @@ test('a client posts JSON and returns the body of the response, on one connectio
   assert.equal(first?.headers.authorization, undefined)
 })
 
-test('a client sends its credentials: a token, a user name and password, or those of the URL', async () => {
+test('a client sends a token, a user name and password, or the credentials of the URL', async () => {
   await using hook = await start(ok)
   const withUser = (user: string): string => hook.url.replace('https://', `https://${user}@`)
   const cases: [string, Partial<ClientConfig>, string][] = [
@@ -138,7 +138,7 @@ test('a client impersonates the user that the kubeconfig names', async () => {
   assert.deepEqual(headersDistinct?.['impersonate-extra-example.com%2fk'], ['x', 'y'])
 })
 
-test('a token file is read again after a minute, and the old token stays while it cannot be read', async () => {
+test('a token file is read again after a minute, and the old token is used if it cannot be read', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-client-'))
   using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true }) }
   const path = join(folder, 'token')
@@ -201,7 +201,7 @@ test('a renewed client certificate is used on new connections', async () => {
   assert.notEqual(await calls.post('{}'), first, 'a whole renewed pair is used')
 })
 
-test('calls beyond the limit are not sent', async () => {
+test('a call fails without being sent if too many calls are in progress', async () => {
   const { promise: until, resolve: go } = Promise.withResolvers<void>()
   await using hook = await start(
     (request, response) => void until.then(() => ok(request, response)),
@@ -218,7 +218,7 @@ test('calls beyond the limit are not sent', async () => {
   assert.equal(await calls.post('{}'), '{"ok":true}')
 })
 
-test('a call that gets no connection in time fails as busy, not as a timeout of the server', async () => {
+test('a call that gets no connection in time fails as busy, not with a timeout of the server', async () => {
   const { promise: until, resolve: go } = Promise.withResolvers<void>()
   await using hook = await start(
     (request, response) => void until.then(() => ok(request, response)),
@@ -233,7 +233,7 @@ test('a call that gets no connection in time fails as busy, not as a timeout of 
   go()
 })
 
-test('a call that is aborted before it has a connection ends immediately', async () => {
+test('a waiting call fails immediately when its signal is aborted', async () => {
   const { promise: until, resolve: go } = Promise.withResolvers<void>()
   await using hook = await start(
     (request, response) => void until.then(() => ok(request, response)),
@@ -246,7 +246,7 @@ test('a call that is aborted before it has a connection ends immediately', async
   await Promise.all(first)
 })
 
-test('a server of an unknown authority is refused, unless verification is off', async () => {
+test('a server certificate of an unknown CA is rejected, unless verification is disabled', async () => {
   await using hook = await start(ok)
   using strict = clientOf(hook.url, { certificateAuthority: client.certificatePem })
   const { message, failure } = await failureOf(strict.post('{}'))
@@ -259,7 +259,7 @@ test('a server of an unknown authority is refused, unless verification is off', 
   assert.equal(await lax.post('{}'), '{"ok":true}')
 })
 
-test('the certificate of the server is checked for tls-server-name', async () => {
+test('the server certificate is verified for tls-server-name', async () => {
   await using hook = await start(ok)
   using right = clientOf(hook.url, { tlsServerName: 'localhost' })
   assert.equal(await right.post('{}'), '{"ok":true}')
@@ -267,13 +267,13 @@ test('the certificate of the server is checked for tls-server-name', async () =>
   await failureOf(wrong.post('{}'))
 })
 
-test('a client also calls servers without TLS', async () => {
+test('a client can also call servers without TLS', async () => {
   await using hook = await start(ok, null)
   using calls = clientOf(hook.url)
   assert.equal(await calls.post('{}'), '{"ok":true}')
 })
 
-test('a client calls through a proxy', async () => {
+test('a client calls the server through the configured proxy', async () => {
   await using hook = await start(ok)
   const asked: string[] = []
   const proxy = createServer().on('connect', (request: IncomingMessage, socket) => {
@@ -298,8 +298,8 @@ test('a client calls through a proxy', async () => {
 })
 
 /**
- * Starts a proxy that opens tunnels and responds to other requests itself. `asked` records the
- * requests and their credentials.
+ * Starts a proxy that opens tunnels and itself responds to all other requests. `asked` records the
+ * requests and their proxy credentials.
  */
 async function startProxy(status = 200) {
   const asked: (string | undefined)[][] = []
@@ -332,7 +332,7 @@ async function startProxy(status = 200) {
   }
 }
 
-test('with a Dial, the proxy is dialed instead of the server', async () => {
+test('with a Dial, the client dials the proxy and not the server', async () => {
   await using hook = await start(ok)
   await using proxy = await startProxy()
   const dialed: string[] = []
@@ -355,7 +355,7 @@ test('with a Dial, the proxy is dialed instead of the server', async () => {
   assert.deepEqual(proxy.asked[1], ['POST', target, 'hook.example', basic])
 })
 
-test('a dialed proxy that refuses fails the call, without revealing its credentials', async () => {
+test("if a dialed proxy refuses the tunnel, the error does not reveal the proxy's credentials", async () => {
   await using proxy = await startProxy(407)
   const dial: Dial = (_host, _port, signal) => dialDirect('127.0.0.1', proxy.port, signal)
   const config = configOf('https://hook.example/review', {
@@ -367,7 +367,7 @@ test('a dialed proxy that refuses fails the call, without revealing its credenti
   assert.doesNotMatch(message, /secret/)
 })
 
-test('a server that switches to another protocol fails the call instead of blocking it', async () => {
+test('a call fails if the server switches to another protocol', async () => {
   const hook = createPlainServer((socket) => {
     socket.on('error', () => undefined)
     socket.once('data', () =>
@@ -382,7 +382,7 @@ test('a server that switches to another protocol fails the call instead of block
   hook.close()
 })
 
-test('a call ends at its timeout, or when its caller gives up', async () => {
+test('a call fails when it times out or when its signal is aborted', async () => {
   await using hook = await start(() => undefined)
   using calls = clientOf(hook.url, {}, 200)
   const late = await failureOf(calls.post('{}'))
@@ -410,7 +410,7 @@ test('an error contains no credentials', async () => {
   assert.deepEqual([failure, status], ['refused', 0])
 })
 
-test('an error has the status of the response, and an empty body is an error', async () => {
+test('an error response is reported with its status, and a response without a body is an error', async () => {
   await using hook = await start((_, response) => void response.writeHead(503).end('busy'))
   using calls = clientOf(hook.url)
   const refused = await failureOf(calls.post('{}'))
@@ -424,7 +424,7 @@ test('an error has the status of the response, and an empty body is an error', a
   )
 })
 
-test('a server that responds with Retry-After is called again after that time', async () => {
+test('if the server sends Retry-After, the call is repeated after that time', async () => {
   let calls = 0
   await using hook = await start((_, response) => {
     calls++
@@ -448,7 +448,7 @@ test('a server that responds with Retry-After is called again after that time', 
   assert.deepEqual(waits.slice(2), [4_000, 4_000], 'no longer than a call may take')
 })
 
-test('an endless response fails its call', async () => {
+test('a call with an endless response fails', async () => {
   await using hook = await start((_, response) => {
     const write = (): void => {
       while (!response.destroyed && response.write(' '.repeat(1 << 16)));

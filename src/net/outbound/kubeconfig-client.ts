@@ -1,6 +1,6 @@
 /**
- * Calls the server of a kubeconfig, with its credentials: token reviews, access reviews and audit
- * events.
+ * Calls the server of a kubeconfig with the credentials of its user. Used for token reviews, access
+ * reviews and audit events.
  */
 import { Agent, type AgentOptions } from 'node:http'
 import { Agent as TlsAgent } from 'node:https'
@@ -19,20 +19,20 @@ import { ReceivedAnswers } from './received.ts'
 import { refusalOf } from './refusal.ts'
 import { type Answer, type FailedCall, reasonOf, send, TooLargeError } from './send.ts'
 
-/**
- * Maximum number of concurrent calls of one client. Further calls wait, within their own timeout.
- */
+/** Maximum number of concurrent calls of one client. Further calls wait until their timeout. */
 const SOCKETS_MAX = 64
 /**
- * Maximum number of calls of one client that are sent or waiting. Requests may cause more, because
- * no limit applies to watches and impersonation. Those calls fail as `busy`.
+ * Maximum number of calls of one client that are in progress or waiting. Further calls fail as
+ * `busy`. Requests can cause more calls than this, because the number of watches and of requests
+ * with impersonation is not limited.
  */
 const CALLS_MAX = 2_000
 /**
- * Maximum size of a response, which is parsed in one tick of the event loop. A review has a few KB.
+ * Maximum size of a response, which is parsed in one tick of the event loop. A review usually has a
+ * few KB.
  */
 const ANSWER_BYTES_MAX = 1 << 20
-/** Maximum size of all responses that one client is receiving. */
+/** Maximum total size of the responses that one client is receiving. */
 const ANSWERS_BYTES_MAX = 16 << 20
 /** Maximum number of retries for a server that responds with Retry-After, as in client-go. */
 const RETRIES_MAX = 10
@@ -41,7 +41,7 @@ export type KubeconfigClientOptions = {
   /** Timeout of each call, until its response is complete. */
   readonly timeoutMs: number
   readonly time?: Time
-  /** Opens the transport of connections. If undefined, connections are direct. */
+  /** Opens the transport of a connection. If undefined, connections are direct. */
   readonly dial?: Dial | undefined
 }
 
@@ -60,7 +60,10 @@ export class KubeconfigClient implements Disposable {
   })
   #connections: { readonly agent: Agent | TlsAgent; readonly certificate: string } | undefined
   #calls = 0
-  /** Number of calls being sent, without those that sleep because the server is busy. */
+  /**
+   * Number of calls being sent, excluding those that wait to be repeated because the server is
+   * busy.
+   */
   #sent = 0
 
   constructor(
@@ -78,9 +81,9 @@ export class KubeconfigClient implements Disposable {
   }
 
   /**
-   * Returns the Dial that connects through the proxy, or undefined if Node's agent can do that.
-   * Go's client uses the given Dial to reach the proxy. A proxy with TLS also needs a Dial, because
-   * the agent does not trust the system's root certificates.
+   * Returns the Dial that connects through the proxy, or undefined if Node's agent can do this. As
+   * in Go's client, `given` opens the connection to the proxy. A proxy with TLS also needs a Dial,
+   * because the agent does not trust the system's root certificates.
    */
   #dialProxy(given: Dial | undefined, proxy: URL): Dial | undefined {
     if (given === undefined && proxy.protocol !== 'https:') return undefined
@@ -98,7 +101,7 @@ export class KubeconfigClient implements Disposable {
     )
   }
 
-  /** Like `post`, for a call whose response has no content that matters. */
+  /** Like `post`, but ignores the body of the response. */
   async deliver(body: string, signal?: AbortSignal): Promise<void> {
     await this.#call(body, signal)
   }
@@ -129,8 +132,8 @@ export class KubeconfigClient implements Disposable {
   }
 
   /**
-   * Repeats a call to a busy server that says when to call again. The time slept is limited like
-   * the time of a call, because a server may ask for any delay.
+   * Makes a call, and repeats it if the server is busy and sends Retry-After. The total delay is
+   * limited to the timeout of a call, because a server can request any delay.
    */
   async #callPatiently(body: string | undefined, signal: AbortSignal | undefined): Promise<Answer> {
     let sleptMs = 0
@@ -154,7 +157,7 @@ export class KubeconfigClient implements Disposable {
     limit.signal.addEventListener('abort', abort)
     signal?.addEventListener('abort', abort)
     if (signal?.aborted === true) abort()
-    // If other calls have used up the time of this one, the server has not failed.
+    // If the call had to wait for other calls, a timeout does not mean that the server failed.
     const isQueued = this.#sent >= SOCKETS_MAX
     this.#sent++
     try {
@@ -177,7 +180,7 @@ export class KubeconfigClient implements Disposable {
   async #send(body: string | undefined, signal: AbortSignal): Promise<Answer> {
     const { host, hostname, port, pathname, search, protocol } = this.#url
     const isTls = protocol === 'https:'
-    // The proxy needs the whole target of a request that is not in a tunnel.
+    // A request that is sent to the proxy without a tunnel must contain the whole URL.
     const relay = isTls || this.#dial === undefined ? undefined : this.#proxy
     const credentials = relay === undefined ? '' : proxyAuthorization(relay)
     const [headers, agent] = await Promise.all([this.#credentials.headers(), this.#agent(isTls)])
@@ -202,8 +205,8 @@ export class KubeconfigClient implements Disposable {
   }
 
   /**
-   * Returns the agent for the current client certificate. A renewed certificate needs new
-   * connections.
+   * Returns the agent for the current client certificate. When the certificate is renewed, new
+   * connections are needed.
    */
   async #agent(isTls: boolean): Promise<Agent | TlsAgent> {
     const own = await this.#credentials.certificate()
@@ -230,7 +233,7 @@ export class KubeconfigClient implements Disposable {
 
   #agentOptions(): AgentOptions {
     const { proxyUrl } = this.#kubeconfig
-    // With a Dial, the proxy is reached through it.
+    // With a Dial, the Dial itself connects to the proxy.
     const proxyEnv =
       proxyUrl === '' || this.#dial !== undefined
         ? {}
@@ -251,7 +254,10 @@ export class KubeconfigClient implements Disposable {
     }
   }
 
-  /** Returns the error of a failed call. Its message has the URL without user name and password. */
+  /**
+   * Returns the error of a failed call. Its message contains the URL without user name and
+   * password.
+   */
   #failed(failure: CallFailure, cause: FailedCall, body: string | undefined): CallError {
     const { protocol, host, pathname, search } = this.#url
     const why = whyOf[failure] ?? reasonOf(cause)

@@ -4,17 +4,17 @@
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-// Like Go's decoder, this one does not throw for escapes that are not UTF-8.
+// Like Go's decoder, `unescape` of node:querystring does not throw for escapes that are not UTF-8.
 import { unescape } from 'node:querystring'
 import type { Impersonation, KubeconfigUser } from './kubeconfig.ts'
 import type { Clock } from '../../lib/time/clock.ts'
 
-/** A file is read again after this time, as client-go does with token files. */
+/** Interval after which a file is read again. client-go uses the same interval for token files. */
 const REREAD_MS = 60_000
 
 export type Headers = Readonly<Record<string, string | readonly string[]>>
 
-/** A user, and the URL of the server, which may have a user name and a password. */
+/** A user, and the URL of the server. The URL can contain a user name and a password. */
 type ServerUser = KubeconfigUser & { readonly server?: string }
 
 export class KubeconfigCredentials {
@@ -83,7 +83,7 @@ function impersonationHeaders({ name, uid, groups, extra }: Impersonation): Head
   }
 }
 
-/** Percent-encodes the characters that the name of a header cannot have. */
+/** Percent-encodes the characters that are not allowed in a header name. */
 const escapeKey = (key: string): string =>
   key.replace(/[^!#$&'*+.^_`|~\w-]+/g, (text) => encodeURIComponent(text))
 
@@ -91,8 +91,8 @@ export type KeyPair = { readonly cert: string; readonly key: string }
 type PairPaths = { readonly certificatePath: string; readonly keyPath: string }
 
 /**
- * Reads a certificate and its key. Rejects if they do not match, which is the case while only one
- * of them is renewed.
+ * Reads a certificate and its key. Rejects if they do not match, which happens when only one of
+ * them has been renewed so far.
  */
 async function readPair({ certificatePath, keyPath }: PairPaths): Promise<KeyPair> {
   const [cert, key] = await Promise.all([readFilled(certificatePath), readFilled(keyPath)])
