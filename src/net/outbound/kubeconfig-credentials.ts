@@ -111,7 +111,7 @@ async function readFilled(path: string): Promise<string> {
 }
 
 /**
- * A value that is read again regularly. If that fails, the previous value stays in use, and the
+ * A value that is read again regularly. If reading fails, the previous value is returned, and the
  * next call tries again.
  */
 class RefreshedValue<Value> {

@@ -1,5 +1,5 @@
 /**
- * The configuration of a client, as a kubeconfig file contains it: the server, TLS and the user.
+ * The configuration of a client as in a kubeconfig file: the server, TLS and the user.
  * config/files/kubeconfig.ts reads the file.
  */
 
@@ -8,14 +8,13 @@ export type ClientConfig = {
   readonly server: string
   /** Server name for TLS. If empty, the host of `server` is used. */
   readonly tlsServerName: string
-  /** Whether the server's certificate is not verified. */
+  /** Whether verification of the server's certificate is disabled. */
   readonly isInsecure: boolean
   /**
-   * PEM with at least one certificate that can be parsed. If empty, the system's trust store is
-   * used.
+   * PEM that contains at least one valid certificate. If empty, the system's trust store is used.
    */
   readonly certificateAuthority: string
-  /** URL of a proxy, `http://` or `https://`, or the empty string. */
+  /** URL of a proxy, with the scheme `http` or `https`. If empty, no proxy is used. */
   readonly proxyUrl: string
   readonly credentials: KubeconfigCredentials
   readonly clientCertificate: ClientCertificate | null
@@ -24,7 +23,10 @@ export type ClientConfig = {
 
 export type KubeconfigCredentials =
   | { readonly kind: 'none' }
-  /** `path` is a file that is read again regularly and takes precedence over `token`, or null. */
+  /**
+   * If `path` is not null, the token is read regularly from this file, which takes precedence over
+   * `token`.
+   */
   | { readonly kind: 'token'; readonly token: string; readonly path: string | null }
   | { readonly kind: 'basic'; readonly username: string; readonly password: string }
 
@@ -40,7 +42,7 @@ export type Impersonation = {
   readonly extra: { readonly [key: string]: readonly string[] }
 }
 
-/** A user of a kubeconfig, independent of the server. */
+/** The credentials of a user, which do not depend on the server. */
 export type KubeconfigUser = Pick<ClientConfig, 'credentials' | 'clientCertificate' | 'impersonate'>
 
 export type KubeconfigUsers = {

@@ -5,7 +5,7 @@ import { ReceivedAnswers } from './received.ts'
 const limits = { answerBytesMax: 100, bytesMax: 200 }
 const piece = (length: number): Buffer => Buffer.alloc(length, 'x')
 
-test('when all responses together are too long, the longest fails and the others continue', () => {
+test('if the total size of all responses exceeds the limit, only the longest response fails', () => {
   const all = new ReceivedAnswers(limits)
   const givenUp: string[] = []
   const begin = (name: string) => all.begin((why) => givenUp.push(`${name}: ${why}`))
@@ -23,7 +23,7 @@ test('when all responses together are too long, the longest fails and the others
   assert.equal(all.bytes, 0)
 })
 
-test('a response may have its own limit', () => {
+test('a response can have a lower limit of its own', () => {
   const all = new ReceivedAnswers(limits)
   const givenUp: string[] = []
   const low = all.begin((why) => givenUp.push(`low: ${why}`), 50)
@@ -35,7 +35,7 @@ test('a response may have its own limit', () => {
   other.close()
 })
 
-test('a response that is too long by itself fails once', () => {
+test('a response that exceeds its own limit fails once', () => {
   const all = new ReceivedAnswers(limits)
   let times = 0
   const answer = all.begin(() => times++)

@@ -1,21 +1,22 @@
 /**
- * The responses of webhooks that are being received, all within one budget. When it is exceeded,
- * the longest of them fails, so that a webhook with an endless response does not fail the calls of
- * others.
+ * The webhook responses that are being received. They share one budget. If it is exceeded, the
+ * longest response fails, so that a webhook with an endless response does not fail the calls of
+ * other webhooks.
  */
 import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
 
 /**
- * Maximum size of one response, which is parsed in one tick of the event loop. A review has about
- * 288 KB of objects, or one larger object; etcd accepts objects of 1.5 MB.
+ * Maximum size of one response, which is parsed in one tick of the event loop. A review usually
+ * contains up to about 288 KB of objects. A single object can be larger, because etcd accepts
+ * objects of 1.5 MB.
  */
 const ANSWER_BYTES_MAX = 16 << 20
-/** Maximum size of all responses together. The buffers that collect them may be twice as large. */
+/** Maximum size of all responses together. The buffers that contain them can be twice as large. */
 const BYTES_MAX = 64 << 20
 
 /**
- * Why a response fails. `answer` means that it is too large by itself. `all` means that all
- * responses are too large together and this one is the longest.
+ * Reason why a response fails. `answer`: the response is too large. `all`: all responses together
+ * are too large, and this one is the longest.
  */
 export type TooLarge = 'answer' | 'all'
 
@@ -30,14 +31,14 @@ export class ReceivedAnswers {
     this.#limits = limits
   }
 
-  /** Total bytes of all responses that are being received. */
+  /** Total size of all responses that are being received. */
   get bytes(): number {
     return this.#bytes
   }
 
   /**
-   * Begins a response. `giveUp` fails the call. `bytesMax` may set a lower limit for this response.
-   * The caller must take the response or close it.
+   * Begins a response. `giveUp` must make the call fail. `bytesMax` is the limit for this response,
+   * if it is lower than the general one. The caller must call `take` or `close` on the response.
    */
   begin(giveUp: (why: TooLarge) => void, bytesMax = this.#limits.answerBytesMax): ReceivedAnswer {
     const answer = new ReceivedAnswer(this, giveUp, bytesMax)
@@ -45,14 +46,14 @@ export class ReceivedAnswers {
     return answer
   }
 
-  /** Called by a response that has grown by this many bytes. */
+  /** Called by a response when it has grown by `bytes`. */
   recordGrowth(answer: ReceivedAnswer, bytes: number): void {
     this.#bytes += bytes
     if (answer.length > answer.bytesMax) answer.giveUp('answer')
     while (this.#bytes > this.#limits.bytesMax) longestOf(this.#open)?.giveUp('all')
   }
 
-  /** Called by a response that no longer holds anything. */
+  /** Called by a response when it has released its data. */
   ended(answer: ReceivedAnswer): void {
     if (this.#open.delete(answer)) this.#bytes -= answer.length
   }

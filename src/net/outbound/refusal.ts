@@ -1,17 +1,17 @@
 /**
- * The error for a webhook that responded with a status other than success. The messages are those
- * of kube-apiserver's client, which operators search for.
+ * Error messages for webhooks that respond with an error status. The messages are those of
+ * kube-apiserver's client, because operators search for them.
  */
 import { textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { fieldsIn } from './body.ts'
 import type { Answer } from './send.ts'
 
-/** kube-apiserver's limit for a text in the message. */
+/** Maximum length of the response text in the message, as in kube-apiserver. */
 const TEXT_LENGTH_MAX = 2048
 /**
- * Longer bodies are not parsed, because parsing runs in one tick of the event loop. Any Status is
- * far smaller.
+ * Maximum length of a body that is parsed. Parsing runs in one tick of the event loop, and every
+ * Status is far smaller.
  */
 const STATUS_LENGTH_MAX = 64 << 10
 
@@ -52,7 +52,7 @@ function messageOf(status: number, said: string): string {
   return `the server responded with the status code ${status} but did not return more information`
 }
 
-/** Returns the message of a Status that reports a failure. */
+/** Returns the message of a Status object that reports a failure. */
 function messageIn(text: string): string | undefined {
   if (text.length > STATUS_LENGTH_MAX) return undefined
   const { kind, apiVersion = 'v1', status, message } = fieldsIn(text) ?? {}

@@ -20,7 +20,7 @@ function runs(failures: number, error: unknown = internal) {
   return { result: retry(call, options), delays, calls: () => calls }
 }
 
-test('a failed call is repeated with growing delays, for five calls in all', async () => {
+test('a failed call is repeated with increasing delays, and fails after five attempts', async () => {
   const { result, delays, calls } = runs(4)
   assert.equal(await result, 'done')
   assert.deepEqual(delays.map(Math.round), [550, 825, 1238, 1856])
@@ -37,7 +37,7 @@ test('an error that is not transient is not retried', async () => {
   assert.equal(calls(), 1)
 })
 
-test('a call is not retried after its caller has gone', async () => {
+test('a call is not retried after its signal is aborted', async () => {
   const controller = new AbortController()
   let calls = 0
   const call = (): Promise<never> => {
@@ -56,7 +56,7 @@ test('a call is not retried after its caller has gone', async () => {
   assert.equal(calls, 1)
 })
 
-test('errors are transient by their status, by Retry-After, or if the connection was reset', () => {
+test('isTransient accepts certain status codes, Retry-After and connection resets', () => {
   for (const status of [429, 500, 501, 502, 504, 599])
     assert.ok(isTransient(answered(status)), String(status))
   for (const status of [400, 401, 403, 404, 503])

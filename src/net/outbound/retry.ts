@@ -1,24 +1,21 @@
-/**
- * Repeats failed calls, with a delay that grows exponentially, as kube-apiserver repeats calls to
- * webhooks.
- */
+/** Repeats failed calls with exponentially growing delays, as kube-apiserver does for webhooks. */
 import { sleep, type Timers } from '../../lib/time/timers.ts'
 import { CallError } from './call-error.ts'
 
 export type Backoff = {
   readonly initialMs: number
-  /** Each delay is the previous one multiplied by this. */
+  /** Each delay is the previous one multiplied by this factor. */
   readonly factor: number
   /**
-   * Largest random addition to a delay, as a fraction of it, so that clients do not all retry
-   * simultaneously.
+   * Maximum random addition to a delay, as a fraction of the delay. It prevents clients from
+   * retrying simultaneously.
    */
   readonly jitter: number
   /** Maximum number of calls, including the first one. */
   readonly calls: number
 }
 
-/** Returns the backoff of webhooks. They differ only in the first delay. */
+/** Returns the backoff for calls to webhooks. Only the first delay differs between callers. */
 export const webhookBackoff = (initialMs: number): Backoff => ({
   initialMs,
   factor: 1.5,
@@ -61,13 +58,13 @@ const INTERNAL = 500
 const UNAVAILABLE = 503
 
 /**
- * Whether a status may be transient. kube-apiserver treats every status from 500 on that it does
- * not know as an internal error. It knows 503, and does not retry it.
+ * Whether an error status may be transient. kube-apiserver treats unknown statuses from 500 on as
+ * internal errors, which it retries. It knows 503, and does not retry it.
  */
 const isTransientStatus = (status: number): boolean =>
   status === TOO_MANY || (status >= INTERNAL && status !== UNAVAILABLE)
 
-/** Whether a call may well succeed the next time. */
+/** Whether the call might succeed if it is repeated. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof CallError)) return false
   return error.failure === 'reset' || isTransientStatus(error.status) || error.retryAfterSec > 0

@@ -1,6 +1,6 @@
 /**
- * Decodes a webhook's response to a review as kube-apiserver's client does, with the messages of
- * Go's decoder.
+ * Decodes a webhook's response to a review as kube-apiserver's client does. The error messages are
+ * those of Go's decoder.
  */
 import { type Fields, isFields, type Json, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
@@ -10,7 +10,7 @@ export type ReviewKind = { readonly kind: string; readonly group: string; readon
 
 export type ReviewRead = { readonly fields: Fields } | { readonly fault: string }
 
-/** Reads a review. A body without kind and apiVersion is taken for the requested review. */
+/** Reads a review. A body without kind and apiVersion is assumed to be the requested review. */
 export function readReview(text: string, { kind, group, version }: ReviewKind): ReviewRead {
   const fields = fieldsIn(text)
   if (fields === undefined) {
@@ -30,7 +30,7 @@ const headType =
 
 /**
  * Returns the error for a review of another kind. kube-apiserver's client only knows the kinds of
- * Kubernetes itself, whose groups have no domain, or one of k8s.io.
+ * Kubernetes. Their groups have no domain, or a domain that ends in k8s.io.
  */
 function otherKindFault(kind: string, apiVersion: string, wanted: string): string {
   const [group = '', version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
@@ -42,8 +42,8 @@ function otherKindFault(kind: string, apiVersion: string, wanted: string): strin
 }
 
 /**
- * Returns why a field of a review has the wrong type, or undefined if it is correct or absent.
- * `field` has the form `Struct.path`.
+ * Returns the error if a field of a review has the wrong type. Returns undefined if the field is
+ * correct or absent. `field` has the form `Struct.path`.
  */
 export function typeFault(
   value: Json | undefined,

@@ -7,7 +7,7 @@ import { until } from '../../../test/support/harness/until.ts'
 import { ReceivedAnswers } from './received.ts'
 import { BrokenAnswer, send } from './send.ts'
 
-test('a signal keeps no listener of a call that has ended', async () => {
+test('the abort listener of a call is removed when the call has ended', async () => {
   const server = createServer((request, response) =>
     request.resume().on('end', () => response.end('{}')),
   )
@@ -32,7 +32,7 @@ test('a signal keeps no listener of a call that has ended', async () => {
     await assert.rejects(send({ ...call, target: { ...target, port: 1 } }), {
       code: 'ECONNREFUSED',
     })
-    // The request closes after its response has ended.
+    // The request emits `close` after its response has ended.
     await until(() => getEventListeners(signal, 'abort').length === 0, 'no listener is left')
   } finally {
     agent.destroy()
@@ -40,7 +40,7 @@ test('a signal keeps no listener of a call that has ended', async () => {
   }
 })
 
-test('a response that is shorter than its content-length fails', async () => {
+test('a call fails if its response is shorter than its content-length', async () => {
   const server = createTcpServer((socket) => {
     socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n{}'))
   })

@@ -1,4 +1,4 @@
-/** Sends one POST of JSON, or a GET, on a kept-alive connection and collects the response. */
+/** Sends one POST with JSON, or one GET, on a keep-alive connection, and collects the response. */
 import { type Agent, request as requestPlain } from 'node:http'
 import { type Agent as TlsAgent, request as requestTls } from 'node:https'
 import { isLostBy } from '../../lib/net/dial-error.ts'
@@ -14,7 +14,7 @@ export type Answer = {
   readonly retryAfterSec: number
 }
 
-/** `servername` is the name for TLS if it is not the host. */
+/** `servername` is the server name for TLS, if it differs from the host. */
 type Target = {
   readonly host: string
   readonly port: number
@@ -37,8 +37,8 @@ export type Call = {
 
 /**
  * Thrown if the connection closes before the response is complete, or if the length of the response
- * is not the one that it announced (RFC 9112, section 8; RFC 9113, section 8.1.1). The message is
- * kube-apiserver's.
+ * differs from its content-length (RFC 9112, section 8; RFC 9113, section 8.1.1). The message is
+ * the same as kube-apiserver's.
  */
 export class BrokenAnswer extends Error {
   override readonly name = 'BrokenAnswer'
@@ -50,17 +50,17 @@ export class BrokenAnswer extends Error {
   }
 }
 
-/** Why there is no response: an error of a socket, of TLS or of a signal. */
+/** Error of a call without a response: a socket error, a TLS error or an abort. */
 export type FailedCall = Error &
   CertificateError & {
     readonly code?: string
     readonly address?: string
     readonly port?: number
-    /** The name that could not be resolved. */
+    /** The host name that could not be resolved. */
     readonly hostname?: string
   }
 
-/** Thrown if a limit of this server ended the call. The called server may be healthy. */
+/** Thrown if the call was ended by a limit of this server. The called server may be healthy. */
 export class TooLargeError extends Error {
   override readonly name = 'TooLargeError'
   readonly why: TooLarge
@@ -76,8 +76,8 @@ export class TooLargeError extends Error {
 }
 
 /**
- * Sends a call. Rejects with a FailedCall. The server may close a kept-alive connection just when
- * it is reused. Then the call is sent again, until it fails on a new connection.
+ * Sends a call. Rejects with a FailedCall. If the server closes a keep-alive connection just when
+ * it is reused, the call is sent again. On a new connection, the call fails.
  */
 export async function send(call: Call): Promise<Answer> {
   for (;;) {
@@ -117,8 +117,8 @@ function sendOnce({
         )
         response.on('data', (chunk: Buffer) => collected.append(chunk))
         response.on('close', () => collected.close())
-        // If a connection closes within the body, Node only reports a reset, whichever side caused
-        // it.
+        // If a connection closes before the end of the body, Node reports a reset, whichever side
+        // closed it.
         response.on('error', (error: FailedCall) => {
           if (signal.aborted) fail(callAborted())
           else fail(error.code === 'ECONNRESET' ? new BrokenAnswer() : error)
@@ -132,8 +132,8 @@ function sendOnce({
     )
     sent.on('timeout', () => sent.destroy(new Error('context deadline exceeded')))
     sent.on('error', fail)
-    // Node reports an abort only once there is a connection, so the call would wait for the calls
-    // before it.
+    // Node reports an abort only when the request has a connection. Without this listener, an
+    // aborted call would wait for the calls before it.
     const onAbort = (): void => {
       if (sent.socket === null) reject(callAborted())
     }
@@ -144,8 +144,8 @@ function sendOnce({
       socket.on('error', () => undefined).destroy()
       fail(new Error('unexpected response: 101 Switching Protocols'))
     })
-    // The abort listener holds the body, which a signal with a timeout would keep until the
-    // timeout. Once the request is closed, no response can arrive.
+    // Remove the abort listener. It references the body, and a signal with a timeout would keep the
+    // body in memory until the timeout. No response can arrive after the request has closed.
     sent.once('close', () => {
       signal.removeEventListener('abort', onAbort)
       if (!isAnswered) fail(signal.aborted ? callAborted() : new BrokenAnswer())
@@ -179,13 +179,13 @@ export const bodyHeaders = (body: string): BodyHeaders => ({
 })
 
 /**
- * Thrown if a reused connection was lost before there was a response. The call must be sent again.
+ * Thrown if a reused connection was lost before a response arrived. The call must be sent again.
  */
 export class LostConnection extends Error {}
 
 /**
- * Thrown if the peer has certainly not begun to process the call, so that even a call with side
- * effects may be sent again.
+ * Thrown if the peer has certainly not started to process the call, so that even a call with side
+ * effects can be sent again.
  */
 export class UnprocessedCall extends LostConnection {}
 

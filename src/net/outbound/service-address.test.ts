@@ -24,7 +24,7 @@ test('a Service is reached at its cluster IP, or at its external name', () => {
   assert.deepEqual(addressOf(external, place), { host: 'hook.example.com', port: 443 })
 })
 
-test('the error says why a Service cannot be reached', () => {
+test('the error message explains why a Service cannot be reached', () => {
   assert.equal(addressOf(undefined, place), 'service "hook" not found')
   assert.equal(
     addressOf(service({}), { ...place, port: 8443 }),
@@ -48,7 +48,7 @@ const ready: Fields = {
   ports: [{ name: 'https', port: 8443 }],
 }
 
-test('an endpoint is a ready address with the port of that name, whatever the cluster IP', () => {
+test('endpointOf returns a ready address with the named port, even for a headless Service', () => {
   const notReady: Fields = { notReadyAddresses: [{ ip: '10.1.0.9' }], ports: ready['ports'] ?? [] }
   const other: Fields = { addresses: [{ ip: '10.1.0.8' }], ports: [{ name: 'http', port: 80 }] }
   for (const [random, host] of [
@@ -60,7 +60,7 @@ test('an endpoint is a ready address with the port of that name, whatever the cl
   }
 })
 
-test('the error says why a Service has no endpoint', () => {
+test('the error message explains why a Service has no endpoint', () => {
   const routing = { endpoints: endpoints(), random: () => 0 }
   assert.equal(endpointOf(undefined, place, routing), 'service "hook" not found')
   assert.equal(

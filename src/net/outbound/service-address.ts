@@ -1,6 +1,6 @@
 /**
- * The address of a webhook behind a Service, found without a DNS lookup: the Service's cluster IP,
- * or one of its endpoints.
+ * Determines the address of a webhook behind a Service without a DNS lookup. The address is the
+ * cluster IP of the Service or one of its endpoints.
  */
 import {
   type Fields,
@@ -20,8 +20,8 @@ export type ServiceReference = {
 export type Address = { readonly host: string; readonly port: number }
 
 /**
- * Returns the cluster IP, which is kube-apiserver's default, or a string that says why the Service
- * cannot be reached.
+ * Returns the cluster IP, or an error message if the Service cannot be reached. kube-apiserver uses
+ * the cluster IP by default.
  */
 export function addressOf(
   service: KubeObject | undefined,
@@ -40,8 +40,8 @@ export function addressOf(
 
 export type Endpoints = {
   /**
-   * The Endpoints object of the Service, or undefined if there is none. v1.33 does not read
-   * EndpointSlices here.
+   * The Endpoints object of the Service, or undefined if there is none. kube-apiserver v1.33 does
+   * not read EndpointSlices here.
    */
   readonly endpoints: KubeObject | undefined
   /** Returns a number from 0 to below 1. */
@@ -49,8 +49,8 @@ export type Endpoints = {
 }
 
 /**
- * Returns a ready endpoint (`--enable-aggregator-routing`), or a string that says why the Service
- * cannot be reached.
+ * Returns a ready endpoint, or an error message if the Service cannot be reached. Used with
+ * `--enable-aggregator-routing`.
  */
 export function endpointOf(
   service: KubeObject | undefined,

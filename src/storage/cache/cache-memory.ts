@@ -1,16 +1,16 @@
 /**
- * The memory that --cache-memory-max allows, shared by all caches of a process: each etcd has its
- * own cache (--etcd-servers-overrides).
+ * The memory limit of --cache-memory-max. All caches of a process share it: with
+ * --etcd-servers-overrides, each etcd has its own cache.
  */
 
 type Sharer = {
   readonly usedBytes: () => number
-  /** Drops one resource. Returns false if there was none to drop. */
+  /** Drops one resource from memory. Returns false if there is none that can be dropped. */
   readonly dropOne: () => boolean
 }
 
 export class CacheMemory {
-  /** Maximum for all caches together. Infinity: no ceiling. */
+  /** Maximum for all caches together. Infinity means no limit. */
   readonly bytesMax: number
   /** Number of caches that will share the memory. */
   readonly caches: number
@@ -22,8 +22,8 @@ export class CacheMemory {
   }
 
   /**
-   * Registers a cache. Returns the same functions for all caches together: the used bytes are
-   * summed, and the cache that needs room drops its own resources first.
+   * Registers a cache. Returns functions with the same signatures that apply to all caches.
+   * `usedBytes` returns the sum; `dropOne` drops the registered cache's own resources first.
    */
   share(own: Sharer): Sharer {
     this.#sharers.push(own)

@@ -1,7 +1,6 @@
 /**
- * All resources of one database in memory. They share one feed and common memory budgets. A
- * resource takes no memory before its first read, and is dropped again some time after its last
- * use.
+ * Caches all resources of one database in memory. They share one feed and common memory budgets. A
+ * resource is loaded when it is first read, and dropped some time after its last use.
  */
 import type { KubeObject } from '../../api/object.ts'
 import type { Clock } from '../../lib/time/clock.ts'
@@ -31,20 +30,20 @@ import { DecodedObjects } from './decoded-objects.ts'
 import { Slabs } from './slabs.ts'
 
 /**
- * Budget for recent events. They serve watches that resume, and lists that continue, within 80
- * seconds; later ones read the history of the database.
+ * Budget for recent events. It is enough for watches that resume and lists that continue within 80
+ * seconds. Later requests read the history of the database.
  */
 const PAST_BYTES = 24 << 20
 const DECODED_BYTES = 32 << 20
 const FRAMES_BYTES = 4 << 20
 /**
- * Budget for events that are read from the history of the database, for watches that resume from
- * further back: twice the size of the longest history.
+ * Budget for events that are read from the history of the database for watches that resume from an
+ * older revision. It is twice the maximum size of one history.
  */
 const HISTORIES_BYTES = 64 << 20
 /**
- * Budget for other encodings of objects: room for on the order of ten thousand objects in protobuf,
- * or a few thousand in two other encodings.
+ * Budget for other encodings of objects. It has room for about ten thousand objects in protobuf, or
+ * a few thousand objects in two other encodings.
  */
 const MEMO_BYTES = 24 << 20
 const usualBytes = {
@@ -55,7 +54,7 @@ const usualBytes = {
 }
 /**
  * A resource that has not been used for this long is dropped. An informer that lost its connection
- * has reconnected by then.
+ * reconnects within this time.
  */
 const UNUSED_MS = 5 * 60_000
 /**
@@ -64,19 +63,19 @@ const UNUSED_MS = 5 * 60_000
  */
 const SWEEP_EVERY_MS = 10_000
 /**
- * How often the memory of the objects is compared with its ceiling. Events also make resources
- * grow, by tens of megabytes per second.
+ * Interval at which the memory of the objects is compared with its limit. Resources also grow
+ * because of events, by tens of megabytes per second.
  */
 const CEILING_EVERY_MS = 250
 /**
- * How long a watch waits until its resource is listed. After that the client has to retry. Listing
- * the largest resources takes a few seconds.
+ * Maximum time that a watch waits until its resource is loaded. After that, the client has to
+ * retry. Loading the largest resources takes a few seconds.
  */
 const WATCH_READY_MS = 20_000
-/** Delay between attempts to reach a database that was down when the server started. */
+/** Delay between attempts to connect to a database that was down when the server started. */
 const START_RETRY_MS = 1_000
 /**
- * Approximate interval at which each resource is compared with the database. One resource is
+ * Approximate interval at which each resource is compared with the database. Only one resource is
  * compared at a time.
  */
 const CHECK_EVERY_MS = 5 * 60_000
@@ -90,7 +89,7 @@ export type CacheOptions = {
   readonly clock: Clock
   readonly timers?: Timers
   readonly log: Log
-  /** Memory that all caches of the process share. Absent: no ceiling. */
+  /** Memory that all caches of the process share. If absent, there is no limit. */
   readonly memory?: CacheMemory
   readonly budgets?: {
     readonly pastBytes?: number
@@ -99,7 +98,7 @@ export type CacheOptions = {
     readonly framesBytes?: number
     readonly memoBytes?: number
     readonly indexes?: IndexLimits
-    /** Maximum for the objects themselves. Absent: no ceiling. */
+    /** Maximum memory for the objects themselves. If absent, there is no limit. */
     readonly objectBytes?: number
   }
   readonly unusedMs?: number
@@ -109,7 +108,7 @@ export type CacheOptions = {
 
 type ResourceEntry = { readonly resource: CachedResource; readonly reader: Reader }
 
-/** Key of an object, and its revisions if it is stored. */
+/** Key of an object. The revisions are defined if the object is stored. */
 type ItemKey = {
   readonly key: Key
   readonly revision?: Revision
@@ -134,8 +133,8 @@ export class Cache implements AsyncDisposable {
   readonly #shared: CachedResourceOptions
   readonly #options: CacheOptions
   /**
-   * Entries by prefix, then by version: a kind that is stored once can be served in several
-   * versions.
+   * Entries by prefix, then by version. A kind is stored in one version, but can be served in
+   * several.
    */
   readonly #resources = new Map<Key, Map<string, ResourceEntry>>()
   readonly #checkedAtMs = new WeakMap<CachedResource, number>()
@@ -185,7 +184,7 @@ export class Cache implements AsyncDisposable {
     }
   }
 
-  /** Connects the feed. Fails if the database cannot be reached. */
+  /** Starts the feed. Rejects if the database cannot be reached. */
   async start(signal?: AbortSignal): Promise<void> {
     await this.#feed.start(signal)
     this.#restored = Restores.current()?.follow(this)
@@ -195,9 +194,9 @@ export class Cache implements AsyncDisposable {
   }
 
   /**
-   * Like `start`, for a database that may be down when the server starts: retries until the
-   * database responds. Resources that were listed before the feed started are listed again.
-   * Resolves when the feed has started or the signal is aborted. Never fails.
+   * Like `start`, but if the database is down, retries until it responds. Resources that were
+   * loaded before the feed started are loaded again. Resolves when the feed has started or the
+   * signal is aborted. Never rejects.
    */
   async startLater(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
@@ -216,8 +215,8 @@ export class Cache implements AsyncDisposable {
   }
 
   /**
-   * Resolves when memory includes every write that was acknowledged before the call. Fails with a
-   * StorageError.
+   * Resolves when the cache contains every write that was acknowledged before the call. Rejects
+   * with a StorageError.
    */
   async latest(): Promise<void> {
     const revision = await this.#feed.prove()
@@ -236,14 +235,14 @@ export class Cache implements AsyncDisposable {
     return this.#feed.isLive
   }
 
-  /** Keeps the frames of events for watchers that need them shortly after. */
+  /** Cached frames of events, for other watchers that need the same frames shortly after. */
   get frames(): EvictionQueue {
     return this.#shared.frames
   }
 
   /**
-   * Changes when the database is replaced, or restored from an older backup. Revisions from before
-   * the change are meaningless then.
+   * Changes when the database is replaced or restored from an older backup. Revisions from before
+   * the change are then invalid.
    */
   get databaseLife(): number {
     return this.#feed.life
@@ -271,14 +270,14 @@ export class Cache implements AsyncDisposable {
     return reader
   }
 
-  /** Loads a resource into memory, if it has a reader. `make` is called with each object. */
+  /** Loads a resource into memory, if it has a reader. Calls `make` for each object. */
   async fill(prefix: Key, version: string, make: (item: Item) => void): Promise<void> {
     await this.#resources.get(prefix)?.get(version)?.reader.fill(make)
   }
 
   /**
-   * Returns a reader for requests that were routed before a definition changed but read only now.
-   * They read the database, because the objects in memory follow the new definition.
+   * Returns a reader for requests that were routed before a definition changed, but read only now.
+   * The reader uses the database, because the objects in memory follow the new definition.
    */
   retired(spec: ResourceSpec): Reader {
     const resource = new CachedResource(spec, this.#shared)
@@ -286,7 +285,7 @@ export class Cache implements AsyncDisposable {
     return new Reader(resource, this.#shared)
   }
 
-  /** Creates an item for a single use, from an object that is not stored in this form. */
+  /** Creates a temporary item from an object that is not stored in this form. */
   looseItem(key: ItemKey, object: KubeObject, print: ObjectCodec['print']): Item {
     const { slabs } = this.#shared
     const home: ItemHome = {
@@ -301,8 +300,8 @@ export class Cache implements AsyncDisposable {
   }
 
   /**
-   * Returns a home for items that are derived from cached ones. Their owner keeps them until it
-   * calls `release`.
+   * Returns a home for items that are derived from cached ones. Their owner must pass them to
+   * `release` when they are no longer needed.
    */
   homeOf(codec: ObjectCodec): ItemHome {
     const { slabs, decoded } = this.#shared
@@ -324,7 +323,7 @@ export class Cache implements AsyncDisposable {
     this.#resources.delete(prefix)
   }
 
-  /** Totals over all resources, for operators and tests. */
+  /** Totals over all resources, for metrics and tests. */
   stats(): {
     resources: number
     live: number
@@ -360,8 +359,8 @@ export class Cache implements AsyncDisposable {
   }
 
   /**
-   * Number of objects below a prefix. Undefined if they are not in memory. Infinity if they do not
-   * fit into memory, so that each list reads them from the database.
+   * Number of objects below a prefix. Undefined if the objects are not in memory. Infinity if they
+   * do not fit into memory, so that each list reads them from the database.
    */
   objectsOf(prefix: Key): number | undefined {
     if (this.ceiling.leavesOut(prefix)) return Infinity
@@ -371,7 +370,7 @@ export class Cache implements AsyncDisposable {
     return undefined
   }
 
-  /** Memory budgets of data that can be evicted and made or read again, by name. */
+  /** Memory budgets of evictable data, by name. Evicted data can be created or read again. */
   budgets(): { readonly [name: string]: { readonly bytes: number; readonly bytesMax: number } } {
     const { past, frames, histories } = this.#shared
     return {
@@ -388,8 +387,8 @@ export class Cache implements AsyncDisposable {
   }
 
   /**
-   * Compares every live resource with the database. Returns the prefixes of the resources that
-   * differed; those are listed again.
+   * Compares every loaded resource with the database. Returns the prefixes of the resources that
+   * differed. Those resources are loaded again.
    */
   async check(): Promise<readonly Key[]> {
     const differing: Key[] = []
@@ -399,17 +398,17 @@ export class Cache implements AsyncDisposable {
   }
 
   /**
-   * Finds objects in memory that the current encryption keys cannot decrypt, and logs how many
-   * there are. Reads of them that require the latest state then fail. Called after the keys have
-   * changed: an operator who removed a key learns of it now, and not when the server restarts.
-   * Resources that cannot be checked now are checked at the next sweep. Never fails.
+   * Finds objects in memory that cannot be decrypted with the current encryption keys, and logs
+   * their number. Linearizable reads of these objects then fail. Called after the keys have
+   * changed, so that an operator who removed a key learns of it now and not at the next restart.
+   * Resources that cannot be checked now are checked at the next sweep. Never rejects.
    */
   async checkReadable(isConcerned: (prefix: Key) => boolean): Promise<void> {
     for (const resource of this.#all()) {
       if (!isConcerned(resource.spec.prefix)) continue
       if (resource.reflector.phase === 'live') this.#unchecked.add(resource)
-      // A list in progress has values that were decrypted with the previous keys, so it starts
-      // over.
+      // A list in progress contains values that were decrypted with the previous keys, so it starts
+      // again.
       else resource.reflector.listAgain()
     }
     await this.#checkUnchecked()
@@ -441,8 +440,7 @@ export class Cache implements AsyncDisposable {
     if (due === undefined || this.#isChecking) return
     this.#isChecking = true
     void this.#checkOne(due)
-      // An unexpected error is logged and does not end the process, because reads do not depend on
-      // the comparison.
+      // An unexpected error is only logged, because reads do not depend on the comparison.
       .catch((error: unknown) =>
         this.#shared.log('error', 'a comparison with the database failed', {
           error: String(error),
@@ -453,10 +451,7 @@ export class Cache implements AsyncDisposable {
       })
   }
 
-  /**
-   * Drops the resource that was read least recently among those without watchers. Returns false if
-   * there is none.
-   */
+  /** Drops the least recently read resource without watchers. Returns false if there is none. */
   #dropOne(): boolean {
     let oldest: CachedResource | undefined
     for (const resource of this.#all()) {
@@ -487,7 +482,7 @@ export class Cache implements AsyncDisposable {
     if (this.#isCheckingReadable) return
     this.#isCheckingReadable = true
     try {
-      // The iteration includes resources that are added while it runs.
+      // The loop also visits resources that are added while it runs.
       for (const resource of this.#unchecked) if (!(await this.#checkOneReadable(resource))) return
     } finally {
       this.#isCheckingReadable = false
@@ -498,7 +493,8 @@ export class Cache implements AsyncDisposable {
   async #checkOneReadable(resource: CachedResource): Promise<boolean> {
     const { log } = this.#shared
     const fields = { resource: resource.spec.name }
-    // Removed before the check, because the keys may be replaced again during it.
+    // Remove the resource before the check, because the keys can be replaced again during the
+    // check.
     this.#unchecked.delete(resource)
     if (resource.reflector.phase !== 'live') return true
     try {
@@ -534,7 +530,10 @@ export class Cache implements AsyncDisposable {
     return undefined
   }
 
-  /** Returns false if the cache was wrong. A failed comparison does not count as wrong. */
+  /**
+   * Returns false if the cache differs from the database. Returns true if the comparison could not
+   * be completed.
+   */
   async #checkOne(resource: CachedResource): Promise<boolean> {
     const { log, time, engine } = this.#shared
     this.#checkedAtMs.set(resource, time.monotonicMs())

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CacheCeiling } from './ceiling.ts'
 
-test('other resources are dropped until there is room or nothing is left to drop', () => {
+test('hasRoom drops resources until there is room or no resource is left', () => {
   let used = 150
   const dropped = [30, 40]
   const dropOne = (): boolean => {
@@ -22,7 +22,7 @@ test('other resources are dropped until there is room or nothing is left to drop
   assert.ok(!ceiling.hasRoom())
 })
 
-test('a resource that did not fit is left out for a minute', () => {
+test('a resource that did not fit into memory is not loaded for a minute', () => {
   let nowMs = 0
   const parts = {
     bytesMax: 100,

@@ -1,22 +1,22 @@
-/** Compares the cached objects with those of the database at the same revision, key by key. */
+/** Compares the cached objects with the database at the same revision, key by key. */
 import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
 import type { Engine, Key, Revision } from '../engine.ts'
 import { keyAfter } from '../keys.ts'
 import type { CachedResource } from './resource.ts'
 
-/** Keys in a page. They are read without values, so a page has about 100 KB. */
+/** Number of keys in a page. Values are not read, so a page has about 100 KB. */
 const PAGE_KEYS = 2_000
 
 export type CheckResult =
   | { readonly outcome: 'same'; readonly keys: number; readonly revision: Revision }
-  /** `key` is the first one that differs. */
+  /** `key` is the first key that differs. */
   | { readonly outcome: 'differs'; readonly key: Key; readonly revision: Revision }
-  /** The resource is not live, so it cannot be compared. */
+  /** The resource is not loaded, so it cannot be compared. */
   | { readonly outcome: 'unknown' }
 
 /**
- * Compares a resource with the database at the revision that the resource has reached. Fails with
- * the errors of the database, including when the revision is compacted meanwhile.
+ * Compares a cached resource with the database at the revision that the cache has reached. Rejects
+ * with any database error, including the error for a revision that was compacted in the meantime.
  */
 export async function checkResource(
   engine: Engine,
@@ -40,7 +40,7 @@ export async function checkResource(
       keysOnly: true,
     })
     for (const stored of page.values) {
-      // The tree does not have an unreadable object, unless the object was readable before.
+      // Unreadable objects are not in the tree, unless they were readable before.
       if (unreadable.get(stored.key) === stored.revision && tree.get(stored.key) === undefined)
         continue
       const next = shown.next()

@@ -1,8 +1,7 @@
 /**
  * The contents of a resource in memory since it was last listed: the current objects, the events
- * since the list, snapshots of the recent past, and the groups of watchers. They belong together,
- * because a position in one ring means nothing in another. A resource that is listed again gets new
- * contents.
+ * since then, snapshots of the recent past, and the groups of watchers. They are replaced together
+ * when the resource is listed again, because a position in one ring is meaningless in another ring.
  */
 import type { Time } from '../../lib/time/timers.ts'
 import type { Revision } from '../engine.ts'
@@ -14,22 +13,22 @@ import { type Snapshot, Snapshots } from './snapshots.ts'
 import type { Tree } from './tree.ts'
 import { WatchGroups } from './watch-groups.ts'
 
-/** Approximate memory of an event besides the bytes of the object that it replaced. */
+/** Approximate memory of an event in addition to the bytes of the object that it replaced. */
 const EVENT_BYTES = 200
 
 export type ContentsOptions = {
   readonly slabs: Slabs
   /**
-   * The rings of all resources share this queue. If busy resources evict the events of a quiet one,
-   * its watches resume more slowly, from the history of the database.
+   * Eviction queue for the rings of all resources. If busy resources evict the events of a quiet
+   * resource, watches of the quiet one resume more slowly, from the history of the database.
    */
   readonly past: EvictionQueue
   readonly time: Time
 }
 
 /**
- * The result of a list. `listing` identifies the list. Together with a revision it identifies a
- * state, even if two databases have the same revisions.
+ * The result of a list. `listing` is a unique ID of the list. Together with a revision it
+ * identifies a state, even if two databases have the same revisions.
  */
 type ListedState = { readonly tree: Tree; readonly revision: Revision; readonly listing: number }
 
@@ -40,7 +39,7 @@ export class ResourceContents {
   readonly listing: number
   readonly #snapshots: Snapshots
   readonly #options: ContentsOptions
-  /** A copy of the tree that does not change. Discarded at the next change. */
+  /** An immutable copy of the tree. Discarded at the next change. */
   #current: Snapshot | undefined
 
   constructor({ tree, revision, listing }: ListedState, options: ContentsOptions) {
@@ -73,15 +72,15 @@ export class ResourceContents {
     return this.#snapshots.at(revision, () => this.snapshot())
   }
 
-  /** Keeps a snapshot that will be requested again. */
+  /** Stores a snapshot that will be requested again. */
   keep(snapshot: Snapshot): void {
     this.#snapshots.keep(snapshot)
   }
 
   record(change: ObjectChange): void {
     this.#current = undefined
-    // The next writer starts from the new version. The old version is only sent to watchers, which
-    // need its bytes and not the decoded object.
+    // Later writes start from the new version. The old version is only sent to watchers, which need
+    // its bytes and not the decoded object.
     if (change.previous !== undefined) change.previous.decoded = undefined
     if (change.item === undefined) this.tree.delete(change.key)
     else this.tree.set(change.key, change.item)

@@ -1,6 +1,6 @@
 /**
- * Counters of a cached resource since it was created, for metrics. They are plain fields, because
- * each read increments some of them.
+ * Metrics of a cached resource since its creation. The counters are plain fields, because each read
+ * increments some of them.
  */
 import { Distribution } from '../../lib/telemetry/metrics.ts'
 
@@ -19,23 +19,20 @@ export class ResourceCounts {
   /** Objects that were sent as the initial state of watches. */
   initial = 0
   /**
-   * Reads of the latest state that were served from memory, and those for which the cache did not
-   * catch up in time.
+   * Linearizable reads that were served from memory, and those for which the cache did not catch up
+   * in time.
    */
   consistent = 0
   fellBack = 0
   /**
-   * Watches closed because their client read events too slowly, and watches closed because events
-   * were lost.
+   * Watches closed because their clients read too slowly, and watches closed because events were
+   * lost.
    */
   tooSlow = 0
   gaps = 0
-  /** How long reads waited until memory was as new as they requested. */
+  /** Time that reads waited until the cache was as recent as requested. */
   readonly readWait = new Distribution(readWaitBounds)
-  /**
-   * Lists from memory, by the index that found the objects. The empty name means that no index was
-   * used.
-   */
+  /** Lists from memory, by the index that was used. The name is empty if no index was used. */
   readonly #fromMemory = new Map<string, ListCounts>()
   /** Lists read from the database. */
   readonly fromStore: ListCounts & { evaluated: number } = {

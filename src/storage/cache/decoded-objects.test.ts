@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { DecodedObjects } from './decoded-objects.ts'
 import type { Item } from './item.ts'
 
-/** A stand-in with the fields of an item that DecodedObjects uses. */
+/** A fake item with the fields that DecodedObjects uses. */
 const itemOf = (length: number): Item => {
   const fields = { length, isLarge: length > 1000, isInDemand: false, isReleased: false }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the other fields are not read
@@ -13,7 +13,7 @@ const itemOf = (length: number): Item => {
 const kept = (items: readonly Item[]): boolean[] =>
   items.map(({ decoded }) => decoded !== undefined)
 
-test('a large object counts as a larger multiple of its bytes than a small one', () => {
+test('large objects are charged more memory per byte than small ones', () => {
   const objects = new DecodedObjects(100_000)
   const small = [itemOf(1000), itemOf(1000)]
   for (const item of small) objects.add(item)
@@ -23,7 +23,7 @@ test('a large object counts as a larger multiple of its bytes than a small one',
   assert.deepEqual(kept([...small, ...large]), [false, false, false, true])
 })
 
-test('a large object leaves room for small ones', () => {
+test('a large object does not evict all small ones', () => {
   const objects = new DecodedObjects(100_000)
   const small = [itemOf(1000), itemOf(1000)]
   for (const item of small) objects.add(item)

@@ -1,23 +1,26 @@
 /**
- * Keeps the decoded form of objects that are in demand, within a budget for the whole cache. A
- * decoded object is several times as large as its bytes.
+ * Retains the decoded form of frequently used objects, within one budget for the whole cache. A
+ * decoded object takes several times the memory of its bytes.
  */
 import { Deque } from '../../lib/collections/deque.ts'
 import type { Item } from './item.ts'
 
-/** Estimated ratio of a decoded object's memory to its JSON. */
+/** Estimated ratio between the memory of a decoded object and the size of its JSON. */
 const DECODED_FACTOR = 4
-/** The ratio for large objects. An object with many small values takes up to 40 times its JSON. */
+/**
+ * The ratio for large objects. An object with many small values takes up to 40 times the size of
+ * its JSON.
+ */
 const LARGE_DECODED_FACTOR = 40
 /**
- * Maximum share of the budget that one object counts as, so that small objects in demand stay
- * besides a large one.
+ * Maximum share of the budget that is charged for one object, so that a large object does not evict
+ * all small ones.
  */
 const ENTRY_SHARE_MAX = 3 / 4
 
 type Entry = { readonly item: Item; readonly bytes: number }
 
-/** A FIFO queue that gives a second chance to objects that were used since they were added. */
+/** A FIFO queue in which entries that were used since they were added get a second chance. */
 export class DecodedObjects {
   readonly #bytesMax: number
   readonly #entries = new Deque<Entry>()
@@ -30,15 +33,15 @@ export class DecodedObjects {
   add(item: Item): void {
     const factor = item.isLarge ? LARGE_DECODED_FACTOR : DECODED_FACTOR
     const bytes = Math.min(item.length * factor, this.#bytesMax * ENTRY_SHARE_MAX)
-    // The newest object is always kept: its reader is about to use it.
+    // The newest object is never evicted, because its reader is about to use it.
     while (this.#bytes + bytes > this.#bytesMax && this.#entries.length > 0) this.#dropOne()
     this.#entries.push({ item, bytes })
     this.#bytes += bytes
   }
 
   /**
-   * Drops decoded objects that were not used since the last sweep, and those of items that are no
-   * longer current.
+   * Drops decoded objects that were not used since the last sweep, and the decoded objects of
+   * outdated items.
    */
   sweep(): void {
     for (let left = this.#entries.length; left > 0; left--) {

@@ -1,4 +1,7 @@
-/** A change of one object, and its encoded watch event (the frame), which all watchers share. */
+/**
+ * A change of one object, and its encoded watch event. All watchers share the encoded event, which
+ * is called a frame.
+ */
 import type { Key, Revision } from '../engine.ts'
 import type { Item } from './item.ts'
 import { type Evictable, ENTRY_BYTES, type EvictionQueue } from './eviction-queue.ts'
@@ -7,7 +10,7 @@ export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
 export type WatchEvent =
   | ObjectEvent
-  /** The watcher has seen everything up to this revision. */
+  /** The watcher has received all events up to this revision. */
   | { readonly type: 'BOOKMARK'; readonly revision: Revision; readonly initialEventsEnd: boolean }
 
 /** An event about an object, as a watcher receives it. */
@@ -15,13 +18,13 @@ export type ObjectEvent = {
   readonly type: ChangeType
   readonly revision: Revision
   /**
-   * The object. For DELETED it is the last state, which the frame shows with the revision of the
-   * deletion.
+   * The object. For DELETED it is the last state. The frame contains this state with the revision
+   * of the deletion.
    */
   readonly item: Item
   /** The state before the change. */
   readonly previous?: Item | undefined
-  /** Whether other watchers receive this same event. */
+  /** Whether other watchers receive the same event. */
   readonly isShared: boolean
   /** Returns the event as a line of JSON. */
   frame(): Buffer
@@ -31,8 +34,8 @@ const opened = { ADDED: head('ADDED'), MODIFIED: head('MODIFIED'), DELETED: head
 const closed = Buffer.from('}\n')
 
 /**
- * An event in the ring. `item` is the state after it, `previous` the state before; at least one of
- * them is set.
+ * A change in the ring. `item` is the state after the change and `previous` the state before it. At
+ * least one of them is defined.
  */
 export class ObjectChange {
   readonly key: Key
@@ -54,8 +57,8 @@ export class ObjectChange {
   }
 
   /**
-   * Returns the event for a watcher that selects the object before the change, after it, or both.
-   * Undefined if it selects neither state.
+   * Returns the event for a watcher. The arguments state whether the watcher selects the object
+   * before and after the change. Returns undefined if it selects neither state.
    */
   shown(wasSelected: boolean, isSelected: boolean, queue: EvictionQueue): ObjectEvent | undefined {
     const type = isSelected ? (wasSelected ? 'MODIFIED' : 'ADDED') : 'DELETED'
@@ -71,7 +74,7 @@ export class ObjectChange {
   }
 }
 
-/** The ADDED event of an object that existed when the watch began. */
+/** Returns the ADDED event of an object that existed when the watch began. */
 export class InitialEvent implements ObjectEvent {
   readonly item: Item
 
@@ -97,13 +100,13 @@ export class InitialEvent implements ObjectEvent {
 }
 
 /**
- * Frames of events that are created separately for each watcher, such as those of converted
- * objects. A watcher that follows closely behind another one reuses its frame. Otherwise a hundred
- * watchers would each hold a copy of the frames in transit.
+ * Caches frames that are created separately for each watcher, such as those of converted objects. A
+ * watcher that is only slightly behind another one reuses its frame. Otherwise a hundred watchers
+ * would each have a copy of the frames in memory.
  */
 export class LateFrames {
   readonly #queue: EvictionQueue
-  /** A frame does not refer to its item, which would keep the item's slab in memory. */
+  /** A frame has no reference to its item, which would keep the slab of the item in memory. */
   readonly #frames = new WeakMap<Item, LateFrame>()
 
   constructor(queue: EvictionQueue) {
@@ -127,8 +130,9 @@ export class LateFrames {
 }
 
 /**
- * An event whose frame is encoded when it is first requested. A class, because there is one
- * instance per watcher and event, and an object with its own closure takes three times the memory.
+ * An event whose frame is encoded when it is first requested. It is a class because there is one
+ * instance per watcher and event, and an object with its own closure would take three times the
+ * memory.
  */
 class LazyObjectEvent implements ObjectEvent {
   readonly type: ChangeType
@@ -207,14 +211,14 @@ class SharedFrame implements ObjectEvent {
 }
 
 /**
- * Longer events are sent in parts instead of a frame, because a client that stops reading would
- * keep a copy of each.
+ * Maximum length of an event that is sent as a frame. Longer events are sent in parts, because
+ * otherwise each client that stops reading would keep a copy in memory.
  */
 const LONG_BYTES = 64 * 1024
 
 /**
- * Returns the parts of the JSON of a long event, as views of the cache's bytes. Undefined if the
- * event is short enough for a shared frame.
+ * Returns the parts of the JSON of a long event, as views of the cached bytes. Returns undefined if
+ * the event is short enough for a shared frame.
  */
 export const partsIfLong = ({
   type,
@@ -231,8 +235,8 @@ function partsOf(type: ChangeType, revision: Revision, item: Item): readonly Buf
 }
 
 /**
- * Concatenates the parts in unpooled memory. A small Buffer would be a slice of a 64 KB pool, and a
- * retained frame would keep the whole pool in memory.
+ * Concatenates the parts in memory outside Node's buffer pool. A small Buffer would be a slice of a
+ * 64 KB pool, and a cached frame would keep the whole pool in memory.
  */
 function joined(parts: readonly Buffer[]): Buffer {
   const bytes = Buffer.allocUnsafeSlow(parts.reduce((sum, { length }) => sum + length, 0))

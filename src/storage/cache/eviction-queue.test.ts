@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EvictionQueue, SWEEPS_KEPT } from './eviction-queue.ts'
 
-test('an eviction queue keeps the newest entries within its budget', () => {
+test('the queue keeps the newest entries within its budget', () => {
   const evicted: number[] = []
   const queue = new EvictionQueue(100)
   for (const at of [0, 1, 2, 3]) queue.add({ evict: () => evicted.push(at) }, 40)
@@ -11,7 +11,7 @@ test('an eviction queue keeps the newest entries within its budget', () => {
   assert.deepEqual(evicted, [0, 1, 2, 3, 4], 'an entry larger than the budget is evicted at once')
 })
 
-test('entries are evicted after some sweeps, even if none are added', () => {
+test('entries are evicted after a number of sweeps, even if no entries are added', () => {
   const evicted: number[] = []
   const queue = new EvictionQueue(100)
   queue.add({ evict: () => evicted.push(0) }, 1)

@@ -1,35 +1,37 @@
 /**
- * Decides which data to evict among data that can be made or read again: event frames, other
- * encodings of objects, the recent past of resources. They stay within a byte budget and for 80
- * seconds. The oldest entry is evicted first, but an entry that was used since it was added gets a
- * second chance.
+ * Evicts cached data that can be created or read again: event frames, other encodings of objects,
+ * and the recent past of resources. The data is limited by a byte budget and kept for at most about
+ * 80 seconds after its last use. The oldest entry is evicted first, but an entry that was used
+ * since it was added gets a second chance.
  */
 import { Deque } from '../../lib/collections/deque.ts'
 
 /**
- * Number of sweeps, one every 10 s, for which an entry is kept if there is room: 80 s, a little
- * longer than kube-apiserver keeps snapshots.
+ * Number of sweeps for which an entry is kept if there is room. There is one sweep every 10 s, so
+ * an entry is kept for 80 s, a little longer than kube-apiserver keeps snapshots.
  */
 export const SWEEPS_KEPT = 8
 /**
- * Maximum number of entries that one sweep evicts, which takes a few milliseconds. The next sweeps
- * evict the rest.
+ * Maximum number of entries that one sweep evicts, which takes a few milliseconds. Further entries
+ * are evicted by the next sweeps.
  */
 const SWEPT_MAX = 20_000
 
 /**
- * Maximum number of entries that get a second chance before one is evicted, for the case that all
- * are in use.
+ * Maximum number of entries that get a second chance before an entry is evicted in any case. The
+ * limit matters if all entries are in use.
  */
 const SPARED_MAX = 1_000
 
 /**
- * When more than this share of the budget is used, data is no longer prepared before it is first
- * requested.
+ * If a larger share of the budget is used, data is no longer prepared before it is first requested.
  */
 const FULL_SHARE = 0.9
 
-/** An entry of the queue. `isUsed` says whether it was used since the queue last passed it. */
+/**
+ * An entry of the queue. `isUsed` is true if the entry was used since the queue last passed over
+ * it.
+ */
 export type Evictable = { evict(): void; isUsed?: boolean }
 
 type Entry = { readonly value: Evictable; readonly bytes: number; readonly sweep: number }
@@ -74,8 +76,8 @@ export class EvictionQueue {
   }
 
   /**
-   * Evicts the oldest entry. If it is in use and `maySpare` is set, it gets a second chance
-   * instead.
+   * Evicts the oldest entry. If the entry is in use and `maySpare` is true, the entry gets a second
+   * chance instead.
    */
   #passOldest(maySpare = true): void {
     const entry = this.#entries.shift()
@@ -89,5 +91,5 @@ export class EvictionQueue {
   }
 }
 
-/** Memory that an entry takes besides its bytes: in the queue, in a map, and in its slot. */
+/** Memory that an entry uses in addition to its bytes: in the queue, in a map, and in its slot. */
 export const ENTRY_BYTES = 250

@@ -1,58 +1,58 @@
 /**
- * The facts of an object are its labels and selectable fields, encoded as a few bytes that are
- * stored behind the object's own bytes. A selector reads about forty bytes instead of decoding
- * thousands. A head of four bytes contains the length of the fields and the number of a vocabulary.
- * The values of the selectable fields follow, in an order that is fixed for the resource, then the
- * labels.
+ * Encodes the facts of an object, which are its labels and selectable fields, in a few bytes that
+ * are appended to the object's bytes. A selector thus reads about forty bytes instead of decoding
+ * thousands. The facts begin with a head of four bytes, which contains the length of the fields and
+ * the number of a vocabulary. The head is followed by the values of the selectable fields, in an
+ * order that is fixed for the resource, and then by the labels.
  *
- * Strings that several objects share are encoded as numbers of words in a vocabulary of the
- * resource. Other strings, such as IP addresses, are written out. A full vocabulary is replaced by
- * a new one from time to time. Words that are still written move to the new vocabulary; the others
- * are forgotten when that one is replaced in turn. Facts that refer to a forgotten vocabulary count
- * as missing.
+ * Strings that several objects share are words in a vocabulary of the resource, and are encoded as
+ * numbers. Other strings, such as IP addresses, are written out. When a vocabulary is full, it is
+ * replaced by a new one from time to time. The previous vocabulary remains readable until the next
+ * replacement. Words that are still written move to the new vocabulary; the others are then
+ * forgotten. Facts that refer to a forgotten vocabulary are treated as missing.
  */
 import type { KubeObject } from '../../api/object.ts'
 
 export type FieldReaders = { readonly [field: string]: (object: KubeObject) => string }
 
 /**
- * Maximum length of the facts of one object. An object with longer facts has none, and selectors
- * decode it. Kubernetes limits the length of labels, but not of the selectable fields of custom
- * resources.
+ * Maximum length of the facts of one object. If the facts are longer, they are not stored, and
+ * selectors decode the object. Kubernetes limits the length of labels, but not that of the
+ * selectable fields of custom resources.
  */
 const FACTS_BYTES_MAX = 4_096
 /**
- * Maximum number of words in a vocabulary. The number of a word then takes at most two bytes, and
- * this many words of a label's length take half a megabyte.
+ * Maximum number of words in a vocabulary. The number of a word then takes at most two bytes. A
+ * vocabulary full of words as long as a label takes half a megabyte.
  */
 const WORDS_MAX = 8_192
 const WORD_BYTES_MAX = 512
 /**
- * Minimum number of objects that are encoded before a full vocabulary is replaced. Few resources
- * have more objects in memory. An object that is not written while two vocabularies are replaced
- * has to be decoded again.
+ * Minimum number of objects to encode before a full vocabulary is replaced. Few resources have more
+ * objects in memory. After two replacements, an object that has not been written since then has to
+ * be decoded again.
  */
 const VOCABULARY_OBJECTS_MIN = 1 << 20
 /**
- * Number of sets of hashes. The hashes are those of recently seen strings: a string that is seen
- * again becomes a word.
+ * Number of sets of hashes. The hashes are those of recently encoded strings. If a string recurs,
+ * it becomes a word.
  */
 const MARK_SETS = 256
 const MARKS_IN_SET = 4
 
 /**
- * Length of the head, which contains the length of the fields (to find the labels) and the number
- * of the vocabulary.
+ * Length of the head. It contains the length of the fields, which locates the labels, and the
+ * number of the vocabulary.
  */
 const HEAD_BYTES = 4
 const LENGTH_BITS = 12
 const VOCABULARIES = 1 << (32 - LENGTH_BITS)
 
-/** If this bit of a number's first byte is set, the number has a second byte. */
+/** Bit in the first byte of a number which means that a second byte follows. */
 const MORE = 0x80
 /**
- * If the lowest bit of a number is set, it is the number of a word, otherwise the length of a
- * string.
+ * If the lowest bit of a number is set, the rest is the number of a word. Otherwise it is the
+ * length of a string.
  */
 const IS_WORD = 1
 
@@ -71,16 +71,13 @@ export class Facts {
   #made: Buffer | undefined
   #end = 0
 
-  /**
-   * `readersOf` is called when the fields are first needed. `objectsMin` is for tests, which have
-   * few objects.
-   */
+  /** `readersOf` is called when the fields are first needed. `objectsMin` is smaller in tests. */
   constructor(readersOf: () => FieldReaders, { objectsMin = VOCABULARY_OBJECTS_MIN } = {}) {
     this.#readersOf = readersOf
     this.#objectsMin = objectsMin
   }
 
-  /** Changes whenever a string gets or loses a number. */
+  /** Changes whenever a word is added to the vocabulary, moved or removed. */
   get changes(): number {
     return this.#changes
   }
@@ -99,15 +96,15 @@ export class Facts {
   }
 
   /**
-   * Whether these facts can still be read, because their vocabulary is the current or the previous
-   * one.
+   * Whether these facts can still be read, because they refer to the current or the previous
+   * vocabulary.
    */
   knows(bytes: Buffer, at: number): boolean {
     const vocabulary = vocabularyAt(bytes, at)
     return vocabulary === this.#vocabulary || (vocabulary + 1) % VOCABULARIES === this.#vocabulary
   }
 
-  /** Whether readable facts refer to the previous vocabulary. */
+  /** Whether these facts, which must be readable, refer to the previous vocabulary. */
   areBefore(bytes: Buffer, at: number): boolean {
     return vocabularyAt(bytes, at) !== this.#vocabulary
   }
@@ -126,7 +123,9 @@ export class Facts {
     this.#changes++
   }
 
-  /** Returns the index of a selectable field. Undefined if the facts do not include the field. */
+  /**
+   * Returns the index of a selectable field, or undefined if the facts do not include the field.
+   */
   placeOf(field: string): number | undefined {
     this.#places ??= new Map(Object.keys(this.#readersOf()).map((name, at) => [name, at]))
     return this.#places.get(field)
@@ -137,8 +136,8 @@ export class Facts {
   }
 
   /**
-   * Encodes the facts of an object. Undefined if they are too long. The result is valid until the
-   * next call.
+   * Encodes the facts of an object. Returns undefined if they are too long. The result is valid
+   * until the next call.
    */
   encode(object: KubeObject): Buffer | undefined {
     const made = (this.#made ??= Buffer.allocUnsafeSlow(FACTS_BYTES_MAX))
@@ -148,7 +147,7 @@ export class Facts {
     made.writeInt32LE((this.#vocabulary << LENGTH_BITS) | (this.#end - HEAD_BYTES))
     const { labels = {} } = object.metadata
     const keys = Object.keys(labels)
-    // Each label takes at least two bytes.
+    // Each label takes at least two bytes, so the facts would be too long.
     if (2 * keys.length > FACTS_BYTES_MAX) return undefined
     this.#writeNumber(made, keys.length)
     for (const key of keys) {
@@ -165,7 +164,7 @@ export class Facts {
   #write(made: Buffer, text: string): boolean {
     const number = this.#words.numbers.get(text) ?? this.#moved(text)
     const length = number === undefined ? Buffer.byteLength(text) : 0
-    // The number of labels may follow, which takes up to two bytes.
+    // Reserve two more bytes for the number of labels, which may follow.
     if (this.#end + 2 + length + 2 > FACTS_BYTES_MAX) return false
     this.#writeNumber(made, number === undefined ? length << 1 : (number << 1) | IS_WORD)
     if (length === 0) return true
@@ -191,8 +190,8 @@ export class Facts {
   }
 
   /**
-   * Whether the string from `start` to the end was seen recently. If two strings have the same
-   * hash, one of them becomes a word too early.
+   * Whether the string that ends the buffer and begins at `start` was encoded recently. If two
+   * strings have the same hash, one of them becomes a word too early, which is harmless.
    */
   #wasMet(made: Buffer, start: number): boolean {
     const marks = (this.#marks ??= new Uint32Array(MARK_SETS * MARKS_IN_SET))
@@ -206,8 +205,8 @@ export class Facts {
   }
 
   /**
-   * Adds the string to the vocabulary, as a copy: the original may be a slice of the object's JSON,
-   * which it would keep in memory.
+   * Adds the string to the vocabulary. The string is copied from the buffer, because the original
+   * may be a slice of the object's JSON and would keep it in memory.
    */
   #learn(made: Buffer, start: number): void {
     const text = made.toString('utf8', start, this.#end)
@@ -217,8 +216,8 @@ export class Facts {
   }
 
   /**
-   * Moves a word that is written again from the previous vocabulary to the current one. Returns its
-   * new number.
+   * Moves a word from the previous vocabulary to the current one, because it is written again.
+   * Returns its new number.
    */
   #moved(text: string): number | undefined {
     const before = this.#wordsBefore.numbers.get(text)
@@ -241,8 +240,8 @@ class Vocabulary {
 }
 
 /**
- * Returns the number of the vocabulary. There are a million numbers, so none is reused while an
- * object still refers to it.
+ * Returns the number of the vocabulary. There are a million numbers, so no number is reused while
+ * an object still refers to it.
  */
 const vocabularyAt = (bytes: Buffer, at: number): number =>
   ((bytes[at + 1] ?? 0) >> (LENGTH_BITS - 8)) |
@@ -256,7 +255,10 @@ const lengthAt = (bytes: Buffer, at: number): number =>
 export class SoughtText {
   readonly text: string
   readonly bytes: Buffer
-  /** The string's number in the current and in the previous vocabulary. Negative if it has none. */
+  /**
+   * The number of the word in the current and in the previous vocabulary, or a negative number if
+   * the vocabulary does not contain it.
+   */
   number = -1
   numberBefore = -1
 
@@ -272,7 +274,7 @@ export class FactsReader {
   #bytes: Buffer = Buffer.alloc(0)
   #at = 0
 
-  /** Positions the reader at a field. */
+  /** Moves the reader to a field. */
   openField(
     facts: Facts,
     bytes: Buffer,
@@ -284,7 +286,9 @@ export class FactsReader {
     this.skip(place)
   }
 
-  /** Positions the reader at the value of a label; false if the object does not have the label. */
+  /**
+   * Moves the reader to the value of a label. Returns false if the object does not have the label.
+   */
   openLabel(
     facts: Facts,
     bytes: Buffer,
@@ -328,7 +332,7 @@ export class FactsReader {
     }
   }
 
-  /** Whether the next string is the given one. Moves past it. */
+  /** Reads the next string and returns whether it equals `sought`. */
   is(sought: SoughtText): boolean {
     const number = this.number()
     if ((number & IS_WORD) !== 0)
@@ -342,7 +346,7 @@ export class FactsReader {
     return true
   }
 
-  /** Like `is`, for a string at another position. */
+  /** Like `is`, but reads the string at `at`. */
   isAt(at: number, sought: SoughtText): boolean {
     this.#at = at
     return this.is(sought)

@@ -14,11 +14,11 @@ import { Ring } from './ring.ts'
 import { Slabs } from './slabs.ts'
 import { type IndexedValue, newTree } from './tree.ts'
 
-/** The labels of a thing: its color, and the first letter of the color. */
+/** Returns the labels of a thing of this color: the color, its first letter, and a constant. */
 const labelled = (color: string) =>
   color === '' ? {} : { labels: { color, letter: color.slice(0, 1), own: 'x' } }
 
-/** A stand-in for a resource, with the parts that its indexes read. */
+/** A fake resource with the parts that the indexes read. */
 class IndexedThings {
   tree = newTree()
   ring = new Ring(0, () => undefined)
@@ -31,7 +31,7 @@ class IndexedThings {
       decode: (bytes) => {
         const text = bytes.toString()
         if (text === 'corrupt') throw new StorageError('corrupt', 'not an object')
-        // A second part makes the labels too long for facts.
+        // The part after `|` makes the labels too long for facts.
         const [color = '', more = ''] = text.split('|')
         const metadata =
           more === '' ? labelled(color) : { labels: { color, more: more.slice(0, 5_000) } }
@@ -46,7 +46,7 @@ class IndexedThings {
   }
   #revision = 0
 
-  /** Writes a thing. An undefined color deletes it. */
+  /** Writes a thing. If the color is undefined, deletes the thing. */
   put(name: string, color: string | undefined): void {
     const key = `/things/${name}`
     const previous = this.tree.get(key)
@@ -76,7 +76,7 @@ class IndexedThings {
     return items.map((item) => `${item.key} ${item.revision}`)
   }
 
-  /** Waits until the index is ready, and returns what it finds. */
+  /** Waits until the index is ready, and returns the objects that it finds. */
   async found(value: string, by?: readonly IndexedValue[]): Promise<string[]> {
     for (let turns = 0; turns < 1_000; turns++) {
       const found = this.find(value, by)
@@ -89,7 +89,7 @@ class IndexedThings {
 
 const colors = ['red', 'green', 'blue', '']
 
-test('an index of a field finds the same objects as a scan, through any changes', async () => {
+test('an index of a field finds the same objects as a scan, also after changes', async () => {
   const things = new IndexedThings()
   const random = randomOf(1)
   const change = (): void =>
@@ -104,7 +104,7 @@ test('an index of a field finds the same objects as a scan, through any changes'
   }
 })
 
-test('an index that is far behind catches up in slices and does not delay queries', async () => {
+test('an index that is far behind applies events in slices and does not delay queries', async () => {
   const things = new IndexedThings()
   await things.found('red')
   for (let i = 0; i < 3_000; i++) things.put(`t${i % 1_000}`, colors[i % 3])
@@ -112,7 +112,7 @@ test('an index that is far behind catches up in slices and does not delay querie
   assert.deepEqual(await things.found('red'), things.scan('red'))
 })
 
-test('an index is rebuilt when the ring evicts events it needs and when the resource is listed again', async () => {
+test('an index is rebuilt after the ring has evicted events that it needs, and after a new list', async () => {
   const things = new IndexedThings()
   things.put('a', 'red')
   assert.deepEqual(await things.found('red'), ['/things/a 1'])
@@ -128,7 +128,7 @@ test('an index is rebuilt when the ring evicts events it needs and when the reso
   assert.deepEqual(await things.found('red'), ['/things/c 4'])
 })
 
-test('an index is dropped when it is unused and when an object cannot be read', async () => {
+test('an index is dropped when it is unused, and when an object cannot be decoded', async () => {
   const things = new IndexedThings()
   things.put('a', 'red')
   await things.found('red')
@@ -143,7 +143,7 @@ test('an index is dropped when it is unused and when an object cannot be read', 
   assert.equal(things.indexes.find([{ field: 'unknown', value: 'x' }]), undefined)
 })
 
-/** Returns a generator of pseudorandom numbers that depend only on the seed. */
+/** Returns a generator of pseudorandom numbers that are determined by the seed. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -154,7 +154,7 @@ function randomOf(seed: number): (below: number) => number {
 
 const label = (name: string, value: string): IndexedValue[] => [{ label: name, value }]
 
-test('a label gets an index when scans for it have rejected many objects', async () => {
+test('an index is built for a label when scans for the label have rejected many objects', async () => {
   const things = new IndexedThings()
   for (let i = 0; i < 30; i++) things.put(`t${i}`, colors[i % 3])
   const red = label('color', 'red')
@@ -172,7 +172,7 @@ test('a label gets an index when scans for it have rejected many objects', async
   assert.deepEqual(await things.found('none', label('color', 'none')), [])
 })
 
-test('an index of a label finds the same objects as a scan, through any changes', async () => {
+test('an index of a label finds the same objects as a scan, also after changes', async () => {
   const things = new IndexedThings()
   const random = randomOf(5)
   const change = (): void =>
@@ -201,7 +201,7 @@ test('a query for several values uses the index that finds the fewest objects', 
   assert.deepEqual(things.find('', label('letter', 'b'))?.length, 45)
 })
 
-test('at most two labels have indexes, and an index in use is not replaced', async () => {
+test('at most two labels have indexes, and a new index does not replace one that is in use', async () => {
   const things = new IndexedThings()
   for (let i = 0; i < 30; i++) things.put(`t${i}`, colors[i % 3])
   const [color, letter, own] = [label('color', 'red'), label('letter', 'r'), label('own', 'y')]
@@ -228,7 +228,7 @@ const objectOf = (bytes: Buffer) => ({
   metadata: { labels: JSON.parse(bytes.toString()) },
 })
 
-test('a word that gets its number while an object is read is found in that object', () => {
+test('a label is found even if its key becomes a word while the object is read', () => {
   const facts = new Facts(() => ({}))
   const slabs = new Slabs()
   const home: ItemHome = {
@@ -257,14 +257,14 @@ test('a word that gets its number while an object is read is found in that objec
     value: 'web',
   })
   assert.equal(read?.(stored({ app: 'web' })), 'web')
-  // The value is the second occurrence of the word: it gets a number before the key is read.
+  // In this object, `app` occurs for the second time, so it becomes a word before the key is read.
   assert.equal(read?.(stored({ a: 'app', app: 'web' })), 'web')
 })
 
 const longText = (): string => Buffer.alloc(1 << 20, 'a').toString('latin1')
 
 for (const by of [{ field: 'color' }, { label: 'color' }]) {
-  test(`an index does not keep the objects that its values come from: ${Object.keys(by).join()}`, async () => {
+  test(`an index does not retain the memory of the objects: ${Object.keys(by).join()}`, async () => {
     const things = new IndexedThings()
     const sought = [{ ...by, value: 'none' }]
     for (let at = 0; at < 20; at++) things.put(`${at}`, `color-of-thing-${at}|${longText()}`)
@@ -276,7 +276,7 @@ for (const by of [{ field: 'color' }, { label: 'color' }]) {
   })
 }
 
-test('labels that are counted or indexed do not keep the selectors that they come from', async () => {
+test('counted or indexed labels do not retain the selectors that they were sliced from', async () => {
   const things = new IndexedThings()
   const held = await heldBytes(() => {
     for (let at = 0; at < 20; at++) {

@@ -2,9 +2,9 @@
  * Indexes of a resource's current objects by the value of a field, such as pods by node, or of a
  * label. An index maps each value to the keys of the objects that have it. It is built in slices:
  * for a selectable field at the first query, for a label when scans for that label have rejected
- * many objects. It applies the events of the ring when it is queried or swept. If it cannot answer
- * in the current tick of the event loop, the query does not wait. It scans all objects instead,
- * like most queries of past states.
+ * many objects. The index applies the events of the ring when it is queried or swept. If it cannot
+ * answer in the current tick of the event loop, the query scans all objects instead of waiting.
+ * Most queries of past states also scan.
  */
 import { ownText } from '../../lib/text/own-text.ts'
 import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
@@ -18,49 +18,49 @@ import { type IndexedValue, type KeySet, newKeySet, type Tree, walk } from './tr
 
 /**
  * Number of sweeps without a lookup after which an index is dropped. The cache sweeps every 10 s,
- * so this is five minutes.
+ * so the index is dropped after five minutes.
  */
 const UNUSED_SWEEPS = 30
 /**
- * Maximum number of events that a query applies before it is answered: about a millisecond of work
- * if the objects have facts.
+ * Maximum number of events that are applied before a query is answered. This takes about a
+ * millisecond if the objects have facts.
  */
 const EVENTS_AT_ONCE = 500
-/**
- * Weight of an event whose object has no facts yet and has to be decoded. Other events have weight
- * 1.
- */
+/** Weight of an event whose object has no facts and must be decoded. Other events have weight 1. */
 const DECODE_EVENTS = 20
 /**
- * Number of keys up to which an index is always used. Getting an object by its key takes about
- * twice as long as matching it in a scan, so beyond this an index is not used if it finds more than
- * half of all objects.
+ * An index is used in any case if it finds at most this many keys. With more keys, it is used only
+ * if it finds at most half of all objects, because looking up an object by key takes about twice as
+ * long as matching it in a scan.
  */
 const FEW = 100
 /**
- * Maximum number of labels that have an index. It is limited because clients can select by any
- * label. An index takes 15 bytes per object with the label, and 100 more if all values differ.
+ * Maximum number of labels that have an index. Without a limit, clients could cause many indexes,
+ * because they can select by any label. An index takes 15 bytes per object with the label, and 100
+ * bytes more if all values differ.
  */
 const LABELS_MAX = 2
-/** Maximum number of labels whose scans are counted. Beyond it, the oldest count is dropped. */
+/**
+ * Maximum number of labels whose scans are counted. If there are more, the oldest count is dropped.
+ */
 const LABELS_COUNTED = 32
 /**
- * Minimum number of objects that scans for a label reject between two sweeps, which are ten seconds
- * apart, before an index is built: a few milliseconds of work.
+ * Minimum number of objects that scans for a label must reject between two sweeps (ten seconds)
+ * before an index is built. Rejecting this many takes a few milliseconds.
  */
 const LOOKS_MIN = 10_000
 
-/** The current contents of the resource. */
+/** Returns the current contents of the resource. */
 type Current = { readonly tree: Tree; readonly ring: Ring; readonly range: KeyRange }
 
 type ValueOf = (item: Item) => string | undefined
 
-/** Limits of the indexes. `looksMin` is for tests, which have few objects. */
+/** Limits of the indexes. `looksMin` is smaller in tests. */
 export type IndexLimits = { readonly looksMin?: number | undefined }
 
 /**
- * Returns the name of an index. It is unambiguous, because names of fields and labels do not
- * contain spaces.
+ * Returns the name of an index. Names are unique, because names of fields and labels do not contain
+ * spaces.
  */
 export const indexOf = (by: IndexedValue): string =>
   'field' in by ? by.field : `label ${by.label}`
@@ -89,9 +89,9 @@ export class FieldIndexes {
   }
 
   /**
-   * Returns the smallest set of keys that includes all objects with these values. Undefined if no
-   * index can answer in this tick of the event loop, or if a scan is faster. The set changes later:
-   * clone it.
+   * Returns the smallest set of keys that contains all objects with these values. Returns undefined
+   * if no index can answer in this tick of the event loop, or if a scan is faster. The set changes
+   * later, so callers must clone it.
    */
   find(asked: readonly IndexedValue[]): KeySet | undefined {
     let least: KeySet | undefined
@@ -111,8 +111,8 @@ export class FieldIndexes {
   }
 
   /**
-   * Records that a scan for these values has rejected `looks` objects. Begins an index if such
-   * scans have become expensive.
+   * Records that a scan for these values has rejected `looks` objects. Starts to build an index if
+   * such scans have become expensive.
    */
   recordScan(asked: readonly IndexedValue[], looks: number): void {
     for (const by of asked) {
@@ -128,14 +128,16 @@ export class FieldIndexes {
     }
   }
 
-  /** Returns a function that reads a value. Undefined for a field that the facts do not include. */
+  /**
+   * Returns a function that reads a value from an item. Returns undefined if the value is a field
+   * that the facts do not include.
+   */
   readerOf(by: IndexedValue): ValueOf | undefined {
     if ('label' in by) {
       const key = new SoughtText(ownText(by.label))
       let changes = 0
       return (item) => {
-        // `settle` may give a word a number, or a different one, so the key is looked up
-        // afterwards.
+        // `settle` can change the number of a word, so the key must be looked up afterwards.
         if (item.tailBytes === 0) item.settle()
         if (changes !== this.#facts.changes) {
           changes = this.#facts.changes
@@ -148,7 +150,7 @@ export class FieldIndexes {
     return place === undefined ? undefined : (item) => this.#fieldOf(item, place)
   }
 
-  /** Drops unused indexes. The others apply new events before the ring evicts them. */
+  /** Drops unused indexes, and makes the others apply new events before the ring evicts them. */
   onSweep(): void {
     this.#looks.clear()
     for (const [name, index] of this.#indexes) {
@@ -163,8 +165,8 @@ export class FieldIndexes {
   }
 
   /**
-   * Returns the index of the current contents. If there is none, begins one for a field, and for a
-   * label that had an index before the resource was listed again.
+   * Returns the index of the current contents. If there is none, starts to build it for a field,
+   * and for a label that had an index before the resource was listed again.
    */
   #indexOf(by: IndexedValue): FieldIndex | undefined {
     const known = this.#indexes.get(indexOf(by))
@@ -172,7 +174,7 @@ export class FieldIndexes {
     return known !== undefined || 'field' in by ? this.#begin(by) : undefined
   }
 
-  /** Begins to build an index. Undefined if the facts do not include the field. */
+  /** Starts to build an index. Returns undefined if the facts do not include the field. */
   #begin(by: IndexedValue): FieldIndex | undefined {
     const { ring, tree, range } = this.#current()
     const valueOf = this.readerOf(by)
@@ -184,8 +186,8 @@ export class FieldIndexes {
   }
 
   /**
-   * Makes room for the index of another label. Returns false if all label indexes are being built
-   * or were used since the last sweep.
+   * Makes room for the index of another label. Returns false if there is no room because all label
+   * indexes are being built or were used since the last sweep.
    */
   #makeRoom(): boolean {
     const labels = [...this.#indexes].filter(([, index]) => index.isOfLabel)
@@ -199,14 +201,14 @@ export class FieldIndexes {
       const [oldest = label] = this.#looks.keys()
       this.#looks.delete(oldest)
     }
-    // A copy, because the label is a slice of a selector, which can be a megabyte long.
+    // Copies the label, because it is a slice of a selector, which can be a megabyte long.
     this.#looks.set(this.#looks.has(label) ? label : ownText(label), looks)
   }
 
   #fieldOf(item: Item, place: number): string {
     const slab = this.#slabOf(item)
-    // A copy, because the value may be a slice of the object's text, which the index would keep in
-    // memory.
+    // Copies the value, because it may be a slice of the object's text, which the index would keep
+    // in memory.
     if (slab === undefined) return ownText(this.#facts.readField(this.#decoded(item), place))
     this.#reader.openField(this.#facts, slab.bytes, { at: item.at + item.length, place })
     return this.#reader.text(this.#facts)
@@ -227,7 +229,10 @@ export class FieldIndexes {
     return hasIt ? this.#reader.text(this.#facts) : undefined
   }
 
-  /** Returns the slab with the facts of the item. Undefined if the item has no readable facts. */
+  /**
+   * Returns the slab that contains the facts of the item, or undefined if the item has no readable
+   * facts.
+   */
   #slabOf(item: Item): Item['slab'] {
     if (item.tailBytes === 0) item.settle()
     return item.hasFacts ? item.slab : undefined
@@ -240,7 +245,8 @@ export class FieldIndexes {
   }
 
   /**
-   * Whether the index has applied all events. If not, it catches up in slices, or it was dropped.
+   * Returns true if the index has applied all events. Otherwise lets it catch up in slices, or
+   * drops it after an error.
    */
   #isCaughtUp(index: FieldIndex): boolean {
     try {
@@ -281,7 +287,10 @@ export class FieldIndexes {
     }
   }
 
-  /** Drops an index. Later queries scan the objects, and report the error if one cannot be read. */
+  /**
+   * Drops an index. Later queries scan the objects, and report the error if an object cannot be
+   * decoded.
+   */
   #forget(index: FieldIndex): void {
     for (const [name, one] of this.#indexes) if (one === index) this.#indexes.delete(name)
   }
@@ -291,15 +300,15 @@ class FieldIndex {
   readonly ring: Ring
   readonly isOfLabel: boolean
   /**
-   * Keys by value. A single key is not wrapped in a set, because there may be as many values as
-   * objects.
+   * Keys by value. A single key is stored without a set to save memory, because there may be as
+   * many values as objects.
    */
   readonly #values = new Map<string, Key | KeySet>()
   /** Whether the index is being built or is applying many events. */
   isBusy = false
   unusedSweeps = 0
   readonly #valueOf: ValueOf
-  /** The position of the first event that is not applied yet. */
+  /** Position of the first event that has not been applied yet. */
   #position: number
 
   constructor(ring: Ring, valueOf: ValueOf, isOfLabel: boolean) {
@@ -309,7 +318,7 @@ class FieldIndex {
     this.#valueOf = valueOf
   }
 
-  /** Whether the ring has evicted the next event to apply. */
+  /** Whether the ring has evicted the next event that the index must apply. */
   get isLost(): boolean {
     return this.#position < this.ring.first
   }
@@ -324,7 +333,10 @@ class FieldIndex {
     if (value !== undefined) this.#set(value, item.key)
   }
 
-  /** Applies events. Returns false if there are more than `eventsMax`, or if they were evicted. */
+  /**
+   * Applies events. Returns false if there are more than `eventsMax`, or if the ring has evicted
+   * them.
+   */
   follow(eventsMax: number): boolean {
     let left = eventsMax
     while (this.#position < this.ring.end) {

@@ -40,7 +40,7 @@ function harness({ heldBytes = () => 0 }: { heldBytes?: () => number } = {}) {
   return { first, run, filled, warnings, onLate: () => due.forEach((call) => call()) }
 }
 
-test('resources with many objects are loaded, those with few are not', async () => {
+test('only resources with at least 100 objects are loaded', async () => {
   const { first, run, filled } = harness()
   assert.equal(first.isDone, false)
   await run([
@@ -52,7 +52,7 @@ test('resources with many objects are loaded, those with few are not', async () 
   assert.equal(first.isDone, true)
 })
 
-test('a resource that would take all of the memory is left to its first reader', async () => {
+test('a resource that would exceed the memory limit by itself is not loaded at startup', async () => {
   const { first, run, filled } = harness()
   await run([
     { name: 'configmaps', count: 1_000_000 },
@@ -62,7 +62,7 @@ test('a resource that would take all of the memory is left to its first reader',
   assert.equal(first.isDone, true)
 })
 
-test('a resource that cannot be loaded is logged and delays neither the others nor readiness', async () => {
+test('a resource that fails to load is logged, and does not delay other resources or readiness', async () => {
   const { first, run, filled, warnings } = harness()
   await run([
     { name: 'pods', count: 300, fill: () => Promise.reject(new Error('etcd is away')) },
@@ -73,14 +73,14 @@ test('a resource that cannot be loaded is logged and delays neither the others n
   assert.equal(first.isDone, true)
 })
 
-test('no further resource is loaded when objects already take much memory', async () => {
+test('no more resources are loaded if the cached objects already exceed the memory limit', async () => {
   const { first, run, filled } = harness({ heldBytes: () => 1 << 30 })
   await run([{ name: 'pods', count: 300 }])
   assert.deepEqual(filled, [])
   assert.equal(first.isDone, true)
 })
 
-test('readiness does not wait forever', async () => {
+test('readiness waits only until the timeout', async () => {
   const { first, run, onLate } = harness()
   const running = run([{ name: 'pods', count: 300, fill: () => new Promise(() => undefined) }])
   assert.equal(first.isDone, false)

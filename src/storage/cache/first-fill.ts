@@ -1,37 +1,37 @@
 /**
  * Loads most resources into memory when the server starts, before it reports ready, as
- * kube-apiserver does. Clients list everything at that time, and those that wait for readiness find
- * the objects already printed. Requests that arrive earlier are served, and load the resources that
- * they need. A resource that is not read is dropped after five minutes, as usual.
+ * kube-apiserver does. Many clients list all objects at startup, and clients that wait for
+ * readiness find the lists already encoded. Earlier requests are also served, and load the
+ * resources that they need. A resource that is not read is dropped after five minutes.
  */
 import type { Log } from '../../lib/telemetry/log.ts'
 import { type Timers, withTimeout } from '../../lib/time/timers.ts'
 import type { KeyRange } from '../keys.ts'
 
 /**
- * Number of resources that are loaded concurrently. Some wait for etcd while another one is
- * printed.
+ * Number of resources that are loaded concurrently. While one of them is encoded, others can wait
+ * for etcd.
  */
 const LANES = 4
 /**
- * If the objects in memory take more than this, no further resource is loaded. A server must not
- * need more memory to start than to serve.
+ * If cached objects use more memory than this, no more resources are loaded, so that a server does
+ * not need more memory to start than to serve.
  */
 const BYTES_MAX = 256 << 20
 /**
- * Resources with fewer objects are not loaded, because listing them on their first request takes
- * only milliseconds. Loading them as well would mean reading the schemas of all kinds, which would
- * slow down the start of an empty cluster by a seventh.
+ * Resources with fewer objects are not loaded, because listing them on the first request takes only
+ * milliseconds. Loading them would require the schemas of all kinds, and an empty cluster would
+ * start about 14 % more slowly.
  */
 const COUNT_MIN = 100
 /**
- * Resources with more objects are not loaded. At 1 KB per object, such a resource would exceed
- * BYTES_MAX alone and take longer than READY_MS_MAX. Its first reader loads it.
+ * Resources with more objects are loaded on their first request instead. At 1 KB per object, such a
+ * resource would exceed BYTES_MAX by itself and take longer than READY_MS_MAX.
  */
 const COUNT_MAX = 250_000
 /**
- * Maximum time that readiness waits. Loading continues after that, and requests wait only for the
- * resources that they need.
+ * Maximum time that readiness waits. After this time, loading continues, and requests wait only for
+ * the resources that they need.
  */
 const READY_MS_MAX = 3_000
 
@@ -44,9 +44,9 @@ export type Fillable = {
 
 export type FirstFillOptions = {
   readonly count: (range: KeyRange) => Promise<{ readonly count: number }>
-  /** Returns the memory that cached objects take now. */
+  /** Returns the memory that cached objects currently use. */
   readonly heldBytes: () => number
-  /** Maximum time that readiness waits. READY_MS_MAX if absent or longer. */
+  /** Maximum time that readiness waits. By default, and at most, READY_MS_MAX. */
   readonly readyMsMax?: number
   readonly timers?: Timers
   readonly log: Log
@@ -61,19 +61,19 @@ export class FirstFill implements Disposable {
     this.#options = options
   }
 
-  /** Whether readiness no longer waits for the resources. */
+  /** Whether readiness no longer has to wait for resources. */
   get isDone(): boolean {
     return this.#isDone
   }
 
   /**
-   * Loads the resources. Never fails: a resource that cannot be loaded now is loaded when it is
-   * first requested. `whole` is the range of all resources, so that one count is enough for a new
-   * cluster.
+   * Loads the resources. Never rejects: a resource that cannot be loaded now is loaded on its first
+   * request. `whole` is the range of all resources. It is counted first, so that a new cluster
+   * needs only one count.
    */
   async run(resources: readonly Fillable[], whole: KeyRange): Promise<void> {
     const { timers, readyMsMax = READY_MS_MAX } = this.#options
-    // All lanes share one iterator.
+    // All workers share one iterator.
     const next = resources.values()
     const lanes = async (): Promise<void> => {
       if (await this.#hasMany(whole))

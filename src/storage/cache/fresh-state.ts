@@ -1,8 +1,8 @@
 /**
- * Waits until the cache can serve a read, and chooses the state to read from. 'latest' means
- * everything that was acknowledged to any client before the call: the latest revision is requested
- * from the database once for all concurrent callers, then the read is served from memory. If memory
- * does not reach the revision in time, the database is read.
+ * Waits until the cache can serve a read, and chooses the state to read from. A read of the latest
+ * state includes everything that was acknowledged to any client before the call. Its revision is
+ * requested from the database, once for all concurrent callers. The read is served from memory when
+ * the cache has reached this revision. If this takes too long, the database is read instead.
  */
 import type { Revision } from '../engine.ts'
 import { OutOfRoom } from './ceiling.ts'
@@ -16,7 +16,7 @@ import type { Tree } from './tree.ts'
 /** Maximum time that a read waits for a revision, as in kube-apiserver. */
 export const REACH_MS = 3_000
 
-/** How new the state of a read must be. 'any' is whatever is in memory. */
+/** How recent the state of a read must be. 'any' accepts any state in memory. */
 export type Freshness =
   | 'any'
   | 'latest'
@@ -24,22 +24,21 @@ export type Freshness =
   | { readonly exactly: Revision }
 
 /**
- * The objects at one revision. The tree does not change before the end of the current tick of the
- * event loop.
+ * The objects at one revision. The tree does not change during the current tick of the event loop.
  */
 export type CacheState = {
   readonly tree: Tree
   readonly revision: Revision
-  /** The resource's `listing` when the state was taken. */
+  /** The `listing` of the resource when the state was taken. */
   readonly listing: number
   readonly isCurrent: boolean
-  /** The `found` of the snapshot that earlier pages were served from. */
+  /** `found` of the snapshot from which earlier pages were served. */
   readonly found?: Snapshot['found']
 }
 
 /**
- * Where to read from. 'current' is the state of the resource at the time it is taken. 'store' means
- * that memory cannot serve the read, but the database may.
+ * Where to read from. 'current' is the state of the resource when the state is taken. 'store' means
+ * that the read cannot be served from memory, so the database must be read.
  */
 export type StateSource = 'current' | 'store' | CacheState
 
@@ -55,16 +54,17 @@ export class FreshState {
   }
 
   /**
-   * Waits until memory is as new as requested. Does not wait if any state will do and there is one.
+   * Waits until the cache is as recent as requested. Does not wait if any state is accepted and the
+   * objects are in memory.
    */
   wait(at: Freshness): 'current' | Promise<StateSource> {
     return at === 'any' && this.#reflector.isFilled ? 'current' : this.#wait(at)
   }
 
   /**
-   * Takes the state. It must be used in the same tick of the event loop, because the current state
-   * changes during an await. Undefined if the database must be read, for example because the
-   * resource has dropped its objects meanwhile.
+   * Returns the state. The caller must use it in the same tick of the event loop, because the
+   * current state can change during an await. Returns undefined if the database must be read, for
+   * example because the objects have been dropped in the meantime.
    */
   take(source: StateSource): CacheState | undefined {
     if (typeof source === 'object') return source
@@ -75,13 +75,13 @@ export class FreshState {
   }
 
   /**
-   * Begins to load the objects. Returns false if they are already in memory, or will not be loaded.
-   * Until they are loaded, it is faster to read a single object from the database.
+   * Starts to load the objects. Returns false if they are already in memory or cannot be loaded.
+   * While they are being loaded, it is faster to read a single object from the database.
    */
   beginFill(): boolean {
     const reflector = this.#reflector
     if (reflector.isFilled || reflector.isLeftOut || reflector.isClosed()) return false
-    // The error is reported to the readers that wait for the objects.
+    // The readers that wait for the objects get the error.
     this.#resource.ensure().catch(() => undefined)
     return true
   }
@@ -94,8 +94,8 @@ export class FreshState {
       return reflector.isClosed() ? 'store' : source
     } catch (error) {
       if (error instanceof OutOfRoom) return this.#leftOut()
-      // The definition of the resource has changed. A request that began earlier reads the
-      // database, under the old definition.
+      // The resource was closed because its definition has changed. A request from before the
+      // change reads the database under the old definition.
       if (reflector.isClosed()) return 'store'
       throw error
     }
@@ -140,8 +140,8 @@ export class FreshState {
       if (!(await this.#reflector.reach(revision, REACH_MS))) return 'store'
     }
     const { listing } = resource
-    // If an object was unreadable, only the database knows which objects could be read at that
-    // revision.
+    // If the resource had unreadable objects, only the database can determine which objects were
+    // readable at that revision.
     const snapshot = resource.wasReadable(revision) ? await resource.stateAt(revision) : undefined
     if (snapshot === undefined) return 'store'
     const { tree, found } = snapshot

@@ -9,7 +9,7 @@ const READS_MAX = 256
 
 const isBusy = (error: unknown): boolean => isCode(error, 'busy')
 
-test('concurrent history reads are limited per client', async () => {
+test('the number of concurrent history reads is limited per client', async () => {
   const sinks: FeedListener[] = []
   const engine = {
     openFeed: (_: unknown, sink: FeedListener) => {

@@ -1,6 +1,6 @@
 /**
- * Reads events that are older than the ring from the database's own history, for a watch that
- * resumes from further back.
+ * Reads events that are older than the ring from the history of the database. They are needed for
+ * watches that resume from an old revision.
  */
 import type { Timers } from '../../lib/time/timers.ts'
 import {
@@ -19,18 +19,18 @@ import { tooOld } from './read-errors.ts'
 
 /**
  * Maximum number of events in a history. The database replays a few thousand events per second, so
- * beyond this a new list is faster.
+ * a new list is faster than a longer history.
  */
 const EVENTS_MAX = 50_000
 const BYTES_MAX = 32 << 20
-/** Approximate memory that a read takes before its first event, at both ends of its stream. */
+/** Approximate memory of a read before its first event, including both ends of its stream. */
 const READ_BYTES = 16 << 10
-/** Approximate memory of an event besides its values. */
+/** Approximate memory of an event in addition to its values. */
 const EVENT_BYTES = 400
 /**
  * Maximum number of concurrent history reads per client. A client that resumes its watches of all
- * kinds at once needs one read per kind, and even large clusters have on the order of a hundred
- * kinds. A client that needs more resumes the same kind from many revisions.
+ * kinds at once needs one read per kind, and even large clusters have only about a hundred kinds. A
+ * client that needs more is resuming the same kind from many revisions.
  */
 const CLIENT_READS_MAX = 256
 const TIMEOUT_MS = 10_000
@@ -38,18 +38,18 @@ const ASK_AGAIN_MS = 20
 
 export type History = {
   readonly changes: readonly ObjectChange[]
-  /** `changes` includes everything up to this revision. */
+  /** `changes` is complete up to this revision. */
   readonly until: Revision
   /**
-   * Memory that the history takes from the budget. The holder of the changes gives it back when it
+   * Memory that the history takes from the budget. The owner of the changes must return it when it
    * releases them.
    */
   readonly bytes: number
 }
 
 /**
- * Limits the memory of all histories that are being read, or that were read and are not yet
- * delivered to all of their watchers.
+ * Limits the memory of all histories that are being read, or that have not been delivered to all of
+ * their watchers yet.
  */
 export class HistoryBudget {
   #leftBytes: number
@@ -70,7 +70,7 @@ export class HistoryBudget {
     return this.#leftBytes
   }
 
-  /** Reserves memory. Returns false, and reserves nothing, if not enough is left. */
+  /** Reserves memory. If there is not enough, reserves nothing and returns false. */
   take(bytes: number): boolean {
     if (bytes > this.#leftBytes) return false
     this.#leftBytes -= bytes
@@ -103,24 +103,24 @@ export type HistoryQuery = {
   readonly prefix: Key
   readonly after: Revision
   /**
-   * Whether a history up to this revision is enough. Called for each batch of events, because the
-   * ring moves on during the read.
+   * Returns whether a history up to this revision is sufficient. Called for each batch of events,
+   * because the ring advances during the read.
    */
   readonly isEnough: (reported: Revision) => boolean
   /**
-   * Makes an item of a value. Undefined if the value cannot be decrypted without waiting, which
-   * would take longer than a new list.
+   * Creates an item from a value. Returns undefined if the value cannot be decrypted synchronously.
+   * Waiting for the key would take longer than a new list.
    */
   readonly toItem: (versioned: VersionedValue) => Item | undefined
   readonly budget: HistoryBudget
-  /** The client that requested the history first. */
+  /** The first client that requested the history. */
   readonly client: string
   readonly timers: Timers
 }
 
 /**
- * Reads the events after a revision. Fails with 'compacted' if they are gone or too many, and with
- * 'busy' if the budget or the client's limit is exhausted.
+ * Reads the events after a revision. Rejects with 'compacted' if they are no longer available or
+ * too many, and with 'busy' if the budget or the limit of the client is exhausted.
  */
 export function readHistory(
   engine: Pick<Engine, 'openFeed'>,
@@ -186,8 +186,8 @@ export function readHistory(
 }
 
 /**
- * Whether the event has its previous value. That value is itself history, and may be compacted
- * earlier than the event.
+ * Whether the event contains the previous value, if there was one. The previous value belongs to
+ * the history and may be compacted before the event.
  */
 const isWhole = ({ type, previous, createRevision, revision }: FeedEvent): boolean =>
   previous !== undefined || (type === 'put' && createRevision === revision)
