@@ -4,7 +4,7 @@ import { StorageError } from '../errors.ts'
 import type { ObjectStore } from '../store.ts'
 import { type InformedResource, informedStore } from './informed-store.ts'
 
-/** A store that fails every call that a test does not expect. */
+/** A store in which every call fails that a test does not expect. */
 const store: ObjectStore = {
   get: () => assert.fail(),
   create: async () => 7,
@@ -31,7 +31,7 @@ function follow(revision: number): {
   return { followed: informer, told: reported, arrive: arrived.resolve }
 }
 
-test('a write returns when the informer has seen it', async () => {
+test('a write resolves when the informer has received its change', async () => {
   const { followed: informer, told: reported, arrive } = follow(6)
   let isDone = false
   const created = informedStore(store, () => informer)
@@ -46,7 +46,7 @@ test('a write returns when the informer has seen it', async () => {
   assert.equal(await created, 7)
 })
 
-test('a write whose revision is not new waits until the informer has the latest state', async () => {
+test('a write that returns no new revision waits until the informer has the latest state', async () => {
   const { followed: informer, told: reported, arrive } = follow(9)
   arrive()
   await informedStore(store, () => informer).create('/r/a', Buffer.from(''))

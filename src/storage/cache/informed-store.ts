@@ -1,7 +1,7 @@
 /**
- * A store whose writes return only after an informer of the server has seen them. It is used for
- * objects that decide about requests (roles, bindings, admission webhooks and policies), so that a
- * write applies to the next request of its client.
+ * A store whose writes resolve only after an informer of the server has received them. It is used
+ * for objects that affect requests (roles, bindings, admission webhooks and policies), so that a
+ * write applies to the client's next request.
  */
 import { ApiError } from '../../api/errors.ts'
 import type { Revision } from '../engine.ts'
@@ -11,7 +11,7 @@ import type { Informer } from './informer.ts'
 
 export type InformedResource = Pick<Informer<unknown>, 'revision' | 'reach' | 'latest'>
 
-/** Wraps a store. `informer` returns undefined while no informer follows the resource. */
+/** Wraps a store. `informer` returns undefined if no informer follows the resource. */
 export function informedStore(
   store: ObjectStore,
   informer: () => InformedResource | undefined,
@@ -28,7 +28,7 @@ export function informedStore(
     update: (key, options, decide) =>
       write({
         run: () => store.update(key, options, decide),
-        // If there was no object, the result has no revision of this resource.
+        // If the object did not exist, `revision` is not a revision of this resource.
         revisionOf: ({ outcome, revision, previous }) =>
           outcome === 'unchanged' && previous === undefined ? undefined : revision,
         signal: options.signal,
@@ -44,7 +44,7 @@ export function informedStore(
 
 type Change<T> = {
   readonly run: () => Promise<T>
-  /** Returns the revision of the change. Undefined if nothing was changed. */
+  /** Returns the revision of the change, or undefined if nothing was changed. */
   readonly revisionOf: (result: T) => Revision | undefined
   readonly signal: AbortSignal | undefined
 }
@@ -58,14 +58,14 @@ async function informedWrite<T>(
   try {
     const result = await run()
     const revision = revisionOf(result)
-    // A revision that is not above the informer's revision before the write is not new: nothing had
-    // to be written, or etcd was restored from a backup.
+    // The revision is new if it is above the informer's revision before the write. Otherwise
+    // nothing had to be written, or etcd was restored from a backup.
     if (revision !== undefined)
       await (revision > before ? informer.reach(revision, signal) : informer.latest(signal))
     return result
   } catch (error) {
-    // The object already exists, or is already gone, perhaps because of an earlier write of this
-    // client that timed out.
+    // The object already exists or has already been deleted. The cause may be an earlier write of
+    // this client that timed out.
     if (isOutdatedWrite(error)) await informer.latest(signal).catch(() => undefined)
     throw error
   }

@@ -1,11 +1,11 @@
-/** An informer of a cluster-scoped resource, for a consumer that holds the objects by name. */
+/** An informer of a cluster-scoped resource, for a consumer that stores the objects by name. */
 import type { KubeObject } from '../../api/object.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { ResourceKeys } from '../keys.ts'
 import { Informer } from './informer.ts'
 import type { ObjectReader } from './reader.ts'
 
-/** The access to a resource that an informer needs. */
+/** What an informer needs to read a resource. */
 export type InformerAccess = {
   readonly keys: ResourceKeys
   readonly reader: Pick<ObjectReader, 'list' | 'watch'>
@@ -13,24 +13,24 @@ export type InformerAccess = {
 
 export type NamedObjects<T> = {
   /**
-   * Returns the content to hold of an object. For a large object it runs in parts
-   * (lib/scheduling/parts.ts).
+   * Returns the content of an object that the consumer stores. For a large object, this function
+   * runs in parts (lib/scheduling/parts.ts).
    */
   readonly read: (object: KubeObject) => T
   /**
-   * Sets the content of an object. Undefined if the object was deleted or, without `unreadable`,
-   * cannot be decoded.
+   * Sets the content of an object. `content` is undefined if the object was deleted. Without
+   * `unreadable`, it is also undefined if the object cannot be decoded.
    */
   readonly set: (name: string, content: T | undefined) => void
   /** Called when an object cannot be decoded. */
   readonly unreadable?: (name: string) => void
-  /** Returns the names of all objects that were reported. */
+  /** Returns the names of all objects passed to `set`. */
   readonly names: () => Iterable<string>
 }
 
 /**
- * Creates the informer. `name` is the name of the resource in the log. Returns an empty list if the
- * resource is not served.
+ * Creates the informer. `name` is the name of the resource in log messages. Returns an empty list
+ * if the resource is not served.
  */
 export function informByName<T>(
   {

@@ -15,7 +15,7 @@ import { contentOf, Informer } from './informer.ts'
 
 const range = { from: '/r/', to: '/r0' }
 
-/** A watch whose events come from the test. */
+/** A watch whose events are supplied by the test. */
 class FedSource implements EventSource {
   readonly start: WatchOptions['start']
   state: EventSource['state'] = 'live'
@@ -27,7 +27,7 @@ class FedSource implements EventSource {
     this.start = start
   }
 
-  /** Adds events. With `isQuiet` they can be taken, but the consumer is not notified yet. */
+  /** Adds events. With `isQuiet`, they can be taken, but the consumer is not notified. */
   feed(events: readonly WatchEvent[], { isQuiet = false } = {}): void {
     this.#events.push(...events)
     if (!isQuiet) this.#wake()
@@ -118,7 +118,7 @@ function follow(
   const opened: (() => void)[] = []
   let seen = 0
   const reader = { isBehind: false, onWatch: (): void => undefined }
-  /** The work on an object whose value is 'long' lasts until a test ends it. */
+  /** Processing an object with the value 'long' takes until a test sets `isOver`. */
   const long = { isOver: false }
   const setInSteps = function* (key: string): Steps<void> {
     while (!long.isOver) yield undefined
@@ -165,7 +165,7 @@ function follow(
   return { followed: informer, values, sources, reader, long, next }
 }
 
-test('existing objects are reported before `start` resolves, and each change after it', async () => {
+test('`start` resolves after all existing objects are reported, and later changes are also reported', async () => {
   const { followed: informer, values, next } = follow()
   const starting = informer.start()
   const source = await next()
@@ -184,7 +184,7 @@ test('existing objects are reported before `start` resolves, and each change aft
   await informer[Symbol.asyncDispose]()
 })
 
-test('a revision is not reached while the list that includes it has not ended', async () => {
+test('`reach` does not resolve before the list that includes the revision has ended', async () => {
   const { followed: informer, values, next } = follow()
   const starting = informer.start()
   const source = await next()
@@ -201,7 +201,7 @@ test('a revision is not reached while the list that includes it has not ended', 
   await informer[Symbol.asyncDispose]()
 })
 
-test('a watch that `take` closes because it is too slow does not count as up to date', async () => {
+test('if `take` closes the watch because it is too slow, `latest` waits for the next list', async () => {
   const { followed: informer, values, next } = follow()
   const starting = informer.start()
   const source = await next()
@@ -229,7 +229,7 @@ test('a watch that `take` closes because it is too slow does not count as up to 
   await informer[Symbol.asyncDispose]()
 })
 
-test('`latest` reports at once what the cache already has', async () => {
+test('`latest` immediately reports the events that the cache already has', async () => {
   const { followed: informer, values, next } = follow()
   const starting = informer.start()
   const source = await next()
@@ -244,7 +244,7 @@ test('`latest` reports at once what the cache already has', async () => {
   await informer[Symbol.asyncDispose]()
 })
 
-test('after a watch ends, everything is listed again and missing objects are reported as deleted', async () => {
+test('when a watch ends, everything is listed again, and missing objects are reported as deleted', async () => {
   const { followed: informer, values, next } = follow()
   const starting = informer.start()
   const first = await next()
@@ -253,18 +253,18 @@ test('after a watch ends, everything is listed again and missing objects are rep
   first.close()
   const second = await next()
   assert.ok('initial' in second.start)
-  // While the list is in progress, the old state stays in force.
+  // While the list is in progress, the old state is retained.
   second.feed([shown('ADDED', 'b', '2', 3)])
   await new Promise((resolve) => setTimeout(resolve, 20))
   assert.equal(values.get('/r/a'), '1')
-  // The database may be an older one, with lower revisions than before.
+  // The database may have been replaced by an older one, with lower revisions.
   second.feed([listEnd(4)])
   await informer.reach(4)
   assert.deepEqual([...values], [['/r/b', '2']])
   await informer[Symbol.asyncDispose]()
 })
 
-test('an object that became known before the watch was open and is not listed is reported as deleted', async () => {
+test('an object that is added before the watch opens but is not listed is reported as deleted', async () => {
   const { followed: informer, values, reader, next } = follow()
   reader.onWatch = () => void values.set('/r/early', '1')
   const starting = informer.start()
@@ -308,7 +308,7 @@ test('a large object is prepared before it is reported, and events keep their or
   await informer[Symbol.asyncDispose]()
 })
 
-test('a revision is reached when the steps of its object have ended', async () => {
+test('`reach` resolves only after all processing steps of the object have ended', async () => {
   const { followed: informer, values, long, next } = follow()
   const starting = informer.start()
   const source = await next()
@@ -329,7 +329,7 @@ test('a revision is reached when the steps of its object have ended', async () =
   await informer[Symbol.asyncDispose]()
 })
 
-test('a large object is prepared before expensive requests of clients continue', async () => {
+test('a large object is prepared before expensive client requests continue', async () => {
   const order: string[] = []
   const prepared = Promise.withResolvers<void>()
   const prepare = async (_item: Item, slices: Slices): Promise<void> => {
@@ -362,7 +362,7 @@ test('an object that cannot be decoded is reported as deleted', async () => {
   await informer[Symbol.asyncDispose]()
 })
 
-test('a waiting caller is released by its signal and when the informer stops', async () => {
+test('a waiting caller is released when its signal is aborted or the informer stops', async () => {
   const { followed: informer, next } = follow()
   const starting = informer.start()
   const source = await next()
@@ -388,7 +388,7 @@ test('`latest` fails while the cache is far behind', async () => {
   await informer[Symbol.asyncDispose]()
 })
 
-test('everything is listed again after the consumer fails on a change', async () => {
+test('everything is listed again after the consumer fails to process a change', async () => {
   const { followed: informer, values, next } = follow()
   const starting = informer.start()
   const first = await next()
@@ -402,7 +402,7 @@ test('everything is listed again after the consumer fails on a change', async ()
   await informer[Symbol.asyncDispose]()
 })
 
-test('an object on which the consumer always fails is listed again with increasing delays', async () => {
+test('if the consumer always fails on an object, lists are repeated with increasing delays', async () => {
   const waits: number[] = []
   let passedMs = 0
   const time: Time = {
@@ -421,7 +421,7 @@ test('an object on which the consumer always fails is listed again with increasi
   assert.deepEqual(waits, [100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000, 10_000])
   passedMs = 3_600_000
   later.feed([shown('ADDED', 'a', 'refused', 8)])
-  // The end of a watch is not a failure of the consumer.
+  // A watch that ends does not count as a failure of the consumer.
   const last = await next()
   last.feed([shown('ADDED', 'a', '1', 9), listEnd(9)])
   await informer.reach(9)
@@ -431,7 +431,7 @@ test('an object on which the consumer always fails is listed again with increasi
   await informer[Symbol.asyncDispose]()
 })
 
-test('with an `unreadable` handler, an object that cannot be decoded does not count as deleted', async () => {
+test('with an `unreadable` handler, an object that cannot be decoded is not reported as deleted', async () => {
   const unreadable: string[] = []
   const { followed: informer, values, next } = follow((key) => unreadable.push(key))
   const starting = informer.start()
@@ -444,7 +444,7 @@ test('with an `unreadable` handler, an object that cannot be decoded does not co
   await informer[Symbol.asyncDispose]()
 })
 
-test('objects that decide about requests are reported in time while many long lists run', async () => {
+test('the informer makes progress while many long lists run', async () => {
   await using loop = new BusyLoop()
   const { followed: informer, values, next } = follow(undefined, loop.time)
   void informer.start()

@@ -1,8 +1,9 @@
 /**
- * Follows one resource with a watch of the cache: reports all objects, then each change, in order.
- * When the watch ends, everything is listed again, and objects that are gone are reported as
- * deleted. It does not resume from a revision, for two reasons: a transaction may delete many
- * objects at one revision, and after a restore of etcd the same revision may mean another state.
+ * Follows one resource with a watch of the cache. Reports all objects, and then each change in
+ * order. When the watch ends, everything is listed again, and objects that no longer exist are
+ * reported as deleted. The informer does not resume from a revision, for two reasons: a transaction
+ * can delete many objects at one revision, and after a restore of etcd the same revision can denote
+ * another state.
  */
 import { parseText } from '../../api/json-value.ts'
 import { type Fields, fieldsOf, type KubeObject } from '../../api/object.ts'
@@ -25,46 +26,46 @@ import type { EventSource } from './watch.ts'
 /** Delay before a watch that ended or failed is reopened. */
 const RETRY_MS = 100
 /**
- * Maximum delay after a failure of the consumer. Each such failure doubles the delay, because every
- * attempt is a full list and is likely to fail again.
+ * Maximum delay after a failure of the consumer. The delay doubles with each failure, because every
+ * attempt lists everything and is likely to fail again.
  */
 const RETRY_MS_MAX = 10_000
-/** After this time without a failure of the consumer, the delay starts at RETRY_MS again. */
+/** If the consumer has not failed for this long, the delay starts at RETRY_MS again. */
 const CALM_MS = 60_000
 
 export type InformerOptions<T> = {
-  /** Name of the resource in the log. */
+  /** Name of the resource in log messages. */
   readonly name: string
   readonly reader: Pick<ObjectReader, 'list' | 'watch'>
   readonly range: KeyRange
   /** Returns the content that is reported for an object. */
   readonly read: (item: Item) => T
   /**
-   * Prepares what `read` needs of a large object, in these slices. Absent: the wire form is
-   * prepared.
+   * Prepares the data of a large object that `read` needs, in these slices. By default, prepares
+   * the wire form.
    */
   readonly prepare?: (item: Item, slices: Slices) => Promise<unknown>
   /**
-   * Replaces `prepare` and `read` for a large object. The object is decoded, and this function is
-   * called, in parts.
+   * Replaces `prepare` and `read` for a large object. The object is decoded in parts, and this
+   * function also runs in parts.
    */
   readonly readLarge?: (object: KubeObject, key: Key) => T
   /**
-   * Sets the content of an object. Undefined if the object was deleted or, without `unreadable`,
-   * cannot be decoded. If the work takes long, the function may return the rest of it. These steps
-   * run in slices before anything else is reported.
+   * Sets the content of an object. `content` is undefined if the object was deleted. Without
+   * `unreadable`, it is also undefined if the object cannot be decoded. If the work takes long, the
+   * function can return the remaining steps. They run in slices before anything else is reported.
    */
   readonly set: (key: Key, content: T | undefined) => Steps<void> | undefined | void
   /**
-   * Called when an object cannot be decoded. Needed for objects that restrict requests, such as
-   * policies, because such an object must not count as deleted.
+   * Called when an object cannot be decoded. This is necessary for objects that restrict requests,
+   * such as policies, because such an object must not be treated as deleted.
    */
   readonly unreadable?: (key: Key) => void
-  /** Returns the keys of all objects that were reported. */
+  /** Returns the keys of all objects passed to `set`. */
   readonly known: () => Iterable<Key>
   readonly log: Log
   readonly time?: Time
-  /** Whether no client waits for what is reported. */
+  /** Whether no client waits for the reported objects. */
   readonly isBackground?: boolean
 }
 
@@ -103,17 +104,19 @@ export class Informer<T> implements AsyncDisposable {
   #following: Promise<void> = Promise.resolve()
   #restored: Disposable | undefined
   #source: EventSource | undefined
-  /** Events that were taken from the watch. Those from index `#at` on are not reported yet. */
+  /**
+   * Events that were taken from the watch. Those from index `#at` on have not been reported yet.
+   */
   #taken: readonly WatchEvent[] = []
   #at = 0
   /**
-   * While the resource is being listed: the known objects that the list has not included yet.
+   * While the resource is being listed, the known objects that the list has not included yet.
    * Undefined when the list is complete.
    */
   #unseen: Set<Key> | undefined = new Set()
   /**
-   * The rest of the work on the last reported object or, at the end of a list, on the objects of
-   * `#unseen`, which are gone.
+   * Remaining steps for the last reported object. At the end of a list, remaining steps for the
+   * objects in `#unseen`, which no longer exist.
    */
   #steps: Steps<void> | undefined
   /**
@@ -125,9 +128,9 @@ export class Informer<T> implements AsyncDisposable {
   #failures = 0
   #failedMs = 0
   #hasFailed = false
-  /** Keys that were reported as unreadable. `known` need not include them. */
+  /** Keys that were reported as unreadable. `known` may omit them. */
   readonly #unreadable = new Set<Key>()
-  /** Resolved, and then replaced, whenever events were reported. */
+  /** Resolved and then replaced whenever events have been reported. */
   #progress = Promise.withResolvers<void>()
 
   constructor(parts: InformerOptions<T>) {
@@ -141,32 +144,33 @@ export class Informer<T> implements AsyncDisposable {
     await this.#until(async () => this.#unseen === undefined)
   }
 
-  /** The revision of the last change that was reported or is being reported. */
+  /** The revision of the last change that has been reported or is being reported. */
   get revision(): Revision {
     return this.#revision
   }
 
   /**
-   * Resolves when the change at this revision has been reported, or when the server stops. Fails
+   * Resolves when the change at this revision has been reported, or when the server stops. Rejects
    * with 'cancelled' if the signal is aborted first.
    */
   async reach(revision: Revision, signal?: AbortSignal): Promise<void> {
-    // The steps belong to the change at `#revision`, which counts as reported when they have ended.
+    // The steps belong to the change at `#revision`, which is not fully reported until they have
+    // ended.
     const isReached = (): boolean =>
       this.#unseen === undefined && this.#steps === undefined && this.#revision >= revision
     await this.#until(async () => isReached() || ((await this.#catchUp()) && isReached()), signal)
   }
 
   /**
-   * Resolves when everything has been reported that was acknowledged to any client of any server
-   * before the call. Fails with a StorageError.
+   * Resolves when everything has been reported that any server acknowledged to any client before
+   * the call. Rejects with a StorageError.
    */
   async latest(signal?: AbortSignal): Promise<void> {
     const { reader, range, name } = this.#options
-    // The range is empty, but the list ends only when the cache has everything up to the latest
+    // The range is empty. The list is only used to wait until the cache has reached the latest
     // revision.
     const { state } = await reader.list({ from: range.from, to: range.from }, 'latest')
-    // The cache was too far behind, so the list was read from etcd.
+    // Without a state, the cache was too far behind and the list was read from the database.
     if (state === undefined)
       throw new StorageError('unavailable', `${name} cannot be brought up to date at the moment`)
     await this.#until(() => this.#catchUp(), signal)
@@ -182,7 +186,7 @@ export class Informer<T> implements AsyncDisposable {
 
   async #until(isDone: () => Promise<boolean>, signal?: AbortSignal): Promise<void> {
     for (;;) {
-      // Read before the check, so that progress during the check is not missed.
+      // Get the promise before the check, so that progress during the check is not missed.
       const { promise } = this.#progress
       if (this.#stopping.signal.aborted || (await isDone())) return
       await orCancelled(promise, signal)
@@ -190,14 +194,14 @@ export class Informer<T> implements AsyncDisposable {
   }
 
   /**
-   * Reports everything that the cache has. Returns false if that is not possible now, because the
+   * Reports all events that the cache has. Returns false if this is not possible because the
    * resource is being listed.
    */
   async #catchUp(): Promise<boolean> {
     const source = this.#source
     if (this.#unseen !== undefined || source === undefined || !isLive(source)) return false
     await this.#drain(source)
-    // `take` closes a watch that was too slow, which then has not delivered everything.
+    // `take` closes a watch that is too slow. Some events may then not have been delivered.
     return this.#source === source && this.#unseen === undefined && isLive(source)
   }
 
@@ -238,11 +242,11 @@ export class Informer<T> implements AsyncDisposable {
     if (this.#stopping.signal.aborted) source.close()
     try {
       // The known keys are read only after the watch is open, so that the deletion of objects that
-      // become known later arrives as an event. An object that was created after the list counts as
-      // gone until its own event arrives.
+      // are added later arrives as an event. An object that was created after the list is treated
+      // as deleted until its own event arrives.
       this.#unseen = new Set([...(await this.#knownKeys()), ...this.#unreadable])
       for (const key of early) {
-        // The object is unreadable, but it is not gone.
+        // The object is unreadable, but it exists.
         this.#unseen.delete(key)
         this.#emitUnreadable(key, 'cannot be decrypted')
       }
@@ -288,8 +292,8 @@ export class Informer<T> implements AsyncDisposable {
   }
 
   /**
-   * Resolves when the object of the next event has been prepared. Undefined if it need not be
-   * prepared.
+   * Resolves when the object of the next event has been prepared. Returns undefined if no
+   * preparation is necessary.
    */
   #preparation(): Promise<void> | undefined {
     const event = this.#taken[this.#at]
@@ -338,7 +342,7 @@ export class Informer<T> implements AsyncDisposable {
       return
     }
     const { key } = event.item
-    // The objects of a list are in the order of keys, not of revisions.
+    // The objects of a list are ordered by key and not by revision.
     if (this.#unseen === undefined) this.#revision = event.revision
     else this.#unseen.delete(key)
     if (event.type === 'DELETED') {
@@ -371,8 +375,8 @@ export class Informer<T> implements AsyncDisposable {
   }
 
   /**
-   * Returns slices that are shared unless the work is in the background: requests wait for the
-   * objects that decide about them, such as roles.
+   * Returns slices for the work. Requests wait for objects that affect them, such as roles, so the
+   * slices are shared unless the informer runs in the background.
    */
   #slices({ isExpensive = false } = {}): Slices {
     const { time, isBackground = false } = this.#options
@@ -397,7 +401,7 @@ export class Informer<T> implements AsyncDisposable {
 
   /**
    * Logs and reports an object that cannot be read. Without an `unreadable` handler, an object that
-   * cannot be decrypted keeps its last content.
+   * cannot be decrypted retains its last content.
    */
   #emitUnreadable(key: Key, why: string, error?: Error): void {
     const { name, log, unreadable } = this.#options
@@ -415,10 +419,13 @@ export class Informer<T> implements AsyncDisposable {
   }
 }
 
-/** A function, because TypeScript would assume that the state stays the same across an await. */
+/**
+ * This is a function, because TypeScript would assume that a property keeps its value across an
+ * await.
+ */
 const isLive = ({ state }: EventSource): boolean => state === 'live'
 
-/** Waits for the promise. Fails with 'cancelled' if the signal is aborted first. */
+/** Waits for the promise. Rejects with 'cancelled' if the signal is aborted first. */
 const orCancelled = (promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> =>
   orAborted(promise, signal, () => {
     const options = { cause: signal?.reason, ambiguous: true }
@@ -432,10 +439,10 @@ const orCancelled = (promise: Promise<void>, signal: AbortSignal | undefined): P
 const metadata = '"metadata":'
 
 /**
- * Returns the fields that follow metadata, most of which is managedFields. They are read from the
- * wire form: the cache makes it for the first client anyway, and parsing this part takes a fraction
- * of the time of decoding the stored form. A large object that was decoded in parts is not parsed
- * again.
+ * Returns the fields that follow metadata. The metadata are skipped because they consist mostly of
+ * managedFields. The fields are parsed from the wire form, which the cache creates for the first
+ * client anyway. This takes a fraction of the time of decoding the stored form. A large object that
+ * was decoded in parts is not parsed again.
  */
 export function contentOf(item: Item): Fields {
   if (item.isLarge && item.decoded !== undefined) return item.decoded
@@ -445,7 +452,7 @@ export function contentOf(item: Item): Fields {
 
 /**
  * Returns the JSON that follows metadata, without the opening brace. If metadata is not the first
- * field, returns all of the JSON.
+ * field, returns the whole JSON.
  */
 export function contentBytes(item: Item): Buffer {
   const tail = item.listTail()

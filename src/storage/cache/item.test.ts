@@ -9,7 +9,8 @@ import { encodeStored } from '../../objects/codec/object.ts'
 import type { Item } from './item.ts'
 
 const { shape } = builtIn('services')
-// Stored without defaults, so the object has to be decoded before it is printed.
+// The object is stored without defaults, so it must be decoded before it can be encoded for
+// clients.
 const object: KubeObject = {
   apiVersion: 'v1',
   kind: 'Service',
@@ -21,7 +22,7 @@ const storedAsProtobuf = encodeStored(object, { ...shape, storedAs: 'protobuf' }
 
 const newItem = (first = stored): Item => storedItem(first, shape)
 
-test('preparing a large object in parts gives the same result as preparing it at once', async () => {
+test('preparing a large object in parts has the same result as preparing it at once', async () => {
   const whole = newItem().wire().toString()
   const ms = await bestLongestTurnMs(async () => {
     const item = newItem()
@@ -33,7 +34,7 @@ test('preparing a large object in parts gives the same result as preparing it at
   assert.ok(ms < 50, `${ms} ms`)
 })
 
-test('printing in parts gives the same result if another reader decodes the object meanwhile', async () => {
+test('prepare has the same result if another reader decodes the object at the same time', async () => {
   const whole = newItem().wire().toString()
   for (let turns = 1; turns < 14; turns += 3) {
     const item = newItem()
@@ -45,12 +46,12 @@ test('printing in parts gives the same result if another reader decodes the obje
   }
 })
 
-test('decoding a large object in parts gives the same result as decoding it at once', async () => {
+test('decoding a large object in parts has the same result as decoding it at once', async () => {
   const whole = newItem().object()
   assert.deepEqual(await newItem().objectInParts(), whole)
 })
 
-test('decoding in parts uses the original bytes if another reader prints the object meanwhile', async () => {
+test('decoding in parts reads the original bytes, even if another reader replaces them with the wire form', async () => {
   const whole = newItem(storedAsProtobuf).object()
   for (let turns = 0; turns < 14; turns += 3) {
     const item = newItem(storedAsProtobuf)
@@ -61,7 +62,7 @@ test('decoding in parts uses the original bytes if another reader prints the obj
   }
 })
 
-test('concurrent readers share the decoding of a large object', async () => {
+test('concurrent readers of a large object share one decoded object', async () => {
   const item = newItem()
   const [first, second] = await Promise.all([item.peekInParts(), item.peekInParts()])
   assert.equal(first, second)

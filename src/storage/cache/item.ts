@@ -1,8 +1,8 @@
 /**
- * One version of one object. It begins as the stored bytes. When it is first read, the bytes that
- * clients get (the wire form) replace them; an item never holds both. The facts for selectors
- * follow the bytes. The decoded object is kept only while it is in demand. The content of an item
- * never changes, so all readers share it.
+ * One version of one object. An item first contains the stored bytes. When it is first read, they
+ * are replaced by the wire form, which is what clients receive. The facts for selectors are
+ * appended to the bytes. The decoded object is retained only while it is used frequently. The
+ * content of an item never changes, so all readers share it.
  */
 import { assert } from '../../lib/errors.ts'
 import { isOutdated, type Wire } from '../../objects/codec/object.ts'
@@ -14,57 +14,59 @@ import type { Key, Revision } from '../engine.ts'
 import type { Facts } from './facts.ts'
 import { Slot } from './slabs.ts'
 
-/** Decodes and prints the objects of a resource. */
+/** Decodes and encodes the objects of a resource. */
 export type ObjectCodec = {
   /**
-   * Decodes the stored form or the wire form. The returned object has its resourceVersion. Fails
-   * with a StorageError 'corrupt'.
+   * Decodes the stored form or the wire form. The returned object has its resourceVersion. Throws a
+   * StorageError 'corrupt'.
    */
   readonly decode: (stored: Buffer, key: Key, revision: Revision) => KubeObject
   readonly print: (object: KubeObject) => Wire
   /**
-   * Makes the wire form of a value without full decoding, if the stored form differs from it only
-   * in the resourceVersion. Also returns an object with everything that selectors read. Undefined
-   * if the value must be decoded.
+   * Creates the wire form of a value without decoding all of it, if the stored form differs only in
+   * the resourceVersion. Also returns an object with all fields that selectors read. Returns
+   * undefined if the value must be decoded.
    */
   readonly settle?: (
     stored: Buffer,
     revision: Revision,
   ) => { readonly wire: Wire; readonly object: KubeObject } | undefined
-  /** Codec of the facts. Absent: there are no facts, and selectors read the decoded objects. */
+  /**
+   * Encodes and reads facts. If absent, there are no facts, and selectors read the decoded objects.
+   */
   readonly facts?: Facts
 }
 
 /** Storage for the bytes and the decoded object of an item. */
 export type ItemHome = {
   readonly codec: ObjectCodec
-  /** Stores the bytes. `facts` are stored behind them, as their tail. */
+  /** Stores the bytes, with `facts` appended to them. */
   readonly put: (item: Item, bytes: Buffer, facts?: Buffer) => void
   readonly view: (item: Item, start?: number, end?: number) => Buffer
-  /** Keeps the item's decoded object for a while. */
+  /** Retains the item's decoded object for a while. */
   readonly keep: (item: Item) => void
 }
 
 /** Returns whether an item is selected. */
 export type Matches = {
   (item: Item): boolean
-  /** Cost of one call, in the unit of LOOK_BYTES, which is the default. */
+  /** Cost of one call in the unit of LOOK_BYTES. The default is LOOK_BYTES. */
   readonly lookBytes?: number
 }
 
 /**
- * Cost of matching an object's facts, as the number of bytes that could be sent in the same time.
- * Thousands of matches take a millisecond.
+ * Cost of matching the facts of an object, expressed as the number of bytes that could be sent in
+ * the same time. Thousands of matches take a millisecond.
  */
 export const LOOK_BYTES = 64
 
 const STORED = -1
-/** Size above which decoding and printing an object takes more than a few milliseconds. */
+/** Size above which it takes more than a few milliseconds to decode and encode an object. */
 const LARGE_BYTES = 64 << 10
 
 /**
- * Preparations in progress. This is not a field of the items, because there are many items and few
- * are being prepared.
+ * Preparations in progress. They are not stored in the items, because there are many items and only
+ * a few preparations.
  */
 const preparations = new WeakMap<Item, Promise<void>>()
 /** Large objects that are being decoded. All readers share one decoding. */
@@ -76,11 +78,14 @@ export class Item extends Slot {
   readonly key: Key
   readonly revision: Revision
   readonly createRevision: Revision
-  /** Set while the decoded object is kept; the home decides for how long. */
+  /** Defined while the decoded object is retained. The home decides how long that is. */
   decoded: KubeObject | undefined
-  /** Whether the decoded object was used since DecodedObjects last passed it. */
+  /** Whether the decoded object was used since DecodedObjects last passed over it. */
   isInDemand = false
-  /** Whether the object would now be stored differently. The wire form does not show this. */
+  /**
+   * Whether the object would now be stored in another form. The wire form does not contain this
+   * information.
+   */
   isOutdated = false
   readonly #home: ItemHome
   #versionAt = STORED
@@ -105,14 +110,14 @@ export class Item extends Slot {
     return object
   }
 
-  /** Like `object`, but for a single use: the object is not kept. */
+  /** Like `object`, but for a single use: the decoded object is not retained. */
   peek(): KubeObject {
     return this.decoded ?? this.#decode()
   }
 
   /**
-   * The bytes as they were stored. Undefined once the wire form has replaced them. Borrowed, like
-   * all views: copy them to keep them.
+   * The stored bytes. Undefined after the wire form has replaced them. This is a view, so callers
+   * must copy the bytes to retain them.
    */
   get stored(): Buffer | undefined {
     return this.#versionAt === STORED ? this.#home.view(this) : undefined
@@ -125,8 +130,8 @@ export class Item extends Slot {
   }
 
   /**
-   * Returns the object as it follows the opening brace in a list: without kind, apiVersion and
-   * newline.
+   * Returns the part of the JSON that a list contains after the opening brace: without kind,
+   * apiVersion and newline.
    */
   listTail(): Buffer {
     this.#print()
@@ -140,8 +145,8 @@ export class Item extends Slot {
   }
 
   /**
-   * Copies `listTail` into a buffer that has room for it. This is cheaper than a view if many are
-   * concatenated.
+   * Copies `listTail` into a buffer, which must have room for it. This is faster than creating a
+   * view if many items are concatenated.
    */
   copyListTail(target: Buffer, at: number): number {
     this.#print()
@@ -150,7 +155,8 @@ export class Item extends Slot {
   }
 
   /**
-   * Returns the wire form before and after the digits of its resourceVersion, without the newline.
+   * Returns the parts of the wire form before and after the digits of the resourceVersion, without
+   * the newline.
    */
   aroundVersion(): { readonly before: Buffer; readonly after: Buffer } {
     const bytes = this.wire()
@@ -162,8 +168,8 @@ export class Item extends Slot {
   }
 
   /**
-   * Sets the wire form and keeps the object. For the writer of this version, which already has
-   * both.
+   * Sets the wire form and retains the object. The writer of this version calls this, because it
+   * already has both.
    */
   setWire(object: KubeObject, wire: Wire): void {
     this.isOutdated = isOutdated(object)
@@ -172,21 +178,21 @@ export class Item extends Slot {
   }
 
   /**
-   * Sets the wire form without keeping the object. For a caller that has printed the object for
-   * others.
+   * Sets the wire form without retaining the object. For a caller that has encoded the object for
+   * other readers.
    */
   setBytes(object: KubeObject, wire: Wire): void {
     this.#keepWire(wire, object)
   }
 
-  /** Keeps the object. For a caller that has decoded it and expects it to be requested again. */
+  /** Retains the decoded object, because the caller expects that it will be requested again. */
   keepObject(object: KubeObject): void {
     if (this.decoded !== undefined) return
     this.decoded = object
     this.#home.keep(this)
   }
 
-  /** Codec of the facts, which are the tail of the bytes. Undefined if the resource has none. */
+  /** Encodes and reads the facts, which follow the bytes. Undefined if the resource has none. */
   get facts(): Facts | undefined {
     return this.#home.codec.facts
   }
@@ -203,8 +209,8 @@ export class Item extends Slot {
   }
 
   /**
-   * Stores the facts of an object that a selector had to decode, so that the next selector need not
-   * decode it.
+   * Stores the facts of an object that a selector had to decode, so that the next selector does not
+   * need to decode it.
    */
   recordFacts(object: KubeObject): void {
     const facts = this.facts?.encode(object)
@@ -219,30 +225,33 @@ export class Item extends Slot {
     return this.#versionAt !== STORED
   }
 
-  /** Makes the wire form and the facts, if that is possible without decoding. */
+  /** Creates the wire form and the facts, if this is possible without decoding. */
   settle(): void {
     if (this.#versionAt !== STORED) return
     const settled = this.#home.codec.settle?.(this.#home.view(this), this.revision)
     if (settled !== undefined) this.#keepWire(settled.wire, settled.object)
   }
 
-  /** Whether reading all of the object takes several milliseconds. */
+  /** Whether it takes several milliseconds to read the whole object. */
   get isLarge(): boolean {
     return this.length > LARGE_BYTES
   }
 
-  /** Whether reading the wire form would take long. If so, `prepare` should be called first. */
+  /**
+   * Whether it would take long to read the wire form. In this case, `prepare` should be called
+   * first.
+   */
   get isUnprepared(): boolean {
     return this.#versionAt === STORED && this.isLarge
   }
 
   /**
-   * Makes the wire form before it is read, in parts between which the event loop does other work.
-   * Concurrent calls wait for the same preparation.
+   * Creates the wire form in parts, so that the event loop can do other work in between. Concurrent
+   * calls wait for the same preparation.
    */
   async prepare(slices?: Slices): Promise<void> {
     if (this.isPrinted()) return
-    // `settle` is not used here, because JSON.parse cannot be divided.
+    // `settle` is not used here, because it calls JSON.parse, which cannot be divided into parts.
     const begin = (): Promise<void> => inParts(() => this.#printObject(), slices ?? largeSlices())
     const preparation = preparations.get(this) ?? begin().finally(() => preparations.delete(this))
     preparations.set(this, preparation)
@@ -250,8 +259,8 @@ export class Item extends Slot {
   }
 
   /**
-   * Like `object`, but a large object is decoded in parts between which the event loop does other
-   * work.
+   * Like `object`, but decodes a large object in parts, so that the event loop can do other work in
+   * between.
    */
   async objectInParts(slices?: Slices): Promise<KubeObject> {
     const object = await this.peekInParts(slices)
@@ -260,7 +269,7 @@ export class Item extends Slot {
     return object
   }
 
-  /** Like `objectInParts`, but for a single use: the object is not kept. */
+  /** Like `objectInParts`, but for a single use: the decoded object is not retained. */
   async peekInParts(slices?: Slices): Promise<KubeObject> {
     if (this.decoded !== undefined || !this.isLarge) return this.peek()
     const begin = (): Promise<KubeObject> => inParts(() => this.#decode(), slices ?? largeSlices())
@@ -270,8 +279,8 @@ export class Item extends Slot {
   }
 
   /**
-   * Makes the wire form. The decoded object is not kept, because a caller that only sends the bytes
-   * does not need it again.
+   * Creates the wire form. The decoded object is not retained, because a caller that only sends the
+   * bytes does not need it again.
    */
   #print(): void {
     if (this.#versionAt !== STORED) return
@@ -281,7 +290,7 @@ export class Item extends Slot {
 
   #printObject(): void {
     if (this.#versionAt !== STORED) return
-    // `once`, because the decoded object may be set or evicted between two parts.
+    // Called through `once`, because the decoded object may be set or evicted between two parts.
     const object = once('object to print', () => this.peek())
     this.isOutdated = isOutdated(object)
     this.#keepWire(this.#home.codec.print(object), object)
@@ -294,8 +303,8 @@ export class Item extends Slot {
   }
 
   /**
-   * Decodes the object. A request that prints it meanwhile replaces its bytes, so a decoding in
-   * parts keeps the bytes that it began with.
+   * Decodes the object. If it is decoded in parts, another request can replace the bytes by the
+   * wire form in the meantime. Therefore all parts use the bytes from the beginning.
    */
   #decode(): KubeObject {
     const bytes = once('bytes of item', () => this.#home.view(this))

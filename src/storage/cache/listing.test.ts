@@ -14,7 +14,7 @@ import { form, root } from '../../../test/support/harness/plain-cache.ts'
 
 const OBJECTS = 400
 
-test('a resource is loaded in time while many long lists run', async () => {
+test('a resource is loaded without long delays while many long lists run', async () => {
   await using loop = new BusyLoop()
   const engine = new ScriptedEngine()
   const range = rangeOf(`${root}plain/`)
@@ -39,6 +39,6 @@ test('a resource is loaded in time while many long lists run', async () => {
   let isRead = false
   void read.then(() => (isRead = true))
   const turns = await loop.turnsUntil(() => isRead)
-  // Values and objects each take about one slice per five of them.
+  // Reading values and creating items each takes about one slice per five objects.
   assert.ok(turns <= OBJECTS, `${turns} turns`)
 })

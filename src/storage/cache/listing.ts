@@ -1,7 +1,6 @@
 /**
- * A list of a whole resource in progress, and the events that the feed delivers during it. If
- * events are lost, the list starts over. The result is the state at one revision, and every event
- * after it.
+ * Lists a whole resource, and collects the events that the feed delivers during the list. If events
+ * are lost, the list starts over. The result is the state at one revision and every later event.
  */
 import { Slices } from '../../lib/scheduling/slices.ts'
 import type { Time } from '../../lib/time/timers.ts'
@@ -16,11 +15,14 @@ import type { Item } from './item.ts'
 import type { Slabs } from './slabs.ts'
 import { newTree, type Tree } from './tree.ts'
 
-/** Maximum size of the events that are set aside during a list. Beyond it, the list starts over. */
+/**
+ * Maximum size of the events that are collected during a list. If there are more, the list starts
+ * over.
+ */
 const PENDING_BYTES_MAX = 64 << 20
 
 /**
- * An event of the feed, with the item made from it. `item` is undefined if the object was deleted
+ * An event of the feed, and the item created from it. `item` is undefined if the object was deleted
  * or cannot be read.
  */
 export type ItemEvent = {
@@ -39,7 +41,8 @@ export type LoadedObjects = {
 export type ListingOptions = {
   readonly range: KeyRange
   /**
-   * Called after each page with the number of bytes loaded so far. Throws if no more may be loaded.
+   * Called after each page with the number of bytes loaded so far. Throws if the memory limit is
+   * exceeded.
    */
   readonly checkRoom: (loadedBytes: number) => void
   readonly parts: {
@@ -73,7 +76,7 @@ export class Listing {
   }
 
   /**
-   * Settles as the promise given to `settleWith` does, or when the listing is closed. For callers
+   * Settles like the promise passed to `settleWith`, or when the listing is closed. For callers
    * that wait for the resource.
    */
   get done(): Promise<void> {
@@ -113,7 +116,7 @@ export class Listing {
     }
   }
 
-  /** Releases the events that were set aside. */
+  /** Releases the collected events. */
   forget(): void {
     this.#parts.slabs.releaseAll((release) => {
       for (const { item } of this.#pending) if (item !== undefined) release(item)
@@ -123,13 +126,15 @@ export class Listing {
     this.#isLost = false
   }
 
-  /** Closes the listing. Waiting callers continue at once, because the database may hang. */
+  /**
+   * Closes the listing. Waiting callers continue immediately, because the database may not respond.
+   */
   close(): void {
     this.#isClosed = true
     this.#over.resolve()
   }
 
-  /** Lists the whole resource at one revision. Undefined if it must be listed again. */
+  /** Lists the whole resource at one revision. Returns undefined if it must be listed again. */
   async #load(): Promise<LoadedObjects | undefined> {
     const tree = newTree()
     const unreadable: UnreadableValue[] = []
@@ -138,9 +143,9 @@ export class Listing {
       const revision = await this.#walkInto(tree, unreadable)
       if (revision !== undefined) loaded = { tree, revision, unreadable }
     } catch (error) {
-      // If the database was replaced, or was compacted before the last page, the revision of the
-      // first page is gone: the resource is listed again. While the KMS plugin is down, every event
-      // is lost and another list would fail in the same way.
+      // List again if the revision of the first page no longer exists, because the database was
+      // replaced or compacted during the list. While the KMS plugin is down, every event is lost,
+      // but another list would fail in the same way.
       const isFinal = error instanceof OutOfRoom || isCode(error, 'sealed')
       if (isFinal || (!this.#isLost && !isCode(error, 'compacted'))) throw error
     } finally {
@@ -150,8 +155,8 @@ export class Listing {
   }
 
   /**
-   * Reads all objects into the tree and returns their revision. Undefined if events were lost
-   * meanwhile, or if the listing was closed.
+   * Reads all objects into the tree and returns their revision. Returns undefined if events were
+   * lost in the meantime or the listing was closed.
    */
   async #walkInto(tree: Tree, unreadable: UnreadableValue[]): Promise<Revision | undefined> {
     let revision: Revision | undefined
@@ -169,8 +174,8 @@ export class Listing {
       fromStore.fetched += page.values.length
       fromStore.evaluated += page.values.length
       fromStore.returned += page.values.length
-      // A replaced database may have a lower revision. A feed that has not noticed the replacement
-      // would otherwise take it for an old revision.
+      // A database that has replaced another one may have a lower revision. If the feed has not
+      // noticed this yet, it would mistake the revision for an old one.
       if (revision === undefined) feed.recordRead(page.revision, known)
       revision = page.revision
       for (const one of page.unreadable) unreadable.push(one)

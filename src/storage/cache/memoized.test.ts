@@ -4,9 +4,9 @@ import { EvictionQueue, SWEEPS_KEPT } from './eviction-queue.ts'
 import { MemoizedValues, MemoizedBytes } from './memoized.ts'
 import { Slabs } from './slabs.ts'
 
-test('an evicted value is made again', () => {
+test('an evicted value is computed again', () => {
   let made = 0
-  // Room for one value, including the overhead of an entry.
+  // There is room for one value, including the overhead of an entry.
   const queue = new EvictionQueue(300)
   const forms = new MemoizedValues<object, number>(
     queue,
@@ -17,9 +17,9 @@ test('an evicted value is made again', () => {
   assert.deepEqual([forms.of(one), forms.of(other), forms.of(one)], [1, 2, 3])
 })
 
-test('a value that was used again outlives one that was not', () => {
+test('a value that was used again is retained longer than one that was not', () => {
   let made = 0
-  // Room for one value, including the overhead of an entry.
+  // There is room for one value, including the overhead of an entry.
   const queue = new EvictionQueue(300)
   const forms = new MemoizedValues<object, number>(
     queue,
@@ -36,7 +36,7 @@ test('a value that was used again outlives one that was not', () => {
   assert.equal(forms.of(one), 3, 'no longer used')
 })
 
-test('memoized bytes are kept in slabs only', () => {
+test('memoized bytes are stored only in slabs', () => {
   let made = 0
   const slabs = new Slabs()
   const queue = new EvictionQueue(2_000)

@@ -1,11 +1,11 @@
 /**
- * Values that are derived from a cached object when they are first requested, and kept until an
- * EvictionQueue evicts them.
+ * Values that are computed from a cached object when they are first requested, and retained until
+ * an EvictionQueue evicts them.
  */
 import { ENTRY_BYTES, type Evictable, type EvictionQueue } from './eviction-queue.ts'
 import { type Slabs, Slot } from './slabs.ts'
 
-/** Memoized values that are single Buffers. Their bytes are kept in slabs. */
+/** Memoized values that are single Buffers. Their bytes are stored in slabs. */
 export class MemoizedBytes<K extends WeakKey> {
   readonly #queue: EvictionQueue
   readonly #slabs: Slabs
@@ -34,8 +34,8 @@ export class MemoizedBytes<K extends WeakKey> {
 }
 
 /**
- * Memory for memoized bytes. They have slabs of their own, because a small Buffer would be a slice
- * of a 64 KB pool and would keep the whole pool in memory.
+ * Memory for memoized bytes. They are stored in separate slabs, because a small Buffer would be a
+ * slice of a 64 KB pool and would keep the whole pool in memory.
  */
 export type MemoSpace = { readonly queue: EvictionQueue; readonly slabs: Slabs }
 
@@ -49,8 +49,8 @@ class MemoBytes extends Slot implements Evictable {
   }
 
   /**
-   * Releases the bytes. A view that a caller still holds keeps the slab alive. The entry must not,
-   * because it lives as long as its object.
+   * Releases the bytes. A view that a caller still uses keeps the slab in memory. The entry must
+   * not reference the slab, because the entry exists as long as its object.
    */
   evict(): void {
     this.#slabs.release(this)
