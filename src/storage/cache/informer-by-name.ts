@@ -5,7 +5,7 @@ import type { ResourceKeys } from '../keys.ts'
 import { Informer } from './informer.ts'
 import type { ObjectReader } from './reader.ts'
 
-/** What an informer needs to read a resource. */
+/** The keys and the reader of a resource, which an informer needs. */
 export type InformerAccess = {
   readonly keys: ResourceKeys
   readonly reader: Pick<ObjectReader, 'list' | 'watch'>

@@ -1,14 +1,14 @@
 /**
- * Metrics of the cache. They are computed when they are scraped, and have kube-apiserver's names
- * where it has such a metric.
+ * Metrics of the cache. Their values are computed when the metrics are scraped. Where
+ * kube-apiserver has the same metric, its name is used.
  */
 import type { Counter, Gauge, Metrics } from '../../lib/telemetry/metrics.ts'
 import type { Cache, ResourceStats } from './cache.ts'
 import { readWaitBounds, type ResourceCounts } from './counts.ts'
 
 /**
- * Adds the metrics of all caches. `others` are the caches of further databases, which have
- * resources of their own.
+ * Adds the metrics of all caches. `others` are the caches of other databases, which contain other
+ * resources.
  */
 export function addCacheMetrics(
   metrics: Metrics,
@@ -20,7 +20,7 @@ export function addCacheMetrics(
   const readWait = metrics.histogram(
     {
       name: 'apiserver_watch_cache_read_wait_seconds',
-      help: 'Time that reads waited until the watch cache was as new as requested.',
+      help: 'Time that reads waited until the watch cache was as recent as requested.',
       labels: ['resource'],
     },
     readWaitBounds,
@@ -28,7 +28,7 @@ export function addCacheMetrics(
   metrics.onPrintInTurns(function* () {
     for (const { clear } of shown) clear()
     readWait.clear()
-    // A cluster may have thousands of resources, so other work runs between them.
+    // A cluster can have thousands of resources, so other work runs between them.
     for (const one of caches.flatMap((each) => [...each.resources()])) {
       for (const { show } of shown) show(one)
       if (one.counts.readWait.count > 0) readWait.adopt(one.counts.readWait, one.name)
@@ -51,7 +51,7 @@ function currentMetrics(metrics: Metrics): readonly MetricView[] {
     const made = metrics.gauge({ ...options, labels })
     return {
       clear: () => made.clear(),
-      // A kind that is served in two versions has the same objects in both, so only its watchers
+      // If a kind is served in two versions, both contain the same objects, so only the watchers
       // are added up.
       show: ({ name, now }) => {
         if (now !== undefined)
@@ -148,7 +148,7 @@ function resourceCounters(metrics: Metrics): readonly MetricView[] {
   })
   const consistent = metrics.counter({
     name: 'apiserver_watch_cache_consistent_read_total',
-    help: 'Number of reads of the latest state, served from the cache or, if the feed was late, from the database.',
+    help: 'Number of consistent reads, by whether the cache served them or, because the feed was late, the database.',
     labels: ['fallback', 'resource', 'success'],
   })
   return [
@@ -194,7 +194,7 @@ function listCounters(metrics: Metrics): MetricView {
   }
 }
 
-/** Adds to a series. A value of 0 does not create one. */
+/** Adds a value to a series. A value of 0 does not create the series. */
 function add(counter: Counter, value: number, ...values: readonly string[]): void {
   if (value > 0) counter.with(...values).add(value)
 }
@@ -206,7 +206,7 @@ function set(gauge: Gauge, name: string, value: number): void {
 function addMemory(metrics: Metrics, cache: Cache, caches: readonly Cache[]): void {
   const bytes = metrics.gauge({
     name: 'keelson_cache_bytes',
-    help: 'Memory of cached objects in bytes: used, held by the allocator, and the maximum if there is one.',
+    help: 'Memory of cached objects in bytes: used, held by the allocator, and the limit if there is one.',
     labels: ['state'],
   })
   const storeReads = metrics
@@ -224,12 +224,12 @@ function addMemory(metrics: Metrics, cache: Cache, caches: readonly Cache[]): vo
   const ofBudget = ['budget']
   const used = metrics.gauge({
     name: 'keelson_budget_used_bytes',
-    help: 'Memory of data that can be evicted, in bytes, by budget.',
+    help: 'Memory used by evictable data, in bytes, by budget.',
     labels: ofBudget,
   })
   const max = metrics.gauge({
     name: 'keelson_budget_bytes',
-    help: 'Maximum memory of data that can be evicted, in bytes, by budget.',
+    help: 'Maximum memory for evictable data, in bytes, by budget.',
     labels: ofBudget,
   })
   metrics.onPrint(() => {
@@ -244,7 +244,7 @@ function addMemory(metrics: Metrics, cache: Cache, caches: readonly Cache[]): vo
       'held',
       stats.reduce((sum, { slabBytes }) => sum + slabBytes, 0),
     )
-    // All caches share the ceiling.
+    // All caches share one memory limit.
     if (cache.ceiling.bytesMax !== Infinity) set(bytes, 'max', cache.ceiling.bytesMax)
     storeReads.value = caches.reduce((sum, { ceiling }) => sum + ceiling.storeReads, 0)
     leftOut.value = caches.reduce((sum, { ceiling }) => sum + ceiling.leftOut, 0)
@@ -271,7 +271,7 @@ function addFeed(metrics: Metrics, cache: Cache): void {
   )
   const lag = metrics.gauge({
     name: 'keelson_feed_lag_seconds',
-    help: 'How long the feed from etcd has been behind the latest known revision, in seconds. 0 if it is not behind.',
+    help: 'Time in seconds for which the feed from etcd has been behind the latest known revision. 0 if it is not behind.',
   })
   metrics.onPrint(() => {
     const { feed } = cache

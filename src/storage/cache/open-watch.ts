@@ -1,7 +1,7 @@
 /**
- * Opens a watch: waits until the resource is as new as requested, reads the events from before the
- * ring if the watch resumes from there, and joins the watcher to the resource so that no event is
- * lost or duplicated.
+ * Opens a watch. Waits until the resource is as recent as requested. If the watch resumes from
+ * before the ring, reads the earlier events. Then adds the watcher to the resource, so that no
+ * event is lost or duplicated.
  */
 import type { Revision } from '../engine.ts'
 import { StorageError } from '../errors.ts'
@@ -19,8 +19,8 @@ import type { KeySet, Selection, Tree } from './tree.ts'
 import { Watcher, type WatchFilter, type WatchStart } from './watch.ts'
 
 /**
- * Maximum number of attempts. An attempt fails if the resource is listed again, or its ring moves
- * on, between the last wait and the start. That rarely happens twice in a row.
+ * Maximum number of attempts. An attempt fails if the resource is listed again, or its ring evicts
+ * needed events, between the last wait and the start. This rarely happens twice in a row.
  */
 const TRIES_MAX = 5
 
@@ -34,14 +34,17 @@ export type WatchOptions = {
   /** The start of the watch: the existing objects, or the events after a revision. */
   readonly start: WatchFromObjects | { readonly after: Revision }
   readonly matches?: Matches | undefined
-  /** Values that all selected objects have, as in `Selection`. */
+  /** Values that all selected objects must have, as in `Selection`. */
   readonly by?: Selection['by']
-  /** The client, or an empty string for the server itself. History reads are limited per client. */
+  /**
+   * The client, or an empty string for the server itself. The number of history reads is limited
+   * per client.
+   */
   readonly client?: string
   /**
    * Called with the key of each object that cannot be decrypted, including those that exist at the
-   * start. Without it, a watch that begins with the existing objects is refused if one of them
-   * cannot be decrypted, because its client would take the objects for complete.
+   * start. Without this function, a watch that begins with the existing objects is refused if one
+   * of them cannot be decrypted, because its client would assume that the objects are complete.
    */
   readonly onUnreadable?: OnUnreadable
 }
@@ -58,15 +61,15 @@ export class WatchOpener {
   }
 
   /**
-   * Opens a watch. Fails with 'compacted' if the events after the revision are gone, and with
-   * 'too-new' if the revision is not reached in time.
+   * Opens a watch. Rejects with 'compacted' if the events after the revision are no longer
+   * available, and with 'too-new' if the revision is not reached in time.
    */
   async open(options: WatchOptions): Promise<Watcher> {
     const filter = { range: options.range, matches: options.matches }
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const earlier = await this.#prepare(options)
       if (earlier === undefined) return this.#closedWatch(filter)
-      // No await from here to the join, so that no event is lost or duplicated in between.
+      // There must be no `await` between here and `join`, so that no event is lost or duplicated.
       const start = this.#startOf(options, earlier)
       if (start === undefined) {
         earlier.release()
@@ -88,7 +91,10 @@ export class WatchOpener {
     throw tooOld()
   }
 
-  /** Waits for the objects, or reads the earlier events. Undefined if the resource is closed. */
+  /**
+   * Waits for the objects, or reads the earlier events. Returns undefined if the resource is
+   * closed.
+   */
   async #prepare({ start, client = '' }: WatchOptions): Promise<EarlierEvents | undefined> {
     try {
       const earlier = await ('after' in start
@@ -104,8 +110,8 @@ export class WatchOpener {
   }
 
   /**
-   * Returns a closed watcher, as if the definition had changed a moment later. The client then
-   * watches again, under the new definition.
+   * Returns a closed watcher, as if the definition had changed just after the watch was opened. The
+   * client then opens another watch under the new definition.
    */
   #closedWatch(filter: WatchFilter): Watcher {
     const watcher = new Watcher(this.#resource.watchSource(), filter, {
@@ -120,7 +126,7 @@ export class WatchOpener {
     return watcher
   }
 
-  /** Waits until the objects are as new as requested. */
+  /** Waits until the objects are as recent as requested. */
   async #reachObjects({ initial }: WatchFromObjects): Promise<EarlierEvents> {
     const resource = this.#resource
     const isFresh = resource.reflector.phase === 'idle'
@@ -156,8 +162,8 @@ export class WatchOpener {
   }
 
   /**
-   * Returns where the watcher starts. Undefined if the resource is being listed again, or if its
-   * ring has moved on.
+   * Returns where the watcher starts. Returns undefined if the resource is being listed again, or
+   * if the ring has evicted needed events.
    */
   #startOf({ start, range, by }: WatchOptions, earlier: EarlierEvents): WatchStart | undefined {
     const { ring, tree } = this.#resource
@@ -206,7 +212,8 @@ function* itemsAmong(keys: KeySet, tree: Tree, range: KeyRange): Generator<Item,
 }
 
 function* itemsIn(tree: Tree, range: KeyRange): Generator<Item, void, void> {
-  // One array is reused for all entries, because a hundred watchers may iterate over all objects.
+  // One array is reused for all entries, because a hundred watchers may iterate over all objects at
+  // the same time.
   for (const [key, item] of tree.entries(range.from, [])) {
     if (key >= range.to) return
     yield item

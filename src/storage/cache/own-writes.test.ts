@@ -10,7 +10,7 @@ const write = (key: Key, revision: number, bytes = 10): OwnWrite => ({
   wire: { bytes: Buffer.alloc(bytes), headBytes: 0, versionAt: 0 },
 })
 
-test('a write is taken once, by its key and revision, in any order', () => {
+test('`take` returns each write once, by key and revision, in any order', () => {
   const writes = new OwnWrites()
   const [first, second, third] = [write('/a', 1), write('/b', 2), write('/c', 2)]
   for (const one of [first, second, third]) writes.add(one)
@@ -21,7 +21,7 @@ test('a write is taken once, by its key and revision, in any order', () => {
   assert.equal(writes.take('/b', 2), second)
 })
 
-test('the oldest writes are dropped when there are too many, or too many bytes', () => {
+test('the oldest writes are dropped if there are too many or if they are too large', () => {
   const many = new OwnWrites()
   for (let revision = 1; revision <= 257; revision++) many.add(write('/a', revision))
   assert.equal(many.take('/a', 1), undefined)

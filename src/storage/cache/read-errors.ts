@@ -1,8 +1,10 @@
-/** Errors of reads that are thrown in several files. */
+/** Read errors that are thrown in several files. */
 import type { Revision } from '../engine.ts'
 import { StorageError } from '../errors.ts'
 
-/** The events that a watch needs are gone, so the client has to list again. */
+/**
+ * Returns the error for a watch whose events are no longer available. The client has to list again.
+ */
 export const tooOld = (bound?: Revision): StorageError =>
   new StorageError(
     'compacted',

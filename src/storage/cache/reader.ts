@@ -1,8 +1,8 @@
 /**
- * Serves the reads of one resource to the rest of the server: one object, a list or a watch, each
- * as new as requested. Reads are served from memory if possible (fresh-state.ts), otherwise from
- * the database. If the database cannot serve a read either, the read fails: no result is older than
- * requested.
+ * Serves the reads of one resource to the rest of the server: single objects, lists and watches,
+ * each as recent as requested. Reads are served from memory if possible (fresh-state.ts), and
+ * otherwise from the database. If the database cannot serve a read either, the read fails. No
+ * result is older than requested.
  */
 import type { KubeObject } from '../../api/object.ts'
 import { Slices } from '../../lib/scheduling/slices.ts'
@@ -25,12 +25,12 @@ export type GetResult = {
   readonly revision: Revision
   readonly item: Item | undefined
   /**
-   * Whether the stored value cannot be decrypted. The item, if there is one, was decrypted earlier.
+   * Whether the stored value cannot be decrypted. If there is an item, it was decrypted earlier.
    */
   readonly isUnreadable?: boolean
 }
 
-/** A reader, for callers that do not care where objects come from. */
+/** A reader for callers that do not depend on where the objects come from. */
 export type ObjectReader = Pick<Reader, 'known' | 'get' | 'list' | 'expect'> & {
   readonly watch: (options: WatchOptions) => Promise<EventSource>
 }
@@ -51,8 +51,8 @@ export class Reader {
   }
 
   /**
-   * Returns the objects in memory, however old. Undefined if the caller would have to wait for
-   * them.
+   * Returns the objects in memory, no matter how old they are. Returns undefined if the caller
+   * would have to wait for them.
    */
   known(): Tree | undefined {
     return this.#resource.known()
@@ -60,7 +60,7 @@ export class Reader {
 
   /**
    * Loads all objects into memory in their wire form, so that the first client does not wait for
-   * that. `make` also creates other forms that are likely to be requested.
+   * this. `make` can create other forms that are likely to be requested.
    */
   async fill(make: (item: Item) => void): Promise<void> {
     if (this.#resource.reflector.isLeftOut) return
@@ -99,12 +99,12 @@ export class Reader {
     if (state === undefined) return this.#storeLists.list(range, at, selection)
     const resource = this.#resource
     const { limit = 0, by = [], name } = selection
-    // A page is refused only because of the objects in it.
+    // A page is refused only if an object in the page itself is unreadable.
     const isPage = limit > 0
     if (!isPage) refuseUnreadable(resource, range, at)
     const { revision, listing } = state
     const among = this.#among(state, range, selection)
-    // If more pages follow, they will request exactly this state.
+    // If more pages follow, the client will request them from exactly this state.
     const snapshot = state.isCurrent && isPage ? resource.snapshot() : undefined
     const found = await select(snapshot?.tree ?? state.tree, range, selection, {
       time: this.#options.time,
@@ -117,7 +117,7 @@ export class Reader {
     resource.counts.listed(indexName(selection, among), returned + refused, returned)
     if (by.length > 0 && among === undefined) resource.recordScan(by, refused)
     if (snapshot !== undefined && selected.more) {
-      // Keys that were found by name are not all keys with these values.
+      // Keys that were found by name are only a part of the keys with these values.
       if (among !== undefined && name === undefined) keepFound(snapshot, by, among)
       resource.keep(snapshot)
     }
@@ -125,22 +125,22 @@ export class Reader {
   }
 
   /**
-   * Opens a watch. Fails with 'compacted' if the events after the revision are gone, and with
-   * 'too-new' if the revision is not reached in time.
+   * Opens a watch. Rejects with 'compacted' if the events after the revision are no longer
+   * available, and with 'too-new' if the revision is not reached in time.
    */
   watch(options: WatchOptions): Promise<Watcher> {
     return this.#watchOpener.open(options)
   }
 
   /**
-   * Records a version that the caller has written, with its wire form, so that the cache need not
-   * decode it again. If `object` is undefined, only the revision is recorded.
+   * Records a version that the caller has written, with its wire form, so that the cache does not
+   * have to decode it. If `object` is undefined, only the revision is recorded.
    */
   expect(key: Key, revision: Revision, object: KubeObject | undefined, wire: Wire): void {
     this.#resource.expect(key, revision, object, wire)
   }
 
-  /** Returns the keys of the objects that can match, if they are known without a scan. */
+  /** Returns the keys of all objects that can match, if they can be found without a scan. */
   #among(
     { tree, isCurrent, found }: CacheState,
     range: KeyRange,
@@ -152,7 +152,7 @@ export class Reader {
   }
 }
 
-/** Returns the name of the index that found the objects of a list, for metrics. */
+/** Returns the name of the index that was used for a list, for metrics. */
 function indexName({ name, by = [] }: Selection, among: KeySet | undefined): string {
   if (among === undefined) return ''
   const [first] = by
@@ -161,8 +161,8 @@ function indexName({ name, by = [] }: Selection, among: KeySet | undefined): str
 }
 
 /**
- * Maximum number of queries whose keys are kept per state. The pages of further queries are
- * scanned.
+ * Maximum number of queries per state whose keys are retained for further pages. The pages of other
+ * queries are scanned.
  */
 const FOUND_MAX = 100
 
@@ -173,8 +173,8 @@ function keepFound({ found }: Snapshot, by: readonly IndexedValue[], keys: KeySe
 const queryOf = (by: readonly IndexedValue[]): string => JSON.stringify(by)
 
 /**
- * Falls back to the database while the values of the resource cannot be decrypted: a single object
- * can still be looked up there.
+ * Returns 'store' if the list failed because its values could not be decrypted. A single object can
+ * still be read from the database.
  */
 async function orStore<T>(source: Promise<T | 'store'>): Promise<T | 'store'> {
   try {
@@ -185,7 +185,7 @@ async function orStore<T>(source: Promise<T | 'store'>): Promise<T | 'store'> {
   }
 }
 
-/** Fails with kube-apiserver's message for a resource that cannot be listed into memory. */
+/** Throws kube-apiserver's error message if the resource cannot be listed into memory. */
 async function orNotListed<T>(source: Promise<T>, spec: ResourceSpec): Promise<T> {
   try {
     return await source
@@ -197,8 +197,8 @@ async function orNotListed<T>(source: Promise<T>, spec: ResourceSpec): Promise<T
 }
 
 /**
- * Prints the item, and returns whether it is readable. A client that requests an unreadable item
- * gets the error.
+ * Creates the wire form of the item, and returns whether the item is readable. A client that
+ * requests an unreadable item gets the error.
  */
 function isReadable(item: Item): boolean {
   try {

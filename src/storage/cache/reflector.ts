@@ -1,6 +1,6 @@
 /**
- * Keeps the objects of one resource in step with the database, as client-go's Reflector does. It
- * lists them when they are first read, and then follows the feed.
+ * Keeps the objects of one resource in memory up to date, as client-go's Reflector does. It lists
+ * them when they are first read, and then follows the feed.
  *
  * Phases:
  * - `idle`: no objects are loaded.
@@ -27,29 +27,29 @@ import type { CachedResourceOptions, ResourceSpec } from './resource-options.ts'
 const RETRY_MIN_MS = 50
 const RETRY_MAX_MS = 2_000
 /**
- * A resource up to this size is loaded regardless of the ceiling. Most resources that the server
- * itself follows (roles, webhooks, priority levels) are smaller.
+ * A resource up to this size is loaded regardless of the memory limit. Most resources that the
+ * server itself uses (roles, webhooks, priority levels) are smaller.
  */
 const SMALL_BYTES = 1 << 20
 /**
- * How long readers get the error of a list whose values could not be decrypted, before the resource
- * is listed again.
+ * After a list fails because its values cannot be decrypted, readers get the same error for this
+ * time. Then the resource is listed again.
  */
 const FAILED_FILL_MS = 1_000
 
-/** The objects that a reflector keeps up to date. */
+/** The objects that a reflector updates. */
 export type ReflectedObjects = {
   readonly spec: ResourceSpec
   readonly range: KeyRange
   readonly counts: ResourceCounts
   readonly watcherCount: number
   readonly newItem: (found: VersionedValue) => Item
-  /** Replaces all objects by those of a list. `isFirst` is true if none were loaded. */
+  /** Replaces all objects with those of a list. `isFirst` is true if no objects were loaded. */
   readonly replace: (loaded: LoadedObjects, isFirst: boolean) => void
   readonly apply: (event: ItemEvent) => void
   /** Called after a batch of events was applied. */
   readonly onApplied: () => void
-  /** Closes the watchers, which would miss events from now on. */
+  /** Closes the watchers, because they would miss events from now on. */
   readonly closeWatchers: (reason: 'gap') => void
   /** Drops all objects. */
   readonly clear: () => void
@@ -66,7 +66,7 @@ type FailedFill = { readonly error: unknown; readonly untilMs: number }
 export class Reflector {
   readonly #objects: ReflectedObjects
   readonly #options: CachedResourceOptions
-  /** Options of waits. After a timeout, the waiting loop checks the time itself. */
+  /** Options for waits. The loop that waits checks the time itself after a timeout. */
   readonly #timeout: TimeoutOptions<void>
   readonly #consumer: FeedConsumer = {
     onEvents: (events) => this.#onEvents(events),
@@ -77,8 +77,8 @@ export class Reflector {
   #phase: Phase = { phase: 'idle' }
   #subscription: Subscription | undefined
   /**
-   * The revision of the last list, or the one that was reached when events were lost. The feed's
-   * revision is used once it is higher.
+   * The revision of the last list, or the revision that had been reached when events were lost. The
+   * feed's revision is used as soon as it is higher.
    */
   #listed: Revision = 0
 
@@ -88,7 +88,7 @@ export class Reflector {
     this.#timeout = { onTimeout: () => undefined, timers: options.time }
   }
 
-  /** The revision up to which the objects and events are complete. */
+  /** The revision up to which the objects and events in memory are complete. */
   get revision(): Revision {
     if (this.#phase.phase !== 'live' || this.#subscription === undefined) return this.#listed
     return Math.max(this.#listed, this.#subscription.revision)
@@ -100,13 +100,13 @@ export class Reflector {
 
   /**
    * Whether the reflector is closed. This is a method, because TypeScript would assume that a
-   * property stays the same across an await.
+   * property keeps its value across an await.
    */
   isClosed(): boolean {
     return this.#phase.phase === 'closed'
   }
 
-  /** Whether there are objects to serve without waiting. */
+  /** Whether there are objects that can be served without waiting. */
   get isFilled(): boolean {
     return this.#phase.phase === 'live' || this.#phase.phase === 'behind'
   }
@@ -120,7 +120,7 @@ export class Reflector {
 
   /**
    * Waits until there are objects to serve, unless the reflector is closed. Returns true if this
-   * call started the list, whose result is then newer than the call.
+   * call started the list. The result is then more recent than the call.
    */
   async ensure(): Promise<boolean> {
     const { phase } = this.#phase
@@ -135,7 +135,7 @@ export class Reflector {
   }
 
   /**
-   * Waits until the reflector follows the feed. Returns false if that takes too long, for example
+   * Waits until the reflector follows the feed. Returns false if this takes too long, for example
    * while the database is down.
    */
   async live(timeoutMs: number): Promise<boolean> {
@@ -156,8 +156,8 @@ export class Reflector {
   }
 
   /**
-   * Waits until the objects include everything up to this revision. Returns false if that takes too
-   * long.
+   * Waits until the objects include all changes up to this revision. Returns false if this takes
+   * too long.
    */
   async reach(revision: Revision, timeoutMs: number): Promise<boolean> {
     const until = this.#options.time.monotonicMs() + timeoutMs
@@ -174,11 +174,11 @@ export class Reflector {
   }
 
   /**
-   * Lists the objects again, after events were lost or the objects differed from the database. The
-   * events that the watchers have delivered are correct, but they would miss later ones. So the
-   * watchers are closed, and each client resumes from the last revision that it has seen. If the
-   * history after that revision is still available, in memory or in the database, the client misses
-   * nothing. Otherwise it has to list.
+   * Lists the objects again, because events were lost or the objects differed from the database.
+   * The events that the watchers have delivered are correct, but the watchers would miss later
+   * ones. Therefore the watchers are closed, and each client resumes from the last revision that it
+   * has received. If the history after that revision is still available, in memory or in the
+   * database, the client misses nothing. Otherwise it has to list again.
    */
   listAgain(): void {
     if ('listing' in this.#phase) this.#phase.listing.lose()
@@ -190,7 +190,7 @@ export class Reflector {
     listing.settleWith(this.#catchUp(listing))
   }
 
-  /** Drops all objects. The next reader lists them again. */
+  /** Drops all objects. The next read lists them again. */
   drop(): void {
     assert(this.#objects.watcherCount === 0, 'a watched resource is not dropped')
     this.#unsubscribe()
@@ -200,8 +200,8 @@ export class Reflector {
   }
 
   /**
-   * Closes the reflector permanently. With `keepsBytes`, the whole cache is being closed, so the
-   * bytes of the objects need not be released to the slabs.
+   * Closes the reflector permanently. With `keepsBytes`, the bytes of the objects are not released
+   * to the slabs, because the whole cache is being closed.
    */
   close({ keepsBytes }: { readonly keepsBytes: boolean }): void {
     this.#unsubscribe()
@@ -245,8 +245,8 @@ export class Reflector {
     const { spec, range, counts } = this.#objects
     return new Listing({
       range,
-      // While objects are listed again, they are in memory twice for a moment. Watchers must not
-      // lose their resource because of that.
+      // While a resource is listed again, its objects are in memory twice for a short time.
+      // Watchers must not lose their resource because of this.
       checkRoom: (loadedBytes) => {
         if (loadedBytes <= SMALL_BYTES || this.#phase.phase === 'behind') return
         if (this.#objects.watcherCount > 0 || this.#options.ceiling.hasRoom()) return
@@ -259,8 +259,8 @@ export class Reflector {
   }
 
   /**
-   * Records a list that failed because the KMS plugin does not respond, so that not every reader
-   * repeats the list in vain.
+   * Records a list that failed because the KMS plugin does not respond, so that other readers do
+   * not repeat the list immediately.
    */
   #recordFailedFill(error: unknown): void {
     if (!isCode(error, 'sealed')) return
@@ -281,8 +281,8 @@ export class Reflector {
   }
 
   /**
-   * Called when the database was replaced. The next reader lists the resource, and a list in
-   * progress starts over.
+   * Called when the database was replaced. The next read lists the resource, and a list in progress
+   * starts over.
    */
   #onReset(): void {
     this.#objects.closeWatchers('gap')
@@ -315,7 +315,7 @@ export class Reflector {
     const objects = this.#objects
     objects.counts.received += events.length
     for (const event of events) {
-      // A list can be ahead of the feed: events that it already includes are skipped.
+      // Skip events that the list already includes. A list can be ahead of the feed.
       if (event.revision <= this.#listed) continue
       const { key, revision, fault } = event
       const item = event.type === 'put' && fault === undefined ? objects.newItem(event) : undefined

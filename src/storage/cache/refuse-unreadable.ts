@@ -1,6 +1,6 @@
 /**
- * Refuses a list, or a watch that begins with the existing objects, if one of the objects cannot be
- * read. The client would take the objects for complete.
+ * Refuses a list if one of its objects cannot be read, because the client would assume that the
+ * objects are complete. Also refuses a watch that begins with the existing objects.
  */
 import { keyAfter, type KeyRange } from '../keys.ts'
 import type { Freshness } from './fresh-state.ts'
@@ -23,8 +23,8 @@ export type ReadPage = {
 }
 
 /**
- * Checks a page for unreadable objects. If one is in the page, the page is refused. If one is
- * behind it, the page is not the last one.
+ * Checks a page for unreadable objects. If one is in the page, throws its error. If one comes after
+ * the page, the page is not the last one.
  */
 export function checkPage(
   resource: CachedResource,
@@ -41,5 +41,5 @@ export function checkPage(
   return isMore ? { ...page, more: true, remaining: Math.max(page.remaining, 1) } : page
 }
 
-/** Returns the kind as kube-apiserver's messages name it. */
+/** Returns the kind as it appears in kube-apiserver's messages. */
 export const kindOf = ({ goKind, name }: ResourceSpec): string => goKind ?? name

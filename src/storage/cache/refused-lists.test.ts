@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import { heldBytes } from '../../../test/support/harness/held-bytes.ts'
 import { RefusedLists } from './refused-lists.ts'
 
-test('the memory that a refused list needs is remembered for a while', () => {
+test('the memory that a refused list would need is stored for a few seconds', () => {
   let nowMs = 0
   const refused = new RefusedLists({ monotonicMs: () => nowMs })
   const range = { from: '/registry/configmaps/', to: '/registry/configmaps0' }
   assert.equal(refused.needs(range, 0), 0)
   refused.refuse(range, 0, 30)
   refused.refuse(range, 0, 40)
-  // Of two concurrent lists, the one that read more gives the better bound.
+  // Of several concurrent lists, the one that has read the most determines the bound.
   refused.refuse(range, 0, 20)
   assert.equal(refused.needs(range, 0), 40)
   assert.equal(refused.needs(range, 5), 0, 'a page of it may fit')
@@ -19,7 +19,7 @@ test('the memory that a refused list needs is remembered for a while', () => {
   assert.equal(refused.needs(range, 0), 0, 'the list is tried again')
 })
 
-test('refused lists with long start keys take as little memory as others', async () => {
+test('refused lists with long start keys use no more memory than others', async () => {
   const refused = new RefusedLists({ monotonicMs: () => 0 })
   const held = await heldBytes(() => {
     for (let at = 0; at < 20; at++) {

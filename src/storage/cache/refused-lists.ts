@@ -1,8 +1,8 @@
 /**
- * Lists from the database that were recently refused because requests may not hold that much
- * memory. If a client repeats such a list, it is refused before anything is read. Otherwise a few
- * clients that retry without a delay could make the server read and discard as much as it may hold,
- * over and over, faster than the garbage collector frees it.
+ * Records lists from the database that were recently refused because they would exceed the memory
+ * budget for requests. If a client repeats such a list, it is refused before anything is read.
+ * Otherwise a few clients that retry without a delay could make the server read and discard large
+ * lists over and over, faster than the garbage collector frees their memory.
  */
 import { hash } from 'node:crypto'
 import type { Clock } from '../../lib/time/clock.ts'
@@ -10,8 +10,8 @@ import { TtlCache } from '../../lib/cache/ttl-cache.ts'
 import type { KeyRange } from '../keys.ts'
 
 /**
- * Time after which a refused list is tried again: objects may have been deleted, or other lists may
- * have ended.
+ * Time after which a refused list is tried again. By then, objects may have been deleted, or other
+ * lists may have ended.
  */
 const REFUSED_MS = 5_000
 const RANGES_MAX = 100
@@ -24,14 +24,14 @@ export class RefusedLists {
   }
 
   /**
-   * Returns the least memory in bytes that a list of the range takes. 0 if that is not known. A
-   * `limit` of 0 means that there is none.
+   * Returns the minimum memory in bytes that a list of the range needs, or 0 if this is unknown. A
+   * `limit` of 0 means that the list has no limit.
    */
   needs(range: KeyRange, limit: number): number {
     return this.#bytes.get(nameOf(range, limit)) ?? 0
   }
 
-  /** Records that the list would have taken more than this many bytes. */
+  /** Records that the list would need more than this many bytes. */
   refuse(range: KeyRange, limit: number, bytes: number): void {
     if (bytes > this.needs(range, limit))
       this.#bytes.set(nameOf(range, limit), bytes, { ttlMs: REFUSED_MS })
@@ -39,7 +39,7 @@ export class RefusedLists {
 }
 
 /**
- * Returns the cache key of a list. It is a hash, because clients choose the start key of a list,
+ * Returns the cache key for a list. It is a hash, because clients choose the start key of a list,
  * which can be a megabyte long.
  */
 const nameOf = ({ from, to }: KeyRange, limit: number): string =>

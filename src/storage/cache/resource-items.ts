@@ -1,6 +1,7 @@
 /**
- * Creates the items of one resource: those that the cache keeps, and loose ones, which live outside
- * of the cache for one reader. A version that this process wrote need not be decoded again.
+ * Creates the items of one resource. Cached items are stored in the cache. Loose items are not
+ * stored; they are for a single reader. A version that this process wrote does not have to be
+ * decoded.
  */
 import type { VersionedValue } from '../engine.ts'
 import { StorageError } from '../errors.ts'
@@ -32,7 +33,7 @@ export class ResourceItems {
     }
   }
 
-  /** Creates an item of the cache. */
+  /** Creates a cached item. */
   newItem(found: VersionedValue): Item {
     const item = new Item(this.#home, found)
     const own = this.#ownWrites.take(found.key, found.revision)
@@ -41,14 +42,17 @@ export class ResourceItems {
     return item
   }
 
-  /** Creates an item that lives outside of the cache, for one reader. */
+  /** Creates an item for a single reader that is not stored in the cache. */
   looseItem(found: VersionedValue): Item {
     const item = new Item(this.#looseHome, found)
     this.#slabs.putLoose(item, found.value)
     return item
   }
 
-  /** Records a write that the feed has not delivered yet, so that its item need not be decoded. */
+  /**
+   * Records a write that the feed has not delivered yet, so that its item does not have to be
+   * decoded.
+   */
   expect(write: OwnWrite): void {
     this.#ownWrites.add(write)
   }
@@ -57,12 +61,15 @@ export class ResourceItems {
     this.#ownWrites = new OwnWrites()
   }
 
-  /** Decrypts a value. Undefined if it cannot be read, or only with a call to a plugin. */
+  /**
+   * Decrypts a value. Returns undefined if the value cannot be decrypted, or if this requires a
+   * call to a plugin.
+   */
   decrypt({ key, revision, createRevision, value }: VersionedValue): VersionedValue | undefined {
     try {
       const plain = this.#transformer.fromStorage(key, value)
       if (!(plain instanceof Promise)) return { key, revision, createRevision, value: plain.value }
-      // The result of the plugin call is not used.
+      // The result of the plugin call is ignored, including errors.
       plain.catch(() => undefined)
       return undefined
     } catch (error) {

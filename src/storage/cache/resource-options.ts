@@ -1,4 +1,7 @@
-/** Options of a cached resource: its own description, and what all resources of a cache share. */
+/**
+ * Options of a cached resource: those of the resource itself, and those that all resources of a
+ * cache share.
+ */
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { Engine, Key } from '../engine.ts'
 import type { Feed } from '../feed.ts'
@@ -13,11 +16,11 @@ import type { HistoryBudget } from './history.ts'
 import type { ObjectCodec } from './item.ts'
 
 export type ResourceSpec = ObjectCodec & {
-  /** Name in logs and errors, such as `configmaps`. */
+  /** Name in log messages and errors, such as `configmaps`. */
   readonly name: string
-  /** Prefix of the keys of its objects. It ends in a slash. */
+  /** Prefix of the keys of the objects, which ends with a slash. */
   readonly prefix: Key
-  /** Distinguishes the versions of a kind that is stored once and served in several. */
+  /** Distinguishes the versions of a kind that is stored in one version and served in several. */
   readonly version?: string
   /** Type of the objects in kube-apiserver's messages, such as `*core.Secret`. */
   readonly goKind?: string
@@ -36,7 +39,7 @@ export type CachedResourceOptions = ContentsOptions & {
   readonly histories: HistoryBudget
   readonly ceiling: CacheCeiling
   readonly indexes: IndexLimits
-  /** How long a watch waits until its resource is listed. */
+  /** Maximum time that a watch waits until its resource is listed. */
   readonly watchReadyMs: number
   readonly log: Log
 }

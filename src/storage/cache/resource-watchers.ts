@@ -1,6 +1,6 @@
 /**
- * The watchers of one resource. A watcher that selects objects by an indexed value is woken by the
- * events of its group (watch-groups.ts). Every other watcher is woken by each event.
+ * The watchers of one resource. A watcher that selects objects by an indexed value is woken only by
+ * the events of its group (watch-groups.ts). All other watchers are woken by every event.
  */
 import type { Time } from '../../lib/time/timers.ts'
 import type { Key, Revision } from '../engine.ts'
@@ -13,8 +13,8 @@ import { Waker } from './wake.ts'
 import type { CloseReason, Watcher, WatchSource } from './watch.ts'
 
 /**
- * Called when an object becomes unreadable. 'gone' means that an object that was reported as
- * unreadable was deleted. An object that can be read again is reported by an event of the watch.
+ * Called when an object becomes unreadable. 'gone' means that an unreadable object was deleted. If
+ * an object becomes readable again, the watch delivers an event.
  */
 export type OnUnreadable = (key: Key, state: 'unreadable' | 'gone') => void
 
@@ -44,9 +44,9 @@ export class ResourceWatchers {
   }
 
   /**
-   * Returns the source of a new watcher. If indexed values are given, the watcher selects only
-   * objects that have all of them. If the first value has an index, only its events wake the
-   * watcher.
+   * Returns the source of events for a new watcher. If there are indexed values, the watcher
+   * selects only objects that have all of them. If the first value has an index, only events about
+   * objects with this value wake the watcher.
    */
   sourceOf(contents: ResourceContents, [by]: readonly IndexedValue[] = []): WatchSource {
     const { ring, groups } = contents
@@ -82,7 +82,7 @@ export class ResourceWatchers {
     this.#waker.wake()
   }
 
-  /** Reports the key of an unreadable object to the watchers that have a listener for it. */
+  /** Reports the key of an unreadable object to all watchers that have a listener. */
   reportUnreadable(key: Key, state: 'unreadable' | 'gone'): void {
     for (const report of this.#unreadableListeners.values()) report(key, state)
   }

@@ -1,6 +1,6 @@
 /**
- * One resource in memory: its current objects, recent events and watchers. It holds nothing until
- * the first read. Then its reflector lists the objects and follows the feed. The objects are never
+ * One resource in memory: its current objects, recent events and watchers. It is empty until the
+ * first read. Then its reflector lists the objects and follows the feed. The objects are never
  * older than the reflector's `revision`.
  */
 import type { KubeObject } from '../../api/object.ts'
@@ -37,11 +37,11 @@ export class CachedResource implements ReflectedObjects {
   #contents: ResourceContents
   #unreadable = new UnreadableObjects()
   /**
-   * Whether all objects could be read in an earlier list. If so, clients may know an object that a
-   * later list cannot read.
+   * Whether all objects were readable in an earlier list. If so, clients may have received an
+   * object that a later list cannot read.
    */
   #wasComplete = false
-  /** Before this revision, an object was unreadable that can be read now. */
+  /** Before this revision, at least one object was unreadable that has been readable since. */
   #unreadableUntil: Revision = 0
   #isProbing = false
   #usedAtMs = 0
@@ -75,7 +75,7 @@ export class CachedResource implements ReflectedObjects {
   }
 
   /**
-   * Identifies the list that the contents began with. Together with a revision it identifies a
+   * Identifies the list with which the contents began. Together with a revision it identifies a
    * state, even if two databases have the same revisions.
    */
   get listing(): number {
@@ -90,7 +90,7 @@ export class CachedResource implements ReflectedObjects {
     return this.#unreadable
   }
 
-  /** Whether all objects could be read at a revision that the resource has reached. */
+  /** Whether all objects were readable at a revision that the resource has reached. */
   wasReadable(revision: Revision): boolean {
     return this.#unreadable.size === 0 && revision >= this.#unreadableUntil
   }
@@ -118,7 +118,10 @@ export class CachedResource implements ReflectedObjects {
     return this.reflector.live(timeoutMs)
   }
 
-  /** Returns the state at a revision that the resource has reached. Undefined if it is too old. */
+  /**
+   * Returns the state at a revision that the resource has reached, or undefined if the state is too
+   * old.
+   */
   async stateAt(revision: Revision): Promise<Snapshot | undefined> {
     // A resource without objects has no past states.
     if (this.known() === undefined) return undefined
@@ -130,32 +133,34 @@ export class CachedResource implements ReflectedObjects {
     return this.#contents.snapshot()
   }
 
-  /** Keeps a snapshot that will be requested again. */
+  /** Stores a snapshot that will be requested again. */
   keep(snapshot: Snapshot): void {
     this.#contents.keep(snapshot)
   }
 
   /**
-   * Returns the keys of all objects that have these values now, and possibly of others. Undefined
-   * if no index can answer in this tick of the event loop.
+   * Returns the keys of all objects that have these values now. The set may contain other keys as
+   * well. Returns undefined if no index can answer in this tick of the event loop.
    */
   having(by: readonly IndexedValue[]): KeySet | undefined {
     return this.#indexes?.find(by)?.clone()
   }
 
-  /** Records that no index had these values, and that a scan rejected `looks` objects. */
+  /**
+   * Records that no index could be used for these values, and that a scan rejected `looks` objects.
+   */
   recordScan(by: readonly IndexedValue[], looks: number): void {
     this.#indexes?.recordScan(by, looks)
   }
 
-  /** Creates an item that lives outside of the cache, for one reader. */
+  /** Creates an item for a single reader that is not stored in the cache. */
   looseItem(found: VersionedValue): Item {
     return this.#items.looseItem(found)
   }
 
   /**
-   * Creates an item of an encrypted value, outside of the cache. Undefined if the value cannot be
-   * read, or only with a call to a plugin.
+   * Creates an item from an encrypted value that is not stored in the cache. Returns undefined if
+   * the value cannot be decrypted, or if this requires a call to a plugin.
    */
   looseItemOfEncrypted(stored: VersionedValue): Item | undefined {
     const decrypted = this.#items.decrypt(stored)
@@ -163,19 +168,19 @@ export class CachedResource implements ReflectedObjects {
   }
 
   /**
-   * Records a version that the caller has written, so that it need not be decoded when the feed
-   * delivers it. If `object` is undefined, only the revision is recorded.
+   * Records a version that the caller has written, so that it does not have to be decoded when the
+   * feed delivers it. If `object` is undefined, only the revision is recorded.
    */
   expect(key: Key, revision: Revision, object: KubeObject | undefined, wire: Wire): void {
     const { feed } = this.#options
-    // A write to the previous database may be acknowledged late. Its revision then means a
-    // different version in this database.
+    // A write to a database that has been replaced may be acknowledged late. In the new database,
+    // its revision denotes another version.
     if (!feed.isSettled) return
     feed.recordWrite(revision)
     const { phase } = this.reflector
     if (object === undefined || phase === 'idle' || phase === 'closed') return
-    // The response to a write comes before the event or soon after it, so the tree rarely has to be
-    // searched.
+    // The response to a write arrives before the event or soon after it, so the tree rarely has to
+    // be searched.
     const current = revision > this.reflector.revision ? undefined : this.#latest(key, revision)
     if (current?.revision === revision) current.setWire(object, wire)
     else if (current === undefined || current.revision < revision)
@@ -189,16 +194,16 @@ export class CachedResource implements ReflectedObjects {
   }
 
   /**
-   * Returns what a new watcher reads from. With `by`, the watcher selects only objects that have
-   * all these values, and events about the first value wake it.
+   * Returns the source of events for a new watcher. With `by`, the watcher selects only objects
+   * that have all these values, and only events about the first value wake it.
    */
   watchSource(by?: readonly IndexedValue[]): WatchSource {
     return this.#watchers.sourceOf(this.#contents, by)
   }
 
   /**
-   * Adds a watcher. `onUnreadable` is called with the keys of objects that cannot be decrypted, now
-   * and later.
+   * Adds a watcher. `onUnreadable` is called with the key of each object that cannot be decrypted,
+   * now and later.
    */
   join(watcher: Watcher, onUnreadable?: OnUnreadable): void {
     this.#watchers.add(watcher, onUnreadable)
@@ -217,8 +222,8 @@ export class CachedResource implements ReflectedObjects {
   }
 
   /**
-   * Closes the resource permanently. With `keepsBytes` the whole cache is being closed, so the
-   * slabs need not be tidied.
+   * Closes the resource permanently. With `keepsBytes`, no bytes are released to the slabs, because
+   * the whole cache is being closed.
    */
   close({ keepsBytes = false } = {}): void {
     this.#watchers.closeAll('shutdown')
@@ -226,8 +231,9 @@ export class CachedResource implements ReflectedObjects {
   }
 
   /**
-   * Checks which objects in memory can currently be read from the database, and returns how many
-   * cannot. Readers that accept any state still get these objects, and watchers lose nothing.
+   * Checks whether the objects in memory can still be read from the database, and returns the
+   * number of objects that cannot. Reads that accept any state still return these objects, and
+   * watchers are not affected.
    */
   async checkReadable(): Promise<number> {
     const lost = new Map<Key, UnreadableValue>()
@@ -258,7 +264,7 @@ export class CachedResource implements ReflectedObjects {
   }
 
   /**
-   * Lists the resource again if one of the unreadable objects can be read by now, for example with
+   * Lists the resource again if one of the unreadable objects has become readable, for example with
    * another key.
    */
   async #probeUnreadable(): Promise<void> {
@@ -281,7 +287,7 @@ export class CachedResource implements ReflectedObjects {
     this.#usedAtMs = this.#options.time.monotonicMs()
   }
 
-  // The methods below are for the reflector.
+  // The following methods are for the reflector.
 
   newItem(found: VersionedValue): Item {
     return this.#items.newItem(found)
@@ -301,12 +307,12 @@ export class CachedResource implements ReflectedObjects {
 
   apply(event: ItemEvent): void {
     const { key, revision, fault } = event
-    // If the database says that the key is new, the tree need not be searched.
+    // If the database reports that the key is new, the tree does not have to be searched.
     const previous = event.item?.createRevision === revision ? undefined : this.tree.get(key)
     if (fault !== undefined) {
       this.#unreadable.add({ key, revision, error: fault })
-      // Watchers must see the object neither as deleted nor as unchanged, so they have to list
-      // again.
+      // To watchers, the object must appear neither deleted nor unchanged, so their clients have to
+      // list again.
       if (previous !== undefined) this.reflector.listAgain()
       else this.#watchers.reportUnreadable(key, 'unreadable')
       return
@@ -316,8 +322,9 @@ export class CachedResource implements ReflectedObjects {
       this.#unreadable.delete(key)
       this.#unreadableUntil = revision
       if (event.item === undefined) this.#watchers.reportUnreadable(key, 'gone')
-      // Watchers may know the object. Without its previous state, no event can report that it was
-      // deleted or that a selector no longer matches it, so the watchers have to list again.
+      // Watchers may have delivered the object. Without its previous state, no event can report
+      // that it was deleted or that a selector no longer matches it. Therefore their clients have
+      // to list again.
       if (mayBeKnown) {
         if (event.item !== undefined) this.#options.slabs.release(event.item)
         return this.reflector.listAgain()
@@ -345,7 +352,7 @@ export class CachedResource implements ReflectedObjects {
     this.#show(newTree(), 0)
   }
 
-  /** Replaces the contents by a state without past events. */
+  /** Replaces the contents with a state that has no past events. */
   #show(tree: Tree, revision: Revision): void {
     const listing = this.#options.newListing()
     this.#contents = new ResourceContents({ tree, revision, listing }, this.#options)

@@ -6,7 +6,7 @@ import { Ring } from './ring.ts'
 const deletion = (key: string, revision: number): ObjectChange =>
   new ObjectChange({ key, revision, item: undefined, previous: undefined })
 
-test('`recent` finds the latest event about a key among the last few, but not before a revision', () => {
+test('`recent` finds the latest change of a key among the last few events since a revision', () => {
   const ring = new Ring(0, () => undefined)
   ring.push(deletion('/a', 1))
   ring.push(deletion('/b', 2))

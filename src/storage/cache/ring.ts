@@ -1,15 +1,15 @@
 /**
- * The recent events of one resource, in order. Each event has a position that never changes, so a
- * watcher is a position in this ring and needs no buffer of its own. Evicted events are gone for
- * good. Every event after the revision `completeAfter` is still in the ring.
+ * The recent events of one resource, in order. The position of an event never changes. A watcher
+ * only needs a position in the ring and no buffer. Every event after the revision `completeAfter`
+ * is still in the ring.
  */
 import { Deque } from '../../lib/collections/deque.ts'
 import type { Key, Revision } from '../engine.ts'
 import type { ObjectChange } from './event.ts'
 
 /**
- * Number of latest events that `recent` compares: those of the last few milliseconds under load.
- * Comparing their keys costs less than searching a tree of many objects.
+ * Number of events that `recent` compares. Under load, these are the events of the last few
+ * milliseconds. Comparing their keys is faster than searching a tree of many objects.
  */
 const RECENT_MAX = 32
 
@@ -27,7 +27,9 @@ export class Ring {
     this.#onForget = onForget
   }
 
-  /** Whether a watcher that has seen everything up to this revision can resume from this ring. */
+  /**
+   * Whether a watcher that has received all events up to this revision can resume from this ring.
+   */
   reachesBackTo(revision: Revision): boolean {
     return revision >= this.#completeAfter
   }
