@@ -69,7 +69,7 @@ export class WatchOpener {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const earlier = await this.#prepare(options)
       if (earlier === undefined) return this.#closedWatch(filter)
-      // There must be no `await` between here and `join`, so that no event is lost or duplicated.
+      // Do not await anything from here to `join`, so that no event is lost or duplicated.
       const start = this.#startOf(options, earlier)
       if (start === undefined) {
         earlier.release()

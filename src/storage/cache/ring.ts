@@ -53,8 +53,8 @@ export class Ring {
   }
 
   /**
-   * Evicts the oldest event. Others of its revision may remain, but no watch can resume from before
-   * that revision any more. So no watch sees half a revision.
+   * Evicts the oldest event. Other events of the same revision may remain, but no watch can resume
+   * from before that revision any more, so no watch delivers only a part of the revision.
    */
   evict(): void {
     const change = this.#changes.shift()
@@ -65,8 +65,8 @@ export class Ring {
   }
 
   /**
-   * Returns the latest event about the key since this revision, if it is one of the last few
-   * events.
+   * Returns the latest event about the key since this revision, but only if it is one of the last
+   * few events.
    */
   recent(key: Key, revision: Revision): ObjectChange | undefined {
     const { length } = this.#changes

@@ -17,7 +17,7 @@ type Thing = {
   readonly [field: string]: unknown
 }
 
-/** Creates items in slabs, and counts how often one of them is decoded. */
+/** Creates items in slabs, and counts how many times items are decoded. */
 class TestItems {
   readonly slabs = new Slabs()
   decoded = 0
@@ -92,7 +92,7 @@ const selectors = [
   ['tier=a', 'phase=Running,address!=10.0.0.1'],
 ] as const
 
-/** Returns a generator of pseudorandom numbers that depend only on the seed. */
+/** Returns a generator of pseudorandom numbers that are determined by the seed. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -120,7 +120,7 @@ function thing(index: number, random: (below: number) => number): Thing {
   }
 }
 
-test('facts select the same items as decoded objects, in any form and after many other items', () => {
+test('selecting by facts has the same result as selecting by decoded objects, also after many items', () => {
   const random = randomOf(7)
   const withFacts = new TestItems(new Facts(() => readers))
   const without = new TestItems(undefined)
@@ -141,7 +141,7 @@ test('facts select the same items as decoded objects, in any form and after many
   }
 })
 
-test('an object is decoded for the first selector only, or not at all if it was printed', () => {
+test('an item is decoded only for the first selector, or only when its wire form is created', () => {
   const made = new TestItems(new Facts(() => readers))
   const items = [
     made.item({ name: 'a', labels: { app: 'web' } }),
@@ -164,7 +164,7 @@ const longSelectors = [
   numbers(1_000, (index) => `!key-${index}`),
 ]
 for (const long of longSelectors) {
-  test(`matching an object takes microseconds: ${long.slice(0, 20)}...`, () => {
+  test(`matching an object takes only microseconds for a long selector: ${long.slice(0, 20)}...`, () => {
     const made = new TestItems(new Facts(() => readers))
     const labels = Object.fromEntries(
       Array.from({ length: 200 }, (_, index) => [`l-${index}`, 'x']),
@@ -181,7 +181,7 @@ for (const long of longSelectors) {
   })
 }
 
-test('facts of similar objects take few bytes, and an object whose facts are too long has none', () => {
+test('the facts of similar objects take few bytes, and facts above the maximum length are not stored', () => {
   const made = new TestItems(new Facts(() => readers))
   const tails = Array.from({ length: 1_000 }, (_, index) => {
     const item = made.item({
@@ -202,7 +202,7 @@ test('facts of similar objects take few bytes, and an object whose facts are too
   assert.equal(large.tailBytes, 0)
 })
 
-test('facts move with the bytes and are released with them', () => {
+test('facts are moved and released together with the bytes', () => {
   const made = new TestItems(new Facts(() => readers))
   const items = Array.from({ length: 2_000 }, (_, index) =>
     made.item({ name: `t${index}`, labels: { app: `a${index % 10}` }, text: 'x'.repeat(2_000) }),
@@ -221,7 +221,7 @@ test('facts move with the bytes and are released with them', () => {
   assert.equal(made.slabs.size.liveBytes, 0)
 })
 
-test('words that are no longer written are forgotten, and all objects are selected as before', () => {
+test('words that are no longer written are forgotten, and selectors still find all objects', () => {
   const facts = new Facts(() => readers, { objectsMin: 100 })
   const made = new TestItems(facts)
   const isOld = selects(selector('app=a7'))

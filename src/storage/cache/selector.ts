@@ -1,6 +1,6 @@
 /**
- * Matches objects against a label selector and a field selector. It reads the facts that are stored
- * with an object's bytes or, if there are none yet, the decoded object.
+ * Matches objects against a label selector and a field selector. Reads the facts that are stored
+ * with an object's bytes. If there are none yet, reads the decoded object.
  */
 import { matchesLabels, matchesRequirement, type Requirement } from '../../api/label-selector.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -18,13 +18,13 @@ export type SelectorTerm = {
   readonly value: string
 } & (
   | { readonly field: string; readonly read: (object: KubeObject) => string }
-  /** A term about metadata.name or metadata.namespace: returns whether a key has the value. */
+  /** A term for metadata.name or metadata.namespace. `isOf` returns whether a key has the value. */
   | { readonly isOf: (key: Key) => boolean }
 )
 
 /**
- * Returns a function that matches items. It caches its lookups in the facts' vocabulary, so create
- * one per list or watch.
+ * Returns a function that matches items. Create one function per list or watch, because it caches
+ * its lookups in the vocabulary of the facts.
  */
 export function selects(selector: Selector): Matches {
   const byFacts = new ByFacts(selector)
@@ -32,11 +32,11 @@ export function selects(selector: Selector): Matches {
   return Object.assign(matches, { lookBytes: lookBytes(selector) })
 }
 
-/** Cost of one requirement or term, in the unit of LOOK_BYTES: about sixty nanoseconds. */
+/** Cost of one requirement or term in the unit of LOOK_BYTES. It takes about sixty nanoseconds. */
 const ASK_BYTES = 16
 
 /**
- * Returns the cost of matching an object. The value of a field may be long, and is compared
+ * Returns the cost of matching an object. The values of fields may be long, and they are compared
  * completely.
  */
 function lookBytes({ requirements, terms }: Selector): number {
@@ -45,8 +45,8 @@ function lookBytes({ requirements, terms }: Selector): number {
 }
 
 /**
- * Matches the decoded object. Its facts are stored, so that the next selector need not decode it. A
- * selected object is kept, because it is sent to the client.
+ * Matches the decoded object. Stores its facts, so that the next selector does not have to decode
+ * it. Retains a selected object, because it is sent to the client.
  */
 function selectsObject({ requirements, terms }: Selector, item: Item): boolean {
   const object = item.peek()
@@ -70,13 +70,13 @@ type FieldSought = {
 type LabelSought = {
   readonly requirement: Requirement
   readonly key: SoughtText
-  /** Undefined if the label's value has to be read as a string. */
+  /** Undefined if the value of the label must be read as a string. */
   readonly values: readonly SoughtText[] | undefined
 }
 
 /**
  * Maximum number of requirements, or of values in a requirement, that are compared one by one in
- * encoded form. If there are more, the object's labels are decoded and looked up.
+ * encoded form. If there are more, the labels of the object are decoded.
  */
 const FEW = 8
 
@@ -88,7 +88,8 @@ class ByFacts {
   readonly #byText: readonly Requirement[]
   readonly #reader = new FactsReader()
   /**
-   * The facts in which numbers and places were last looked up, and their `changes` at that time.
+   * The facts in which numbers and places were last looked up, and the value of their `changes` at
+   * that time.
    */
   #facts: Facts | undefined
   #changes = 0
@@ -113,7 +114,7 @@ class ByFacts {
     }))
   }
 
-  /** Returns whether the item is selected. Undefined if the facts do not show it. */
+  /** Returns whether the item is selected. Returns undefined if the facts are not sufficient. */
   selects(item: Item): boolean | undefined {
     for (const { isOf, isEqual } of this.#keyTerms) if (isOf(item.key) !== isEqual) return false
     if (this.#fields.length === 0 && this.#labels.length === 0 && this.#byText.length === 0)
@@ -162,7 +163,8 @@ const soughtValues = (requirement: Requirement): SoughtText[] | undefined =>
     : undefined
 
 /**
- * Whether the label's value satisfies the requirement. The reader is positioned before the value.
+ * Whether the value of the label meets the requirement. The next string of the reader must be the
+ * value.
  */
 function hasValueOf(
   reader: FactsReader,

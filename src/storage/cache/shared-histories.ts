@@ -1,7 +1,7 @@
 /**
- * The events from before the ring, for watches that resume there. They are read from the database's
- * history. Watches that need the same history at the same time share one read. Its memory is given
- * back when the last of them has delivered the events.
+ * Provides the events from before the ring for watches that resume from an old revision. They are
+ * read from the history of the database. Watches that need the same history at the same time share
+ * one read. Its memory is returned to the budget when the last of them has delivered the events.
  */
 import type { Revision } from '../engine.ts'
 import type { ObjectChange } from './event.ts'
@@ -11,20 +11,20 @@ import type { CachedResourceOptions } from './resource-options.ts'
 import type { CachedResource } from './resource.ts'
 
 /**
- * Maximum number of reads for one watch. A read nearly always ends where the ring begins. If the
- * ring has moved on this often, the client has to list again.
+ * Maximum number of reads for one watch. The events of one read nearly always reach up to the ring.
+ * If the ring has advanced this many times in the meantime, the client has to list again.
  */
 const READS_MAX = 3
 
 /**
- * Events from before the ring, starting at index `at` of `changes`. They include everything up to
- * `until`.
+ * Events from before the ring. Those from index `at` of `changes` on belong to the watch. They
+ * include all changes up to `until`.
  */
 export type EarlierEvents = {
   readonly changes: readonly ObjectChange[]
   readonly at: number
   readonly until: Revision
-  /** Gives the memory of the events back. Called once. */
+  /** Returns the memory of the events to the budget. Must be called once. */
   readonly release: () => void
 }
 
@@ -38,7 +38,7 @@ export class SharedHistories {
   readonly #resource: CachedResource
   readonly #options: CachedResourceOptions
   /**
-   * Reads in progress, by the revision that they begin after. A watch that resumes from a later
+   * Reads in progress, by the revision after which they begin. A watch that resumes from a later
    * revision shares the read.
    */
   readonly #reads = new Map<Revision, SharedHistory>()
@@ -49,8 +49,8 @@ export class SharedHistories {
   }
 
   /**
-   * Returns all events after a revision that the ring no longer has. Fails with 'compacted' if they
-   * are gone or too many.
+   * Returns all events after a revision that are no longer in the ring. Rejects with 'compacted' if
+   * they are not available or too many.
    */
   async eventsAfter(after: Revision, client: string): Promise<EarlierEvents> {
     let earlier = noEarlierEvents(after)
@@ -100,8 +100,8 @@ export class SharedHistories {
 }
 
 /**
- * Joins two consecutive ranges of events. The first one is nearly always empty. If not, the ring
- * has moved on while it was read.
+ * Joins two consecutive ranges of events. The first range is nearly always empty. If not, the ring
+ * has advanced while the first range was read.
  */
 function joined(first: EarlierEvents, second: EarlierEvents): EarlierEvents {
   if (first.at === first.changes.length) {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { Slabs, Slot } from './slabs.ts'
 
-test('slots keep their bytes through any churn, and slabs stay within twice the live bytes', () => {
+test('slots keep their bytes during any changes, and slabs take at most about twice the live bytes', () => {
   const step = fc.record({
     slot: fc.nat(40),
     length: fc.oneof(fc.nat(300), fc.integer({ min: 1, max: 200_000 })),
@@ -33,7 +33,7 @@ test('slots keep their bytes through any churn, and slabs stay within twice the 
   )
 })
 
-test('slots that are released together are not moved first, and the others keep their bytes', () => {
+test('slots that are released together are not moved first, and other slots keep their bytes', () => {
   const slabs = new Slabs()
   const slots = Array.from({ length: 20_000 }, () => new Slot())
   for (const [n, slot] of slots.entries()) slabs.put(slot, Buffer.alloc(500, n % 251))
@@ -61,7 +61,7 @@ test('slots of several resources that are released together are not moved first'
   assert.equal(slabs.size.liveBytes, 0)
 })
 
-test('a view stays valid after its slot was moved and released', () => {
+test('a view remains valid after its slot was moved or released', () => {
   const slabs = new Slabs()
   const slot = new Slot()
   slabs.put(slot, Buffer.from('first'))

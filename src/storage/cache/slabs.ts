@@ -1,57 +1,64 @@
 /**
- * Bytes of cached objects, packed into large buffers called slabs. Slices of received chunks would
- * keep whole chunks alive, and one Buffer per object would take twice the size of the object. After
- * churn, pooled Buffers take 3.9 times the stored bytes, slabs 1.3 times.
+ * Packs the bytes of cached objects into large buffers, which are called slabs. Slices of received
+ * chunks would keep whole chunks in memory, and one Buffer per object would take twice the size of
+ * the object. After many changes, pooled Buffers take 3.9 times the stored bytes, and slabs 1.3
+ * times.
  *
  * A slab is append-only. When too little of it is still in use, the bytes in use are copied out,
  * and the slab is left to the garbage collector, which frees it once no reader holds a view of it.
- * So there is no need to count references.
+ * Reference counting is therefore not necessary.
  */
 import { assert } from '../../lib/errors.ts'
 
 const SLAB_BYTES = 1 << 20
 /**
- * Share of a slab that must be in use; otherwise the slab is copied out. With this value, slabs are
- * nine tenths full on average under random updates, for four bytes copied per byte freed.
+ * Share of a slab that must be in use. If less is in use, the slab is copied out. With this value
+ * and random updates, slabs are 90 % full on average, and four bytes are copied for each byte that
+ * is freed.
  */
 const KEPT_SHARE = 0.8
 const KEPT_BYTES = Math.floor(SLAB_BYTES * KEPT_SHARE)
-/** Size above which an object gets a slab of its own, because copying it out would gain little. */
+/**
+ * Size above which an object gets its own slab, because copying it out would save little memory.
+ */
 const SHARED_BYTES_MAX = SLAB_BYTES >> 3
 
 type Slab = {
   readonly bytes: Buffer
-  /** Whether this is the slab of an item outside of the cache, which is not counted. */
+  /**
+   * Whether this slab belongs to an item that is not stored in the cache. Such slabs are not
+   * counted.
+   */
   readonly isLoose: boolean
   used: number
   live: number
-  /** The slots that were placed here. Those that moved away or were released are skipped. */
+  /** The slots that were placed in this slab. Some of them may have been moved or released. */
   readonly holders: Slot[]
 }
 
 /**
- * The location of one object's bytes. It changes when the slab is copied out; the bytes stay the
- * same.
+ * The location of one object's bytes. The location changes when the slab is copied out, but the
+ * bytes do not.
  */
 export class Slot {
   slab: Slab | undefined
   at = 0
   length = 0
-  /** Length of the tail, which follows the bytes and moves with them. */
+  /** Length of the tail, which follows the bytes and is moved with them. */
   tailBytes = 0
   isReleased = false
 }
 
 export class Slabs {
   #current: Slab = newSlab(SLAB_BYTES)
-  /** The slabs collected by `releaseTogether` while it runs. */
+  /** The slabs collected while `releaseTogether` runs. */
   #together: Set<Slab> | undefined
   #slabBytes = SLAB_BYTES
   #liveBytes = 0
 
   /**
-   * Copies the bytes into a slab and points the slot at them. If the slot has bytes, they are
-   * released. If the slot was released, it gets memory outside of the slabs.
+   * Copies the bytes into a slab and updates the slot. Previous bytes of the slot are released. If
+   * the slot was released, the bytes are stored outside of the slabs.
    */
   put(slot: Slot, bytes: Buffer, tail: Buffer = nothing): void {
     if (slot.isReleased || slot.slab?.isLoose) {
@@ -69,8 +76,8 @@ export class Slabs {
   }
 
   /**
-   * Copies the bytes into memory of their own, outside of the slabs. For bytes that only one reader
-   * will use.
+   * Copies the bytes into separate memory outside of the slabs, for bytes that only one reader
+   * uses.
    */
   putLoose(slot: Slot, bytes: Buffer, tail: Buffer = nothing): void {
     slot.slab = { ...newSlab(bytes.length + tail.length), isLoose: true }
@@ -80,7 +87,8 @@ export class Slabs {
   }
 
   /**
-   * Returns the bytes of a slot, or a part of them. The view stays valid for as long as it is held.
+   * Returns the bytes of a slot, or a part of them. The view is valid for as long as it is
+   * referenced.
    */
   view(slot: Slot, start = 0, end = slot.length): Buffer {
     assert(slot.slab !== undefined, 'a slot that is read has bytes')
@@ -88,8 +96,8 @@ export class Slabs {
   }
 
   /**
-   * Counts the bytes as no longer needed. A reader that still has the slot, such as a list in
-   * progress, can continue to read it.
+   * Records that the bytes are no longer needed. A reader that still has the slot, such as a list
+   * in progress, can continue to read it.
    */
   release(slot: Slot): void {
     const slab = this.#free(slot)
@@ -98,7 +106,7 @@ export class Slabs {
 
   /**
    * Releases all slots that `each` passes to its argument. Slabs are copied out only afterwards, so
-   * that no bytes are moved that are about to be released as well.
+   * that no bytes are moved that are also about to be released.
    */
   releaseAll(each: (release: (slot: Slot) => void) => void): void {
     const slabs = new Set<Slab>()
@@ -112,7 +120,7 @@ export class Slabs {
     }
   }
 
-  /** Treats all calls of `releaseAll` during `run` as one. */
+  /** Treats all calls of `releaseAll` while `run` runs as one call. */
   releaseTogether(run: () => void): void {
     const slabs = new Set<Slab>()
     this.#together = slabs
@@ -124,13 +132,14 @@ export class Slabs {
     }
   }
 
-  /** Bytes that objects use, and bytes that the slabs take. */
+  /** Number of bytes that objects use, and number of bytes that the slabs take. */
   get size(): { readonly liveBytes: number; readonly slabBytes: number } {
     return { liveBytes: this.#liveBytes, slabBytes: this.#slabBytes }
   }
 
   /**
-   * Marks a slot as released, and returns its slab. Undefined if the slot has no bytes to release.
+   * Marks a slot as released, and returns its slab. Returns undefined if the slot has no bytes to
+   * release.
    */
   #free(slot: Slot): Slab | undefined {
     const { slab } = slot

@@ -1,8 +1,8 @@
 /**
- * Snapshots of a resource in the recent past, within one ring: positions of another ring mean
- * nothing here. The state at a revision is made from the nearest later snapshot, by undoing the
- * events in between. It is then kept as well, because the next page of the same list will request
- * it again.
+ * Snapshots of a resource in the recent past, within one ring, because positions in other rings are
+ * meaningless here. The state at a revision is created from the nearest later snapshot by undoing
+ * the events in between. The new snapshot is also stored, because the next page of the same list
+ * will request it again.
  */
 import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
 import { systemTime } from '../../lib/time/timers.ts'
@@ -11,23 +11,26 @@ import type { Ring } from './ring.ts'
 import type { Counts, KeySet, Tree } from './tree.ts'
 
 /**
- * Maximum number of snapshots. Each list that is being paged through uses one, at a revision of its
- * own. If there are more lists, each page has to undo the events since. If all objects have changed
- * since a snapshot was taken, it takes 16 bytes per object.
+ * Maximum number of snapshots. Each paginated list in progress uses one, at its own revision. If
+ * there are more such lists, each page has to undo the events again. A snapshot takes up to 16
+ * bytes per object, if all objects have changed since.
  */
 const SNAPSHOTS_MAX = 32
 
-/** The state when the ring ended at this position. Its tree no longer changes. */
+/** The state when the ring ended at `position`. Its tree never changes. */
 export type Snapshot = {
   readonly ring: Ring
   readonly position: number
   readonly tree: Tree
   readonly counts?: Counts
-  /** The keys that indexes found in this state, by query. Later pages need no scan. */
+  /**
+   * The keys that indexes found in this state, by query. They allow later pages to be read without
+   * a scan.
+   */
   readonly found?: Map<string, KeySet>
 }
 
-/** A kept snapshot. A higher `use` means that it was requested more recently. */
+/** A stored snapshot. A higher `use` means that the snapshot was requested more recently. */
 type KeptSnapshot = { readonly snapshot: Snapshot; use: number }
 
 export class Snapshots {
@@ -43,8 +46,8 @@ export class Snapshots {
   }
 
   /**
-   * Keeps a snapshot. Ignores one that was taken before the resource was listed again, because it
-   * has no position in this ring.
+   * Stores a snapshot. Ignores snapshots from before the resource was listed again, because their
+   * positions belong to another ring.
    */
   keep(snapshot: Snapshot): void {
     if (snapshot.ring !== this.#ring || snapshot.position < this.#ring.first) return
@@ -58,7 +61,7 @@ export class Snapshots {
     while ((this.#snapshots[0]?.snapshot.position ?? position) < position) this.#snapshots.shift()
   }
 
-  /** Returns the state at a revision. Undefined if the ring does not reach back to it. */
+  /** Returns the state at a revision, or undefined if the ring does not reach back to it. */
   async at(revision: Revision, current: () => Snapshot): Promise<Snapshot | undefined> {
     const ring = this.#ring
     if (!ring.reachesBackTo(revision)) return undefined
@@ -77,7 +80,7 @@ export class Snapshots {
   }
 
   #forgetLeastUsed(): void {
-    // limit: a few snapshots are kept
+    // limit: there are at most SNAPSHOTS_MAX snapshots
     const least = Math.min(...this.#snapshots.map(({ use }) => use))
     this.#snapshots.splice(
       this.#snapshots.findIndex(({ use }) => use === least),
@@ -87,7 +90,8 @@ export class Snapshots {
 }
 
 /**
- * Undoes the events between two positions. Returns false if the ring evicted one of them meanwhile.
+ * Undoes the events between two positions. Returns false if the ring has evicted one of them in the
+ * meantime.
  */
 async function takeBack(
   tree: Tree,

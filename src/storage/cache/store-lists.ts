@@ -1,7 +1,8 @@
 /**
- * Lists that cannot be served from memory. All objects of a range are read from the database, page
- * by page. The memory of a request limits how much one list may hold. If a resource does not fit
- * into the cache, only a few of its lists run at the same time; the others wait in a queue.
+ * Serves lists that cannot be served from memory. Reads all objects of a range from the database,
+ * page by page. The memory budget for requests limits how much memory one list can use. If a
+ * resource does not fit into the cache, only a few of its lists run concurrently; further lists
+ * wait in a queue.
  */
 import { Slices } from '../../lib/scheduling/slices.ts'
 import type { Revision } from '../engine.ts'
@@ -16,21 +17,21 @@ import type { CachedResource } from './resource.ts'
 import type { SelectResult, Selection } from './tree.ts'
 
 /**
- * Maximum number of attempts. An attempt fails if the database is compacted during it, which
- * happens every few minutes. If that happens repeatedly, the database is too slow for the whole
- * list.
+ * Maximum number of attempts. An attempt fails if the database is compacted while the list is read.
+ * Compactions happen every few minutes, so if all attempts fail, the database is too slow for the
+ * whole list.
  */
 const TRIES_MAX = 3
 
 export type ListResult = SelectResult & {
-  /** The revision of the state that the list shows. */
+  /** The revision of the returned state. */
   readonly revision: Revision
   /**
-   * Identifies the state among all states that this process has served. Absent if the list was not
-   * served from memory.
+   * Identifies the state among all states that this process has served. Undefined if the list was
+   * not served from memory.
    */
   readonly state?: string
-  /** Size of the objects, if they are in memory for this list alone. */
+  /** Total size of the objects, if they are in memory only for this list. */
   readonly ownBytes?: number
 }
 
@@ -38,7 +39,7 @@ export class StoreLists {
   readonly #resource: CachedResource
   readonly #options: CachedResourceOptions
   readonly #refused: RefusedLists
-  /** Mean size of an object in the last page that was read. */
+  /** Average size of an object in the last page that was read. */
   #rowBytes: number | undefined
 
   constructor(resource: CachedResource, options: CachedResourceOptions) {
@@ -53,7 +54,9 @@ export class StoreLists {
       : this.#list(range, at, selection)
   }
 
-  /** Lists when the semaphore admits it. A list whose client has gone leaves the queue. */
+  /**
+   * Lists as soon as the semaphore allows it. If the client disconnects, the list leaves the queue.
+   */
   async #listInTurn(range: KeyRange, at: Freshness, selection: Selection): Promise<ListResult> {
     const signal = selection.signal?.()
     try {
@@ -65,8 +68,8 @@ export class StoreLists {
   }
 
   /**
-   * Lists the objects. Without an exact revision, the list is repeated if the revision of its first
-   * page is compacted before its last page is read.
+   * Lists the objects. If no exact revision is requested, the list is repeated when its revision is
+   * compacted before the last page is read.
    */
   async #list(range: KeyRange, at: Freshness, selection: Selection): Promise<ListResult> {
     if (typeof at === 'object' && 'exactly' in at) return this.#walk(range, at.exactly, selection)
@@ -91,10 +94,10 @@ export class StoreLists {
     const aborting = signal?.()
     const items: Item[] = []
     let ownBytes = 0
-    // With a selector, the size of the result is not known in advance.
+    // With a selector, the size of the result cannot be predicted.
     let aheadBytes = matches === undefined ? this.#refused.needs(range, limit) : 0
-    // Reserved in two steps, because the first reservation of a request that holds nothing is
-    // always granted, whatever its size.
+    // Reserve the memory in two steps, because the first reservation of a request is always
+    // granted, whatever its size.
     if (aheadBytes > 0 && (hold?.(1) === false || hold?.(aheadBytes - 1) === false))
       throw tooLong(this.#resource.spec.name)
     const holdMore = (bytes: number): boolean => {
@@ -144,8 +147,8 @@ export class StoreLists {
 }
 
 /**
- * Returns a function that returns a `hold` function for one attempt. Memory that an earlier attempt
- * has reserved is not reserved a second time.
+ * Returns a function that creates a `hold` function for each attempt. Memory that an earlier
+ * attempt has reserved is not reserved again.
  */
 function heldOnce(hold: Selection['hold'] = () => true): () => NonNullable<Selection['hold']> {
   let heldBytes = 0
@@ -165,8 +168,9 @@ const cancelled = (cause: unknown): StorageError =>
   new StorageError('cancelled', 'the client no longer waits for the list', { cause })
 
 /**
- * The error of a list that needs too much memory. A whole list is in memory before it is sent.
- * Lists share the objects of the cache, but not objects that were read for one list.
+ * Returns the error for a list that needs too much memory. The whole list is in memory before it is
+ * sent. Lists from the cache share their objects, but objects read from the database belong to one
+ * list.
  */
 const tooLong = (name: string): StorageError =>
   new StorageError(

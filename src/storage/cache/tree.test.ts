@@ -15,7 +15,7 @@ const home: ItemHome = {
   keep: () => undefined,
 }
 
-test('the clock is checked between two expensive matches', async () => {
+test('the clock is checked after each expensive match', async () => {
   const tree = newTree()
   for (let n = 0; n < 100; n++) {
     const item = new Item(home, { key: `/r/a/${n}`, revision: 1, createRevision: 1 })
@@ -33,7 +33,7 @@ test('the clock is checked between two expensive matches', async () => {
   assert.ok((await clocks(64_000)) >= 100)
 })
 
-test('a long list is collected in slices and has each item of its range once', async () => {
+test('a long list is collected in slices and contains each item of its range once', async () => {
   const tree = newTree()
   const keys = Array.from({ length: 10_000 }, (_, n) => `/r/a/${String(n).padStart(6, '0')}`)
   for (const key of [...keys, '/r/b/1', '/r/A/1'])
@@ -58,7 +58,7 @@ test('a long list is collected in slices and has each item of its range once', a
   assert.deepEqual([page.items.length, page.more, page.remaining], [10, true, 9_990])
 })
 
-test('an object that is created while a long list waits for its turn is not in the list', async () => {
+test('an object that is created while a long list waits for its next slice is not in the list', async () => {
   for (const size of [4_095, 4_096, 4_097]) {
     const tree = newTree()
     const add = (n: number): void => {
@@ -79,7 +79,7 @@ test('an object that is created while a long list waits for its turn is not in t
   }
 })
 
-test('long lists that continue together wait for slices, short lists of the same resource do not', async () => {
+test('concurrent long lists wait for slices, but a short list of the same resource does not', async () => {
   const tree = newTree()
   for (let n = 0; n < 10_000; n++) {
     const key = `/r/${n < 9_900 ? 'long' : 'short'}/${n}`
@@ -104,7 +104,7 @@ test('long lists that continue together wait for slices, short lists of the same
   await Promise.all([short, ...long])
 })
 
-test('a name is looked up in each namespace', () => {
+test('`named` finds the keys with a name in all namespaces', () => {
   const tree = newTree()
   const add = (key: string): unknown =>
     tree.set(key, new Item(home, { key, revision: 1, createRevision: 1 }))

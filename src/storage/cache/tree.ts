@@ -1,5 +1,5 @@
 /**
- * The current objects of a resource, sorted by key. A clone is copy-on-write, so cloning is cheap.
+ * The current objects of a resource, sorted by key. Trees are copy-on-write, so cloning is cheap.
  */
 import BTreeModule from 'sorted-btree'
 import { Slices, type SlicesTime } from '../../lib/scheduling/slices.ts'
@@ -7,7 +7,7 @@ import type { Key } from '../engine.ts'
 import { type KeyRange, keyAfter, rangeOf } from '../keys.ts'
 import { type Item, LOOK_BYTES, type Matches } from './item.ts'
 
-// The package is CommonJS: the class is the `default` of its default import.
+// The package is CommonJS, so the class is the `default` property of the default import.
 const BTree = BTreeModule.default
 
 export type Tree = InstanceType<typeof BTree<Key, Item>>
@@ -15,14 +15,17 @@ export type Tree = InstanceType<typeof BTree<Key, Item>>
 export const newTree = (): Tree => new BTree<Key, Item>(undefined, byBytes)
 
 /**
- * Sorted keys without objects. A key set takes half of the memory of a tree, and does not change
- * when an object does.
+ * Sorted keys without objects. A key set takes half the memory of a tree, and does not change when
+ * an object changes.
  */
 export type KeySet = InstanceType<typeof BTree<Key, undefined>>
 
 export const newKeySet = (): KeySet => new BTree<Key, undefined>(undefined, byBytes)
 
-/** Compares keys. They have one character per byte, so this is the order of the database. */
+/**
+ * Compares keys. Each character of a key represents one byte, so the order is the same as in the
+ * database.
+ */
 const byBytes = (a: Key, b: Key): number => (a < b ? -1 : a > b ? 1 : 0)
 
 export function hasAny(tree: Tree, { from, to }: KeyRange): boolean {
@@ -31,15 +34,15 @@ export function hasAny(tree: Tree, { from, to }: KeyRange): boolean {
 }
 
 export type Selection = {
-  /** Maximum number of objects. 0 or absent: no limit. */
+  /** Maximum number of objects. If 0 or absent, there is no limit. */
   readonly limit?: number | undefined
   readonly matches?: Matches | undefined
-  /** Values that all matching objects have: an index may find the objects. */
+  /** Values that all matching objects have, for which an index can be used. */
   readonly by?: readonly IndexedValue[] | undefined
-  /** The last segment of the keys of all matching objects. */
+  /** The last segment of the key of every matching object. */
   readonly name?: Key | undefined
   /**
-   * Reserves memory before an object is kept for this list alone. Returns false if there is no
+   * Reserves memory before an object is read for this list alone. Returns false if there is no
    * room; the list then fails with 'busy'. If absent, memory is not limited.
    */
   readonly hold?: (bytes: number) => boolean
@@ -56,39 +59,42 @@ export type IndexedValue =
   | { readonly label: string; readonly value: string }
 
 /**
- * Number of keys between two keys of a tree that does not change, by these keys. Clients that read
- * the same pages of a list need the same counts.
+ * Caches the number of keys between two keys of a tree that does not change. Clients that read the
+ * same pages of a list need the same counts.
  */
 export type Counts = Map<string, number>
 
 /**
- * Maximum number of counts that are kept per state. If clients use more page sizes, keys are
- * counted again.
+ * Maximum number of cached counts per state. If there are more, all counts are dropped and computed
+ * again.
  */
 const COUNTS_MAX = 1000
 
 export type SelectResult = {
   readonly items: readonly Item[]
-  /** Whether any key of the range follows the last item, matching or not. */
+  /**
+   * Whether the range contains more keys after the last item. They are not matched against the
+   * filter.
+   */
   readonly more: boolean
   /**
-   * Number of keys that follow. 0 with a filter, because a list with a selector has no
+   * Number of keys that follow. With a filter it is 0, because a list with a selector has no
    * remainingItemCount.
    */
   readonly remaining: number
-  /** Number of objects that a filter has rejected. */
+  /** Number of objects that the filter has rejected. */
   readonly refused?: number
 }
 
 /**
- * Maximum number of namespaces that are searched in one tick of the event loop: a millisecond of
- * work.
+ * Maximum number of namespaces that are searched in one tick of the event loop. The search takes
+ * about a millisecond.
  */
 const FOLDERS_MAX = 500
 
 /**
- * Returns the keys with one name in all namespaces. Undefined if there are too many namespaces to
- * search in one tick of the event loop.
+ * Returns the keys with one name in all namespaces. Returns undefined if there are too many
+ * namespaces to search in one tick of the event loop.
  */
 export function named(tree: Tree, { from, to }: KeyRange, name: Key): KeySet | undefined {
   const found = newKeySet()
@@ -107,11 +113,11 @@ export function named(tree: Tree, { from, to }: KeyRange, name: Key): KeySet | u
 type SelectOptions = {
   readonly time: SlicesTime
   readonly counts?: Counts | undefined
-  /** The keys of the tree that can match. This set must not change meanwhile either. */
+  /** The keys of the tree that can match. The set must not change during the selection. */
   readonly among?: KeySet | undefined
 }
 
-/** Selects objects of a tree, which must not change meanwhile. */
+/** Selects objects from a tree. The tree must not change during the selection. */
 export async function select(
   tree: Tree,
   range: KeyRange,
@@ -167,12 +173,14 @@ async function filtered(
 }
 
 /**
- * Number of items between two checks of the clock, for items that take a microsecond each. An item
- * without facts has to be decoded and may be large, so the clock is checked after it.
+ * Number of items between two checks of the clock. Each of these items takes about a microsecond.
+ * An item without facts must be decoded and may be large, so the clock is always checked after it.
  */
 const LOOKED_AT_ONCE = 16
 
-/** Visits items in slices until the visitor returns false. The tree must not change meanwhile. */
+/**
+ * Visits items in slices until the visitor returns false. The tree must not change while this runs.
+ */
 export async function walk(
   tree: Tree,
   { from, to }: KeyRange,
@@ -208,8 +216,8 @@ type Walk = {
 }
 
 /**
- * Like `walk`, for some keys of the tree. The clock is checked after each key, because a lookup
- * takes longer than a check.
+ * Like `walk`, but visits only some keys of the tree. The clock is checked after each key, because
+ * a lookup takes longer than a check.
  */
 async function walkAmong(
   keys: KeySet,
@@ -242,7 +250,10 @@ function count(tree: Tree, from: Key, to: Key, counts: Counts | undefined): numb
   return counted
 }
 
-/** Number of items between two checks of the clock: a tenth of a millisecond of work. */
+/**
+ * Number of items between two checks of the clock. Collecting them takes about a tenth of a
+ * millisecond.
+ */
 const ITEMS_AT_ONCE = 4_096
 
 async function all(tree: Tree, { from, to }: KeyRange, time: SlicesTime): Promise<Item[]> {
@@ -261,8 +272,8 @@ async function all(tree: Tree, { from, to }: KeyRange, time: SlicesTime): Promis
       return { break: true }
     })
     // Lists that waited for the same revision continue in the same tick of the event loop. A long
-    // list waits for a slice after its first items. Otherwise each of these lists would use a whole
-    // slice in that tick.
+    // list waits for a slice after its first items, because otherwise each of these lists would use
+    // a whole slice in that tick.
     const isFirst = items.length <= ITEMS_AT_ONCE
     if (isMore && (isFirst || slices.isOver)) await slices.turn()
   }

@@ -1,8 +1,7 @@
 /**
- * The objects of a resource whose values cannot be decrypted. Unless an object could be read
- * before, it is in neither the tree nor the ring. As in kube-apiserver, a reader that accepts any
- * state reads the resource without objects that were never readable. A reader that requires the
- * latest state gets an error.
+ * The objects of a resource whose values cannot be decrypted. An object that was never readable is
+ * neither in the tree nor in the ring. As in kube-apiserver, reads that accept any state omit such
+ * objects, and reads of the latest state fail.
  */
 import type { Key } from '../engine.ts'
 import { StorageError } from '../errors.ts'
@@ -23,7 +22,7 @@ type Entry = UnreadableValue & { readonly before: PreviousState }
 export class UnreadableObjects {
   readonly #entries = new Map<Key, Entry>()
 
-  /** Creates the collection from the first list. */
+  /** Creates the collection from the first list of a resource. */
   static listed(found: readonly UnreadableValue[]): UnreadableObjects {
     const objects = new UnreadableObjects()
     for (const one of found) objects.#entries.set(one.key, { ...one, before: 'unknown' })
@@ -31,7 +30,7 @@ export class UnreadableObjects {
   }
 
   /**
-   * Creates the collection from a later list. `isShown` returns whether readers have seen the
+   * Creates the collection from a later list. `isShown` returns whether readers have received the
    * object.
    */
   listedAgain(
@@ -40,7 +39,8 @@ export class UnreadableObjects {
   ): UnreadableObjects {
     const objects = new UnreadableObjects()
     for (const one of found) {
-      // An object without an entry may have been created and changed while events were lost.
+      // An object without an entry may have been created and changed while events were lost, so
+      // clients may have received it.
       const before = isShown(one.key)
         ? 'readable'
         : (this.#entries.get(one.key)?.before ?? 'readable')
@@ -58,16 +58,16 @@ export class UnreadableObjects {
   }
 
   /**
-   * Whether clients may have seen the object while it could be read, including from another server
-   * or before this server was started.
+   * Whether clients may have received the object while it was readable. They may have received it
+   * from another server or before this server started.
    */
   mayBeKnown(key: Key): boolean {
     return (this.#entries.get(key)?.before ?? 'nothing') !== 'nothing'
   }
 
   /**
-   * Adds an object. If it already has an entry, it was written again, and clients that knew it
-   * still do.
+   * Adds an object. If the object already has an entry, the object was written again, and its
+   * previous state is still the one before it became unreadable.
    */
   add(one: UnreadableValue): void {
     this.#entries.set(one.key, { ...one, before: this.#entries.get(one.key)?.before ?? 'nothing' })
@@ -78,8 +78,8 @@ export class UnreadableObjects {
   }
 
   /**
-   * Returns one of the objects, a different one with each call, so that the same unreadable object
-   * is not tried every time.
+   * Returns one of the objects. Each call returns the next object, so that the same unreadable
+   * object is not tried every time.
    */
   next(): UnreadableValue | undefined {
     for (const [key, entry] of this.#entries) {
@@ -90,15 +90,15 @@ export class UnreadableObjects {
     return undefined
   }
 
-  /** Returns the revisions by key, as a copy for comparisons that take a while. */
+  /** Returns a copy of the revisions by key, for comparisons that take a while. */
   revisions(): ReadonlyMap<Key, number> {
     return new Map([...this.#entries].map(([key, { revision }]) => [key, revision]))
   }
 
   /**
-   * Returns why a range cannot be listed. Undefined if no object in it is unreadable, or if that
-   * does not matter. `isLatest` means that the list must be complete. `kind` is kube-apiserver's
-   * name for the objects.
+   * Returns the error if a range cannot be listed. Returns undefined if the range has no unreadable
+   * objects, or only objects that the list can omit. `isLatest` means that the list must be
+   * complete. `kind` is kube-apiserver's name for the objects.
    */
   listFault(
     range: KeyRange,
@@ -111,7 +111,7 @@ export class UnreadableObjects {
       if (isMissed(entry) && (first === undefined || entry.key < first.key)) first = entry
     }
     if (first === undefined) return undefined
-    // All unreadable objects, for an error that names each of them.
+    // Returns all unreadable objects, for an error that names each of them.
     const unread = (): readonly UnreadableValue[] =>
       [...this.#entries.values()].filter(isMissed).toSorted((a, b) => (a.key < b.key ? -1 : 1))
     const message = `unable to transform key ${JSON.stringify(toText(first.key))}: ${first.error.message}`

@@ -8,13 +8,13 @@ const sleeperOf = (woken: string[], name: string): WaitingWatcher => ({
   wake: () => woken.push(name),
 })
 
-/** Waits longer than the waker's interval, and then until everything that was due has run. */
+/** Waits longer than the waker's interval, and then until all scheduled calls have run. */
 async function rest(): Promise<void> {
   await sleep(10)
   for (let i = 0; i < 3; i++) await turn()
 }
 
-test('a sleeping watcher is woken once, and a closed watcher is not woken', async () => {
+test('a sleeping watcher is woken once per event, and a closed watcher is not woken', async () => {
   const waker = new Waker()
   const woken: string[] = []
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => sleeperOf(woken, name))
@@ -31,7 +31,7 @@ test('a sleeping watcher is woken once, and a closed watcher is not woken', asyn
   assert.deepEqual(woken, ['a', 'c'], 'nobody is asleep')
 })
 
-test('an index from before the last run does not remove another watcher', async () => {
+test('an outdated queue index does not remove another watcher from the queue', async () => {
   const waker = new Waker()
   const woken: string[] = []
   const first = sleeperOf(woken, 'first')

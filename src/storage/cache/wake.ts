@@ -1,21 +1,21 @@
 /**
- * Wakes the watchers of a resource when there are events. If the resource was quiet, they are woken
+ * Wakes the watchers of a resource when there are events. After a quiet period, watchers are woken
  * at the end of the tick. Otherwise they are woken at a minimum interval, so that several events
- * reach a watcher in one write. They are woken in slices, so that ten thousand watchers do not
- * block the event loop.
+ * are sent in one write. Watchers are woken in slices, so that ten thousand watchers do not block
+ * the event loop.
  */
 import { Slices } from '../../lib/scheduling/slices.ts'
 import { systemTime, type Time } from '../../lib/time/timers.ts'
 
 /**
- * Minimum interval between two runs. Above 500 events per second, a watcher gets several events at
- * once. A delay of two milliseconds is not noticeable.
+ * Minimum interval between two runs. If there are more than 500 events per second, a watcher
+ * receives several events at once. Clients do not notice a delay of two milliseconds.
  */
 const PACE_MS = 2
 
 /**
- * A watcher that waits for events. `place` is its index in the waker's queue, if it is in the
- * queue.
+ * A watcher that waits for events. `place` is its index in the queue of the waker, while it is
+ * queued.
  */
 export type WaitingWatcher = { readonly wake: () => void; place: number }
 
@@ -31,8 +31,8 @@ export class Waker {
   }
 
   /**
-   * Adds a watcher to the queue, at most once: a bookmark wakes a watcher without an event, and the
-   * watcher then goes to sleep again.
+   * Adds a watcher to the queue unless it is already queued. The latter happens when a bookmark
+   * wakes a watcher without an event and the watcher goes to sleep again.
    */
   sleep(sleeper: WaitingWatcher): void {
     if (this.#isAsleep(sleeper)) return
@@ -41,8 +41,8 @@ export class Waker {
   }
 
   /**
-   * Removes a closed watcher from the queue, because the next event may never come. The last
-   * watcher in the queue moves to its index.
+   * Removes a closed watcher from the queue, because there may never be another event that wakes
+   * it. The last watcher in the queue moves to its index.
    */
   forget(sleeper: WaitingWatcher): void {
     if (!this.#isAsleep(sleeper)) return
@@ -53,7 +53,7 @@ export class Waker {
   }
 
   wake(): void {
-    // A watcher that fell asleep during the current run, before this event, needs another run.
+    // A watcher that went to sleep during the current run, before this event, requires another run.
     this.#isDirty = this.#isRunning
     if (this.#isRunning || this.#asleep.length === 0) return
     this.#isRunning = true

@@ -17,7 +17,7 @@ const home = {
   keep: unexpected,
 }
 
-/** Creates an item whose key is its value. */
+/** Creates an item whose value is its key. */
 const itemOf = (value: string | undefined): Item | undefined =>
   value === undefined ? undefined : new Item(home, { key: value, revision: 1, createRevision: 1 })
 
@@ -31,7 +31,7 @@ class WatchGroupsFixture {
   readonly groups = new WatchGroups(this.ring, systemTime)
   #revision = 0
 
-  /** Changes the value of an object. Undefined means that the object does not exist. */
+  /** Changes the value of an object. An undefined value means that the object does not exist. */
   change(before: string | undefined, after: string | undefined): void {
     const revision = ++this.#revision
     this.ring.push(
@@ -52,7 +52,7 @@ class WatchGroupsFixture {
 const wants = (change: ObjectChange | undefined, value: string): boolean =>
   change?.item?.key === value || change?.previous?.key === value
 
-test('a watcher of a group examines every event that matters, whatever is sorted or evicted', async () => {
+test('a watcher examines every event that concerns its group, whether events are sorted or evicted', async () => {
   const world = new WatchGroupsFixture()
   const { ring } = world
   const values = ['red', 'green', 'blue', undefined]
@@ -111,7 +111,7 @@ test('a watcher of a group examines every event that matters, whatever is sorted
 
 const WAKE_MS_MAX = 10_000
 
-test('an event wakes only the watchers of the value before it and after it', async () => {
+test('an event wakes only the watchers of the previous value and of the new value', async () => {
   const world = new WatchGroupsFixture()
   const woken: string[] = []
   const sleepers = ['red', 'green', 'blue'].map((value) => {
@@ -121,8 +121,8 @@ test('an event wakes only the watchers of the value before it and after it', asy
     return { group, sleeper, value }
   })
   const expectWoken = async (...values: readonly string[]): Promise<void> => {
-    // On a busy machine the watchers are woken late. The pause below shows that no others are
-    // woken.
+    // On a busy machine, the watchers are woken late. The pause below gives other watchers time to
+    // be woken, which would be an error.
     for (
       const start = performance.now();
       woken.length < values.length && performance.now() - start < WAKE_MS_MAX;
@@ -145,7 +145,7 @@ test('an event wakes only the watchers of the value before it and after it', asy
   await expectWoken('blue', 'green', 'red')
 })
 
-test('a watcher that sleeps through events that do not matter is not late when the ring evicts them', async () => {
+test('a sleeping watcher can continue if the ring has evicted only events of other groups', async () => {
   const world = new WatchGroupsFixture()
   const group = world.join('red')
   const { ring } = world
@@ -163,7 +163,7 @@ test('a watcher that sleeps through events that do not matter is not late when t
   assert.equal(group.next(ring.end), ring.end)
 })
 
-test('events that were evicted before they were sorted count as missed', async () => {
+test('if events are evicted before they are sorted, all groups must treat them as missed', async () => {
   const world = new WatchGroupsFixture()
   const group = world.join('red')
   const begin = world.ring.end
@@ -174,7 +174,7 @@ test('events that were evicted before they were sorted count as missed', async (
   assert.equal(group.next(world.ring.end), world.ring.end)
 })
 
-test('a group does not keep the selector of a watcher that has left', async () => {
+test('a group does not retain the selector of a watcher that has left', async () => {
   const world = new WatchGroupsFixture()
   const held = await heldBytes(() => {
     for (let at = 0; at < 20; at++) {

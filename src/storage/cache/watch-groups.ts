@@ -1,8 +1,8 @@
 /**
- * Groups the watchers that select objects by one value of a field or label, as a kubelet selects
- * the pods of its node. An event is recorded for the groups of the value before it and after it,
- * and wakes only their watchers. Until an event is sorted into groups, each watcher examines it
- * itself, so that no watcher waits for the sorting.
+ * Groups the watchers that select objects by one value of a field or label. For example, a kubelet
+ * selects the pods of its node. An event is recorded for the groups of the previous value and of
+ * the new value, and wakes only their watchers. Until an event has been sorted into groups,
+ * watchers examine it themselves and do not wait for the sorting.
  */
 import { Deque } from '../../lib/collections/deque.ts'
 import { ownText } from '../../lib/text/own-text.ts'
@@ -17,7 +17,8 @@ import { indexOf } from './field-index.ts'
 import { Waker } from './wake.ts'
 
 /**
- * The groups of one field or label. An event whose value cannot be read is recorded for all groups.
+ * The groups of one field or label. If the value of an object cannot be read, the event is recorded
+ * for all groups.
  */
 type Field = {
   readonly valueOf: (item: Item) => string | undefined
@@ -29,7 +30,7 @@ export class WatchGroups {
   readonly #time: Time
   readonly #fields = new Map<string, Field>()
   #isSorting = false
-  /** Events of the ring before this position are sorted into groups. */
+  /** Position in the ring up to which events have been sorted into groups. */
   #sorted: number
 
   constructor(ring: Ring, time: Time) {
@@ -38,16 +39,19 @@ export class WatchGroups {
     this.#sorted = ring.end
   }
 
-  /** The position of the first event that is not sorted yet. */
+  /** The position of the first event that has not been sorted yet. */
   get sorted(): number {
     return this.#sorted
   }
 
-  /** Adds a watcher to the group of a value. Each call needs a call of `leave`. */
+  /**
+   * Adds a watcher to the group of a value. The caller must call `leave` once for each call of
+   * `join`.
+   */
   join(by: IndexedValue, valueOf: Field['valueOf']): WatchGroup {
     const { value } = by
     const field = indexOf(by)
-    // Nothing was sorted while there were no groups.
+    // Events were not sorted while there were no groups.
     if (this.#fields.size === 0) this.#sorted = this.#ring.end
     let known = this.#fields.get(field)
     if (known === undefined) {
@@ -57,7 +61,8 @@ export class WatchGroups {
     let group = known.groups.get(value)
     if (group === undefined) {
       group = new WatchGroup(this.#ring, this, new Waker(this.#time))
-      // A copy, because the group may outlive the watcher whose selector the value is a slice of.
+      // Copies the value, which is a slice of the watcher's selector, because the group may outlive
+      // the watcher.
       known.groups.set(ownText(value), group)
     }
     group.watchers++
@@ -74,8 +79,8 @@ export class WatchGroups {
   }
 
   /**
-   * Called at each sweep of the cache. A group whose watchers sleep must not keep the positions of
-   * evicted events.
+   * Called at each sweep of the cache, so that a group whose watchers sleep does not retain the
+   * positions of evicted events.
    */
   onSweep(): void {
     for (const { groups } of this.#fields.values())
@@ -126,13 +131,13 @@ export class WatchGroups {
   }
 }
 
-/** The events that the watchers of one value must examine. */
+/** The events that watchers of one value must examine. */
 class WatchGroup {
   readonly waker: Waker
   watchers = 0
   readonly #ring: Ring
   readonly #all: Pick<WatchGroups, 'sorted'>
-  /** `#positions` has all events from this position on that matter to the group. */
+  /** Position from which on `#positions` contains all events that concern the group. */
   #from: number
   readonly #positions = new Deque<number>()
 
@@ -156,7 +161,7 @@ class WatchGroup {
 
   /**
    * Drops the positions of evicted events and frees their memory. Otherwise the positions of a
-   * burst would stay in memory until the next event for the value.
+   * burst of events would stay in memory until the next event for the value.
    */
   trim(): void {
     this.#forget()
@@ -164,8 +169,8 @@ class WatchGroup {
   }
 
   /**
-   * Returns the position of the first event from a position on that a watcher must examine.
-   * Undefined if that event, or one before it, was evicted.
+   * Returns the position of the first event at or after `position` that a watcher must examine.
+   * Returns undefined if that event or an earlier one was evicted.
    */
   next(position: number): number | undefined {
     this.#forget()
@@ -173,13 +178,13 @@ class WatchGroup {
     if (position < this.#from || position >= sorted)
       return position < this.#ring.first ? undefined : position
     const next = this.#positionFrom(position) ?? sorted
-    // Sorted events that do not matter to the group may be evicted. The next event that matters, or
-    // is not sorted yet, must still be in the ring.
+    // Sorted events that do not concern the group may have been evicted. The next event must still
+    // be in the ring if it concerns the group or has not been sorted yet.
     return next < this.#ring.first ? undefined : next
   }
 
   /**
-   * Drops the positions of evicted events. A watcher that has not passed them has missed an event.
+   * Drops the positions of evicted events. A watcher that has not reached them has missed an event.
    */
   #forget(): void {
     for (;;) {
