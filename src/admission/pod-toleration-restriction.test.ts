@@ -25,7 +25,7 @@ type TolerationCase = {
 const create = (tolerations: readonly Fields[], spec: Fields = {}): Attributes =>
   attributes({ plural: 'pods', object: pod({ tolerations, ...spec }) })
 
-/** Returns the tolerations of a written pod, or the error. */
+/** Writes a pod and returns its tolerations, or the error. */
 async function tolerated(given: TolerationCase, write: Attributes): Promise<Json | undefined> {
   const { defaults, whitelist, configuration = noPodTolerations } = given
   const annotations = {
@@ -48,7 +48,7 @@ const printed = (...tolerations: readonly Fields[]): string => JSON.stringify(to
 const conflict = (scope: string): string =>
   `500 pod tolerations (possibly merged with namespace default tolerations) conflict with its ${scope} whitelist`
 
-test('defaults of the namespace replace those of the configuration', async () => {
+test('the defaults of the namespace replace the defaults of the configuration', async () => {
   const configuration = { defaults: [exists('c')], whitelist: [] }
   assert.deepEqual(await tolerated({ configuration }, create([exists('a')])), [
     exists('a'),
@@ -61,7 +61,7 @@ test('defaults of the namespace replace those of the configuration', async () =>
   ])
 })
 
-test('a pod that is not best-effort tolerates memory pressure', async () => {
+test('a toleration for memory pressure is added to a pod that is not best-effort', async () => {
   const containers = [{ name: 'c', image: 'i', resources: { requests: { cpu: '1' } } }]
   const pressure = {
     key: 'node.kubernetes.io/memory-pressure',
@@ -71,7 +71,7 @@ test('a pod that is not best-effort tolerates memory pressure', async () => {
   assert.deepEqual(await tolerated({}, create([], { containers })), [pressure])
 })
 
-test('tolerations that the whitelist does not cover are rejected', async () => {
+test('tolerations that the whitelist does not allow are rejected', async () => {
   const configuration = { defaults: [], whitelist: [exists('c')] }
   assert.deepEqual(await tolerated({ configuration }, create([exists('c')])), [exists('c')])
   assert.equal(await tolerated({ configuration }, create([exists('d')])), conflict('cluster'))
@@ -94,14 +94,14 @@ test('tolerations that the whitelist does not cover are rejected', async () => {
   ])
 })
 
-test('an update is checked but gets no defaults', async () => {
+test('an update is checked but does not add default tolerations', async () => {
   const object = pod({ tolerations: [exists('a')] })
   const update = attributes({ plural: 'pods', operation: 'UPDATE', object, oldObject: object })
   assert.deepEqual(await tolerated({ defaults: printed(exists('d')) }, update), [exists('a')])
   assert.equal(await tolerated({ whitelist: printed(exists('d')) }, update), conflict('namespace'))
 })
 
-test('an annotation that cannot be decoded rejects every pod', async () => {
+test('every pod is rejected if the annotation of the namespace cannot be decoded', async () => {
   const write = create([exists('a')])
   assert.equal(
     await tolerated({ defaults: 'x' }, write),

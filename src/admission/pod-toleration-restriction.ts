@@ -1,7 +1,8 @@
 /**
- * Adds the default tolerations of a namespace to its pods, and rejects tolerations that its
- * whitelist does not cover. Both lists are JSON in annotations of the namespace; without an
- * annotation, the configuration applies. Pods that are not best-effort tolerate memory pressure.
+ * Adds the default tolerations of a namespace to its pods, and rejects tolerations that the
+ * whitelist of the namespace does not allow. Both lists are JSON in annotations of the namespace.
+ * If an annotation is missing, the list in the configuration applies. Pods that are not best-effort
+ * get a toleration for memory pressure.
  */
 import { internalError, unclassified } from '../api/errors.ts'
 import type { Gates } from '../api/gates.ts'
@@ -76,7 +77,7 @@ export function createPodTolerationRestriction({
       check(attributes, namespace, tolerations)
       return added.length === 0 ? object : { ...object, spec: { ...spec, tolerations } }
     },
-    // A webhook may have changed the tolerations.
+    // A webhook might have changed the tolerations.
     validate: async (attributes) => {
       const { object } = attributes
       if (object === undefined || !isConcerned(attributes)) return
@@ -94,8 +95,8 @@ const isConcerned = (attributes: Attributes): boolean =>
   targetOf(attributes) === 'pods'
 
 /**
- * Returns the tolerations in an annotation, or undefined if the namespace does not have it. An
- * empty annotation is an empty list.
+ * Returns the tolerations in an annotation, or undefined if the namespace does not have the
+ * annotation. An empty annotation means an empty list.
  */
 function listIn(
   { metadata }: KubeObject,

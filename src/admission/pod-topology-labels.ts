@@ -23,7 +23,7 @@ export function createPodTopologyLabels(objects: Pick<Objects, 'get'>): Plugin {
   }
 }
 
-/** Returns the name of the node in the request. Empty if there is none. */
+/** Returns the node name in the request, or an empty string if there is no node name. */
 function nodeNameIn(attributes: Attributes): string {
   const { object, resource, subresource } = attributes
   if (targetOf(attributes) === 'pods') return textOf(fieldsOf(object?.['spec'])['nodeName'])

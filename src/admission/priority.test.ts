@@ -25,11 +25,11 @@ const priorityOf = (admitted: KubeObject | undefined | string): unknown => {
   return [priorityClassName, priority, preemptionPolicy]
 }
 
-test('a pod without a class has no priority', async () => {
+test('a pod without a class gets no priority if there is no default class', async () => {
   assert.deepEqual(priorityOf(await create({})), [undefined, 0, 'PreemptLowerPriority'])
 })
 
-test('a pod gets the value of its class', async () => {
+test('a pod gets the priority of its class', async () => {
   assert.deepEqual(priorityOf(await create({ priorityClassName: 'high' })), ['high', 1000, 'Never'])
   assert.equal(
     await create({ priorityClassName: 'none' }),
@@ -37,7 +37,7 @@ test('a pod gets the value of its class', async () => {
   )
 })
 
-test('a priority that a pod sets must equal that of its class', async () => {
+test('a priority that a pod specifies must equal the priority of its class', async () => {
   const why =
     'must not be provided in pod spec; priority admission controller computed 0 from the given PriorityClass name'
   assert.equal(
@@ -51,7 +51,7 @@ test('a priority that a pod sets must equal that of its class', async () => {
   ])
 })
 
-test('an update keeps the stored priority, even if the class is gone', async () => {
+test('an update keeps the stored priority, even if the class no longer exists', async () => {
   const oldObject = pod({ priorityClassName: 'gone', priority: 5, preemptionPolicy: 'Never' })
   const object = pod({ priorityClassName: 'gone' })
   const updated = await admit(

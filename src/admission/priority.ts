@@ -1,5 +1,5 @@
 /**
- * Copies the priority of a pod's PriorityClass into the pod. Later changes of the class do not
+ * Copies the priority of a pod's PriorityClass into the pod. Later changes to the class do not
  * affect the pod.
  */
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
@@ -18,7 +18,7 @@ type Priority = {
   readonly preemptionPolicy: string
 }
 
-/** Priority of a pod that names no class while no class is the default. */
+/** Priority of a pod that names no class if there is no default class. */
 const none: Priority = { className: '', value: 0, preemptionPolicy: 'PreemptLowerPriority' }
 
 export function createPriority(objects: Pick<Objects, 'get' | 'list'>): Plugin {
@@ -79,7 +79,10 @@ export function createPriority(objects: Pick<Objects, 'get' | 'list'>): Plugin {
   }
 }
 
-/** Returns the default class. If several are marked, the one with the lowest value applies. */
+/**
+ * Returns the default class. If several classes are marked as default, returns the class with the
+ * lowest value.
+ */
 function defaultOf(classes: readonly KubeObject[]): KubeObject | undefined {
   const defaults = classes.filter((one) => one['globalDefault'] === true)
   return defaults.toSorted((one, other) => read(one).value - read(other).value)[0]

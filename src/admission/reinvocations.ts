@@ -6,11 +6,12 @@ import type { KubeObject } from '../api/object.ts'
 
 export class Reinvocations {
   /**
-   * Ids of webhooks or policies with reinvocation that were invoked since the object last changed.
+   * Ids of webhooks or policies with reinvocationPolicy IfNeeded that were invoked since the object
+   * last changed.
    */
   readonly #invoked = new Set<string>()
   readonly #required = new Set<string>()
-  /** The object after the last invocation. */
+  /** The object after the last invocation in the first round. */
   lastOutput: KubeObject | undefined
 
   isRequired(id: string): boolean {
@@ -21,7 +22,7 @@ export class Reinvocations {
     this.#invoked.add(id)
   }
 
-  /** Marks everything invoked so far for another invocation, because the object has changed. */
+  /** Requires that everything invoked so far is invoked again, because the object has changed. */
   require(): void {
     for (const id of this.#invoked) this.#required.add(id)
     this.#invoked.clear()

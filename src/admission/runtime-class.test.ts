@@ -20,7 +20,7 @@ const create = (runtimeClass: Fields, spec: Fields) => {
 const run = { runtimeClassName: 'r' }
 const refused = (why: string) => `403 pods "p" is forbidden: ${why}`
 
-test('a pod gets the overhead of its class', async () => {
+test('a pod gets the overhead of its RuntimeClass', async () => {
   const fixed = { overhead: { podFixed: { cpu: '100m' } } }
   assert.deepEqual(specOf(await create(fixed, run)), { ...run, overhead: { cpu: '100m' } })
   assert.deepEqual(specOf(await create(fixed, { ...run, overhead: { cpu: '0.1' } })), {
@@ -43,7 +43,7 @@ test('a pod gets the overhead of its class', async () => {
   })
 })
 
-test('a pod that names a missing class is rejected', async () => {
+test('a pod that names a missing RuntimeClass is rejected', async () => {
   assert.equal(await create({}, { runtimeClassName: '' }), '500 resource name may not be empty')
   assert.equal(
     await create({}, { runtimeClassName: 'x' }),
@@ -58,7 +58,7 @@ test('a pod that names a missing class is rejected', async () => {
   )
 })
 
-test('a pod gets the scheduling constraints of its class', async () => {
+test('a pod gets the scheduling constraints of its RuntimeClass', async () => {
   const scheduling = { nodeSelector: { a: 'b' }, tolerations: [{ key: 'k', operator: 'Exists' }] }
   const own = {
     nodeSelector: { c: 'd' },

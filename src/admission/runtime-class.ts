@@ -1,4 +1,6 @@
-/** Copies the overhead and the scheduling constraints of a new pod's RuntimeClass into the pod. */
+/**
+ * Copies the overhead and the scheduling constraints of a RuntimeClass into a new pod that uses it.
+ */
 import { unclassified } from '../api/errors.ts'
 import {
   type Fields,
@@ -16,7 +18,7 @@ import { mergeTolerations } from './tolerations.ts'
 const runtimeClasses = { group: 'node.k8s.io', version: 'v1', plural: 'runtimeclasses' } as const
 
 export function createRuntimeClass(objects: Pick<Objects, 'get'>): Plugin {
-  /** Resolves to the class of the pod, or to undefined if the pod names none. */
+  /** Resolves to the RuntimeClass of the pod, or to undefined if the pod does not name one. */
   const classOf = async (
     attributes: Attributes,
     pod: KubeObject,
@@ -24,7 +26,7 @@ export function createRuntimeClass(objects: Pick<Objects, 'get'>): Plugin {
     const { runtimeClassName } = fieldsOf(pod['spec'])
     if (runtimeClassName === undefined) return undefined
     const name = textOf(runtimeClassName)
-    // kube-apiserver's client refuses to request an empty name.
+    // The error of kube-apiserver's client, which refuses to request an object with an empty name.
     if (name === '') throw unclassified('resource name may not be empty')
     const found = await getOrLatest(objects, runtimeClasses, { namespace: '', name })
     if (found === undefined)
@@ -73,7 +75,7 @@ const isNewPod = (attributes: Attributes): boolean =>
 
 const overheadDiffers = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
 
-/** Returns the overhead that the class defines, or undefined if it defines none. */
+/** Returns the overhead that the RuntimeClass defines, or undefined if it defines no overhead. */
 function overheadOf(runtimeClass: KubeObject | undefined): Json | undefined {
   const stated = runtimeClass?.['overhead']
   return stated === undefined ? undefined : (fieldsOf(stated)['podFixed'] ?? {})
@@ -97,7 +99,7 @@ function scheduled(attributes: Attributes, spec: Fields, scheduling: Fields): Fi
     const why = `runtimeClass.scheduling.nodeSelector[${key}] = ${theirs}; pod.spec.nodeSelector[${key}] = ${ours}`
     throw refusal(attributes, `conflict: ${why}`)
   }
-  // Merging also drops redundant tolerations of the pod itself.
+  // As a side effect, merging also drops redundant tolerations of the pod itself.
   const tolerations = mergeTolerations([
     ...itemsOf(spec['tolerations']),
     ...itemsOf(scheduling['tolerations']),

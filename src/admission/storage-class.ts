@@ -1,4 +1,4 @@
-/** The plugins for the storage class of a PersistentVolumeClaim. */
+/** The admission plugins for the storage class of PersistentVolumeClaims. */
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { compareQuantities, parseQuantity } from '../api/quantity.ts'
 import { type Plugin, refusal, targetOf } from './admission.ts'
@@ -10,12 +10,12 @@ const defaultAnnotations = [
   'storageclass.kubernetes.io/is-default-class',
   'storageclass.beta.kubernetes.io/is-default-class',
 ] as const
-/** Annotation that named the class before the field existed. */
+/** Annotation that specified the class before the field storageClassName existed. */
 const oldClassAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
 /**
- * Sets the default class on a new claim without a class. An empty class counts as set: it means no
- * class.
+ * Sets the default class on a new claim without a class. An empty string is a class name that means
+ * no class, so it is kept.
  */
 export function createDefaultStorageClass(objects: Pick<Objects, 'list'>): Plugin {
   return {
@@ -60,7 +60,7 @@ export function createPersistentVolumeClaimResize(objects: Pick<Objects, 'get'>)
   }
 }
 
-/** Returns the name of the claim's class, or undefined if none is set. */
+/** Returns the name of the claim's class, or undefined if no class is set. */
 export function storageClassOf({ metadata, spec }: KubeObject): string | undefined {
   const old = metadata.annotations?.[oldClassAnnotation]
   if (old !== undefined) return old

@@ -1,6 +1,6 @@
 /**
- * Adds a finalizer to new PersistentVolumes, claims and VolumeAttributesClasses. A controller
- * removes it when nothing uses the object.
+ * Adds a finalizer to new PersistentVolumes, PersistentVolumeClaims and VolumeAttributesClasses. A
+ * controller removes it when the object is no longer in use.
  */
 import type { Gates } from '../api/gates.ts'
 import { type Plugin, targetOf } from './admission.ts'

@@ -1,5 +1,6 @@
 /**
- * Adds a taint to a new node that keeps pods away until the node controller finds the node ready.
+ * Adds a taint to a new node, so that no pods are scheduled to it until the node controller finds
+ * the node ready.
  */
 import { fieldsOf, itemsOf } from '../api/object.ts'
 import { type Plugin, targetOf } from './admission.ts'

@@ -36,7 +36,7 @@ const choices: { readonly [field: string]: readonly (string | number | undefined
   tolerationSeconds: [undefined, 1, 2],
 }
 
-/** Returns a toleration whose fields are chosen by the digits of the number. */
+/** Returns a toleration. The digits of the number select the values of its fields. */
 function tolerationOf(number: number): Fields {
   let rest = number
   const chosen = Object.entries(choices).flatMap(([field, values]) => {

@@ -1,11 +1,14 @@
 /**
- * Merges tolerations, and compares them with a whitelist. A toleration that another one covers is
- * redundant. Tolerations are indexed, so that long lists do not take quadratic time.
+ * Merges tolerations, and compares them with a whitelist. A toleration is redundant if another one
+ * covers it. Tolerations are indexed, so that long lists do not take quadratic time.
  */
 import { type Fields, textOf } from '../api/object.ts'
 import { identityOf } from '../objects/schema/equal.ts'
 
-/** Returns the tolerations without those that others cover. The first of equal ones is kept. */
+/**
+ * Returns the tolerations that no other toleration covers. If several are equal, the first one is
+ * kept.
+ */
 export function mergeTolerations(tolerations: readonly Fields[]): readonly Fields[] {
   const given = tolerations.map(tolerationOf)
   const later = new TolerationCover()
@@ -26,7 +29,9 @@ export function mergeTolerations(tolerations: readonly Fields[]): readonly Field
     .map(({ fields }) => fields)
 }
 
-/** Returns whether each toleration is covered by, or equal to, a toleration of the whitelist. */
+/**
+ * Returns whether each toleration is in the whitelist or covered by a toleration in the whitelist.
+ */
 export function areCovered(tolerations: readonly Fields[], whitelist: readonly Fields[]): boolean {
   const covers = new TolerationCover()
   const ids = new Set<string>()
@@ -37,12 +42,12 @@ export function areCovered(tolerations: readonly Fields[], whitelist: readonly F
   return tolerations.map(tolerationOf).every((one) => ids.has(one.id) || covers.has(one))
 }
 
-/** Operators with which a toleration covers others. An absent operator means Equal. */
+/** Operators of tolerations that can cover others. A missing operator means Equal. */
 const operators: ReadonlySet<string> = new Set(['', 'Equal', 'Exists'])
 
 type Toleration = {
   readonly fields: Fields
-  /** Identity, which equal tolerations share. */
+  /** A text that is the same for equal tolerations. */
   readonly id: string
   readonly key: string
   readonly operator: string
@@ -58,21 +63,21 @@ const tolerationOf = (fields: Fields): Toleration => ({
   operator: textOf(fields['operator']),
   value: textOf(fields['value']),
   effect: textOf(fields['effect']),
-  // Without seconds, the taint is tolerated forever.
+  // Without seconds, the toleration applies forever.
   seconds:
     fields['tolerationSeconds'] === undefined ? Infinity : Number(fields['tolerationSeconds']),
 })
 
 /**
- * Returns the key shared by tolerations that differ only in their seconds, or in fields that do not
- * matter.
+ * Returns the index key. Tolerations have the same key if they differ only in their seconds or in
+ * fields that have no effect.
  */
 const placeOf = ({ key, effect, operator, value }: Toleration): string =>
   printPlace(key, effect, operator === 'Exists' ? null : value)
 
 /**
- * Returns the keys of tolerations that could cover this one. An empty key means all keys, an empty
- * effect all effects.
+ * Returns the index keys of tolerations that could cover this one. An empty key means all keys, and
+ * an empty effect means all effects.
  */
 const placesAround = ({ key, effect, operator, value }: Toleration): readonly string[] =>
   ['', effect].flatMap((wide) => [
@@ -85,7 +90,7 @@ const printPlace = (key: string, effect: string, value: string | null): string =
   JSON.stringify([key, effect, value])
 
 /**
- * Index of tolerations by key. Of those with the same key, the one with the most seconds counts.
+ * Index of tolerations by key. For each key, only the tolerations with the most seconds are needed.
  */
 class TolerationCover {
   readonly #places = new Map<string, LongestToleration>()
@@ -115,13 +120,16 @@ class TolerationCover {
 }
 
 /**
- * Returns whether `wide` lasts at least as long as `narrow`. Seconds apply only to the effect
- * NoExecute.
+ * Returns whether `wide` applies at least as long as `narrow`. Seconds have a meaning only for the
+ * effect NoExecute.
  */
 const isLongEnough = (wide: Toleration, narrow: Toleration): boolean =>
   wide.effect !== 'NoExecute' || wide.seconds >= narrow.seconds
 
-/** The toleration with the most seconds, and the next longest one that is not equal to it. */
+/**
+ * The toleration with the most seconds, and the one with the next most seconds that is not equal to
+ * the first.
+ */
 class LongestToleration {
   first: Toleration
   #second: Toleration | undefined

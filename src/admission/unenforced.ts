@@ -1,7 +1,7 @@
 /**
- * Stands in for the MutatingAdmissionPolicy plugin while its feature gate is off. The API version
- * of its kinds may still be served, and policies are stored then, as in kube-apiserver. The client
- * gets a warning, because a policy that is silently not enforced is worse than a missing one.
+ * Replaces the MutatingAdmissionPolicy plugin while its feature gate is disabled. If the API
+ * version of its kinds is still served, policies are stored, as in kube-apiserver. The client gets
+ * a warning, because otherwise it would not notice that the policy is not enforced.
  */
 import { admissionGroup, type Plugin } from './admission.ts'
 

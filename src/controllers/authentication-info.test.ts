@@ -14,7 +14,10 @@ const answer = (status: number, body: object): ApiResponse => ({
 })
 const done = answer(200, {})
 
-/** Returns what was written, given the responses to the GETs and the writes in order. */
+/**
+ * Publishes the settings, and returns what was written. The arguments are the responses to the GETs
+ * and to the writes, in order.
+ */
 async function written(
   gets: readonly ApiResponse[],
   writes: readonly ApiResponse[],
@@ -45,7 +48,7 @@ test('existing certificates are kept', async () => {
   assert.equal(dataOf(body)['client-ca-file'], old + own)
 })
 
-test('a ConfigMap that lacks nothing is not written', async () => {
+test('a ConfigMap that already contains all settings is not written', async () => {
   assert.deepEqual(await written([clientCas('1', old, own)], []), [])
   assert.deepEqual(await written([], [], { clientCaPem: null, requestHeader: null }), [])
 })
@@ -56,7 +59,7 @@ test('a missing ConfigMap is created', async () => {
   assert.equal(dataOf(body)['client-ca-file'], own)
 })
 
-test('a ConfigMap that cannot be read is not written', async () => {
+test('nothing is written if the ConfigMap cannot be read', async () => {
   for (const refused of [
     answer(503, { kind: 'Status' }),
     { status: 429, headers: {}, body: Buffer.from('Too many') },
@@ -75,7 +78,7 @@ test('certificates that another replica adds at the same time are kept', async (
   assert.equal(dataOf(bodies[1])['client-ca-file'], old + third + own)
 })
 
-test('each certificate is a separate PEM block, regardless of the line endings of the others', async () => {
+test('each certificate is a separate PEM block, regardless of line endings in the other bundles', async () => {
   const known = own.replaceAll('\n', '\r\n')
   for (const text of [old.trimEnd(), `${old.trimEnd()}\r\n`, `${old.trimEnd()}\n${known}`]) {
     const [body] = await written([map('1', { 'client-ca-file': text })], [done])

@@ -1,8 +1,8 @@
 /**
- * Publishes the ConfigMap extension-apiserver-authentication, from which extension API servers
- * learn the client CAs and how front proxies name users. It contains what all servers of the
- * cluster accept. As in kube-apiserver, each server adds its own settings, and only expired
- * certificates are removed.
+ * Publishes the ConfigMap extension-apiserver-authentication. Extension API servers read from it
+ * which client CAs to trust, and which headers of front proxies contain the user. It combines the
+ * settings of all servers of the cluster. As in kube-apiserver, each server adds its own settings,
+ * and only expired certificates are removed.
  */
 import { type Fields, fieldsOf, textOf } from '../api/object.ts'
 import { parseJson } from '../api/json-value.ts'
@@ -13,9 +13,9 @@ import { certificateBlocks, parseCertificates } from '../lib/x509/trust-anchors.
 import { create, type RequiredObject } from './wanted.ts'
 
 export type AuthenticationInfo = {
-  /** PEM bundle of the client CAs, or null if there are none. */
+  /** PEM bundle of the client CAs, or null if no client CAs are configured. */
   readonly clientCaPem: string | null
-  /** Settings of front proxies, or null if there are none. */
+  /** Settings of front proxies, or null if no front proxies are configured. */
   readonly requestHeader: RequestHeaderInfo | null
 }
 
@@ -35,14 +35,18 @@ const path = `${collection}/${name}`
 /** Interval between checks of the ConfigMap. */
 export const INFO_CHECK_MS = 10_000
 /**
- * Maximum number of attempts after conflicts: every other replica may write once at the same time.
+ * Maximum number of attempts after conflicts, because every other replica may write at the same
+ * time.
  */
 const TRIES = 5
 const FAILURE = 300
 const NOT_FOUND = 404
 const CONFLICT = 409
 
-/** Adds missing settings to the ConfigMap, or creates it. Rejects if that is not possible. */
+/**
+ * Adds missing settings to the ConfigMap, or creates it. Rejects if the ConfigMap cannot be read or
+ * written.
+ */
 export async function publishInfo(
   handle: Handler,
   info: AuthenticationInfo,
@@ -57,7 +61,8 @@ export async function publishInfo(
 }
 
 /**
- * Returns the status of the last response. Nothing is written if the ConfigMap could not be read.
+ * Makes one attempt, and returns the status of the last response. Writes nothing if the ConfigMap
+ * cannot be read.
  */
 async function publishOnce(
   handle: Handler,
@@ -122,7 +127,9 @@ function combinedData(
   }
 }
 
-/** Returns an empty list for text that is not a list of strings, so that it is replaced. */
+/**
+ * Reads a list of strings. Returns an empty list if the text is invalid, so that it is replaced.
+ */
 function listOf(text: string): readonly string[] {
   try {
     const list = text === '' ? [] : parseJson(Buffer.from(text))
@@ -133,7 +140,7 @@ function listOf(text: string): readonly string[] {
 }
 
 /**
- * Joins PEM bundles, with each certificate once and in the order of the bundles. The certificates
+ * Joins PEM bundles without duplicate certificates, in the order of the bundles. The certificates
  * are encoded again, so that equal certificates become equal strings.
  */
 function combinedPem(bundles: readonly string[], nowMs: number): string {
@@ -144,8 +151,8 @@ function combinedPem(bundles: readonly string[], nowMs: number): string {
 }
 
 /**
- * Whether a certificate has expired. One that cannot be parsed counts as expired, since no server
- * can use it.
+ * Whether a certificate has expired. A certificate that cannot be parsed counts as expired, because
+ * no server can use it.
  */
 function isExpired(text: string, nowMs: number): boolean {
   try {

@@ -1,6 +1,6 @@
 /**
- * The objects of API Priority and Fairness that kube-apiserver creates. `exempt` and `catch-all`
- * are mandatory. The others are suggested, and users may change them.
+ * The objects of API Priority and Fairness that kube-apiserver creates. The objects named `exempt`
+ * and `catch-all` are mandatory. The other objects are suggested, and users can change them.
  */
 import type { Fields } from '../api/object.ts'
 import type { RequiredObject } from './wanted.ts'

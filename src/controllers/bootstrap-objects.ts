@@ -43,22 +43,22 @@ export type Cluster = {
   readonly ranges: readonly Cidr[]
   /** The port on which the server listens. */
   readonly port: number
-  /** The node port of the Service `kubernetes`; 0 means that it has none. */
+  /** The node port of the Service `kubernetes`; 0 means that the Service has no node port. */
   readonly nodePort: number
   /** The current time in the format of metadata timestamps. */
   readonly now: string
 }
 
-/** Objects that must exist before the server is ready. */
+/** Objects that are created before the server is ready. */
 export const firstObjects: readonly RequiredObject[] = namespaces
 
-/** Objects that are recreated when they are deleted. */
+/** Objects that are recreated if they are deleted. */
 export const keptObjects = (cluster: Cluster): readonly RequiredObject[] => [
   ...namespaces,
   ...served(cluster, [kubernetesService(cluster)]),
 ]
 
-/** Objects of flow control, which are reset if they are changed. */
+/** Objects of flow control, which are reset if a user changes them. */
 export const keptFlows = (cluster: Cluster): readonly RequiredObject[] =>
   served(cluster, flowControlObjects)
 
@@ -72,7 +72,7 @@ export const otherObjects = (cluster: Cluster): readonly RequiredObject[] =>
     ...apiServices(cluster.registry),
   ])
 
-/** Omits objects whose resource is not served (--runtime-config). */
+/** Leaves out objects of resources that are not served (--runtime-config). */
 const served = ({ registry }: Cluster, objects: readonly RequiredObject[]): RequiredObject[] => {
   const all = new Set(
     registry.all().map((resource) => `${resource.plural} ${apiVersionOf(resource)}`),
@@ -82,7 +82,10 @@ const served = ({ registry }: Cluster, objects: readonly RequiredObject[]): Requ
   )
 }
 
-/** Returns the Service `kubernetes` of the API server itself, at the first address of the range. */
+/**
+ * Returns the Service `kubernetes` for the API server itself. Its cluster IP is the first address
+ * of the range.
+ */
 function kubernetesService({ ranges, port, nodePort }: Cluster): RequiredObject {
   const [{ family, first }] = [...ranges, { family: 'IPv4', first: 0n } as const]
   return {
@@ -113,8 +116,8 @@ function kubernetesService({ ranges, port, nodePort }: Cluster): RequiredObject 
 const aggregatorGroup = 'apiregistration.k8s.io'
 
 /**
- * Returns an APIService for each served group version, except for that of the APIServices
- * themselves.
+ * Returns an APIService for each served group version, except for the group version of APIService
+ * itself.
  */
 function apiServices(registry: Registry): RequiredObject[] {
   const versions = new Map(

@@ -1,7 +1,7 @@
 /**
- * Ensures the roles and bindings that every cluster has. Whenever a server starts, missing ones are
- * created, and existing ones get what they lack, as in kube-apiserver. Another server may do the
- * same at the same time; the one that loses the race reads the object again.
+ * Ensures that the default roles and bindings exist. As in kube-apiserver, each server creates
+ * missing objects at startup, and adds missing rules and subjects to existing ones. If another
+ * server writes an object at the same time, the server whose write fails reads the object again.
  */
 import type { Gates } from '../api/gates.ts'
 import { fieldsOf, itemsOf, textOf } from '../api/object.ts'
@@ -15,15 +15,19 @@ import { reconcile } from '../access/rbac/reconcile.ts'
 const root = '/apis/rbac.authorization.k8s.io/v1'
 /** Maximum number of objects that are written concurrently. */
 const WRITERS = 16
-/** Maximum number of attempts per object. Each failed one means that another server was first. */
+/**
+ * Maximum number of attempts per object. An attempt fails if another server writes the object at
+ * the same time.
+ */
 const TRIES = 5
 
 export type BootstrapRolesOptions = {
   readonly handle: Handler
   readonly gates: Gates
   /**
-   * Stores objects that probably do not exist, bypassing the handler, and returns those that did
-   * exist. If it is undefined, all objects are written through the handler.
+   * Creates objects directly in the store, and returns those that already existed. Called only if
+   * the objects probably do not exist. If undefined, all objects are created by requests to the
+   * handler.
    */
   readonly createAll:
     | ((wanted: readonly PolicyObject[], signal: AbortSignal) => Promise<PolicyObject[]>)
@@ -31,7 +35,7 @@ export type BootstrapRolesOptions = {
 }
 
 /**
- * Ensures all roles and bindings. If some cannot be written, the promise rejects after all others
+ * Ensures that all roles and bindings exist. If some cannot be written, rejects after all others
  * are written.
  */
 export async function ensureRoles(
@@ -50,8 +54,8 @@ export async function ensureRoles(
       if (signal.aborted) return
       const fault = await ensureOne(caller, wanted)
       if (fault !== undefined) faults.push(fault)
-      // Requests that are served from memory do not yield. Without this, clients that connect at
-      // startup would have to wait for all of them.
+      // Yield between requests, because requests that are served from memory do not yield.
+      // Otherwise clients that connect at startup would have to wait until all objects are written.
       if (slices.isOver) await slices.turn()
     }
   }
@@ -61,7 +65,7 @@ export async function ensureRoles(
 
 type Caller = { readonly handle: Handler; readonly signal: AbortSignal }
 
-/** Whether probably no object of the policy exists. */
+/** Whether it is probable that no object of the policy exists. */
 async function isNewCluster(
   { handle, signal }: Caller,
   [first]: readonly PolicyObject[],
@@ -74,9 +78,9 @@ async function isNewCluster(
 }
 
 /**
- * Creates the binding system:public-info-viewer as a copy of system:discovery, which let anonymous
- * users read the version before Kubernetes 1.14. If an operator restricted that binding, an upgrade
- * must not restore the permission.
+ * Creates the binding system:public-info-viewer as a copy of the binding system:discovery. Before
+ * Kubernetes 1.14, system:discovery allowed anonymous users to read the version. If an operator
+ * restricted that binding, an upgrade must not restore the permission.
  */
 async function inheritPublicInfo({ handle, signal }: Caller): Promise<void> {
   const collection = `${root}/clusterrolebindings`
@@ -96,12 +100,15 @@ async function inheritPublicInfo({ handle, signal }: Caller): Promise<void> {
     subjects: itemsOf(subjects),
   }
   const { status } = await request(handle, { method: 'POST', path: collection, body, signal })
-  // A conflict means that another server was first.
+  // A conflict means that another server has created the binding.
   if (status >= ERROR && status !== CONFLICT)
     throw new Error(`${collection}/${name} could not be written: status ${status}`)
 }
 
-/** Returns what went wrong, or undefined if the object is as it should be. */
+/**
+ * Creates or updates an object. Returns an error message, or undefined if the object is now
+ * correct.
+ */
 async function ensureOne(caller: Caller, wanted: PolicyObject): Promise<string | undefined> {
   let status = 0
   for (let tries = 0; tries < TRIES; tries++) {
@@ -153,8 +160,7 @@ function placeOf({ resource, object }: PolicyObject): ObjectPath {
 }
 
 /**
- * The object in memory is usually the latest. If it is not, the write based on it fails with a
- * conflict.
+ * The object in memory is usually current. If it is not current, the write fails with a conflict.
  */
 const fromMemory = { resourceVersion: '0' } as const
 

@@ -15,7 +15,7 @@ const clusterInfo = (data: Fields): KubeObject => ({
   data,
 })
 
-test('each token signs the kubeconfig, and signatures of other tokens are removed', () => {
+test('each token signs the kubeconfig, and signatures of tokens that no longer exist are removed', () => {
   const data = {
     kubeconfig: 'content',
     other: 'kept',
@@ -23,7 +23,7 @@ test('each token signs the kubeconfig, and signatures of other tokens are remove
     'jws-kubeconfig-abcdef': 'old',
   }
   const signed = withSignatures(clusterInfo(data), [{ id: 'abcdef', secret: 'secret' }])
-  // The header as go-jose encodes it.
+  // The header of the signature as go-jose encodes it.
   const jws = 'eyJhbGciOiJIUzI1NiIsImtpZCI6ImFiY2RlZiJ9..'
   const after = fieldsOf(signed?.['data'])
   assert.deepEqual(Object.keys(after).toSorted(), ['jws-kubeconfig-abcdef', 'kubeconfig', 'other'])
@@ -44,7 +44,7 @@ const encode = (data: Readonly<Record<string, string>>): Fields =>
     Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
   )
 
-test('only tokens that allow signing and have the right name sign', () => {
+test('only tokens that allow signing and have the right Secret name create signatures', () => {
   const good = { 'token-id': 'abcdef', 'token-secret': 's', 'usage-bootstrap-signing': 'true' }
   const of = (data: Readonly<Record<string, string>>, name = 'bootstrap-token-abcdef') =>
     tokenOf(name, { type: 'bootstrap.kubernetes.io/token', data: encode(data) })
@@ -57,7 +57,7 @@ test('only tokens that allow signing and have the right name sign', () => {
   assert.equal(tokenOf('bootstrap-token-abcdef', { type: 'Opaque', data: encode(good) }), undefined)
 })
 
-test('stopping before the tokens are listed does not change the signatures', async () => {
+test('stopping the controller before the tokens are listed does not change the signatures', async () => {
   const [configMaps, secrets] = [builtIn('configmaps'), builtIn('secrets')]
   await using plane = await MemoryControlPlane.start([configMaps, secrets])
   const data = {

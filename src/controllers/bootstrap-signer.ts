@@ -1,7 +1,7 @@
 /**
  * The bootstrap-signer-controller. It signs the kubeconfig in the ConfigMap
- * kube-public/cluster-info with each bootstrap token that allows signing. A client that has the
- * token can thus verify that the kubeconfig belongs to the cluster. The payload of the signature is
+ * kube-public/cluster-info with each bootstrap token that allows signing. A client that has such a
+ * token can then verify that the kubeconfig belongs to the cluster. The payload of the signature is
  * detached (RFC 7515, appendix F).
  */
 import { createHmac } from 'node:crypto'
@@ -16,7 +16,7 @@ const tokenNamespace = 'kube-system'
 const signaturePrefix = 'jws-kubeconfig-'
 const tokenName = /^bootstrap-token-([a-z0-9]{6})$/
 
-/** A token that signs: its id, its secret, and when it expires. */
+/** A token that allows signing: its id, its secret, and its expiration. */
 type Token = { readonly id: string; readonly secret: string; readonly endMs: number }
 
 export function signClusterInfo(
@@ -54,16 +54,16 @@ export function signClusterInfo(
       namespace: configMapNamespace,
       concerns: ({ key }) => key.endsWith(`/${configMapNamespace}/${configMapName}`),
       work: async (object, write) => {
-        // Signatures of tokens that are not listed yet must not be removed.
+        // Wait until all tokens are listed, so that the signatures of other tokens are not removed.
         await listed
-        // Stopping also ends the wait, and then the list may be incomplete.
+        // When the controller stops, the wait also ends, and the list may be incomplete.
         if (isStopping) return undefined
         const valid = [...tokens.values()].filter(({ endMs }) => endMs > wallMs())
         const signed = withSignatures(object, valid)
         if (signed !== undefined) await write.update(signed)
-        // The signature of an expired token is removed on time. kube-controller-manager removes it
-        // only with the next change.
-        // limit: bootstrap tokens, which administrators create
+        // Run again at the next expiration, so that the signature is removed on time.
+        // kube-controller-manager removes it only when an object changes.
+        // limit: `valid` has only the few bootstrap tokens that administrators create
         const nextMs = Math.min(...valid.map(({ endMs }) => endMs))
         return nextMs === Infinity ? undefined : Math.max(nextMs - wallMs(), 0)
       },
@@ -71,8 +71,8 @@ export function signClusterInfo(
     options,
   )
   stack.use(configMaps)
-  // Registered after the controller, so that it is disposed first: the work of the controller may
-  // wait for the list.
+  // Registered after the controller, so that it is disposed first, because the controller's work
+  // may be waiting for the list.
   stack.use(informer)
   stack.defer(() => {
     isStopping = true
@@ -82,7 +82,7 @@ export function signClusterInfo(
   return stack
 }
 
-/** Reads a token from a Secret. Returns undefined if it does not sign. */
+/** Reads a token from a Secret. Returns undefined if the token does not allow signing. */
 export function tokenOf(name: string, { type, data }: Fields): Token | undefined {
   const read = (key: string): string =>
     Buffer.from(textOf(fieldsOf(data)[key]), 'base64').toString()
@@ -95,8 +95,8 @@ export function tokenOf(name: string, { type, data }: Fields): Token | undefined
 }
 
 /**
- * Returns the ConfigMap with the signatures of exactly these tokens, or undefined if it already has
- * them.
+ * Returns the ConfigMap with the signatures of these tokens and no others. Returns undefined if the
+ * ConfigMap already has them.
  */
 export function withSignatures(
   configMap: KubeObject,

@@ -1,6 +1,6 @@
 /**
- * Creates the objects that every new cluster has, if they do not exist. Another server may create
- * them at the same time; the slower one then finds them.
+ * Creates the objects that every new cluster has, if they do not exist. Objects that another server
+ * creates at the same time are not overwritten.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Handler } from '../api/request.ts'
@@ -13,10 +13,10 @@ const RETRY_MS = 1000
 
 export type BootstrapOptions = {
   readonly handle: Handler
-  /** Objects that must exist, and work that must be done, before the server is ready. */
+  /** Objects that are created before the server is ready. */
   readonly first: readonly RequiredObject[]
   readonly prepare: (signal: AbortSignal) => Promise<void>
-  /** Objects that are created afterwards. */
+  /** Objects that are created after the server is ready. */
   readonly later: readonly RequiredObject[]
   readonly log: Log
 }
@@ -32,8 +32,8 @@ export class Bootstrap implements AsyncDisposable {
   }
 
   /**
-   * Resolves after the first attempt at `first`. Retries, and the work on `later`, continue in the
-   * background.
+   * Resolves after the first attempt to create `first` and to run `prepare`. Further attempts, and
+   * the creation of `later`, continue in the background.
    */
   async start(): Promise<void> {
     this.#isDone = await this.#ensureFirst()
@@ -44,7 +44,10 @@ export class Bootstrap implements AsyncDisposable {
     return this.#isDone
   }
 
-  /** Resolves when all objects exist or the server stops. Read it only after `start`. */
+  /**
+   * Resolves when all objects exist or the server stops. Do not read it before `start` has
+   * resolved.
+   */
   get ended(): Promise<void> {
     return this.#running
   }
@@ -67,7 +70,7 @@ export class Bootstrap implements AsyncDisposable {
   async #repeat(ensure: () => Promise<boolean>): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted && !(await ensure())) {
-      // Rejects only when the server stops, which the loop checks.
+      // The promise rejects only when the server stops, which the loop condition checks.
       await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined)
     }
   }

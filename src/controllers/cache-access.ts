@@ -3,8 +3,8 @@ import type { ObjectReader } from '../storage/cache/reader.ts'
 import type { Resource } from '../registry/resource.ts'
 
 /**
- * How controllers read the objects of a resource: from the cache of the server. They write through
- * the handler.
+ * Read access to the objects of a resource for controllers, from the cache of the server.
+ * Controllers write by requests to the handler.
  */
 export type CacheAccess = {
   readonly keys: InformerAccess['keys']

@@ -1,7 +1,7 @@
 /**
- * Reports the changes of a resource from now on, from a watch of the cache, to controllers that
- * keep no state about its objects. Changes may be missed when the watch ends, so the controller
- * must then check all objects again.
+ * Watches a resource in the cache and reports its changes to controllers that keep no state about
+ * the objects. Changes can be missed while the watch is interrupted, so the controller must check
+ * all objects again when a new watch begins.
  */
 import type { Log } from '../lib/telemetry/log.ts'
 import { Restores } from '../lib/concurrency/restores.ts'
@@ -10,7 +10,7 @@ import type { ObjectEvent, WatchEvent } from '../storage/cache/event.ts'
 import { type EventSource, takeAll, takeUntilClosed } from '../storage/cache/watch.ts'
 import type { CacheAccess } from './cache-access.ts'
 
-/** Delay before a watch that ended or failed is reopened. */
+/** Delay before an interrupted watch is reopened. */
 const RETRY_MS = 100
 
 export type ChangesInformerOptions = {
@@ -18,7 +18,7 @@ export type ChangesInformerOptions = {
   readonly name: string
   readonly access: CacheAccess
   readonly onChange: (change: ObjectEvent) => void
-  /** Called when a watch begins: everything before it may have changed. */
+  /** Called when a watch begins. All objects may have changed before. */
   readonly onStart: () => void
   readonly log: Log
 }
@@ -37,8 +37,8 @@ export class ChangesInformer implements AsyncDisposable {
   }
 
   /**
-   * Resolves when all changes that were acknowledged before the call have been reported. Rejects if
-   * that is not possible now.
+   * Resolves when all changes that were acknowledged before the call are reported. Rejects if there
+   * is currently no watch.
    */
   async latest(): Promise<void> {
     const { keys, reader } = this.#options.access
@@ -46,8 +46,8 @@ export class ChangesInformer implements AsyncDisposable {
     await reader.list({ from, to: from }, 'latest')
     const source = this.#source
     if (source !== undefined) takeAll(source, this.#passOn)
-    // Taking events closes a watch that was too slow. When the next watch begins, all objects are
-    // checked.
+    // Taking events closes a watch that was too slow. All objects are then checked when the next
+    // watch begins.
     if (source?.state !== 'live') throw new Error(`${this.#options.name} are not watched yet`)
   }
 
@@ -68,7 +68,7 @@ export class ChangesInformer implements AsyncDisposable {
         if (!signal.aborted)
           log('warn', `failed to watch ${name}; retrying`, { error: String(error) })
       }
-      // Rejects only when the server stops.
+      // The promise rejects only when the server stops.
       await sleep(systemTime, RETRY_MS, signal).catch(() => undefined)
     }
   }

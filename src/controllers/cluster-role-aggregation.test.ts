@@ -32,7 +32,7 @@ const all = [
 const resourcesOf = (rules: readonly Fields[] | undefined) =>
   rules?.map(({ resources }) => textsOf(resources).join())
 
-test('rules are ordered by selector and then by role name, without duplicates', () => {
+test('rules are ordered by selector and then by role name, and duplicates are removed', () => {
   const view = aggregated('view', {}, { matchLabels: { to: 'view' } })
   assert.deepEqual(resourcesOf(aggregatedRules(view, [...all, view])), [
     'nodes',
@@ -56,7 +56,7 @@ test('rules are ordered by selector and then by role name, without duplicates', 
   assert.deepEqual(resourcesOf(aggregatedRules(others, [...all, others])), ['secrets', 'leases'])
 })
 
-test('a role does not aggregate itself, and is not written if its rules are current', () => {
+test('a role is not aggregated into itself, and is not written if its rules are current', () => {
   const own = {
     ...aggregated('own', { to: 'view' }, { matchLabels: { to: 'view' } }),
     rules: [rule('old')],
@@ -74,7 +74,7 @@ test('an empty selector selects all roles', () => {
   assert.equal(aggregatedRules(every, [...all, every])?.length, 5)
 })
 
-test('the order of the rules does not matter', () => {
+test('a role is not written if only the order of its rules differs', () => {
   const view = {
     ...aggregated('view', {}, { matchLabels: { to: 'view' } }),
     rules: ['pods', 'nodes', 'services'].map(rule),

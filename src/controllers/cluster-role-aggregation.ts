@@ -1,8 +1,8 @@
 /**
- * The clusterrole-aggregation controller of kube-controller-manager, for servers that run without
- * one (decisions/0013). It sets the rules of each ClusterRole that has an aggregationRule, with the
- * same field manager. When a ClusterRole changes, it checks all of them: there are few, and they
- * change rarely.
+ * The clusterrole-aggregation controller of kube-controller-manager, for clusters without
+ * kube-controller-manager (decisions/0013). It sets the rules of each ClusterRole that has an
+ * aggregationRule, with the same field manager. When any ClusterRole changes, it checks all of
+ * them, because they are few and change rarely.
  */
 import { matchesLabels } from '../api/label-selector.ts'
 import { entriesOf, type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
@@ -17,11 +17,11 @@ import { Loop } from '../lib/concurrency/loop.ts'
 
 const path = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
 const manager = 'clusterrole-aggregation-controller'
-/** Delay before a watch that ended or failed is reopened. */
+/** Delay before an interrupted watch is reopened. */
 const RETRY_MS = 1000
 /**
- * Number of roles per page. Typical roles are parsed in about a millisecond; large ones take
- * longer.
+ * Number of roles per page. Typical roles on a page are parsed in about a millisecond; large roles
+ * take longer.
  */
 const PAGE_ROLES = 50
 
@@ -36,8 +36,8 @@ export function followAggregatedRoles({
 }
 
 /**
- * Aggregates all roles now and when a role changes. Resolves when the watch has ended, and rejects
- * if a list or a write failed. Events that arrive during a pass start another pass.
+ * Aggregates all roles now and whenever a role changes. Resolves when the watch has ended, and
+ * rejects if a list or a write failed. Events that arrive during a pass cause another pass.
  */
 async function followOnce(handle: Handler, signal: AbortSignal): Promise<void> {
   await followWatch(handle, { path, signal }, () => aggregateAll(handle, signal))
@@ -60,15 +60,15 @@ async function aggregateAll(handle: Handler, signal: AbortSignal): Promise<void>
     }
     const sent = { method: 'PATCH', path: `${path}/${name}`, body, manager, isApply: true, signal }
     const { status } = await request(handle, sent)
-    // Roles that follow must aggregate the new rules. Otherwise two roles that select each other
-    // would exchange their old rules forever.
+    // Roles that are aggregated later must use the new rules. Otherwise two roles that select each
+    // other would exchange their old rules forever.
     if (status === OK) roles[at] = { ...role, rules }
     else faults.push(`${path}/${name} returned status ${status}`)
   }
   if (faults.length > 0) throw new Error(faults.join('; '))
 }
 
-/** Lists the roles in pages, so that they are not all parsed in one tick of the event loop. */
+/** Lists the roles in pages, so that they are parsed in several ticks of the event loop. */
 async function listRoles(handle: Handler, slices: Slices, signal: AbortSignal): Promise<Fields[]> {
   const roles: Fields[] = []
   for (let next = ''; ; ) {
@@ -76,7 +76,7 @@ async function listRoles(handle: Handler, slices: Slices, signal: AbortSignal): 
     const response = await request(handle, { method: 'GET', path, query, signal })
     if (response.status !== OK) throw new Error(`${path} returned status ${response.status}`)
     const list = fieldsOf(await objectInSlices(response))
-    // limit: PAGE_ROLES
+    // limit: a page has at most PAGE_ROLES items
     roles.push(...itemsOf(list['items']))
     next = textOf(fieldsOf(list['metadata'])['continue'])
     if (next === '') return roles
@@ -85,8 +85,8 @@ async function listRoles(handle: Handler, slices: Slices, signal: AbortSignal): 
 }
 
 /**
- * Returns the rules that the role should have. Returns undefined if it has no aggregationRule, or
- * already has these rules in any order.
+ * Returns the rules that the role should have. Returns undefined if the role has no
+ * aggregationRule, or already has these rules in any order.
  */
 export function aggregatedRules(
   role: Fields,
@@ -99,7 +99,7 @@ export function aggregatedRules(
   const rules = new Map<string, Fields>()
   for (const selector of itemsOf(fieldsOf(role['aggregationRule'])['clusterRoleSelectors'])) {
     const requirements = requirementsOf(selector)
-    // Validation rejects an invalid selector.
+    // Validation rejects invalid selectors, so this selector is valid.
     if (requirements === undefined) continue
     for (const one of sorted) {
       if (!matchesLabels(requirements, labelsOf(one))) continue

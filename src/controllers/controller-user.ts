@@ -1,12 +1,12 @@
 /**
- * Sends the requests of a controller inside the server as its service account, as if they came from
- * kube-controller-manager.
+ * Sends the requests of a controller inside the server with the identity of its service account, as
+ * kube-controller-manager does.
  */
 import type { Handler } from '../api/request.ts'
 import { authenticatedGroup, type User } from '../api/user.ts'
 
 /**
- * The user agent. Its name becomes the field manager of what controllers write, as with
+ * The user agent, which determines the field manager of the objects that controllers write, as for
  * kube-controller-manager.
  */
 const userAgent = 'kube-controller-manager'
@@ -14,8 +14,8 @@ const userAgent = 'kube-controller-manager'
 const namespace = 'kube-system'
 
 /**
- * Returns a handler that sends requests as a service account in kube-system. As for any other user,
- * RBAC decides what it may do.
+ * Returns a handler that sends requests as a service account in kube-system. RBAC authorizes them
+ * like the requests of any other user.
  */
 export function controllerHandle(handle: Handler, account: string): Handler {
   const user: User = {

@@ -25,7 +25,7 @@ const doomed: KubeObject = {
   status: { conditions: [{ type: 'Established', status: 'True' }] },
 }
 
-/** Cleans up once. `written` is the definition afterwards. */
+/** Cleans up once. In the result, `written` is the definition afterwards. */
 async function run(
   options: Partial<CrdCleanupOptions>,
   given = doomed,
@@ -65,7 +65,7 @@ test('objects are deleted in the storage version, even if it is not served', asy
   assert.deepEqual(reported(written), [['example.com/mine'], 'False', 'InstanceDeletionCompleted'])
 })
 
-test('the definition stays while finalizers keep objects', async () => {
+test('the definition is kept while finalizers retain objects', async () => {
   const { result, written } = await run({ deleteObjects: async () => 1 })
   assert.equal(typeof result, 'number')
   assert.deepEqual(reported(written), [
@@ -75,7 +75,7 @@ test('the definition stays while finalizers keep objects', async () => {
   ])
 })
 
-test('a failure is reported in the status, and the definition stays', async () => {
+test('if the deletion of objects fails, the status reports it, and the definition is kept', async () => {
   const { result, written } = await run({
     deleteObjects: () => Promise.reject(new Error('no answer')),
   })
@@ -87,12 +87,12 @@ test('a failure is reported in the status, and the definition stays', async () =
   ])
 })
 
-test('failing to remove the finalizer is an error', async () => {
+test('an error is thrown if the finalizer cannot be removed', async () => {
   const { result } = await run({ release: () => Promise.reject(new Error('answered 500')) })
   assert.equal(result, 'Error: answered 500')
 })
 
-test('objects of a built-in resource under the same prefix are not deleted', async () => {
+test('objects of a built-in resource with the same key prefix are not deleted', async () => {
   const { written } = await run({ isBuiltInPlace: () => true, deleteObjects: () => assert.fail() })
   assert.deepEqual(reported(written), [['example.com/mine'], 'False', 'OverlappingBuiltInResource'])
 })
@@ -102,7 +102,7 @@ test('the objects of a definition that was never established are not listed', as
   assert.deepEqual(reported(written), [['example.com/mine'], 'False', 'NeverEstablished'])
 })
 
-test('objects are deleted only while the database has the same definition', async () => {
+test('objects are deleted only while the database still contains the same definition', async () => {
   const successor = {
     ...doomed,
     metadata: { name: 'widgets.example.com', uid: '2', finalizers: [cleanupFinalizer] },
@@ -114,7 +114,8 @@ test('objects are deleted only while the database has the same definition', asyn
   ] as const) {
     const answers: boolean[] = []
     await run({
-      // A store also decides again if the state in the database differs from the cached one.
+      // A real store also calls `decide` twice if the cached state differs from the state in the
+      // database.
       changeStatus: async (_, decide) => {
         decide(doomed)
         if (found !== undefined) decide(found)

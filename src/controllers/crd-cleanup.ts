@@ -1,6 +1,6 @@
 /**
- * Finalizes a CustomResourceDefinition: deletes its objects, waits for those that are kept by
- * finalizers, then removes the finalizer of the definition.
+ * Finalizes a CustomResourceDefinition: deletes its objects, waits for objects that have
+ * finalizers, and then removes the finalizer of the definition.
  */
 import { messageOf } from '../lib/errors.ts'
 import { cleanupFinalizer } from '../registry/kinds/apiextensions/crd-deletion.ts'
@@ -8,28 +8,28 @@ import type { KubeObject } from '../api/object.ts'
 import type { CustomResource } from '../registry/custom/custom-resource.ts'
 import { type Condition, conditionOf, isTrue, withStatus } from './crd-status.ts'
 
-/** Interval of checks whether the finalizers of the last objects have been removed. */
+/** Interval between checks whether all remaining objects are gone. */
 const RETRY_MS = 1_000
 
 type Decide = (object: KubeObject) => KubeObject | undefined
 
 export type CrdCleanupOptions = {
   /**
-   * Changes the status of a definition, unless `decide` returns undefined. Resolves to false if the
-   * definition does not exist.
+   * Changes the status of a definition, unless `decide` returns undefined. Resolves to whether the
+   * definition exists.
    */
   readonly changeStatus: (name: string, decide: Decide) => Promise<boolean>
-  /** Writes the last status and removes the finalizer. Rejects if that is not possible. */
+  /** Writes the last status and removes the finalizer. Rejects if this fails. */
   readonly release: (name: string, decide: Decide) => Promise<void>
   /**
-   * Deletes all objects, while `isDoomed` resolves to true. Resolves to the number of objects that
-   * finalizers keep.
+   * Deletes all objects while `isDoomed` resolves to true. Resolves to the number of objects that
+   * remain because they have finalizers.
    */
   readonly deleteObjects: (
     resource: CustomResource,
     isDoomed: () => Promise<boolean>,
   ) => Promise<number>
-  /** Whether a built-in resource stores its objects under the same prefix. */
+  /** Whether a built-in resource stores its objects under the same key prefix. */
   readonly isBuiltInPlace: (resource: CustomResource) => boolean
   readonly now: () => string
 }
@@ -37,7 +37,7 @@ export type CrdCleanupOptions = {
 export const needsCleanUp = ({ metadata }: KubeObject): boolean =>
   metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(cleanupFinalizer)
 
-/** The last seen state of a definition, with the resources of all its versions. */
+/** The last known state of a definition, and the resources of all its versions. */
 export type TerminatingCrd = {
   readonly name: string
   readonly object: KubeObject
@@ -45,8 +45,9 @@ export type TerminatingCrd = {
 }
 
 /**
- * Cleans up once. Resolves to undefined when it is done, or to the delay in milliseconds before the
- * next call. If the deletion fails, the error is written to the status and thrown.
+ * Cleans up once. Resolves to undefined when the cleanup is complete, or to the delay in
+ * milliseconds before the next call. If the deletion fails, writes the error to the status and
+ * throws it.
  */
 export async function cleanUp(
   doomed: TerminatingCrd,
@@ -64,8 +65,8 @@ export async function cleanUp(
         : undefined
   const isDoomed = async (): Promise<boolean> => {
     let isStill = false
-    // `decide` changes nothing here, so it is called with the state in the database, not with a
-    // cached one.
+    // `decide` returns undefined, so the store calls it with the state in the database, not with a
+    // cached state.
     const isThere = await options.changeStatus(name, (current) => {
       isStill = isOurs(current)
       return undefined
@@ -78,7 +79,7 @@ export async function cleanUp(
     return isReported ? undefined : withCondition(inProgress)(current)
   })
   // Objects are deleted in the storage version, which does not need the conversion webhook. The
-  // webhook may be deleted before the definition.
+  // webhook might have been deleted before the definition.
   const stored = resources.find(({ versions }) => versions.storageVersion === undefined)
   let end = stored === undefined || !isTrue(object, 'Established') ? never : completed
   if (stored !== undefined && options.isBuiltInPlace(stored)) end = overlapping

@@ -42,12 +42,12 @@ const asked = (wanted: Names, accepted = none) => ({
   revision: 9,
 })
 
-test('names that are free are accepted', () => {
+test('names that are not taken are accepted', () => {
   const wanted = { ...gadgets, shortNames: ['g'] }
   assert.deepEqual(acceptNames(asked(wanted), inUse()), { names: wanted, conflict: undefined })
 })
 
-test('a definition that requests taken names keeps its previous names', () => {
+test('a definition keeps its previous names if the requested names are taken', () => {
   const { names, conflict } = acceptNames(asked(gadgets), inUse())
   assert.deepEqual(names.shortNames, [])
   assert.deepEqual(conflict, { reason: 'ShortNamesConflict', message: '"w" is already in use' })
@@ -55,14 +55,14 @@ test('a definition that requests taken names keeps its previous names', () => {
   assert.deepEqual([clash.names.kind, clash.conflict?.reason], ['', 'KindConflict'])
 })
 
-test('names of other groups, and released names, are free', () => {
+test('names that are used in other groups, or that were released, can be accepted', () => {
   assert.equal(acceptNames({ ...asked(widgets), group: 'other.com' }, inUse()).conflict, undefined)
   const names = inUse()
   names.delete('widgets.example.com')
   assert.equal(acceptNames(asked(widgets), names).conflict, undefined)
 })
 
-test('of two concurrent requests for a name, every replica accepts the earlier one', () => {
+test('if two definitions request a name at the same time, every replica accepts the earlier one', () => {
   const names = new NamesInUse()
   const first = { group, wanted: widgets, accepted: none, revision: 5 }
   const second = { group, wanted: { ...gadgets, kind: 'Widget' }, accepted: none, revision: 6 }
@@ -76,7 +76,7 @@ test('of two concurrent requests for a name, every replica accepts the earlier o
   )
 })
 
-test('short names that cannot all be accepted do not block other definitions', () => {
+test('if one of several short names is taken, the others do not block other definitions', () => {
   const names = inUse()
   names.set('gears.example.com', {
     group,
@@ -88,7 +88,7 @@ test('short names that cannot all be accepted do not block other definitions', (
   assert.equal(acceptNames(asked(wanted), names).conflict, undefined)
 })
 
-test('replacing a claim reports whether names may have become free', () => {
+test('replacing a claim returns whether names may have become free', () => {
   const names = inUse()
   const owner = 'widgets.example.com'
   const settled = { group, accepted: widgets, wanted: widgets }
@@ -103,7 +103,7 @@ test('replacing a claim reports whether names may have become free', () => {
   )
 })
 
-test('deciding on many short names takes linear time', () => {
+test('checking many short names takes linear time', () => {
   const shortNames = Array.from({ length: 50_000 }, (_, at) => `s${at}`)
   const wanted = { ...gadgets, shortNames }
   const startCpu = process.threadCpuUsage()

@@ -1,6 +1,6 @@
 /**
- * Decides which names of a CustomResourceDefinition are accepted. Within a group, each name belongs
- * to one resource or to one kind.
+ * Decides which names of a CustomResourceDefinition are accepted. In a group, each name can belong
+ * to only one definition.
  */
 import { quote } from '../api/quote.ts'
 import type { Names } from '../registry/custom/crd.ts'
@@ -16,17 +16,17 @@ export type Claim = {
 }
 
 /**
- * A requested name that is not accepted yet. It will be accepted if all names in `together` are
+ * A requested name that is not accepted yet. It can be accepted if all names in `together` are
  * free.
  */
 type PendingName = { readonly revision: number; readonly together: readonly string[] }
 
 /**
  * The names in use, by group. Plurals, singulars and short names share one namespace; kinds and
- * list kinds share another.
+ * list kinds share another namespace.
  *
- * Names that were requested at an earlier revision also count, although they are not accepted yet.
- * Replicas decide on definitions concurrently, and all of them see revisions in the same order.
+ * A requested name that is not accepted yet blocks requests for the same name at later revisions.
+ * Replicas decide on definitions concurrently, and revisions have the same order on all of them.
  */
 export class NamesInUse {
   readonly #claims = new Map<string, Claim>()
@@ -34,7 +34,7 @@ export class NamesInUse {
   readonly #wishes = new Map<string, Map<string, PendingName>>()
 
   /**
-   * Replaces the claim of the owner. Returns false if no name can have become free for other
+   * Replaces the claim of the owner. Returns whether a name may have become free for other
    * definitions.
    */
   set(owner: string, claim: Claim): boolean {
@@ -62,7 +62,7 @@ export class NamesInUse {
     for (const [key] of wishesOf(claim)) deleteFrom(this.#wishes, key, owner)
   }
 
-  /** Whether the name is taken for a definition at this revision. */
+  /** Whether the name is taken for a definition that requests it at this revision. */
   isTaken(owner: string, key: string, revision: number): boolean {
     if (this.#hasOther(owner, key)) return true
     for (const [other, wish] of this.#wishes.get(key) ?? []) {
@@ -102,8 +102,8 @@ const keysOf = (
 ]
 
 /**
- * Returns the requested names that are not accepted yet. Short names are accepted all together or
- * not at all.
+ * Returns the requested names that are not accepted yet. Either all short names are accepted, or
+ * none of them.
  */
 function wishesOf({
   group,
@@ -131,8 +131,8 @@ const hasSameNames = (one: Claim, other: Claim): boolean =>
 type OwnedClaim = Claim & { readonly owner: string }
 
 /**
- * Returns the names that a definition gets: the requested names that are free, and otherwise the
- * names that it had.
+ * Returns the names that a definition gets: each requested name if it is free, and otherwise the
+ * name that the definition already had.
  */
 export function acceptNames(
   { owner, group, wanted, accepted, revision }: OwnedClaim,

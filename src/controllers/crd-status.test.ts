@@ -16,7 +16,7 @@ const crd = (more: Fields, schema: Fields = { type: 'object' }): KubeObject => (
   },
 })
 
-/** Applies status updates, like the controller, until there is nothing left to write. */
+/** Applies status updates, as the controller does, until the status no longer changes. */
 function settled(object: KubeObject): KubeObject {
   const next = nextStatus(object, new NamesInUse(), '2026-01-01T00:00:00Z')
   return next === undefined ? object : settled(next)
@@ -47,7 +47,7 @@ test('a definition without a structural schema has the condition NonStructuralSc
   ])
 })
 
-test('a definition whose schema becomes structural loses the condition', () => {
+test('a definition whose schema becomes structural loses the condition NonStructuralSchema', () => {
   const { status } = settled(crd({ preserveUnknownFields: true }))
   const mended = { ...crd({}), ...(status === undefined ? {} : { status }) }
   assert.deepEqual(reported(settled(mended)), [])

@@ -24,8 +24,8 @@ export type Condition = {
 }
 
 /**
- * Returns the object with its next status, or undefined if nothing changes. NamesAccepted is
- * written first, and Established in the following write.
+ * Returns the object with its next status, or undefined if the status does not change.
+ * NamesAccepted is written first, and Established in the following write.
  */
 export function nextStatus(
   object: KubeObject,
@@ -60,8 +60,8 @@ export function nextStatus(
 }
 
 /**
- * Returns the names that a definition was granted (status.acceptedNames), and those that it
- * requests (spec.names).
+ * Returns the accepted names of a definition (status.acceptedNames), and the names that it requests
+ * (spec.names).
  */
 export function claimOf(object: KubeObject): Claim {
   const spec = fieldsOf(object['spec'])
@@ -75,7 +75,7 @@ export function claimOf(object: KubeObject): Claim {
 
 /**
  * Sets or removes the condition NonStructuralSchema. Returns undefined if the condition is already
- * right. It is checked last, because the check walks all schemas.
+ * correct. Called last, because it traverses all schemas.
  */
 function withStructural(object: KubeObject, now: string): KubeObject | undefined {
   const type = 'NonStructuralSchema'
@@ -100,7 +100,7 @@ function withStructural(object: KubeObject, now: string): KubeObject | undefined
 
 /**
  * Returns the condition Established. It becomes true one write after NamesAccepted, when the
- * objects can be served.
+ * objects can already be served.
  */
 function establishedOf(
   object: KubeObject,
@@ -137,7 +137,10 @@ function hasReadableCa(object: KubeObject): boolean {
 
 const approvalAnnotation = 'api-approved.kubernetes.io'
 
-/** Returns the API approval condition, which only groups under k8s.io and kubernetes.io have. */
+/**
+ * Returns the condition KubernetesAPIApprovalPolicyConformant, which exists only for groups under
+ * k8s.io and kubernetes.io.
+ */
 function approvalOf({ metadata, ...object }: KubeObject): readonly Condition[] {
   const group = textOf(fieldsOf(object['spec'])['group'])
   if (!/(^|\.)(k8s\.io|kubernetes\.io)$/.test(group)) return []
@@ -184,7 +187,7 @@ function isSet(object: KubeObject, wanted: Condition): boolean {
 
 /**
  * Returns the object with these status fields and conditions. The lastTransitionTime of a condition
- * changes only with its status.
+ * changes only if the status of the condition changes.
  */
 export function withStatus(
   object: KubeObject,
@@ -194,7 +197,7 @@ export function withStatus(
   const status = fieldsOf(object['status'])
   let all: readonly Fields[] = itemsOf(status['conditions'])
   for (const condition of conditions) {
-    // limit: a definition gets a few conditions
+    // limit: `conditions` has only a few entries
     const before = all.find(({ type }) => type === condition.type)
     const lastTransitionTime =
       before?.['status'] === condition.status ? (before['lastTransitionTime'] ?? now) : now

@@ -82,7 +82,10 @@ function itemOf(object: KubeObject): Item {
   return item
 }
 
-/** Creates a watch that delivers these events in batches, and afterwards those passed to `tell`. */
+/**
+ * Creates a watch that delivers these batches of events, and then the events that are passed to
+ * `tell`.
+ */
 function sourceOf(
   ...reported: WatchEvent[][]
 ): EventSource & { readonly tell: (event: WatchEvent) => void } {
@@ -137,7 +140,7 @@ const partsOf = (
   ...others,
 })
 
-test('a definition that stays refused when another one is deleted is checked only once', {
+test('a definition that is refused again after another definition is deleted is checked only once', {
   timeout: 120_000,
 }, async () => {
   const has = crd('has', true)
@@ -157,7 +160,9 @@ test('a definition that stays refused when another one is deleted is checked onl
   )
 })
 
-test('a name is not free before all definitions are listed', { timeout: 120_000 }, async () => {
+test('names do not count as free until all definitions are listed', {
+  timeout: 120_000,
+}, async () => {
   const late = crd('late', true)
   const source = sourceOf([added(crd('early', false))], [added(late), listEnd])
   const written: unknown[] = []
@@ -176,7 +181,7 @@ test('a name is not free before all definitions are listed', { timeout: 120_000 
   assert.deepEqual(written, [['same']])
 })
 
-test('a definition that is listed again after its clean-up is cleaned up again', {
+test('a definition that is listed again after its cleanup is cleaned up again', {
   timeout: 120_000,
 }, async () => {
   const gone = crd('gone', true)
@@ -200,7 +205,7 @@ test('a definition that is listed again after its clean-up is cleaned up again',
   await again.promise
 })
 
-test('a definition in a different database is served again, even with the same revision', {
+test('a definition that is read from a different database is served again, even if the revision is the same', {
   timeout: 120_000,
 }, async () => {
   const widgets = crd('widgets', true)
@@ -223,7 +228,7 @@ test('a definition in a different database is served again, even with the same r
   assert.notEqual(parts.registry.inGroup('example.com')[0], served)
 })
 
-test('a definition that still exists after its clean-up is cleaned up again', {
+test('a definition that still exists after its cleanup is cleaned up again', {
   timeout: 120_000,
 }, async () => {
   const gone = crd('gone', true)
@@ -235,8 +240,8 @@ test('a definition that still exists after its clean-up is cleaned up again', {
   const source = sourceOf([added({ ...gone, metadata }), listEnd])
   let released = 0
   const again = Promise.withResolvers<void>()
-  // An acknowledged write can be missing from a restored backup without the server noticing that
-  // the database was replaced.
+  // After a restore from a backup, an acknowledged write can be missing without the server noticing
+  // that the database was replaced.
   const release = async (): Promise<void> => {
     if (++released === 2) again.resolve()
   }
@@ -250,7 +255,7 @@ test('a definition that still exists after its clean-up is cleaned up again', {
   await again.promise
 })
 
-test('a failed creation of an APIService is retried', { timeout: 120_000 }, async () => {
+test('if the creation of an APIService fails, it is retried', { timeout: 120_000 }, async () => {
   const tries: unknown[] = []
   const done = Promise.withResolvers<void>()
   const announce: CrdControllerOptions['announce'] = async (place, isServed) => {
@@ -271,7 +276,7 @@ test('a failed creation of an APIService is retried', { timeout: 120_000 }, asyn
 
 const listAnnounced = async (): Promise<string[]> => ['gone.example.com/v1', 'example.com/v1']
 
-test('the APIService of a definition that was deleted unseen is deleted', {
+test('the APIService of a definition is deleted if the definition was deleted while there was no watch', {
   timeout: 120_000,
 }, async () => {
   const reported: unknown[] = []
@@ -331,7 +336,7 @@ test('definitions are served even if the APIServices cannot be listed', {
   assert.equal(registry.inGroup('example.com').length, 1)
 })
 
-test('stopping does not wait for a watch to open, and closes it if it opens later', {
+test('stopping does not wait for a watch that is being opened, and closes the watch if it opens later', {
   timeout: 120_000,
 }, async () => {
   const { promise, resolve } = Promise.withResolvers<EventSource>()

@@ -1,8 +1,8 @@
 /**
- * Serves custom resources. It watches CustomResourceDefinitions, accepts their names, adds their
- * resources to the registry and removes them, and deletes the objects of deleted definitions. Each
- * replica does so independently; the first to write a status wins. Failures are retried until they
- * succeed.
+ * Serves custom resources. The controller watches CustomResourceDefinitions, accepts their names,
+ * adds their resources to the registry or removes them, and deletes the objects of deleted
+ * definitions. Every replica does this independently; if several write a status, the first write
+ * succeeds. Failures are retried until they succeed.
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Item } from '../storage/cache/item.ts'
@@ -22,40 +22,43 @@ import { NamesInUse } from './crd-names.ts'
 import { claimOf, isTrue, nextStatus } from './crd-status.ts'
 import { WorkQueue } from '../lib/concurrency/work-queue.ts'
 
-/** Maximum number of concurrent status writes. More would only wait for the database. */
+/** Maximum number of concurrent status writes. More writes would only wait for the database. */
 const WRITES_MAX = 8
 /**
- * Maximum number of definitions that are cleaned up concurrently. Each lists its objects, and
- * deletes several of them at a time.
+ * Maximum number of definitions that are cleaned up concurrently. Each cleanup lists the objects
+ * and deletes several of them at a time.
  */
 const CLEANUPS_MAX = 8
 /**
- * Delay after which a definition is checked again after its clean-up. If a backup was restored in
- * the meantime, the definition may exist again without an event.
+ * Delay after which a definition is checked again after its cleanup. If a backup was restored in
+ * the meantime, the definition may exist again although the watch reported no event.
  */
 const LOOK_AGAIN_MS = 5_000
-/** Delay before a lost watch of definitions is reopened. */
+/** Delay before an interrupted watch of definitions is reopened. */
 const WATCH_RETRY_MS = 200
 
 export type CrdControllerOptions = CrdCleanupOptions & {
   readonly registry: Registry
   readonly reader: ObjectReader
   /**
-   * Returns a number that changes when the database turns out to be a different one, or an older
-   * state of it.
+   * Returns a number that changes when the database was replaced by a different one, or by an older
+   * state of itself.
    */
   readonly life: () => number
   readonly range: WatchOptions['range']
-  /** Drops what is cached for the resource and, if the resource is gone for good, its metrics. */
+  /**
+   * Drops everything that is cached for the resource. If the resource was removed permanently, also
+   * drops its metrics.
+   */
   readonly forget: (resource: Resource, isGone: boolean) => void
-  /** Creates or deletes the APIService of a group version. Rejects if that is not possible. */
+  /** Creates or deletes the APIService of a group version. Rejects if this fails. */
   readonly announce: (
     place: { readonly group: string; readonly version: string },
     isServed: boolean,
   ) => Promise<void>
   /**
-   * Lists group versions, as `group/version`, that have an APIService from any server and may no
-   * longer be served.
+   * Returns the group versions, as `group/version`, that have an APIService created by any server
+   * and might no longer be served.
    */
   readonly listAnnounced: () => Promise<readonly string[]>
   readonly log: Log
@@ -64,7 +67,7 @@ export type CrdControllerOptions = CrdCleanupOptions & {
 
 /**
  * The encoded definition in the cache. It is decoded when needed, because schemas are large and
- * most are never used.
+ * most of them are never used.
  */
 type Source = { item: Item }
 
@@ -73,13 +76,13 @@ type CrdEntry = {
   readonly crd: Crd
   readonly resources: readonly CustomResource[]
   /**
-   * A string that identifies what the resources were built from. If it changes, they are built
-   * again.
+   * Identifies the content from which the resources were built. If it changes, the resources are
+   * built again.
    */
   readonly mark: string
-  /** Cached objects stay valid while this string stays the same. */
+  /** Identifies the form of the objects. Cached objects stay valid while it does not change. */
   readonly formMark: string
-  /** The `life` of the database that the definition was read from. */
+  /** The value of `life` when the definition was read. */
   readonly life: number
   /** Whether the objects of the definition are being deleted. */
   isDoomed: boolean
@@ -89,11 +92,11 @@ export class CrdController implements AsyncDisposable {
   readonly #options: CrdControllerOptions
   readonly #known = new Map<string, CrdEntry>()
   readonly #inUse = new NamesInUse()
-  /** Definitions that wait for names which other definitions have. */
+  /** Definitions that wait for names that other definitions have. */
   readonly #refused = new Set<string>()
-  /** Definitions whose status may have to be written once the initial list is complete. */
+  /** Definitions whose status might have to be written when the initial list is complete. */
   readonly #unjudged = new Set<string>()
-  /** Definitions that cannot be read, so that their versions are unknown. */
+  /** Definitions that cannot be decoded, so that their versions are unknown. */
   readonly #unreadable = new Set<string>()
   /** Definitions in `#unreadable` whose values could not be decrypted since the watch began. */
   readonly #undecryptable = new Set<string>()
@@ -102,14 +105,14 @@ export class CrdController implements AsyncDisposable {
   readonly #cleanups: WorkQueue
   readonly #announcements: WorkQueue
   /**
-   * APIServices that may have to be deleted: those that existed before the definitions were listed,
-   * and those that may belong to an unreadable definition.
+   * APIServices that might have to be deleted: those that existed before the definitions were
+   * listed, and those that might belong to a definition in `#unreadable`.
    */
   #announced: readonly string[] = []
   #following: Promise<void> = Promise.resolve()
   #restored: Disposable | undefined
   #watcher: EventSource | undefined
-  /** Takes the available events without waiting to be woken up. */
+  /** Takes the available events immediately. */
   #takeNow: (() => void) | undefined
   /** Whether the watch has delivered its initial events. */
   #isListed = false
@@ -145,8 +148,8 @@ export class CrdController implements AsyncDisposable {
   }
 
   /**
-   * Resolves when all definitions that were acknowledged before the call are served. Rejects if
-   * that is not possible now.
+   * Resolves when all definitions that were acknowledged before the call are served. Rejects if the
+   * definitions are currently not being watched.
    */
   async latest(): Promise<void> {
     const { reader, range } = this.#options
@@ -159,7 +162,8 @@ export class CrdController implements AsyncDisposable {
   }
 
   /**
-   * Called when the APIService of a version was deleted. It is recreated if the version is served.
+   * Called when the APIService of a version was deleted. Recreates the APIService if the version is
+   * served.
    */
   announceAgain(group: string, version: string): void {
     const place = `${group}/${version}`

@@ -116,7 +116,7 @@ type Checking = {
 }
 
 /**
- * Returns warnings in which pods with the same violations share a line. Runs in slices, because
+ * Returns the warnings. Pods with the same violations share a line. Runs in slices of time, because
  * there may be thousands of pods.
  */
 async function warnings(
@@ -155,8 +155,8 @@ async function warnings(
 }
 
 /**
- * Pods of a namespace. `first` are those to evaluate, in order. `count` includes all pods that are
- * not exempt or were not read in time.
+ * Pods of a namespace. `first` has the pods to evaluate, in order. `count` is the number of pods
+ * that are not exempt or could not be read in time.
  */
 type PodSelection = { readonly first: readonly KubeObject[]; readonly count: number }
 
@@ -167,9 +167,9 @@ type PodReadOptions = {
 }
 
 /**
- * Selects the pods to evaluate. One pod of each controller comes first, because the others are most
- * likely like it. This has to decode each pod, so it runs in slices, and keeps no more pods than
- * will be evaluated.
+ * Selects the pods to evaluate. The first pod of each controller comes first, because the other
+ * pods of the controller are probably similar. Runs in slices of time, because each pod has to be
+ * decoded, and retains only the pods that will be evaluated.
  */
 async function byPriority(
   all: readonly (() => KubeObject)[],
@@ -194,7 +194,7 @@ async function byPriority(
   return { first: [...distinct, ...repeated].slice(0, PODS_MAX), count }
 }
 
-/** Returns the uid of the pod's controller, or undefined if it has none. */
+/** Returns the uid of the pod's controller, or undefined if the pod has no controller. */
 function controllerOf({ metadata }: KubeObject): string | undefined {
   const controller = itemsOf(metadata['ownerReferences']).find(
     (owner) => owner['controller'] === true,

@@ -158,12 +158,12 @@ const controls: readonly (readonly [string, KubeObject, string])[] = [
   ],
 ]
 for (const [enforce, object, expected] of controls) {
-  test(`${enforce} reports: ${expected || 'nothing for a pod that meets it'}`, async () => {
+  test(`${enforce} reports: ${expected || 'no violation for a compliant pod'}`, async () => {
     assert.equal(await violation({ enforce }, object), expected)
   })
 }
 
-test('a version of a level has the controls of its time', async () => {
+test('a version of a level applies the controls as they were in that version', async () => {
   const engine = podOf({ securityContext: { seLinuxOptions: { type: 'container_engine_t' } } })
   assert.notEqual(await violation({ enforce: 'baseline', 'enforce-version': 'v1.30' }, engine), '')
   assert.equal(await violation({ enforce: 'baseline', 'enforce-version': 'v1.31' }, engine), '')
@@ -187,7 +187,7 @@ test('the modes warn and audit do not reject a pod', async () => {
   assert.equal(write.context.annotations.get('pod-security.kubernetes.io/audit-violations'), said)
 })
 
-test('a rejected pod gets no warning, and a workload gets one if its pods would be rejected', async () => {
+test('a rejected pod causes no warning, and a workload causes a warning if its pods would be rejected', async () => {
   const labels = { enforce: 'baseline' }
   const refused = await outcomeOf(labels, create(podOf({ hostPID: true })))
   assert.deepEqual([refused.refusal.slice(0, 3), refused.warnings.length], ['403', 0])
@@ -246,7 +246,7 @@ const label = (labels: Fields, before?: Fields) =>
 const fault = (name: string, value: string, rule: string) =>
   `422 Namespace "n" is invalid: metadata.labels[pod-security.kubernetes.io/${name}]: Invalid value: "${value}": ${rule}`
 
-test('invalid labels are rejected unless they were there before', async () => {
+test('invalid labels are rejected unless they already existed', async () => {
   const level = 'must be one of privileged, baseline, restricted'
   assert.equal((await label({ enforce: 'nope' })).refusal, fault('enforce', 'nope', level))
   assert.equal(
@@ -257,7 +257,7 @@ test('invalid labels are rejected unless they were there before', async () => {
   assert.equal((await label({ enforce: 'nope', other: 'x' }, { enforce: 'nope' })).refusal, '')
 })
 
-test('a stricter level causes a warning that names the pods that do not meet it', async () => {
+test('a stricter level causes a warning that lists the pods that do not comply', async () => {
   const objects = new MemoryObjects()
   const bad = { containers: [], hostNetwork: true }
   for (const name of ['a', 'b']) objects.put('pods', 'n', anObject('Pod', name, { spec: bad }))
@@ -279,7 +279,7 @@ test('a stricter level causes a warning that names the pods that do not meet it'
   )
 })
 
-test('defaults of the configuration apply where there is no label', async () => {
+test('the defaults of the configuration apply if the namespace has no label', async () => {
   const defaults = {
     enforce: { level: 'baseline', version: 20 },
     audit: { level: 'privileged', version: 'latest' },
@@ -322,7 +322,7 @@ test('a rejected request is annotated with its audit violations', async () => {
   )
 })
 
-test('a warning says that the labels of an exempt namespace have no effect', async () => {
+test('a warning is returned if the labels of an exempt namespace have no effect', async () => {
   const configuration = { exemptions: { ...defaultPodSecurity.exemptions, namespaces: ['n'] } }
   const write = attributes({
     plural: 'namespaces',
@@ -353,7 +353,7 @@ const owned = (at: number): Fields => ({
   ownerReferences: [{ uid: `u${at % 2}`, controller: true }],
 })
 
-test('only some of very many pods are evaluated, with one pod of each controller first', async () => {
+test('at most some thousand pods are evaluated, with one pod of each controller first', async () => {
   const objects = new MemoryObjects()
   for (let at = 0; at < 3_001; at++) {
     const spec = at === 3_000 ? { containers: [], hostPID: true } : { containers: [] }
@@ -381,7 +381,7 @@ test('only some of very many pods are evaluated, with one pod of each controller
   ])
 })
 
-/** Pods whose decoding takes CPU time, or time of the given clock. */
+/** Pods whose decoding runs `decoding`, which takes CPU time or advances a clock. */
 class SlowPods extends MemoryObjects {
   decoded = 0
 

@@ -1,7 +1,7 @@
 /**
- * The Pod Security Standards. Labels of a namespace set the level that its pods must meet, and the
- * levels that cause only warnings or audit annotations. Only pods are rejected. A client that
- * writes a workload is warned if its pods would be rejected.
+ * The Pod Security Standards. Labels of a namespace set the level with which its pods must comply,
+ * and the levels that cause only warnings or audit annotations. Only pods are rejected. A client
+ * that writes a workload is warned if the pods of the workload would be rejected.
  */
 import { describeFaults } from '../../api/aggregate.ts'
 import { internalError } from '../../api/errors.ts'
@@ -85,7 +85,7 @@ export function createPodSecurity(options: PodSecurityOptions): Plugin {
   }
 }
 
-/** Targets to check. Other subresources of a pod do not affect its security. */
+/** Resources and subresources to check. Other subresources of a pod do not affect its security. */
 const podTargets: ReadonlySet<string> = new Set(['pods', 'pods/ephemeralcontainers', 'pods/resize'])
 
 /** Checks pods and pod templates against the policy of their namespace. */
@@ -141,8 +141,8 @@ class PodChecks {
   }
 
   /**
-   * Resolves to the policy of the namespace. Undefined if the namespace does not exist, which can
-   * happen only without NamespaceLifecycle.
+   * Resolves to the policy of the namespace. Resolves to undefined if the namespace does not exist,
+   * which is possible only if NamespaceLifecycle is disabled.
    */
   async #readPolicy({ namespace }: Attributes): Promise<ReturnType<typeof policyOf> | undefined> {
     const { objects, configuration } = this.#options
@@ -187,7 +187,7 @@ class PodChecks {
 }
 
 /**
- * Options of an evaluation. `enforces` is false for a template, because only its pods are rejected.
+ * Options of an evaluation. `enforces` is false for a pod template, because only pods are rejected.
  */
 type Evaluation = ReturnType<typeof policyOf> & { readonly enforces: boolean }
 
@@ -195,8 +195,8 @@ const wouldViolate = (level: LevelVersion, found: readonly Violation[]): string 
   `would violate PodSecurity "${printLevel(level)}": ${printViolations(found)}`
 
 /**
- * Returns whether a container or image changed. As in kube-apiserver, nothing else is compared,
- * because nothing else that matters here can change.
+ * Returns whether a container or image changed. As in kube-apiserver, other fields are not
+ * compared, because an update cannot change any other field that the controls check.
  */
 function isChanged(pod: KubeObject, oldPod: KubeObject): boolean {
   return partsOf(pod) !== partsOf(oldPod)

@@ -1,4 +1,7 @@
-/** Views of pods for the controls of the Pod Security Standards, and the wording of violations. */
+/**
+ * The parts of pods that the controls of the Pod Security Standards check, and the text of
+ * violations.
+ */
 import { defaultGates, type Gates } from '../../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../api/object.ts'
 
@@ -13,14 +16,14 @@ export type PodView = {
   readonly spec: Fields
   readonly security: Fields
   /**
-   * Init containers, containers and ephemeral containers, in the order in which violations name
+   * Init containers, containers and ephemeral containers, in the order in which violations list
    * them.
    */
   readonly containers: readonly ContainerView[]
   readonly isWindows: boolean
   /**
    * Whether the pod has a user namespace (hostUsers: false), so that some controls do not apply.
-   * Always false without the gate UserNamespacesPodSecurityStandards.
+   * Always false if the gate UserNamespacesPodSecurityStandards is disabled.
    */
   readonly isRelaxed: boolean
 }
@@ -62,7 +65,10 @@ export const sorted = (words: Iterable<string>): readonly string[] => [...new Se
 export const named = (word: string, names: readonly string[]): string =>
   `${word}${names.length === 1 ? '' : 's'} ${quoted(names)}`
 
-/** Prints what sets a forbidden value, such as `pod and container "a"`. Empty if nothing does. */
+/**
+ * Formats the list of objects that set a forbidden value, such as `pod and container "a"`. Returns
+ * an empty string if the list is empty.
+ */
 export function setters(
   isPod: boolean,
   containers: readonly ContainerView[],

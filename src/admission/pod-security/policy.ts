@@ -1,4 +1,6 @@
-/** Reads the labels of a namespace that select its levels and their versions (KEP-2579). */
+/**
+ * Reads the labels of a namespace that select Pod Security levels and their versions (KEP-2579).
+ */
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import type { ObjectMeta } from '../../api/object.ts'
 import {
@@ -15,7 +17,7 @@ import {
 
 export const prefix = 'pod-security.kubernetes.io/'
 
-/** Returns the policy of a namespace. `defaults` apply where there is no label. */
+/** Returns the policy of a namespace. `defaults` apply if a label is missing. */
 export function policyOf(
   labels: ObjectMeta['labels'] = {},
   defaults: PodSecurityPolicy = privilegedPolicy,
@@ -83,8 +85,9 @@ type Mode = {
 }
 
 /**
- * Returns the level that causes warnings. Without its own label, `warn` follows a stricter
- * `enforce`, so that clients that write workloads are also warned.
+ * Returns the level that causes warnings. If the label `warn` is missing and `enforce` is stricter
+ * than the default, returns the level of `enforce`, so that clients that write workloads are also
+ * warned.
  */
 function warnedOf(warn: Mode, enforce: Mode): LevelVersion {
   const isImplied =

@@ -35,12 +35,14 @@ const appArmorTypeOf = (security: PodView['security']): string =>
   textOf(fieldsOf(security['appArmorProfile'])['type'])
 
 /**
- * Returns whether the type of an AppArmor or seccomp profile is forbidden. Both have the same
- * types.
+ * Returns whether the type of an AppArmor or seccomp profile is forbidden. Both kinds of profiles
+ * have the same types.
  */
 const isForbidden = (type: string): boolean => type !== '' && !isProfile(type)
 
-/** Returns whether the type names a profile. Other types, such as Unconfined, do not. */
+/**
+ * Returns whether the type stands for an actual profile. Other types, such as Unconfined, do not.
+ */
 export const isProfile = (type: string): boolean =>
   type === 'RuntimeDefault' || type === 'Localhost'
 
@@ -80,7 +82,7 @@ function optionsOf(security: PodView['security']): Options {
   return { type: textOf(type), user: textOf(user), role: textOf(role) }
 }
 
-/** Control for versions in which annotations set the profile, before the fields existed. */
+/** Control for versions in which annotations set the profile, before the API had fields for it. */
 export const seccompByAnnotation: Control = ({ annotations, containers }) => {
   const keys = [
     'seccomp.security.alpha.kubernetes.io/pod',
@@ -103,7 +105,7 @@ export const seccompProfile: Control = (pod) => {
   return detail === undefined ? undefined : { reason: 'seccompProfile', detail }
 }
 
-/** Returns a text that names what sets a forbidden seccomp type. */
+/** Returns a text that lists the objects that set a forbidden seccomp type. */
 export function forbiddenSeccomp({ security, containers }: PodView): string | undefined {
   const podType = seccompTypeOf(security)
   const bad = containers.filter((container) => isForbidden(seccompTypeOf(container.security)))

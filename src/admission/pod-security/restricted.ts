@@ -8,7 +8,7 @@ import { type Control, containersNamed, named, quoted, setters, sorted } from '.
 import { forbiddenSeccomp, isProfile, seccompTypeOf } from './profiles.ts'
 
 /**
- * Skips a control for Windows pods, to which Linux settings do not apply. In use since version
+ * Skips a control for Windows pods, to which Linux settings do not apply. Applies since version
  * 1.25.
  */
 export const unlessWindows =

@@ -1,6 +1,6 @@
 /**
- * Patches of the type ApplyConfiguration: merges an object that an expression constructed into the
- * object of the request, as server-side apply does.
+ * Patches of the type ApplyConfiguration. They merge an object that an expression constructed with
+ * the object of the request, as server-side apply does.
  */
 import { goPlain, goSyntax } from '../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../../api/object.ts'
@@ -103,8 +103,8 @@ function objectOf(
 }
 
 /**
- * Returns an error if the value does not fit. Undefined if the type of the field is unknown,
- * because any value fits then.
+ * Returns an error if the value does not have the type of the field. Returns undefined if the type
+ * is unknown, because any value is then allowed.
  */
 function foreignFault(
   { path, value, json }: ForeignValue,

@@ -1,14 +1,14 @@
 /**
- * Finds atomic lists, maps and structs in an apply configuration. Mutating policies may not set
- * them: everything missing from the new value would be removed, which the author of an expression
- * rarely intends.
+ * Finds atomic lists, maps and structs in an apply configuration. Mutating policies must not set
+ * them, because everything that is missing from the new value would be removed. The author of an
+ * expression rarely intends this.
  */
 import { isFields, type Json } from '../../api/object.ts'
 import type { MergeType } from '../../objects/apply/merge-type.ts'
 import { BoundedTexts } from '../../lib/text/bounded-texts.ts'
 import { FAULTS_CHARACTERS_MAX } from '../../api/field-fault.ts'
 
-/** Returns the paths of the atomic values, with indexes of items. */
+/** Returns the paths of the atomic values. A path includes the indexes of list items. */
 export function atomicsIn(value: Json, type: MergeType): readonly string[] {
   const found = new BoundedTexts(FAULTS_CHARACTERS_MAX)
   visit(value, type, { path: '', found })
@@ -19,7 +19,7 @@ type AtomicContext = { readonly path: string; readonly found: BoundedTexts }
 
 function visit(value: Json, type: MergeType, { path, found }: AtomicContext): void {
   if (Array.isArray(value)) {
-    // A list in a field whose type is unknown is atomic.
+    // A list is atomic if the type of its field is unknown.
     if (type.form === 'any' || (type.form === 'list' && type.by === 'whole')) found.add(() => path)
     if (type.form !== 'list') return
     for (const [at, item] of value.entries())

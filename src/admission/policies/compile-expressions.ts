@@ -1,5 +1,5 @@
 /**
- * Compiles the CEL expressions of policies, once. An expression with a fault fails whenever it is
+ * Compiles the CEL expressions of policies. An expression with an error fails whenever it is
  * evaluated.
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
@@ -18,15 +18,16 @@ export type Expression = { readonly text: string } & (
   | { readonly program?: undefined; readonly fault: string }
 )
 
-/** Match conditions and variables, which all types of policies have. */
+/** The match conditions and variables of a policy. All types of policies have them. */
 export type Conditional = {
   readonly conditions: readonly Expression[]
-  /** Variables by name, in the order of declaration. Each may use those before it. */
+  /** Variables by name, in the order of declaration. A variable can refer to earlier variables. */
   readonly variables: ReadonlyMap<string, Expression>
 }
 
 /**
- * Compiles conditions and variables. `names` is what the other expressions of the policy may use.
+ * Compiles conditions and variables. The result also has `names`, the names that the other
+ * expressions of the policy can use.
  */
 export function* compileConditional(
   spec: Fields,
@@ -59,11 +60,11 @@ export function* compileAll(
   return all
 }
 
-/** Returns whether the expressions of the policy may use `params`. */
+/** Returns whether the expressions of the policy can use `params`. */
 export const isParameterized = (spec: Fields): boolean =>
   Object.keys(fieldsOf(spec['paramKind'])).length > 0
 
-/** Compiles one expression. Stored expressions may use everything that this version supports. */
+/** Compiles one expression. Stored expressions can use everything that this version supports. */
 function* compileOne(
   text: string,
   names: AdmissionNames,

@@ -11,7 +11,7 @@ import {
 
 export type Validation = {
   readonly expression: Expression
-  /** Message without surrounding white space. Empty if the validation has none. */
+  /** Message without surrounding white space. Empty if the validation has no message. */
   readonly message: string
   readonly messageExpression: Expression | undefined
   readonly reason: string
@@ -19,12 +19,12 @@ export type Validation = {
 
 export type CompiledPolicy = Conditional & {
   readonly validations: readonly Validation[]
-  /** Expressions of the validations. */
+  /** The expression of each validation. */
   readonly expressions: readonly Expression[]
   readonly auditAnnotations: readonly { readonly key: string; readonly expression: Expression }[]
 }
 
-/** Default reason of a denial. Errors also have the reason Invalid. */
+/** Default reason of a denial. Evaluation errors also have the reason Invalid. */
 const defaultReason = 'Invalid'
 
 export function* compilePolicy(spec: Fields, slice: Slice): Turns<CompiledPolicy> {

@@ -1,15 +1,15 @@
-/** Limits of the cost of CEL expressions, in kube-apiserver's units. */
+/** Cost limits of CEL expressions, in the cost units of kube-apiserver. */
 
-/** Limit for one evaluation of one expression or variable. */
+/** Limit for one evaluation of an expression or variable. */
 export const EXPRESSION_COST_MAX = 1_000_000
 /**
- * Limit for all validations of a policy and their messages, with one parameter of one binding. The
- * same limit applies separately to all audit annotations, and to each mutation.
+ * Limit for all validations of a policy and their messages, for one binding and one parameter. All
+ * audit annotations together have a separate limit of the same size, and so does each mutation.
  */
 export const POLICY_COST_MAX = 10_000_000
 /** Limit for all match conditions of a policy. */
 export const CONDITIONS_COST_MAX = 2_500_000
 
-/** Error message of a policy that exceeds a limit. */
+/** Error message if a policy exceeds a cost limit. */
 export const OVER_BUDGET =
   'validation failed due to running out of cost budget, no further validation rules will be run'

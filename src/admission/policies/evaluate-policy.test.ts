@@ -29,7 +29,7 @@ async function messageOf(spec: Fields): Promise<string> {
   return decision === undefined || decision.kind === 'admit' ? '' : decision.message
 }
 
-test('a message comes from messageExpression, then message, then the expression itself', async () => {
+test('a message comes from messageExpression, otherwise from message, otherwise it contains the expression', async () => {
   assert.equal(await messageOf(failing({})), 'failed expression: false')
   assert.equal(await messageOf(failing({ message: ' given ' })), 'given')
   assert.equal(
@@ -55,7 +55,7 @@ const validated = (expression: string): Fields => ({
   validations: [{ expression }],
 })
 
-test('a variable is evaluated only if it is used, and its error names the variables in between', async () => {
+test('a variable is evaluated only if it is used, and its error lists the chain of variables', async () => {
   assert.equal(await messageOf(validated("true || variables.bad == 'x'")), '')
   assert.equal(await messageOf(validated('variables.none == null')), '')
   assert.equal(
@@ -72,7 +72,7 @@ const conditions = (...expressions: readonly string[]): Fields => ({
 const error = (name: string): string =>
   `expression 'object.${name} == 'x'' resulted in error: no such key: ${name}`
 
-test('a match condition that is false decides, and errors are reported together', async () => {
+test('if a match condition is false, the errors of other conditions are ignored; otherwise they are reported together', async () => {
   assert.deepEqual(await evaluate(conditions("object.b == 'x'", 'false')), {
     decisions: [],
     times: [],
@@ -85,7 +85,7 @@ test('a match condition that is false decides, and errors are reported together'
   )
 })
 
-test('audit annotations publish strings, skip nulls and blanks, and report errors', async () => {
+test('string results of audit annotations are published, null and blank results are skipped, and errors are reported', async () => {
   const { annotations } = await evaluate({
     auditAnnotations: ["'v '", 'null', "' '", 'string(object.b)'].map((valueExpression, at) => ({
       key: `k${at}`,
@@ -99,10 +99,10 @@ test('audit annotations publish strings, skip nulls and blanks, and report error
 })
 
 const many = { data: Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`k${at}`, 'x'])) }
-/** An expression that costs nearly as much as one expression may. */
+/** An expression that costs nearly as much as the limit for a single expression. */
 const dear = "object.data.all(a, object.data.all(b, object.data.all(c, a != 'z')))"
 
-test('no decision counts if the budget is exceeded, and the event loop is not blocked', async () => {
+test('if the cost budget is exceeded, all decisions are discarded, and the event loop is not blocked', async () => {
   const validations = [
     { expression: 'false' },
     ...Array.from({ length: 20 }, () => ({ expression: dear })),
@@ -122,7 +122,7 @@ const variables = (count: number): Fields => ({
   ],
 })
 
-test('the cost of variables counts for the policy, not for the expression that reads them', async () => {
+test('the cost of variables is charged to the policy, not to the expression that uses them', async () => {
   assert.deepEqual((await evaluate(variables(5), many)).decisions, [{ kind: 'admit' }])
   assert.deepEqual((await evaluate(variables(20), many)).decisions, [
     { kind: 'error', message: OVER_BUDGET },

@@ -1,6 +1,6 @@
 /**
- * Evaluates a policy for one request with one parameter. The result has decisions, in the order of
- * the validations, and audit annotations.
+ * Evaluates a policy for one request and one parameter. The result has the decisions, in the order
+ * of the validations, and the audit annotations.
  */
 import type { Turns } from '../../objects/cel/turns.ts'
 import { CelError, type Result } from '../../objects/cel/values.ts'
@@ -19,7 +19,9 @@ import {
 
 const MESSAGE_BYTES_MAX = 5 * 1024
 
-/** Result of a validation. `error` means that an expression failed, and failurePolicy decides. */
+/**
+ * Result of a validation. `error` means that an expression failed, so that failurePolicy applies.
+ */
 export type Decision =
   | { readonly kind: 'admit' }
   | { readonly kind: 'deny'; readonly message: string; readonly reason: string }
@@ -31,7 +33,7 @@ export type AnnotationResult =
 
 export type Evaluation = {
   readonly decisions: readonly Decision[]
-  /** Time that the expression of each decision took, in ms. */
+  /** Duration of the expression of each decision, in ms. */
   readonly times: readonly number[]
   readonly annotations: readonly AnnotationResult[]
 }
@@ -76,8 +78,8 @@ export function* evaluatePolicy(
 }
 
 /**
- * Returns the decisions. Messages are evaluated only if a validation failed, and then all of them,
- * with the budget that the validations left.
+ * Returns the decisions. If any validation fails, all message expressions are evaluated, with the
+ * cost budget that the validations left.
  */
 function* decide(
   policy: CompiledPolicy,
@@ -104,7 +106,7 @@ function messageOf({ message, expression }: Validation, computed: Result | undef
   return isUsable ? text : message || `failed expression: ${expression.text.trim()}`
 }
 
-/** Returns the annotation to publish, if any. Null and blank values are not published. */
+/** Returns the annotation to publish, or undefined. Null and blank values are not published. */
 function annotationOf(key: string, value: Result | undefined): AnnotationResult[] {
   if (value instanceof CelError) return [{ kind: 'error', message: value.message }]
   const text = typeof value === 'string' ? value.trim() : ''

@@ -8,8 +8,8 @@ import { CONDITIONS_COST_MAX, EXPRESSION_COST_MAX, OVER_BUDGET } from './costs.t
 import { VariableValues } from './variable-values.ts'
 
 /**
- * Values of the variables in expressions. Match conditions have no `namespaceObject`. Messages and
- * audit annotations have no authorizer.
+ * Values of the variables that expressions can use. Match conditions cannot use `namespaceObject`.
+ * Messages and audit annotations cannot use the authorizer.
  */
 export type PolicyInput = {
   readonly object: Result
@@ -29,22 +29,25 @@ export type EvaluationContext = {
   readonly tools: TurnTools
   readonly nowMs: () => number
   /**
-   * Called if the match conditions do not all hold, with the time that they took and the number of
-   * conditions that failed to evaluate.
+   * Called if the match conditions are not all true. `ms` is the duration of their evaluation, and
+   * `errors` is the number of conditions that could not be evaluated.
    */
   readonly onUnmatched?: (ms: number, errors: number) => void
 }
 
-/** Variables that expressions have besides those that all expressions have. */
+/** Variables that only some kinds of expressions can use. */
 export type Access = { readonly hasAuthorizer: boolean; readonly hasNamespace: boolean }
 
-/** Access of validations and mutations. */
+/** Variables available to validations and mutations. */
 export const allVariables: Access = { hasAuthorizer: true, hasNamespace: true }
-/** Access of messages and audit annotations. */
+/** Variables available to messages and audit annotations. */
 export const withoutAuthorizer: Access = { hasAuthorizer: false, hasNamespace: true }
 const ofConditions: Access = { hasAuthorizer: true, hasNamespace: false }
 
-/** Returns whether the match conditions hold. One that is false decides, even if others fail. */
+/**
+ * Returns whether all match conditions are true. If one condition is false, the errors of other
+ * conditions are ignored.
+ */
 export function* matchesConditions(
   policy: Conditional,
   input: PolicyInput,
@@ -75,8 +78,8 @@ type ScopeOptions = {
 }
 
 /**
- * Variables of expressions, which read them through getters. A value that takes time to build is
- * built only for expressions that use it.
+ * The variables of expressions, which are implemented as getters. A value that is expensive to
+ * build is built only when an expression uses it.
  */
 export class Scope {
   readonly [name: string]: Result | undefined
@@ -97,7 +100,7 @@ export class Scope {
     return (this.#variables ??= new VariableValues(this.#policy.variables, this, this.#running))
   }
 
-  /** Returns the cost of variables since the last call. */
+  /** Returns the cost of the variables that were evaluated since the last call. */
   static takeCost(scope: Scope): number {
     return scope.#variables?.takeCost() ?? 0
   }
@@ -133,7 +136,7 @@ export class Scope {
   }
 }
 
-/** Number of expressions between checks of the clock. A long expression checks it by itself. */
+/** Number of expressions between checks of the clock. A long expression checks the clock itself. */
 const LOOK_EXPRESSIONS = 16
 
 export class Expressions {
@@ -141,8 +144,8 @@ export class Expressions {
   readonly #slice: Slice
   readonly #nowMs: () => number
   /**
-   * Time that each expression took, in ms. An expression that is true has 0, and its time is added
-   * to the next one that is not.
+   * Duration of each expression, in ms. For an expression that is true, the value is 0, and the
+   * duration is added to the next expression that is not true.
    */
   readonly times: number[] = []
   #costLeft: number
@@ -159,8 +162,8 @@ export class Expressions {
   }
 
   /**
-   * Returns a result for each expression. Undefined if they exceed the budget, and then no result
-   * counts.
+   * Returns a result for each expression. Returns undefined if they exceed the cost budget, because
+   * all results are then discarded.
    */
   *evaluate(expressions: readonly (Expression | undefined)[]): Turns<Result[] | undefined> {
     const results: Result[] = []
@@ -182,7 +185,7 @@ export class Expressions {
     return results
   }
 
-  /** Starts an evaluation. Most finish synchronously. */
+  /** Starts an evaluation. Most evaluations finish synchronously. */
   #begin(expression: Expression | undefined): Result | Evaluation {
     if (expression === undefined) return null
     const { program, fault } = expression

@@ -1,15 +1,18 @@
-/** Prints values of CEL that JSON does not have, as Go prints them in messages. */
+/** Formats CEL values that JSON cannot represent, as Go prints them in messages. */
 import { goDate, goTime } from '../../api/go-value.ts'
 import { formatTimestamp } from '../../objects/cel/time.ts'
 import { Duration, Timestamp, Uint, type Value } from '../../objects/cel/values.ts'
 
-/** Text of a value as Go prints it: `plain` with %v, `syntax` with %#v, `name` with %T. */
+/** Text of a value in Go: `plain` as formatted with %v, `syntax` with %#v, and `name` with %T. */
 export type GoText = { readonly plain: string; readonly syntax: string; readonly name: string }
 
-/** Maximum number of bytes that are shown. */
+/** Maximum number of bytes of a byte string that are shown. */
 const BYTES_MAX = 1_000
 
-/** Returns Go's text of a value. Undefined for lists, maps and values of JSON. */
+/**
+ * Returns Go's text for a value. Returns undefined for lists, maps and values that JSON can
+ * represent.
+ */
 export function goTextOf(value: Value): GoText | undefined {
   if (value === null) return { plain: 'NULL_VALUE', syntax: '0', name: 'structpb.NullValue' }
   if (value instanceof Uint) {

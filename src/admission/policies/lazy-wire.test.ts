@@ -15,7 +15,7 @@ function structOf(kind: string): ConstructorParameters<typeof LazyWire>[1] {
   return resource.shape.struct
 }
 
-/** Reads all given fields one by one, and compares them with the whole object. */
+/** Reads all given fields one by one, and compares them with the fields of the whole object. */
 function readAll(fields: LazyFields, whole: Fields, keys: Iterable<string>): void {
   for (const key of keys) {
     const part = fields.read(key)
@@ -74,7 +74,7 @@ test('reading field by field gives the same values as the whole object', () => {
   }
 })
 
-test('fields of a custom kind are returned as the client sent them', () => {
+test('the fields of a custom object are returned as the client sent them', () => {
   const { byName } = structOf('ConfigMap')
   const metadata = byName.get('metadata')
   assert.ok(metadata)

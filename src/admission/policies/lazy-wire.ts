@@ -1,7 +1,7 @@
 /**
- * An object as expressions see it: the wire form that a client would see, built field by field as
- * expressions read it. Most never read managedFields, which take longer to parse than the rest of a
- * small object.
+ * An object as it appears in expressions: in the form that clients receive, built field by field
+ * when expressions read the fields. Most expressions never read managedFields, which take longer to
+ * parse than the rest of a small object.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { wholeField, wholeItem, wholeWire } from '../../objects/apply/wire.ts'
@@ -40,7 +40,7 @@ export class LazyWire extends LazyFields {
     return wholeWire(this.#value, this.#struct)
   }
 
-  /** Returns a field of a custom kind as the client sent it. */
+  /** Returns a field of a custom object as the client sent it. */
   #open(key: string): Json | undefined {
     return this.#struct.open !== undefined && Object.hasOwn(this.#value, key)
       ? this.#value[key]
@@ -73,12 +73,12 @@ class LazyWireItems extends LazyItems {
 }
 
 /**
- * Results of `isAlwaysShown`. The schemas are rarely in the caches of the processor, so visiting
- * them for each read would be slow.
+ * Cached results of `isAlwaysShown`. The schemas are rarely in the CPU caches, so it would be slow
+ * to iterate over them on each read.
  */
 const alwaysShown = new WeakMap<Field, boolean>()
 
-/** Returns whether a present struct is always shown, whatever its contents. */
+/** Returns whether a struct that is present is always encoded, even if it is empty. */
 function isAlwaysShown(field: Field, { fields }: Struct): boolean {
   const { omit, isPointer } = field
   if (isPointer || omit !== 'empty') return true

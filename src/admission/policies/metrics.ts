@@ -1,6 +1,6 @@
 /**
- * Metrics of failed validations, by policy and binding. As in kube-apiserver, validations that hold
- * are not counted.
+ * Metrics of failed validations, by policy and binding. As in kube-apiserver, validations that
+ * succeed are not counted.
  */
 import type { Counter, Histogram, Metrics } from '../../lib/telemetry/metrics.ts'
 
@@ -10,7 +10,7 @@ const labels = ['enforcement_action', 'error_type', 'policy', 'policy_binding']
 const actions = ['allow', 'deny', 'warn', 'audit'] as const
 const errorTypes = ['invalid_error', 'out_of_budget', 'compile_error'] as const
 
-/** Action for a failed validation. `allow` means that the policy ignores the error. */
+/** Action for a failed validation. `allow` means that failurePolicy ignores the error. */
 export type CheckAction = (typeof actions)[number]
 export type CheckError = (typeof errorTypes)[number]
 
@@ -49,7 +49,7 @@ export class PolicyMetrics {
     this.#seconds.with(action, error, policy, binding).observe(seconds)
   }
 
-  /** Removes the series of a binding that was deleted or belongs to another policy now. */
+  /** Removes the series of a binding that was deleted or now belongs to another policy. */
   forget(policy: string, binding: string): void {
     for (const action of actions) {
       for (const error of errorTypes) {

@@ -7,13 +7,16 @@ import { kindAt } from '../match/versions.ts'
 export type MutatedKind = {
   readonly expected: Expected
   /**
-   * Whether the OpenAPI document of the kind's own version describes it. The options of a CONNECT
-   * are in no document, and a Scale is only in the documents of the resources that have one.
+   * Whether the OpenAPI document of the kind's own group and version describes the kind. The
+   * options of a CONNECT are in no document. A Scale is only in the documents of resources with a
+   * scale subresource.
    */
   readonly hasSchema: boolean
 }
 
-/** Returns the kind of the object. `resource` is in the version that the policy asks for. */
+/**
+ * Returns the kind of the object. `resource` is the resource in the version that the policy names.
+ */
 export function mutatedBy(
   resource: Resource,
   { operation, subresource, resource: own, shape }: Attributes,

@@ -91,7 +91,7 @@ async function dataAfter(plugin: Plugin, write = configMap()): Promise<Fields | 
 const one = (mutation: Fields, more: Fields = {}): Plugin =>
   pluginWith([{ mutations: [mutation], ...more }])
 
-test('apply configurations are merged and JSON patches applied in the order of the mutations', async () => {
+test('apply configurations and JSON patches are applied in the order of the mutations', async () => {
   const mutations = [
     apply('Object{data: {"b": string(object.data.a) + "b"}}'),
     patch('[JSONPatch{op: "add", path: "/data/c", value: object.data.b + "c"}]'),
@@ -101,7 +101,7 @@ test('apply configurations are merged and JSON patches applied in the order of t
   assert.deepEqual(await dataAfter(plugin), { a: '1', b: '1b', c: '1bc', d: '1bcd' })
 })
 
-test('a list with keys keeps its other items, and defaults are set again', async () => {
+test('items of a keyed list that the mutation does not contain are kept, and defaults are set again', async () => {
   const plugin = one(
     apply(
       'Object{spec: Object.spec{containers: [Object.spec.containers{name: "s", image: "x:1"}]}}',
@@ -166,7 +166,7 @@ for (const [mutation, why] of refusals) {
   })
 }
 
-test('a patched object that cannot be decoded is an internal error, whatever the failurePolicy', async () => {
+test('a patched object that cannot be decoded causes an internal error, whatever the failurePolicy', async () => {
   const mutation = patch('[JSONPatch{op: "add", path: "/nothing", value: 1}]')
   const plugin = one(mutation, { failurePolicy: 'Ignore' })
   assert.equal(
@@ -175,13 +175,13 @@ test('a patched object that cannot be decoded is an internal error, whatever the
   )
 })
 
-test('a patch whose test operation fails changes nothing', async () => {
+test('a patch whose test operation fails does not change the object', async () => {
   const text =
     '[JSONPatch{op: "remove", path: "/data/a"}, JSONPatch{op: "test", path: "/metadata/name", value: "d"}]'
   assert.deepEqual(await dataAfter(one(patch(text))), { a: '1' })
 })
 
-test('a kind that no OpenAPI document of its version describes takes only JSON patches', async () => {
+test('a kind that no OpenAPI document of its version describes can be mutated only by JSON patches', async () => {
   const mutation = apply('Object{spec: Object.spec{replicas: 3}}')
   const object = anObject('Scale', 'd', { apiVersion: 'autoscaling/v1', spec: { replicas: 9 } })
   const write = attributes({
@@ -197,11 +197,11 @@ test('a kind that no OpenAPI document of its version describes takes only JSON p
   )
 })
 
-/** Returns a mutation that counts in the object how often it runs. */
+/** Returns a mutation that adds a character to the object each time it runs. */
 const counts = (key: string): Fields =>
   apply(`Object{data: {"${key}": (has(object.data.${key}) ? object.data.${key} : "") + "x"}}`)
 
-test('policies that ask for reinvocation run once more', async () => {
+test('policies with reinvocationPolicy IfNeeded run once more', async () => {
   const plugin = pluginWith([
     { mutations: [counts('n')] },
     { mutations: [counts('i')], reinvocationPolicy: 'IfNeeded' },
@@ -210,7 +210,7 @@ test('policies that ask for reinvocation run once more', async () => {
   assert.deepEqual(await dataAfter(plugin), { a: '1', n: 'x', i: 'xx', j: 'xx' })
 })
 
-test('policies run again if another plugin changed the object, and make other plugins run again', async () => {
+test('policies run again if another plugin changed the object, and they cause other plugins to run again', async () => {
   const policies = pluginWith([{ mutations: [counts('p')], reinvocationPolicy: 'IfNeeded' }])
   const seen: unknown[] = []
   const after: Plugin = {
@@ -227,7 +227,7 @@ test('policies run again if another plugin changed the object, and make other pl
   ])
 })
 
-test('a policy whose condition holds only in the second round does not run', async () => {
+test('a policy does not run if its match condition is true only in the second round', async () => {
   const matchConditions = [{ name: 'c', expression: 'has(object.data.n)' }]
   const plugin = pluginWith([
     { mutations: [counts('i')], reinvocationPolicy: 'IfNeeded', matchConditions },
@@ -236,7 +236,7 @@ test('a policy whose condition holds only in the second round does not run', asy
   assert.deepEqual(await dataAfter(plugin), { a: '1', n: 'x' })
 })
 
-/** Returns what is recorded for a policy with these match conditions. */
+/** Runs a policy with these match conditions, and returns what was recorded. */
 async function unmatched(...texts: readonly string[]): Promise<unknown[]> {
   const matchConditions = texts.map((expression, at) => ({ name: `c${at}`, expression }))
   const plugin = pluginWith([{ mutations: [counts('n')], matchConditions }])
@@ -252,7 +252,7 @@ test('match conditions that are false or fail are recorded', async () => {
   assert.deepEqual(await unmatched('object.nope', 'object.none'), [{ ...seen, errors: 2 }])
 })
 
-test('missing parameters deny the request if the binding says so', async () => {
+test('missing parameters deny the request if the binding requires parameters', async () => {
   const paramKind = { apiVersion: 'v1', kind: 'ServiceAccount' }
   const mutations = [apply('Object{data: {params.metadata.name: string(params.metadata.uid)}}')]
   const paramRef = { selector: {}, parameterNotFoundAction: 'Deny' }
@@ -270,7 +270,7 @@ test('missing parameters deny the request if the binding says so', async () => {
   assert.deepEqual(await dataAfter(plugin), { a: '1', q: 'q', r: 'r' })
 })
 
-test('a mutation with a huge result is rejected, and long mutations do not block the event loop', async () => {
+test('a mutation with a very large result is rejected, and long mutations do not block the event loop', async () => {
   const long = Array.from({ length: 40 }, () => 'object.data.a').join(' + ')
   const huge = one(patch(`[JSONPatch{op: "add", path: "/data/b", value: ${long}}]`))
   const write = configMap({ a: 'x'.repeat(100_000) })

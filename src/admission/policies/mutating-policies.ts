@@ -1,7 +1,7 @@
 /**
  * The MutatingAdmissionPolicy plugin. It evaluates all policies whose rules, selectors and bindings
- * match a request, one after another, each on the object as the previous one left it. Then all
- * mutating plugins run once more, and with them the policies that ask for it (reinvocationPolicy).
+ * match a request, one after another. Each policy gets the object that the previous one returned.
+ * Then all mutating plugins run once more, including the policies with reinvocationPolicy IfNeeded.
  */
 import { type ApiError, failedByPolicies, type PolicyFault } from '../../api/errors.ts'
 import { FAULTS_CHARACTERS_MAX } from '../../api/field-fault.ts'
@@ -49,7 +49,7 @@ export function createMutatingPolicies(options: MutatingPoliciesOptions): Plugin
   return {
     name: 'MutatingAdmissionPolicy',
     mutate: (attributes, rounds) => {
-      // A delete has no object to mutate.
+      // A delete has no object that could be mutated.
       if (attributes.operation === 'DELETE' || isExemptFromPolicies(attributes))
         return attributes.object
       const candidates = selected.of(options.index.candidates(attributes), attributes)
@@ -65,7 +65,7 @@ export function createMutatingPolicies(options: MutatingPoliciesOptions): Plugin
 type MatchedPolicy = Candidate<BoundPolicy<CompiledMutations>>
 
 /**
- * A policy with one binding and its parameters. Parameters are read when they are needed, because
+ * A policy with one binding and its parameters. Each parameter is read when it is needed, because
  * there may be thousands.
  */
 type Invocation = {
@@ -97,16 +97,16 @@ class Review {
     this.#object = attributes.object
   }
 
-  /** Returns the object as the policies leave it. Fails with an ApiError. */
+  /** Returns the object after all policies have run. Fails with an ApiError. */
   *run(policies: readonly MatchedPolicy[]): MaybeAsync<KubeObject | undefined> {
     const { rounds, reinvocations } = this.#options
-    // All policies are matched against the object before any of them changes it.
+    // All policies are matched against the original object before any policy changes it.
     const invocations: Invocation[] = []
     for (const matched of policies) {
       addAll(invocations, yield* this.#invocationsOf(matched))
       yield* this.#turn()
     }
-    // Other plugins changed the object after the policies had run.
+    // If this holds, other plugins changed the object after the policies had run.
     if (rounds.isSecond && !isSame(reinvocations.lastOutput, this.#attributes.object))
       reinvocations.require()
     for (const invocation of invocations) {
@@ -116,7 +116,7 @@ class Review {
       }
     }
     if (this.#faults.length > 0) throw this.#denial()
-    // As in kube-apiserver, this happens even if the mutations changed nothing.
+    // As in kube-apiserver, a second round is required even if the mutations changed nothing.
     if (this.#isMutated) {
       reinvocations.require()
       rounds.needsSecond = true
@@ -158,7 +158,7 @@ class Review {
         })
       }
       yield* this.#orFault(policy, binding, find())
-      // Yield even after a binding that does not match, because there may be thousands.
+      // Yield even after a binding that does not match, because there may be thousands of bindings.
       yield* this.#turn()
     }
   }
@@ -204,8 +204,8 @@ class Review {
   }
 
   /**
-   * Runs the work, and records its fault. The fault denies the request at the end, unless the
-   * policy ignores errors.
+   * Runs the work, and records a MutationFault or ConfigurationFault. Recorded faults deny the
+   * request at the end, unless the policy ignores errors.
    */
   *#orFault(
     policy: MutatingPolicy,
@@ -232,7 +232,7 @@ class Review {
     }
   }
 
-  /** Returns whether the match conditions hold. Fails with a MutationFault. */
+  /** Returns whether all match conditions are true. Fails with a MutationFault. */
   *#matches(policy: MutatingPolicy, input: PolicyInput): MaybeAsync<boolean> {
     const request = this.#request
     const compiled = yield* awaitMaybe(policy.compiled())
@@ -245,8 +245,8 @@ class Review {
   }
 
   /**
-   * Applies one mutation. Fails with a MutationFault, or with an ApiError whatever the
-   * failurePolicy.
+   * Applies one mutation. Fails with a MutationFault, to which the failurePolicy applies, or with
+   * an ApiError, which rejects the request.
    */
   *#mutate(
     object: KubeObject,
@@ -308,8 +308,8 @@ function keyOf(policy: MutatingPolicy, binding: Binding, params: Params): string
 }
 
 /**
- * Returns the error for a policy that asks for another version of a built-in kind. As in
- * kube-apiserver, which converts only from the version of the request, such a policy fails.
+ * Returns the error for a policy that names another version of a built-in kind. kube-apiserver
+ * converts only from the version of the request, so such a policy fails.
  */
 const unknownConversion = (from: Resource, to: Resource): string =>
   `converting (${from.version}.${from.kind}) to (${to.version}.${to.kind}): unknown conversion`

@@ -1,6 +1,6 @@
 /**
- * Converts a value that an expression of a mutating policy constructed to JSON, with the limits and
- * errors of Go's conversion.
+ * Converts a CEL value that an expression of a mutating policy constructed to JSON, with the limits
+ * and errors of Go's conversion.
  */
 import type { Json } from '../../api/object.ts'
 import { JsonMap } from '../../api/json-map.ts'
@@ -20,17 +20,17 @@ import {
   type Value,
 } from '../../objects/cel/values.ts'
 
-/** Maximum size of the result of one mutation in characters, the same as for a request. */
+/** Maximum size of the result of one mutation in characters, as for a request body. */
 const CHARACTERS_MAX = 3 * 1024 * 1024
-/** Characters charged for each member or item: quotes, colon and comma around a member. */
+/** Number of characters that are charged for the quotes, colon and comma of each member or item. */
 const MEMBER_CHARACTERS = 4
 
-/** Thrown if a mutation cannot be made. The failurePolicy decides what happens to the request. */
+/** Thrown if a mutation fails. The failurePolicy decides whether the request is rejected. */
 export class MutationFault extends Error {}
 
 /**
- * A value that Go does not convert when it converts an object, so that it fits no field of a known
- * type.
+ * A value that Go does not convert as part of an object, so that it is not valid for any field with
+ * a known type.
  */
 export type ForeignValue = {
   readonly path: readonly (string | number)[]
@@ -39,19 +39,19 @@ export type ForeignValue = {
 }
 
 /**
- * The container of a value. An object may hold a list or a map, but a list or map may not hold
- * another.
+ * The container of a value. An object can contain lists and maps, but a list or map cannot contain
+ * another list or map.
  */
 type Holder = 'object' | 'literal' | 'anything'
 
-/** Converts one result to JSON. Fails with a MutationFault. */
+/** Converts the result of one mutation to JSON. Fails with a MutationFault. */
 export class NativeValues {
   /** Foreign values, in the order in which they were found. */
   readonly foreign: ForeignValue[] = []
   readonly #path: (string | number)[] = []
   #left = CHARACTERS_MAX
 
-  /** Converts an apply configuration. Its integers may exceed what a JSON number carries. */
+  /** Converts an apply configuration. Its integers can exceed the range of JSON numbers. */
   appliedOf(value: Value): Json {
     return this.#convert(value, 'object')
   }
@@ -134,7 +134,8 @@ export class NativeValues {
   }
 
   /**
-   * Charges the characters of a part of the object, which may be large and may be used many times.
+   * Charges the characters of a part of the request's object. The part can be large, and can occur
+   * many times in the result.
    */
   #counted(json: Json): Json {
     if (typeof json === 'string') return this.#text(json)
@@ -167,7 +168,10 @@ function isForeign(value: Value, holder: Holder): boolean {
   return holder === 'literal' && (isList(value) || isMap(value))
 }
 
-/** Converts an integer. In a JSON patch, an integer that a JSON number cannot carry is a string. */
+/**
+ * Converts an integer. In a JSON patch, an integer beyond the range of JSON numbers becomes a
+ * string.
+ */
 function integer(value: bigint, holder: Holder): Json {
   const number = Number(value)
   if (Number.isSafeInteger(number)) return number

@@ -1,6 +1,7 @@
 /**
- * Builds the CEL types of objects for type checks. As in kube-apiserver, they are derived from
- * published schemas: expressions cannot use a field whose schema has no type, such as a quantity.
+ * Builds the CEL types of objects for type checks. As in kube-apiserver, the types are derived from
+ * the published schemas: expressions cannot use a field whose schema has no type, such as a
+ * quantity.
  */
 import { lazyStruct } from '../../objects/cel/schema-type.ts'
 import {
@@ -28,8 +29,8 @@ export function objectTypeOf({ kind, shape: { struct } }: Resource): Type | unde
 }
 
 /**
- * Returns the type of a struct. `above` has the structs that contain it; a struct inside itself has
- * no fields there.
+ * Returns the type of a struct. `above` has the structs that contain it. If a struct contains
+ * itself, the inner type has no fields.
  */
 function structType(struct: Struct, name: string, above: ReadonlySet<Struct>): Type {
   if (above.has(struct))
@@ -57,7 +58,7 @@ function schemaType(schema: Schema, name: string, above: ReadonlySet<Struct>): T
       const value = schemaType(schema.of, `${name}.@elem`, above)
       return value && map(string, value)
     }
-    // A raw field is published as an object without fields.
+    // The schema of a raw field is published as an object without fields.
     case 'raw':
       return lazyStruct(name, { has: () => false, keys: () => [], typeOf: () => undefined })
     case 'any':
@@ -83,8 +84,8 @@ function schemaType(schema: Schema, name: string, above: ReadonlySet<Struct>): T
 }
 
 /**
- * Returns the type of a custom schema. `metadata` is the schema of metadata, which custom and
- * embedded objects have whatever their own schema says.
+ * Returns the type of a custom schema. `metadata` is the schema of metadata. It applies to custom
+ * and embedded objects even if their own schema describes metadata differently.
  */
 function structuralType(
   schema: Structural,

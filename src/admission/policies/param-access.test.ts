@@ -50,7 +50,7 @@ function setUp(verdict: 'allow' | 'no-opinion') {
 
 const paramKind = { apiVersion: 'v1', kind: 'ConfigMap' }
 
-test('naming a kind of parameters requires permission to read all of them', async () => {
+test('a user needs permission to read all parameters of a kind to name the kind in a policy', async () => {
   const { asked, write } = setUp('no-opinion')
   const why = `user ${jane} must have "get" permission on all objects of the referenced paramKind (kind=ConfigMap, apiVersion=v1)`
   assert.equal(
@@ -75,7 +75,7 @@ test('naming a kind of parameters requires permission to read all of them', asyn
   assert.equal(asked.length, 1)
 })
 
-test('binding parameters requires permission to read them, or everything if the policy is unknown', async () => {
+test('a user needs permission to read parameters to bind them, or to read everything if the policy is unknown', async () => {
   const { objects, write } = setUp('no-opinion')
   const refused = `422 ValidatingAdmissionPolicyBinding.${group} "x" is invalid: spec.paramRef: Forbidden:`
   const unknown = `to determine minimum required permissions and user ${jane} does not have "list" permission for all groups, versions and resources`
@@ -92,7 +92,7 @@ test('binding parameters requires permission to read them, or everything if the 
   assert.equal(typeof (await write('policybindings', { policyName: 'p' })), 'object')
 })
 
-test('a user who may read parameters may bind them', async () => {
+test('a user with permission to read parameters can bind them', async () => {
   const { asked, objects, write } = setUp('allow')
   objects.put('validatingadmissionpolicies', '', anObject('X', 'p', { spec: { paramKind } }))
   const paramRef = { name: 'a', namespace: 'n' }

@@ -1,7 +1,7 @@
 /**
- * Requires a user who names the parameters of a policy to be allowed to read them, because messages
- * of the policy could reveal them to everyone. The check runs when everything else of the policy or
- * binding is valid, and whether or not policies are enforced.
+ * Requires that a user who names the parameters of a policy is allowed to read them, because
+ * messages of the policy could reveal their contents to everyone. The check runs after everything
+ * else in the policy or binding is validated, whether or not policies are enforced.
  */
 import type { RequestContext } from '../../api/context.ts'
 import type { AccessAttributes } from '../../api/access.ts'
@@ -20,7 +20,7 @@ export type ParamAccessOptions = {
   readonly resourcesOf: (apiVersion: string, kind: string) => readonly Resource[]
 }
 
-/** Plurals of policies, by the plurals of their bindings. */
+/** Resource names of policies, by the resource names of their bindings. */
 const policiesOf: ReadonlyMap<string, string> = new Map([
   ['validatingadmissionpolicybindings', 'validatingadmissionpolicies'],
   ['mutatingadmissionpolicybindings', 'mutatingadmissionpolicies'],
@@ -114,7 +114,7 @@ const kindOf = (
 
 type Target = { readonly group: string; readonly version: string; readonly plural: string }
 
-/** Returns the resource of the parameters. Parts that are unknown are `*`. */
+/** Returns the resource of the parameters. Unknown parts are `*`. */
 function targetOf(paramKind: Fields[string], { resourcesOf }: ParamAccessOptions): Target {
   if (paramKind === undefined || paramKind === null)
     return { group: '*', version: '*', plural: '*' }
@@ -142,7 +142,7 @@ function refuse({ resource, object }: Attributes, path: string, why: string): vo
   if (object !== undefined) refuseInvalid(resource, object, [forbiddenField(path, why)])
 }
 
-/** Prints a user as Go does with %v. */
+/** Formats a user as Go does with %v. */
 function goUser({ name, uid, groups, extra = {} }: User): string {
   const entries = Object.keys(extra).toSorted()
   const more = entries.map((key) => `${key}:[${(extra[key] ?? []).join(' ')}]`).join(' ')

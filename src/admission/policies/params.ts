@@ -7,13 +7,14 @@ import type { Objects } from '../../api/object-access.ts'
 import type { ParamKind, ParamRef } from './policy.ts'
 
 /**
- * Thrown for a fault of a policy or binding. The failurePolicy decides what happens to the request.
+ * Thrown for an error in a policy or binding. The failurePolicy decides whether the request is
+ * rejected.
  */
 export class ConfigurationFault extends Error {}
 
 /**
- * Returns the resource of the parameters. If several resources have the kind, this is the one that
- * stores objects. Fails with a ConfigurationFault.
+ * Returns the resource of the parameters. If several resources have the kind, returns the resource
+ * whose objects are stored. Fails with a ConfigurationFault.
  */
 export function paramResource(
   { apiVersion, kind }: ParamKind,
@@ -30,8 +31,9 @@ export function paramResource(
 export type Param = { readonly object: KubeObject; readonly struct: Struct }
 
 /**
- * Returns the parameters. If there are none, the binding does not apply. There may be thousands, so
- * each is converted when it is read. Fails with a ConfigurationFault.
+ * Returns the parameters. If there are no parameters, the binding does not apply. There may be
+ * thousands of parameters, so each one is converted when it is read. Fails with a
+ * ConfigurationFault.
  */
 export function readParams(
   resource: Resource,
@@ -60,7 +62,7 @@ function* paramsIn(found: ParamLoaders, resource: Resource): Generator<Param> {
     yield { object: { ...decoded(), apiVersion, kind }, struct: shape.struct }
 }
 
-/** Returns the namespace of the parameters. Empty if they are cluster-scoped. */
+/** Returns the namespace of the parameters, or an empty string if they are cluster-scoped. */
 function placeOf({ isNamespaced }: Resource, ref: ParamRef, namespace: string): string {
   if (!isNamespaced) {
     if (ref.namespace === '') return ''

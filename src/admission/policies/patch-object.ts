@@ -1,6 +1,6 @@
 /**
- * Patches of the type JSONPatch: applies the operations that an expression constructed to the
- * object of the request.
+ * Patches of the type JSONPatch. They apply operations that an expression constructed to the object
+ * of the request.
  */
 import { internalError } from '../../api/errors.ts'
 import { JsonSyntaxError } from '../../api/json-scanner.ts'
@@ -36,7 +36,8 @@ const OBJECT_CHARACTERS_MAX = 8 * 1024 * 1024
 
 /**
  * Returns the patched object, or the object itself if a test operation fails. Fails with a
- * MutationFault, or with an InternalError whatever the failurePolicy.
+ * MutationFault, to which the failurePolicy applies, or with an InternalError, which rejects the
+ * request.
  */
 export function* patchObject(
   result: Result,
@@ -62,7 +63,10 @@ export function* patchObject(
   }
 }
 
-/** Rejects a custom object that names another version, which kube-apiserver cannot convert. */
+/**
+ * Rejects a custom object if its apiVersion was changed, because kube-apiserver cannot convert such
+ * an object.
+ */
 function refuseOtherVersion(patched: JsonNode, { apiVersion, kind }: KubeObject): void {
   const given = textOf(patched.members()?.get('apiVersion'))
   if (given === '' || given === apiVersion || textOf(patched.members()?.get('kind')) !== kind)
@@ -73,7 +77,7 @@ function refuseOtherVersion(patched: JsonNode, { apiVersion, kind }: KubeObject)
   )
 }
 
-/** Returns the string in a node. Empty if it is not a string. */
+/** Returns the string in a node, or an empty string if the node is not a string. */
 function textOf(node: JsonNode | null | undefined): string {
   const value: unknown = node === null || node === undefined ? '' : JSON.parse(node.print())
   return typeof value === 'string' ? value : ''
@@ -84,7 +88,7 @@ function decoded(text: string, expected: MutatedKind['expected']): KubeObject {
     throw new MutationFault('JSON Patch: the patched object is too large')
   const made = decodePatched(text, expected)
   if ('fault' in made) throw internalError(made.fault)
-  // Unknown fields of a custom kind are pruned instead.
+  // Unknown fields of custom objects are pruned instead.
   if (made.strictFaults.length > 0 && expected.shape.custom === undefined) {
     throw internalError(`strict decoding error: ${strictText([], made.strictFaults)}`)
   }

@@ -1,7 +1,7 @@
 /**
- * Keeps the index of policies current with watches of the cache. The response to a write of a
- * policy or binding is sent only when the index has it (`informedStore`). kube-apiserver's index is
- * up to a second behind.
+ * Keeps the index of policies current by watching the cache. When a client writes a policy or
+ * binding, the response is sent only after the index contains the change (`informedStore`). In
+ * kube-apiserver, the index can lag behind by a second.
  */
 import {
   type InformerAccess,
@@ -37,8 +37,8 @@ export class PoliciesInformer<C> implements AsyncDisposable {
   }
 
   /**
-   * Resolves when all policies and bindings are in the index. Await it before accepting the first
-   * request.
+   * Resolves when the index contains all policies and bindings. The server must await this before
+   * it accepts the first request.
    */
   async start(): Promise<void> {
     const { index, type, compile } = this.#options
@@ -58,8 +58,8 @@ export class PoliciesInformer<C> implements AsyncDisposable {
   }
 
   /**
-   * Returns a store whose writes return when they are in force. Undefined if the resource is not of
-   * this type.
+   * Returns a store whose writes resolve only when they are in force. Returns undefined if the
+   * resource is not a policy or binding of this type.
    */
   informedStore(plural: string, store: ObjectStore): ObjectStore | undefined {
     if (!plural.startsWith(`${this.#options.type}admissionpolic`)) return undefined

@@ -23,7 +23,7 @@ const policyWith = (failurePolicy: string, metadata: Fields): Policy<undefined> 
     () => assert.fail(),
   )
 
-test('a policy stays compiled only as long as its spec is the same', () => {
+test('a compiled policy is reused only while its spec is unchanged', () => {
   const index = new PolicyIndex<undefined>('validating', registry)
   index.setBinding(
     'b',
@@ -40,7 +40,7 @@ test('a policy stays compiled only as long as its spec is the same', () => {
     !inForce(policyWith('Ignore', { ...metadata, labels: { a: 'b' } })),
     'it is compiled again',
   )
-  // After a restore of etcd from a backup, the same generation may have another spec.
+  // After etcd is restored from a backup, the same generation can have a different spec.
   assert.ok(inForce(policyWith('Fail', metadata)), 'the spec before it stays in force')
   assert.ok(inForce(policyWith('Fail', { ...metadata, uid: 'v' })))
 })

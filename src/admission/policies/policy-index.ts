@@ -1,4 +1,4 @@
-/** Index of all policies that have bindings, found by what they match. */
+/** Index of all policies that have bindings, which finds the policies that match a request. */
 import type { Registry } from '../../registry/registry.ts'
 import type { Attributes } from '../admission.ts'
 import type { MatchCriteria } from '../match/criteria.ts'
@@ -26,7 +26,7 @@ export class PolicyIndex<C> {
   readonly #onUnbound: (binding: Binding) => void
 
   /**
-   * Creates an empty index. `type` is used in messages. `onUnbound` is called when a binding was
+   * Creates an empty index. `type` is used in messages. `onUnbound` is called when a binding is
    * deleted or changed.
    */
   constructor(
@@ -43,7 +43,10 @@ export class PolicyIndex<C> {
     this.#onUnbound = onUnbound
   }
 
-  /** Sets a policy. Undefined deletes it. A policy whose spec is unchanged stays compiled. */
+  /**
+   * Sets a policy. Undefined deletes the policy. If the spec is unchanged, the compiled expressions
+   * are reused.
+   */
   setPolicy(name: string, policy: Policy<C> | undefined): void {
     this.#unreadable.policies.delete(name)
     if (policy === undefined) this.#policies.delete(name)
@@ -61,7 +64,9 @@ export class PolicyIndex<C> {
     this.#isChanged = true
   }
 
-  /** Records that an object cannot be decoded. Its last known state stays in force. */
+  /**
+   * Records that an object cannot be decoded. The last known state of the object stays in force.
+   */
   setUnreadable(what: 'policies' | 'bindings', name: string): void {
     const known = what === 'policies' ? this.#policies : this.#bindings
     if (!known.has(name)) this.#unreadable[what].add(name)
@@ -73,8 +78,8 @@ export class PolicyIndex<C> {
   }
 
   /**
-   * Returns the policies whose rules match the request, sorted by name. Fails with a 403 if not all
-   * policies and bindings are known.
+   * Returns the policies whose rules match the request, sorted by name. Fails with a 403 if the
+   * index is incomplete, because a policy or binding could not be decoded.
    */
   candidates(attributes: Attributes): readonly Candidate<BoundPolicy<C>>[] {
     this.#unreadable.policies.refuse(attributes)

@@ -11,7 +11,7 @@ import { ConditionMetrics } from '../match/condition-metrics.ts'
 import { ConfigurationFault } from './params.ts'
 import { PolicyRequest } from './policy-request.ts'
 
-/** Returns the error of a conversion whose webhook fails with the cause. */
+/** Returns the error if the conversion webhook fails with this cause. */
 async function failureAfter(cause: Error): Promise<unknown> {
   const write = attributes({ plural: 'configmaps', object: anObject('ConfigMap', 'c') })
   const resource = { ...write.resource, versions: { conversionWebhook: {} } }
@@ -39,11 +39,11 @@ async function failureAfter(cause: Error): Promise<unknown> {
   return assert.fail('it was converted')
 }
 
-test('failurePolicy applies to a conversion that fails', async () => {
+test('failurePolicy applies if a conversion fails', async () => {
   assert.ok((await failureAfter(new Error('connection refused'))) instanceof ConfigurationFault)
 })
 
-test('failurePolicy does not apply to a conversion that a limit of this server ended', async () => {
+test('failurePolicy does not apply if a limit of this server ended a conversion', async () => {
   const codes = []
   for (const limit of [new BusyError(), new TooLargeError('all'), new TooLargeError('answer')]) {
     const error = await failureAfter(limit)

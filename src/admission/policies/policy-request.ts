@@ -1,6 +1,6 @@
 /**
- * A request as policies of all types see it: whether they match, their parameters, and the
- * variables of their expressions.
+ * The evaluation of policies for one request, which is common to all types of policies: whether the
+ * policies match, their parameters, and the variables of their expressions.
  */
 import { ApiError, internalError, serviceUnavailable, tooManyRequests } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -38,7 +38,7 @@ import { ConfigurationFault, type Param, readParams } from './params.ts'
 import type { Binding } from './policy.ts'
 import { namespaceValue, type ObjectValues, RequestValues } from './request-values.ts'
 
-/** Retry-After when too many calls are in progress, as for other rejected requests. */
+/** Retry-After when too many calls are in flight, as for other requests rejected with 429. */
 const RETRY_SECONDS = 1
 
 export type PolicyRequestOptions = {
@@ -61,18 +61,18 @@ export type Params = Param | null | undefined
 
 export class PolicyRequest {
   readonly attributes: Attributes
-  /** Callbacks for evaluations. They also end an evaluation if the request is canceled. */
+  /** Callbacks for evaluations. They also stop an evaluation if the request is canceled. */
   readonly #tools: Required<TurnTools>
   readonly #options: PolicyRequestOptions
   #values: RequestValues
   /**
-   * Shared by all evaluations of the request, because many short ones can block the event loop
-   * together.
+   * All evaluations of the request share the slices of time, because many short evaluations
+   * together could block the event loop.
    */
   readonly #slices = new Slices()
   #authorizer: Activation | undefined
   #equivalents: readonly Resource[] | undefined
-  /** Namespace of the object. Null if the object is cluster-scoped, or a namespace itself. */
+  /** Namespace of the object. Null if the object is cluster-scoped, including a Namespace. */
   #namespace: KubeObject | null | undefined
   #namespaceValue: Result | undefined
 
@@ -92,14 +92,16 @@ export class PolicyRequest {
   }
 
   /**
-   * Sets the object that expressions see from now on. Whether policies match was decided with the
+   * Sets the object that later expressions evaluate. Whether policies match is decided with the
    * original object.
    */
   set object(object: KubeObject) {
     this.#values = this.#values.with(object)
   }
 
-  /** Runs expressions of a policy. Returns a promise only if they take more than one slice. */
+  /**
+   * Runs expressions of a policy. Returns a promise only if they take more than one slice of time.
+   */
   run<T>(
     policy: { readonly name: string },
     work: (running: EvaluationContext) => Turns<T>,
@@ -119,8 +121,8 @@ export class PolicyRequest {
   }
 
   /**
-   * Yields to the event loop if this slice is over, and returns undefined otherwise. Fails if the
-   * request was canceled.
+   * If this slice of time is over, yields to the event loop; otherwise returns undefined. Fails if
+   * the request was canceled.
    */
   turn(): Promise<void> | undefined {
     if (!this.#slices.isOver) return undefined
@@ -170,8 +172,8 @@ export class PolicyRequest {
   }
 
   /**
-   * Returns the input of the expressions. `resource` is in the version that the policy asks for.
-   * Fails like `objectsIn`, and with NotFound if the namespace does not exist.
+   * Returns the input of the expressions. `resource` is the resource in the version that the policy
+   * names. Fails with the errors of `objectsIn`, and with NotFound if the namespace does not exist.
    */
   input(resource: Resource, params: Params): MaybePromise<PolicyInput> {
     return resource === this.attributes.resource && this.#namespace !== undefined
@@ -188,8 +190,8 @@ export class PolicyRequest {
   }
 
   /**
-   * Returns the objects in the version of a resource. Fails with a ConfigurationFault if a webhook
-   * cannot convert them, and with an ApiError if a limit of this server ended its call.
+   * Returns the objects, converted to the version of a resource. Fails with a ConfigurationFault if
+   * a webhook cannot convert them, and with an ApiError if a limit of this server ended the call.
    */
   *objectsIn(resource: Resource): MaybeAsync<ObjectValues> {
     try {
@@ -198,8 +200,8 @@ export class PolicyRequest {
       if (!(error instanceof ApiError)) throw error
       const message = `failed to convert object version: ${error.message}`
       const limit = error.cause instanceof WebhookError ? error.cause.limit : undefined
-      // A limit of this server says nothing about the policy or the webhook. The failurePolicy must
-      // not let the request pass because of it.
+      // A limit of this server is not an error of the policy or the webhook, so the failurePolicy
+      // must not admit the request.
       if (limit === 'busy') throw tooManyRequests(message, RETRY_SECONDS)
       if (limit === 'answer') throw internalError(message, error)
       throw new ConfigurationFault(message, { cause: error })
@@ -207,8 +209,7 @@ export class PolicyRequest {
   }
 
   /**
-   * Returns the variable `request`. `matched` is the resource in the version that the policy asks
-   * for.
+   * Returns the variable `request`. `matched` is the resource in the version that the policy names.
    */
   requestAs(matched: Resource): Result {
     return this.#values.requestAs(matched)
@@ -233,7 +234,10 @@ type LaterInput = {
   readonly params: Params
 }
 
-/** Builds values that only some expressions use when the first expression reads them. */
+/**
+ * The input of expressions. Values that only some expressions use are built when an expression
+ * reads them.
+ */
 class LazyInput implements PolicyInput {
   readonly object: Result
   readonly oldObject: Result

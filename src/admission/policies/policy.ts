@@ -1,4 +1,7 @@
-/** A validating or mutating policy and its bindings, with the parts that requests need. */
+/**
+ * A validating or mutating policy and its bindings, reduced to the fields that the evaluation of
+ * requests needs.
+ */
 import type { Requirement } from '../../api/label-selector.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf, textsOf } from '../../api/object.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
@@ -18,10 +21,10 @@ export class Policy<C> {
   readonly name: string
   readonly #uid: string | undefined
   readonly criteria: MatchCriteria
-  /** Whether errors are ignored. If not, they deny the request. */
+  /** Whether errors are ignored. If false, errors deny the request. */
   readonly ignoresErrors: boolean
   readonly paramKind: ParamKind | undefined
-  /** Whether reinvocationPolicy is IfNeeded, which only mutating policies have. */
+  /** Whether reinvocationPolicy is IfNeeded. Only mutating policies have this field. */
   readonly isReinvoked: boolean
   readonly #spec: Fields
   readonly #compile: Compile<C>
@@ -43,16 +46,16 @@ export class Policy<C> {
   }
 
   /**
-   * Returns whether the specs are the same. Comparing generations is not enough: after a restore of
-   * etcd, the same generation may have another spec.
+   * Returns whether the specs are equal. Comparing generations is not enough: after a restore of
+   * etcd, the same generation can have a different spec.
    */
   isSameAs(other: Policy<C>): boolean {
     return this.#uid === other.#uid && isSame(this.#spec, other.#spec)
   }
 
   /**
-   * Returns the compiled expressions. They are compiled when the first request matches, and then
-   * kept. Returns a promise only while a long compilation runs.
+   * Returns the compiled expressions. They are compiled when the first request matches, and are
+   * then reused. Returns a promise only while a long compilation runs.
    */
   compiled(): MaybePromise<C> {
     if (this.#compiled !== undefined) return this.#compiled
@@ -61,7 +64,7 @@ export class Policy<C> {
     this.#compiled = compiled.then(
       (done) => (this.#compiled = done),
       (error: unknown) => {
-        // The next request tries again.
+        // The next request tries to compile again.
         this.#compiled = undefined
         throw error
       },
@@ -71,11 +74,14 @@ export class Policy<C> {
 }
 
 export type ParamRef = {
-  /** Name of the parameter. Empty if `selector` decides. */
+  /** Name of the parameter. Empty if `selector` selects the parameters. */
   readonly name: string
-  /** Requirements on labels. Undefined if there is no selector, or if it is not valid. */
+  /**
+   * Label requirements of the selector. Undefined if there is no selector, or if the selector is
+   * not valid.
+   */
   readonly selector: readonly Requirement[] | undefined
-  /** Namespace of the parameters. Empty for the namespace of the request. */
+  /** Namespace of the parameters. Empty if they are in the namespace of the request. */
   readonly namespace: string
   readonly deniesIfNone: boolean
 }

@@ -1,6 +1,6 @@
 /**
- * The values of a request that expressions of policies see. They are built when the first policy
- * matches, and shared by all policies.
+ * The values of a request that expressions of policies can use. They are built when the first
+ * policy matches, and shared by all policies.
  */
 import type { Fields, Json, KubeObject } from '../../api/object.ts'
 import {
@@ -40,7 +40,7 @@ export class RequestValues {
     this.#requests = requests
   }
 
-  /** Returns the values of the same request with another object. */
+  /** Returns the values of the same request, but with another object. */
   with(object: KubeObject): RequestValues {
     return new RequestValues(
       { ...this.#attributes, object },
@@ -54,7 +54,7 @@ export class RequestValues {
     return (this.#own ??= this.#unconverted())
   }
 
-  /** Returns the object and the old object in the version of a resource. */
+  /** Returns the object and the old object, converted to the version of a resource. */
   objectsIn(resource: Resource): MaybePromise<ObjectValues> {
     if (resource === this.#attributes.resource) return this.own
     const known = this.#converted?.get(resource)
@@ -66,8 +66,7 @@ export class RequestValues {
   }
 
   /**
-   * Returns the value of `request`. `matched` is the resource in the version that the policy asks
-   * for.
+   * Returns the value of `request`. `matched` is the resource in the version that the policy names.
    */
   requestAs(matched: Resource): Result {
     const known = this.#requests.get(matched)
@@ -102,7 +101,7 @@ export class RequestValues {
   }
 }
 
-/** Returns the fields of `request`. Empty fields are absent, as in an AdmissionReview. */
+/** Returns the fields of `request`. Empty fields are omitted, as in an AdmissionReview. */
 function requestFields(attributes: Attributes, matched: Resource): Fields {
   const { resource, subresource, name, operation, isDryRun, context } = attributes
   const fields: { [name: string]: Json } = {
@@ -139,8 +138,9 @@ const resourceFields = ({ group, version, plural }: Resource): Fields => ({
 })
 
 /**
- * Returns the value of `namespaceObject`, for which these fields are declared. They are as in JSON,
- * whatever their declared types: times are strings, and there is a `uid` but no `UID`.
+ * Returns the value of `namespaceObject`, which has only the declared fields. The values are those
+ * of the JSON form, whatever the declared types: times are strings, and there is a field `uid` but
+ * no field `UID`.
  */
 export function namespaceValue({ metadata, spec, status }: KubeObject): Result {
   const fields: { [name: string]: Json } = { metadata }

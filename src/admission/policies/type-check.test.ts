@@ -24,7 +24,9 @@ const resources = [
   ),
 ]
 
-/** Warnings written by the real kube-controller-manager (test/recorded/type-checking/record.ts). */
+/**
+ * Warnings recorded from the real kube-controller-manager (test/recorded/type-checking/record.ts).
+ */
 const file: Json = JSON.parse(
   readFileSync(
     new URL('../../../test/recorded/type-checking/recorded.json', import.meta.url),
@@ -34,20 +36,20 @@ const file: Json = JSON.parse(
 const recorded = isFields(file) ? file : {}
 
 /**
- * Removes the number that Kubernetes appends to the kind in names of types, because it differs each
- * time.
+ * Removes the number that Kubernetes appends to the kind in type names, because the number differs
+ * each time.
  */
 const numbered = (text: string): string => text.replaceAll(/\b([A-Z]\w*?)\d+(?=[.,)])/g, '$1')
 
 for (const [name, one] of Object.entries(cases)) {
-  test(`a type check gives the recorded warnings: ${name}`, async () => {
+  test(`a type check returns the recorded warnings: ${name}`, async () => {
     const { spec = {} } = policyOf(name, one)
     const warnings = await typeCheck({ spec }, resources)
     assert.deepEqual(warnings, JSON.parse(numbered(JSON.stringify(recorded[name]))))
   })
 }
 
-test('a policy with long expressions is checked in slices', async () => {
+test('the expressions of a policy are checked in slices of time if they are long', async () => {
   const long = Array.from({ length: 2_000 }, () => 'object.spec.replicas == 1').join(' || ')
   const { spec = {} } = policyOf('long', {
     rules: cases['good']?.rules ?? [],
@@ -60,7 +62,7 @@ test('a policy with long expressions is checked in slices', async () => {
 const ruleOf = (rule: object): Fields => ({ operations: ['*'], ...rule })
 const many = (prefix: string): string[] => Array.from({ length: 500 }, (_, at) => `${prefix}${at}`)
 
-test('a rule with many groups, versions and resources is checked against the served resources', async () => {
+test('a rule with many groups, versions and resources is matched with the served resources', async () => {
   const rule = ruleOf({
     apiGroups: [...many('g'), 'apps', ...many('g')],
     apiVersions: [...many('v'), 'v1'],
@@ -77,7 +79,7 @@ test('a rule with many groups, versions and resources is checked against the ser
   )
 })
 
-test('a kind that a rule names several times counts several times', async () => {
+test('a kind that a rule names several times counts several times toward the limit', async () => {
   const rules = [
     ruleOf({
       apiGroups: ['apps'],

@@ -1,7 +1,7 @@
 /**
- * Checks the expressions of a validating policy against the schemas of the kinds that it matches.
- * The results are warnings in the status of the policy, which kube-controller-manager writes in
- * Kubernetes. They do not affect whether the policy is enforced.
+ * Checks the expressions of a validating policy against the schemas of the kinds that the policy
+ * matches. The results are warnings in the status of the policy, which kube-controller-manager
+ * writes in Kubernetes. Policies are enforced even if they have warnings.
  */
 import {
   type Fields,
@@ -21,19 +21,19 @@ import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import { objectTypeOf } from './object-type.ts'
 
 /**
- * Maximum number of kinds of one rule that are checked, as in Kubernetes. A rule that reaches it
- * also ends the search in later rules. A kind that is named twice counts twice.
+ * Maximum number of kinds that are checked for one rule, as in Kubernetes. When a rule reaches the
+ * limit, later rules are not checked. A kind that is named twice counts twice.
  */
 const KINDS_MAX = 10
 /**
- * Limit for all warnings together, so that the policy with its warnings fits into etcd. Kubernetes
- * has no limit, and cannot store the status if there are too many.
+ * Maximum size of all warnings together, so that the policy and its warnings fit into etcd.
+ * Kubernetes has no limit, so it cannot store the status if there are too many warnings.
  */
 const WARNINGS_CHARACTERS_MAX = 128 << 10
 
 export type ExpressionWarning = { readonly fieldRef: string; readonly warning: string }
 
-/** Resolves to the warnings. `resources` are all that are served. Runs in slices. */
+/** Resolves to the warnings. `resources` are all served resources. Runs in slices of time. */
 export const typeCheck = (
   { spec }: Pick<KubeObject, 'spec'>,
   resources: readonly Resource[],
@@ -77,8 +77,8 @@ function* check(
 type Kind = { readonly shown: string; readonly environment: Environment }
 
 /**
- * Returns the environment for one kind. The variables of the policy have the types that their
- * expressions have for this kind.
+ * Returns the environment for one kind. A variable of the policy has the type that its expression
+ * has for this kind.
  */
 function* environmentOf(
   spec: Fields,
@@ -94,7 +94,10 @@ function* environmentOf(
   return environment
 }
 
-/** Returns the warning for an expression. Empty if there is none, or if there is no room for it. */
+/**
+ * Returns the warning for an expression. Returns an empty string if there is no warning, or no
+ * space left for it.
+ */
 function* warningOf(
   text: string,
   kinds: readonly Kind[],
@@ -114,7 +117,10 @@ function* warningOf(
   return found.join('\n')
 }
 
-/** Returns the type of `params`. Undefined if the kind is unknown, or if the policy has none. */
+/**
+ * Returns the type of `params`. Returns undefined if the kind is unknown or the policy has no
+ * paramKind.
+ */
 function paramsType(
   { apiVersion, kind }: Fields,
   resources: readonly Resource[],
@@ -125,7 +131,7 @@ function paramsType(
 
 /**
  * Returns the kinds to check, sorted by group, version and kind. Rules with wildcards for groups or
- * versions are skipped, and so are subresources.
+ * versions are skipped, and subresources are not checked.
  */
 function* kindsToCheck(
   spec: Fields,
@@ -146,8 +152,8 @@ function* kindsToCheck(
 }
 
 /**
- * A resource with the strings of a rule that name it. `times` is how often the rule contains the
- * plural.
+ * A resource, and the entries of a rule that match it. `times` is how often the rule lists the
+ * resource name.
  */
 type NamedResource = {
   readonly resource: Resource
@@ -158,9 +164,9 @@ type NamedResource = {
 }
 
 /**
- * Returns the resources that a rule names, in the order in which Kubernetes finds them: sorted by
- * group, then version, then plural. A rule may list thousands of each, most of which name nothing,
- * so the search starts from the resources.
+ * Returns the resources that a rule matches, in the order in which Kubernetes finds them: sorted by
+ * group, then version, then resource name. A rule can list thousands of groups, versions and
+ * resources that do not exist, so this function iterates over the existing resources.
  */
 function namedBy(rule: Fields, resources: readonly Resource[]): readonly NamedResource[] {
   const groups = new Set(textsOf(rule['apiGroups']))
@@ -171,7 +177,7 @@ function namedBy(rule: Fields, resources: readonly Resource[]): readonly NamedRe
   const found = resources.flatMap((resource) => {
     const { version } = resource
     if (!versions.has(version)) return []
-    // In Kubernetes' REST mapper, an empty group means any group.
+    // In Kubernetes' REST mapper, an empty group matches any group.
     const inGroups = [...new Set(['', resource.group])].filter((group) => groups.has(group))
     const names = [...new Set([resource.plural, resource.discovery.singular])].flatMap(
       (name) => byName.get(name) ?? [],

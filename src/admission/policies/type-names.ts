@@ -1,7 +1,7 @@
 /**
- * Checks the names of types that an expression constructs. They are named after the fields that
- * they are in: `Object.spec.template` is the type of the field `template` of an `Object.spec`.
- * Nothing checks this before the evaluation.
+ * Checks the type names of objects that an expression constructs. An object must have the name of
+ * its field: `Object.spec.template` is the type of the field `template` in an `Object.spec`. CEL
+ * does not check this before the evaluation.
  */
 import { quote } from '../../api/quote.ts'
 import { BoundedTexts } from '../../lib/text/bounded-texts.ts'
@@ -14,7 +14,10 @@ import {
   type Value,
 } from '../../objects/cel/values.ts'
 
-/** Returns a line for each object whose type has a wrong name. Empty if there is none. */
+/**
+ * Returns a line for each object whose type has a wrong name. Returns an empty string if all names
+ * are right.
+ */
 export function typeNameFaults(object: ConstructedStruct): string {
   const faults = new BoundedTexts(FAULTS_CHARACTERS_MAX)
   visit(object, object.typeName, faults)

@@ -78,7 +78,7 @@ const configMap = (data: Fields = { a: '1' }) =>
 const denied = (why: string): string =>
   `422 configmaps "c" is forbidden: ValidatingAdmissionPolicy 'p'${why}`
 
-test('a policy denies with the reason of its validation', async () => {
+test('a denial has the reason of the validation', async () => {
   const validations = [{ expression: "object.data.a == '2'", message: 'two', reason: 'Forbidden' }]
   const plugin = pluginWith({ validations })
   assert.equal(
@@ -90,7 +90,7 @@ test('a policy denies with the reason of its validation', async () => {
   assert.equal(plugin.validate?.(secret), undefined)
 })
 
-test('a binding can warn and audit', async () => {
+test('a binding can cause warnings and audit annotations instead of a denial', async () => {
   const write = configMap()
   const plugin = pluginWith(
     {
@@ -121,7 +121,7 @@ test('a binding can warn and audit', async () => {
   ])
 })
 
-test('changed and missing parameters apply to the next request', async () => {
+test('changed and missing parameters take effect on the next request', async () => {
   const paramKind = { apiVersion: 'v1', kind: 'ServiceAccount' }
   const paramRef = { name: 'q', parameterNotFoundAction: 'Deny' }
   const validations = [
@@ -146,7 +146,7 @@ test('changed and missing parameters apply to the next request', async () => {
   )
 })
 
-test('a fault of the configuration denies the request, unless errors are ignored', async () => {
+test('a configuration error denies the request, unless failurePolicy ignores errors', async () => {
   const spec = {
     paramKind: { apiVersion: 'v1', kind: 'Nothing' },
     validations: [{ expression: 'true' }],
@@ -167,7 +167,7 @@ const fails: ConvertByWebhook = async () => {
   throw internalError('cannot')
 }
 
-test('an object that cannot be converted is a fault of the configuration', async () => {
+test('a conversion that fails is a configuration error', async () => {
   const spec = {
     matchConstraints: { matchPolicy: 'Equivalent', resourceRules },
     validations: [{ expression: 'true' }],
@@ -188,7 +188,7 @@ test('an object that cannot be converted is a fault of the configuration', async
   )
 })
 
-test('a policy is evaluated only if its selectors match the current labels of namespace and object', async () => {
+test('a policy is evaluated only if its selectors match the current labels of the namespace and the object', async () => {
   const validations = [{ expression: 'false', message: 'no' }]
   const everything = [
     { apiGroups: [''], apiVersions: ['v1'], resources: ['*'], operations: ['*'], scope: '*' },
@@ -224,7 +224,7 @@ test('a policy is evaluated only if its selectors match the current labels of na
   assert.equal(await admit(ofObject, attributes({ plural: 'configmaps', object })), refused)
 })
 
-test('thousands of parameters do not block the event loop, and a canceled request ends between them', async () => {
+test('thousands of parameters do not block the event loop, and a canceled request stops between them', async () => {
   const paramKind = { apiVersion: 'v1', kind: 'ServiceAccount' }
   const paramRef = { selector: {}, parameterNotFoundAction: 'Deny' }
   const validations = [{ expression: "params.metadata.name.startsWith('q')" }]
@@ -248,7 +248,7 @@ test('thousands of parameters do not block the event loop, and a canceled reques
   assert.equal(await admit(plugin, { ...configMap(), context }), '503 the request was cancelled')
 })
 
-test('a policy that cannot be decoded stays in force as it was, and blocks writes if it is unknown', async () => {
+test('a policy that cannot be decoded stays in force as it was, and blocks writes if no earlier state is known', async () => {
   const plugin = pluginWith({ validations: [{ expression: 'false', message: 'no' }] })
   plugin.index.setUnreadable('policies', 'p')
   plugin.index.setUnreadable('bindings', 'b')

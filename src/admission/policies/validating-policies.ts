@@ -1,6 +1,7 @@
 /**
  * The ValidatingAdmissionPolicy plugin. It evaluates all policies whose rules, selectors and
- * bindings match a request, and denies, warns or audits as the bindings say. If there are several
+ * bindings match a request. The actions of the bindings determine whether a failed validation
+ * denies the request, causes a warning, or is added to the audit event. If there are several
  * denials, the first one is reported, in the order of the names of policies and bindings.
  */
 import { deniedByPolicy } from '../../api/errors.ts'
@@ -49,12 +50,12 @@ export function createValidatingPolicies(options: ValidatingPoliciesOptions): Pl
 
 type MatchedPolicy = Candidate<BoundPolicy<CompiledPolicy>>
 
-/** Audit annotations to publish: the values of each key. */
+/** Audit annotations to publish: the values for each key. */
 type Annotations = Map<string, Set<string>>
 
 type Denial = {
   readonly policy: ValidatingPolicy
-  /** Binding that caused the denial. Undefined if the policy itself has a fault. */
+  /** Binding that caused the denial. Undefined if the policy itself has an error. */
   readonly binding: Binding | undefined
   readonly message: string
   readonly reason: string
@@ -98,7 +99,8 @@ class Review {
         policy.paramKind && paramResource(policy.paramKind, this.#options.resourcesOf)
       for (const binding of bindings) {
         yield* this.#reviewBound(matched, binding, { paramKind, annotations })
-        // Yield even after a binding that does not match, because there may be thousands.
+        // Yield even after a binding that does not match, because there may be thousands of
+        // bindings.
         yield* this.#turn()
       }
     } catch (error) {
@@ -132,9 +134,7 @@ class Review {
     }
   }
 
-  /**
-   * Records a fault of the configuration. It denies the request, unless the policy ignores errors.
-   */
+  /** Records a configuration error. It denies the request, unless the policy ignores errors. */
   #fail(policy: ValidatingPolicy, binding: Binding | undefined, error: unknown): void {
     if (!(error instanceof ConfigurationFault)) throw error
     if (policy.ignoresErrors) return
@@ -148,7 +148,7 @@ class Review {
     params: Params,
   ): MaybePromise<Evaluation> {
     const compiled = policy.compiled()
-    // Once the promise has resolved, `compiled` returns a value.
+    // When this promise has resolved, `compiled` returns the value itself.
     if (compiled instanceof Promise)
       return compiled.then(() => this.#evaluate(policy, resource, params))
     const input = this.#request.input(resource, params)
@@ -249,7 +249,7 @@ function textOf({ policy, binding, message }: Denial): string {
   return `ValidatingAdmissionPolicy '${policy.name}'${by} denied request: ${message}`
 }
 
-/** Prints the audit annotation of a failed validation as Go does. */
+/** Formats the audit annotation of a failed validation as Go does. */
 function failureText({ name, policyName, actions }: Binding, message: string, at: number): string {
   const [reported, policy, binding] = [message, policyName, name].map(printString)
   const listed = actions.map(printString).join(',')

@@ -1,6 +1,6 @@
 /**
- * Values of a policy's variables for one request. Each is evaluated when an expression first reads
- * it, and at most once.
+ * Values of a policy's variables for one request. A variable is evaluated when an expression first
+ * reads it, and only once.
  */
 import { quote } from '../../api/quote.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
@@ -11,7 +11,7 @@ import { CelError, LazyStruct, type Result } from '../../objects/cel/values.ts'
 import type { Expression } from './compile-expressions.ts'
 import { EXPRESSION_COST_MAX } from './costs.ts'
 
-/** Context of evaluations. `slice` is that of the expressions that read the variables. */
+/** Callbacks, and the slice of time that expressions and variables share. */
 export type VariablesRunning = { readonly slice: Slice; readonly tools: TurnTools }
 
 export class VariableValues extends LazyStruct {
@@ -22,7 +22,10 @@ export class VariableValues extends LazyStruct {
   readonly #values = new Map<string, MaybePromise<Result>>()
   #cost = 0
 
-  /** Creates the values. `activation` has the variables that all expressions have, and these. */
+  /**
+   * Creates the values. `activation` has all variables that the expressions can use, including
+   * these.
+   */
   constructor(
     variables: ReadonlyMap<string, Expression>,
     activation: Activation,
@@ -48,7 +51,7 @@ export class VariableValues extends LazyStruct {
     return value
   }
 
-  /** Returns the cost of variables since the last call. */
+  /** Returns the cost of the variables that were evaluated since the last call. */
   takeCost(): number {
     const cost = this.#cost
     this.#cost = 0
@@ -68,7 +71,7 @@ export class VariableValues extends LazyStruct {
       return result
     }
     const { slice, tools } = this.#running
-    // An expression may read a thousand variables, so their evaluation has to yield.
+    // An expression can read a thousand variables, so their evaluation has to yield.
     const begun = slice.isOver()
       ? program.start(this.#activation, EXPRESSION_COST_MAX)
       : program.begin(this.#activation, EXPRESSION_COST_MAX, slice)

@@ -1,6 +1,6 @@
 /**
- * Computes what a write costs in a quota, and whether the quota allows it. The limits are those in
- * the status of the quota, which a controller maintains.
+ * Computes the usage that a write adds to a quota, and whether the quota allows it. The limits are
+ * taken from the status of the quota, which a controller maintains.
  */
 import type { ApiError } from '../../api/errors.ts'
 import { fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
@@ -22,15 +22,15 @@ export type Charge = {
 }
 
 /**
- * Returns the cost of a write in a quota: nothing if the quota does not apply to it. An update
- * costs what it adds.
+ * Returns the usage that a write adds to a quota. The result is empty if the quota does not apply
+ * to the object. The usage of the old object is subtracted for an update.
  */
 export function costIn(quota: KubeObject, { attributes, evaluator, object }: Charge): ResourceList {
   const limited = limitedIn(quota, object, evaluator)
   if (limited.length === 0) return nothing
   const usage = evaluator.usageOf(object)
   const { oldObject } = attributes
-  // The previous usage is subtracted only if the quota applied to the object before.
+  // The usage of the old object is subtracted only if the quota applied to it.
   const isKnown = oldObject !== undefined && isAbout(quota, oldObject, evaluator)
   const before = isKnown ? evaluator.usageOf(oldObject) : nothing
   const cost = new Map<string, Quantity>()
@@ -43,8 +43,8 @@ export function costIn(quota: KubeObject, { attributes, evaluator, object }: Cha
 }
 
 /**
- * Returns why the quota cannot be evaluated: the object does not specify an amount, or its usage is
- * not counted yet. Checked before any amount is compared.
+ * Returns why the quota cannot be evaluated: either the object does not specify an amount, or the
+ * quota has no usage yet. Checked before any amount is compared.
  */
 export function unknownOf(
   quota: KubeObject,
@@ -62,7 +62,9 @@ export function unknownOf(
   return undefined
 }
 
-/** Returns why the quota does not allow a write with this cost, or undefined if it does. */
+/**
+ * Returns why the quota does not allow a write with this cost, or undefined if it allows the write.
+ */
 export function excessOf(
   quota: KubeObject,
   { attributes }: Charge,
@@ -70,7 +72,7 @@ export function excessOf(
 ): ApiError | undefined {
   const { hard, used } = statusOf(quota)
   const name = quota.metadata.name ?? ''
-  // A status reports what has already happened, so it is charged but never rejected.
+  // A status reports what has already happened, so a status update is charged but never rejected.
   if (attributes.subresource === 'status') return undefined
   const exceeded = new Set<string>()
   for (const [resource, amount] of cost) {
@@ -83,7 +85,7 @@ export function excessOf(
   return refusal(attributes, `exceeded quota: ${name}, ${amounts}`)
 }
 
-/** Returns the quota with changed usage, or the same object if nothing changes. */
+/** Returns the quota with changed usage, or the same object if the cost is empty. */
 export function withUsed(quota: KubeObject, cost: ResourceList, sign: 1n | -1n = 1n): KubeObject {
   if (cost.size === 0) return quota
   const used = new Map(statusOf(quota).used)
@@ -96,7 +98,10 @@ export function withUsed(quota: KubeObject, cost: ResourceList, sign: 1n | -1n =
   return { ...quota, status: { ...fieldsOf(quota['status']), used: printResourceList(used) } }
 }
 
-/** Returns the used share of the resource that is nearest to its limit. 1 means all of it. */
+/**
+ * Returns the used share of the resource that is closest to its limit. 1 means that the limit is
+ * reached.
+ */
 export function usedShare(quota: KubeObject): number {
   const { hard, used } = statusOf(quota)
   let share = 0
@@ -119,8 +124,8 @@ function statusOf({ status }: KubeObject): {
 }
 
 /**
- * Amounts by the identity of their JSON. Objects are immutable, and a quota is evaluated several
- * times for each write in its namespace.
+ * Cache of parsed amounts, by the identity of their JSON. Objects are immutable, and a quota is
+ * evaluated several times for each write in its namespace.
  */
 const known = new WeakMap<object, ResourceList>()
 
@@ -132,8 +137,8 @@ function listOf(given: Json | undefined): ResourceList {
 }
 
 /**
- * Returns the resources of the object that the quota limits, sorted. Empty if the object is outside
- * of the quota's scopes.
+ * Returns the resources of the object that the quota limits, sorted. Empty if the scopes of the
+ * quota do not include the object.
  */
 export function limitedIn(
   quota: KubeObject,

@@ -1,4 +1,4 @@
-/** Charges PersistentVolumeClaims for storage, in total and per storage class. */
+/** Measures the storage that PersistentVolumeClaims use, in total and per storage class. */
 import type { Gates } from '../../api/gates.ts'
 import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { type ResourceList, largest, readResourceList } from '../../api/resource-list.ts'
@@ -13,11 +13,11 @@ const names: readonly string[] = [
   'count/persistentvolumeclaims',
   'requests.storage',
 ]
-/** Text between the name of a storage class and the limited resource. */
+/** Separates the name of a storage class from the name of the limited resource. */
 const ofClass = '.storageclass.storage.k8s.io/'
 
 export const createClaimEvaluator = (gates: Gates): Evaluator => ({
-  // The allocated resources of a claim and its current attributes class change with its status.
+  // The allocated resources of a claim and the current VolumeAttributesClass are in its status.
   isCharged: (attributes) =>
     isWritten(attributes) ||
     (attributes.subresource === 'status' && isChangedIn(attributes, gates)),
@@ -63,8 +63,8 @@ function usageOf(claim: KubeObject, gates: Gates): ResourceList {
 }
 
 /**
- * Returns the charged size. A claim whose request was reduced after a failed expansion still holds
- * the allocated amount.
+ * Returns the charged size. If the request of a claim was reduced after a failed expansion, the
+ * allocated size is still charged.
  */
 function sizeOf({ spec, status }: KubeObject, gates: Gates): Quantity | undefined {
   const asked = readResourceList(fieldsOf(fieldsOf(spec)['resources'])['requests'])
@@ -74,11 +74,11 @@ function sizeOf({ spec, status }: KubeObject, gates: Gates): Quantity | undefine
   )
 }
 
-/** Rounds up to whole bytes, which kube-apiserver does only for claims. */
+/** Rounds up to whole bytes. kube-apiserver does this only for claims. */
 function wholeBytes(size: Quantity | undefined): Quantity | undefined {
   if (size === undefined || size.nanos % NANOS === 0n) return size
   return { ...size, nanos: (size.nanos / NANOS + 1n) * NANOS }
 }
 
-/** Number of billionths in one. */
+/** Number of nanos (billionths) in one. */
 const NANOS = 10n ** 9n

@@ -1,4 +1,7 @@
-/** Charges ResourceClaims, per device class, for the most devices that may be allocated to them. */
+/**
+ * Measures the devices that ResourceClaims request: per device class, the maximum number that can
+ * be allocated.
+ */
 import {
   type Fields,
   fieldsOf,
@@ -12,7 +15,7 @@ import { count, type Evaluator, isWritten } from './evaluator.ts'
 
 const name = 'count/resourceclaims.resource.k8s.io'
 const ofClass = '.deviceclass.resource.k8s.io/devices'
-/** Maximum number of devices of a claim. A request for all devices is charged for this many. */
+/** Maximum number of devices in a claim. A request for all devices is charged for this number. */
 const DEVICES_MAX = 32
 
 export const deviceEvaluator: Evaluator = {
@@ -27,12 +30,14 @@ export const deviceEvaluator: Evaluator = {
 }
 
 /**
- * Returns the cost of a request. Only one of its alternatives is allocated, so the largest counts.
+ * Returns the cost of a request. Only one of the alternatives is allocated, so the most expensive
+ * one is charged.
  */
 function costOf(request: Fields): ResourceList {
   const alternatives = itemsOf(request['firstAvailable'])
   if (alternatives.length > 0) return largest(alternatives.map(devicesOf))
-  // v1beta2 has a single request in `exactly`; older versions have its fields directly.
+  // In v1beta2 and later versions, a single request is in `exactly`; in older versions, the request
+  // has these fields itself.
   return devicesOf(request['exactly'] === undefined ? request : fieldsOf(request['exactly']))
 }
 

@@ -1,4 +1,7 @@
-/** Measures how much objects of one kind use of the resources that quotas limit. */
+/**
+ * The interface of evaluators. An evaluator measures how much the objects of one kind use of the
+ * resources that quotas limit.
+ */
 import type { KubeObject } from '../../api/object.ts'
 import type { Quantity } from '../../api/quantity.ts'
 import type { ResourceList } from '../../api/resource-list.ts'
@@ -6,18 +9,24 @@ import type { Attributes } from '../admission.ts'
 import type { Scope } from './scopes.ts'
 
 export type Evaluator = {
-  /** Whether this write can be charged. */
+  /** Whether this write can add usage. */
   readonly isCharged: (attributes: Attributes) => boolean
   readonly usageOf: (object: KubeObject) => ResourceList
-  /** Usage of each object, if it does not depend on the object. Such objects are in no scope. */
+  /**
+   * Usage of any object, if it is the same for all objects. Such objects do not belong to any
+   * scope.
+   */
   readonly fixedUsage?: ResourceList
-  /** Whether objects of this kind can use this resource. */
+  /** Whether objects of this kind can use the resource. */
   readonly measures: (resourceName: string) => boolean
-  /** Whether an object is in a scope. A quota applies only to objects in all of its scopes. */
+  /**
+   * Whether an object belongs to a scope. A quota applies only to objects that belong to all of its
+   * scopes.
+   */
   readonly isInScope: (object: KubeObject, scope: Scope) => boolean
   /**
-   * Returns why a quota that limits these resources rejects the object: it does not specify their
-   * amounts. Undefined if it does.
+   * Returns an error message if the object does not specify the amounts of these resources, which a
+   * quota limits. Otherwise returns undefined.
    */
   readonly missing: (object: KubeObject, resourceNames: readonly string[]) => string | undefined
 }
@@ -27,6 +36,6 @@ export const count = (number: number): Quantity => ({
   format: 'decimal',
 })
 
-/** Returns whether the object itself is created or updated, not a subresource. */
+/** Returns whether the object itself is created or updated, and not a subresource. */
 export const isWritten = ({ operation, subresource }: Attributes): boolean =>
   (operation === 'CREATE' || operation === 'UPDATE') && subresource === ''

@@ -1,6 +1,6 @@
 /**
- * Finds the evaluator of a kind. Each kind that quotas can limit by more than its number of objects
- * has its own file.
+ * Finds the evaluator of a kind. Kinds for which quotas can limit more than the number of objects
+ * have their own files.
  */
 import { isEvents } from '../../api/events.ts'
 import type { Gates } from '../../api/gates.ts'
@@ -19,7 +19,7 @@ type WallClock = Pick<Clock, 'wallMs'>
 export class Evaluators {
   readonly #gates: Gates
   readonly #clock: WallClock
-  /** Evaluators by resource. An evaluator depends on nothing else. */
+  /** Evaluators by resource. An evaluator depends only on the resource. */
   readonly #known = new WeakMap<Resource, Evaluator | 'uncounted'>()
 
   constructor(gates: Gates, clock: WallClock) {
@@ -45,7 +45,7 @@ function createEvaluator(
 ): Evaluator | undefined {
   if (isEvents({ group, plural })) return undefined
   switch (group === '' ? plural : `${plural}.${group}`) {
-    // Objects of these kinds are not stored.
+    // Objects of these kinds are not stored, so they are not counted.
     case 'bindings':
     case 'localsubjectaccessreviews.authorization.k8s.io':
       return undefined
@@ -65,8 +65,8 @@ function createEvaluator(
 }
 
 /**
- * Counts the number of objects, which is all that most kinds are limited by. Some kinds of the core
- * group are also counted under their old names.
+ * Counts the number of objects. Quotas cannot limit anything else for most kinds. Some kinds of the
+ * core group are also counted under their old names.
  */
 function countEvaluator(...names: readonly string[]): Evaluator {
   const fixedUsage: ResourceList = new Map(names.map((name) => [name, count(1)]))

@@ -1,15 +1,15 @@
 /**
- * Amounts of a Pod that include what its node has allocated to the containers. A resize states only
- * the desired amounts, so allocated resources stay charged until the node has released them (gate
- * InPlacePodVerticalScaling).
+ * Resources of a Pod, including the resources that the node has allocated to the containers. During
+ * a resize, the spec has only the desired amounts, so allocated resources stay charged until the
+ * node has released them (gate InPlacePodVerticalScaling).
  */
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { largest, readResourceList } from '../../api/resource-list.ts'
 import { type AmountsOf, saidAmounts } from '../../registry/pod-resources.ts'
 
 /**
- * Returns the amounts of each container. Only containers and sidecars can be resized, so the status
- * of other init containers does not count.
+ * Returns the resources of each container. Only regular containers and sidecars can be resized, so
+ * the status of other init containers is ignored.
  */
 export function amountsWithGiven({ spec, status }: KubeObject): AmountsOf {
   const { containerStatuses, initContainerStatuses, conditions } = fieldsOf(status)

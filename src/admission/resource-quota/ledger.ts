@@ -1,5 +1,5 @@
 /**
- * Charges writes to the quotas of their namespace, so that no two writes can spend the same amount.
+ * Charges writes to the quotas of their namespace, so that no two writes can use the same amount.
  * Each quota is updated by compare-and-swap on the state that was evaluated. Concurrent writes of
  * one replica in one namespace share an update.
  */
@@ -30,15 +30,16 @@ export class Ledger {
   }
 
   /**
-   * Number of charges of rejected writes that could not be released, counted once for each quota.
+   * Number of charges of rejected writes that could not be released. A charge that several quotas
+   * retain counts once per quota.
    */
   get keptCharges(): number {
     return this.#keptCharges
   }
 
   /**
-   * Charges a write. Fails with Forbidden if a quota does not allow it. No quota stays charged
-   * then, unless its charge could not be released.
+   * Charges a write. Fails with Forbidden if a quota does not allow the write. The charges to all
+   * quotas are then released, if possible.
    */
   charge(namespace: string, charge: Charge): Promise<void> {
     const queue = this.#queues.get(namespace)
@@ -49,7 +50,7 @@ export class Ledger {
     })
   }
 
-  /** Like `charge`, but charges nothing. */
+  /** Checks whether the quotas allow a write, without charging it. */
   async check(namespace: string, charge: Charge): Promise<void> {
     const { refusals } = await this.#settle(namespace, [charge])
     const refusal = refusals.get(charge)
@@ -83,7 +84,7 @@ export class Ledger {
     const all = new Map(refusals)
     const charged = new Map<string, string | undefined>()
     for (const name of changed) {
-      // limit: quotas are written by administrators
+      // limit: a namespace has few quotas, because administrators write them
       const standing = charges.filter((charge) => !all.has(charge))
       let late: Refusals = new Map()
       const version = await this.#objects.changeStatus(
@@ -96,8 +97,8 @@ export class Ledger {
         },
       )
       for (const [charge, refusal] of late) all.set(charge, refusal)
-      // Another writer has used up this quota in the meantime, so the charges to the quotas before
-      // it are released.
+      // Another writer has used up this quota in the meantime, so release the charges to the
+      // previous quotas.
       if (late.size > 0) await this.#giveBack(namespace, charged, [...late.keys()])
       charged.set(name, version)
     }
@@ -105,10 +106,10 @@ export class Ledger {
   }
 
   /**
-   * Releases charges. `charged` has the quotas by name, with the resourceVersion that our charge
-   * produced. A quota with another version may have been written by the controller, which counts
-   * only stored objects and so has already released the charge. It must not be released twice, so
-   * such a quota stays as it is until the controller counts again.
+   * Releases charges. `charged` maps the name of a quota to the resourceVersion that our charge
+   * produced. If the version has changed, the controller may have recounted the stored objects,
+   * which already releases the charge. Such a quota is left unchanged until the controller counts
+   * again, so that no charge is released twice.
    */
   async #giveBack(
     namespace: string,
@@ -131,10 +132,10 @@ export class Ledger {
   }
 
   /**
-   * Returns the refusals, and the names of the quotas to charge. If the cached state refuses a
-   * charge, the latest state is read and decides. The quota that is nearest to its limit is charged
-   * first. If another replica uses it up in the meantime, the write is rejected before the other
-   * quotas are charged, and nothing has to be released.
+   * Returns the refusals, and the names of the quotas to charge. If the cached state does not allow
+   * a charge, the latest state is read and decides. The quota that is closest to its limit is
+   * charged first. If another replica has used it up in the meantime, the write is rejected before
+   * the other quotas are charged, and no charge has to be released.
    */
   async #settle(
     namespace: string,
@@ -157,13 +158,13 @@ export class Ledger {
 
 type Refusals = ReadonlyMap<Charge, ApiError>
 
-/** Returns why all quotas of a namespace together do not cover a write. */
+/** Returns why the quotas of a namespace together do not cover a write. */
 type UncoveredOf = (quotas: readonly KubeObject[], charge: Charge) => ApiError | undefined
 
 /**
- * Returns the quotas after all charges that every quota allows, one after another, and the errors
- * of the other charges. `uncoveredOf` is absent if `before` does not have all quotas of the
- * namespace.
+ * Charges all writes that every quota allows, one after another. Returns the changed quotas, and
+ * the errors of the other writes. `uncoveredOf` is absent if `before` does not contain all quotas
+ * of the namespace.
  */
 function settle(
   before: readonly KubeObject[],
@@ -174,12 +175,12 @@ function settle(
   const refusals = new Map<Charge, ApiError>()
   for (const charge of charges) {
     const costs = quotas.map((quota) => costIn(quota, charge))
-    // As in kube-apiserver, no amount is compared before every quota can be evaluated.
+    // As in kube-apiserver, amounts are compared only if all quotas can be evaluated.
     const refusal =
-      // limit: quotas are written by administrators
+      // limit: a namespace has few quotas, because administrators write them
       quotas.map((quota) => unknownOf(quota, charge)).find(isGiven) ??
       uncoveredOf?.(quotas, charge) ??
-      // limit: quotas are written by administrators
+      // limit: a namespace has few quotas, because administrators write them
       quotas.map((quota, at) => excessOf(quota, charge, costs[at] ?? nothing)).find(isGiven)
     if (refusal !== undefined) refusals.set(charge, refusal)
     else quotas = quotas.map((quota, at) => withUsed(quota, costs[at] ?? nothing))

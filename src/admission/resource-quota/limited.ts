@@ -1,6 +1,6 @@
 /**
- * Resources that the configuration limits. A write may use them only if a quota of its namespace
- * covers them, so that no namespace can use them without a quota.
+ * Resources that are limited by default in the configuration. A write can use them only if a quota
+ * of its namespace covers them, so that no namespace can use them without a quota.
  */
 import { type ApiError, unclassified } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -13,8 +13,8 @@ import { type Scope, scopesOf } from './scopes.ts'
 export class LimitedResources {
   readonly #limited: readonly LimitedResource[]
   /**
-   * Scopes of all limited resources. As in kube-apiserver, they apply to every kind that has them,
-   * whatever resource they are configured for.
+   * Scopes of all limited resources. As in kube-apiserver, the scopes apply to all kinds that have
+   * these scopes, whatever resource they are configured for.
    */
   readonly #scopes: readonly Scope[]
 
@@ -26,7 +26,7 @@ export class LimitedResources {
   }
 
   /**
-   * Returns whether writes of this resource may be rejected although the namespace has no quota.
+   * Returns whether writes to this resource can be rejected although the namespace has no quota.
    */
   concern(attributes: Attributes): boolean {
     if (this.#limited.length === 0) return false
@@ -34,8 +34,8 @@ export class LimitedResources {
   }
 
   /**
-   * Returns why the quotas of the namespace do not cover the write. Undefined if they do, or need
-   * not.
+   * Returns an error if the quotas of the namespace do not cover the write but have to. Otherwise
+   * returns undefined.
    */
   uncoveredOf(quotas: readonly KubeObject[], charge: Charge): ApiError | undefined {
     const { attributes, evaluator, object } = charge
@@ -43,7 +43,7 @@ export class LimitedResources {
     const texts = this.#textsOf(attributes)
     const covered = new Set(quotas.flatMap((quota) => limitedIn(quota, object, evaluator)))
     const names = [...evaluator.usageOf(object)]
-      // limit: texts of a configuration file
+      // limit: `texts` has only the few entries of the configuration file
       .filter(
         ([name, { nanos }]) =>
           nanos > 0n && texts.some((text) => name.includes(text)) && !covered.has(name),
@@ -54,7 +54,7 @@ export class LimitedResources {
     const matched = quotas.flatMap(scopesOf).filter((scope) => evaluator.isInScope(object, scope))
     const uncovered = this.#scopes
       .filter((scope) => evaluator.isInScope(object, scope))
-      // limit: scopes of a configuration file
+      // limit: both lists have only the few scopes of the configuration file and the quotas
       .filter(({ name }) => !matched.some((scope) => scope.name === name))
     if (uncovered.length === 0) return undefined
     return unclassified(
@@ -70,8 +70,8 @@ export class LimitedResources {
 }
 
 /**
- * Known operators. As in kube-apiserver, a configuration may have unknown ones. Here they match
- * nothing. In kube-apiserver they stop the enforcement of quotas.
+ * Known operators. As in kube-apiserver, a configuration can contain unknown operators. Here they
+ * match no object; in kube-apiserver they stop the enforcement of quotas.
  */
 const operators: ReadonlySet<string> = new Set(['In', 'NotIn', 'Exists', 'DoesNotExist'])
 
@@ -79,8 +79,8 @@ const printScope = ({ name, operator, values }: Scope): string =>
   `{${name} ${operator} [${values.join(' ')}]}`
 
 /**
- * Returns whether the write adds usage. A write that adds nothing is not rejected. In a quota that
- * did not apply before, all usage is new.
+ * Returns whether the write adds usage. A write that adds no usage is not rejected. If a quota did
+ * not apply to the old object, all usage in this quota counts as added.
  */
 function usesMore(
   quotas: readonly KubeObject[],

@@ -1,14 +1,14 @@
 /**
- * Writes that were charged to the quotas of a namespace and have not ended. Their charges are in
- * the status of the quotas, but a count of the stored objects may miss them. The quota controller
- * therefore waits for them before it counts.
+ * Writes that were charged to the quotas of a namespace and have not finished. Their charges are in
+ * the status of the quotas, but their objects may not be stored yet. The quota controller therefore
+ * waits for these writes before it counts the stored objects.
  */
 export class OpenCharges {
   readonly #byNamespace = new Map<string, Set<Promise<void>>>()
 
   /**
-   * Opens a charge. Call it before a quota is changed, and call the result when the write is stored
-   * or has failed.
+   * Opens a charge. Call this before a quota is changed, and call the returned function when the
+   * write is stored or has failed.
    */
   begin(namespace: string): () => void {
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -22,7 +22,7 @@ export class OpenCharges {
     }
   }
 
-  /** Resolves when all writes have ended that were charged before the call. */
+  /** Resolves when all writes that were charged before the call have finished. */
   async settled(namespace: string): Promise<void> {
     await Promise.all([...(this.#byNamespace.get(namespace) ?? [])])
   }

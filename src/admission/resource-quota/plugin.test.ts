@@ -31,7 +31,7 @@ const environment = {
   openCharges: new OpenCharges(),
 }
 
-/** Fixture with a namespace that has the given quotas. */
+/** A namespace with the given quotas, and the plugin. */
 class ResourceQuotaFixture {
   readonly objects = new MemoryObjects()
   readonly plugin = createResourceQuota(this.objects, async () => this.quotas(), environment)
@@ -58,7 +58,7 @@ const container = (resources: Fields, name = 'c') => ({ name, resources })
 const podWith = (containers: Fields[], spec: Fields = {}) =>
   attributes({ plural: 'pods', object: pod({ containers, ...spec }) })
 
-test('each object costs one, under both names of its resource', async () => {
+test('each object counts as one, under both names of the resource', async () => {
   const world = new ResourceQuotaFixture(
     quota('q', { configmaps: '1', 'count/configmaps': '5', secrets: '1' }),
   )
@@ -70,7 +70,7 @@ test('each object costs one, under both names of its resource', async () => {
   )
 })
 
-test('a charge is open from before the first quota is changed until its write has ended', async () => {
+test('a charge is open from before the first quota is changed until the write has finished', async () => {
   const world = new ResourceQuotaFixture(quota('q', { configmaps: '1' }))
   const openCharges = new OpenCharges()
   const ended: string[] = []
@@ -100,12 +100,12 @@ test('a charge is open from before the first quota is changed until its write ha
   assert.deepEqual(ended, ['charge'])
   refused.context.endWrite()
   await later
-  // A dry run charges nothing.
+  // A dry run is not charged.
   await admit(plugin, tried)
   await openCharges.settled('n')
 })
 
-test('either all quotas are charged, or none', async () => {
+test('either all quotas are charged, or no quota is charged', async () => {
   const world = new ResourceQuotaFixture(
     quota('a', { configmaps: '5' }),
     quota('b', { configmaps: '0' }),
@@ -114,7 +114,7 @@ test('either all quotas are charged, or none', async () => {
   assert.deepEqual(await world.used(), [{ configmaps: '0' }, { configmaps: '0' }])
 })
 
-test('a write that loses a race in a later quota releases its charges to the earlier ones', async () => {
+test('if a later quota is used up by another writer, the charges to earlier quotas are released', async () => {
   const world = new ResourceQuotaFixture(
     quota('a', { configmaps: '1' }),
     quota('b', { configmaps: '1' }),
@@ -124,7 +124,7 @@ test('a write that loses a race in a later quota releases its charges to the ear
     {
       list: objects.list,
       changeStatus: (id, place, decide) => {
-        // Another writer takes the last of b just before it is charged.
+        // Another writer uses up quota b just before the write is charged to it.
         if (place.name === 'b')
           objects.put(
             'resourcequotas',
@@ -143,7 +143,7 @@ test('a write that loses a race in a later quota releases its charges to the ear
   assert.deepEqual(await world.used(), [{ configmaps: '0' }, { configmaps: '1' }])
 })
 
-test('the quota that is nearest to its limit is charged first', async () => {
+test('the quota that is closest to its limit is charged first', async () => {
   const world = new ResourceQuotaFixture(
     quota('a', { configmaps: '50' }),
     quota('b', { configmaps: '30', secrets: '0' }),
@@ -166,7 +166,7 @@ test('the quota that is nearest to its limit is charged first', async () => {
   assert.deepEqual(charged, ['b', 'd', 'c', 'a'])
 })
 
-test('no charge is released in a quota that was counted again', async () => {
+test('a charge is not released in a quota that the controller has recounted', async () => {
   const world = new ResourceQuotaFixture(
     quota('a', { configmaps: '5' }, { used: { configmaps: '4' } }),
     quota('b', { configmaps: '5' }, { used: { configmaps: '4' } }),
@@ -177,8 +177,8 @@ test('no charge is released in a quota that was counted again', async () => {
       list: objects.list,
       changeStatus: (id, place, decide) => {
         if (place.name === 'b') {
-          // Another replica takes the last of b; the controller counts what is stored, and another
-          // replica charges a as well.
+          // Another replica uses up b. Then the controller counts the stored objects, and another
+          // replica also charges a.
           objects.put(
             'resourcequotas',
             'n',
@@ -202,7 +202,7 @@ test('no charge is released in a quota that was counted again', async () => {
   assert.deepEqual(await world.used(), [{ configmaps: '5' }, { configmaps: '5' }])
 })
 
-test('no amount is compared before every quota can be evaluated', async () => {
+test('amounts are compared only if all quotas can be evaluated', async () => {
   const full = quota('a', { pods: '0' })
   const silent = new ResourceQuotaFixture(full, quota('b', { 'requests.cpu': '1' }))
   assert.equal(
@@ -223,13 +223,13 @@ test('concurrent writes are charged one after another', async () => {
   assert.deepEqual(await world.used(), [{ configmaps: '7' }])
 })
 
-test('a dry run costs nothing', async () => {
+test('a dry run is not charged', async () => {
   const world = new ResourceQuotaFixture(quota('q', { configmaps: '1' }))
   assert.equal(await world.outcome(configMap(true)), 'fine')
   assert.deepEqual(await world.used(), [{ configmaps: '0' }])
 })
 
-test('a pod must specify the amounts that its quota limits', async () => {
+test('a pod must specify the amounts that a quota limits', async () => {
   const world = new ResourceQuotaFixture(
     quota('q', { 'requests.cpu': '1', 'limits.memory': '1Gi', 'requests.ephemeral-storage': '1' }),
   )
@@ -240,7 +240,7 @@ test('a pod must specify the amounts that its quota limits', async () => {
   )
 })
 
-test('pods cost their requests and limits, and their overhead', async () => {
+test('pods are charged for their requests, limits and overhead', async () => {
   const world = new ResourceQuotaFixture(
     quota('q', { cpu: '3', 'limits.cpu': '5', 'requests.example.com/gpu': '1', pods: '9' }),
   )
@@ -263,7 +263,7 @@ const resize = (cpu: string) =>
     oldObject: asking('1'),
   })
 
-test('an update costs what it adds', async () => {
+test('an update is charged only for the usage that it adds', async () => {
   const world = new ResourceQuotaFixture(
     quota('q', { 'requests.cpu': '2' }, { used: { 'requests.cpu': '1' } }),
   )
@@ -303,7 +303,7 @@ const pending = (reason: string): Fields => ({
 const one = [{ 'requests.cpu': '1' }]
 const none = [{ 'requests.cpu': '0' }]
 
-test('a resize costs what the node has not allocated yet', async () => {
+test('a resize is charged for the amounts that the node has not allocated yet', async () => {
   const resources = { requests: { cpu: '2' } }
   assert.deepEqual(await costOfResize({}), one)
   assert.deepEqual(await costOfResize(given({ resources })), none)
@@ -320,7 +320,7 @@ test('a resize costs what the node has not allocated yet', async () => {
   assert.deepEqual(await costOfResize(pending('Deferred')), one)
 })
 
-test('a pod whose grace period has passed twice costs nothing', async () => {
+test('a pod that exists after twice its grace period is not charged', async () => {
   const deletionGracePeriodSeconds = 5
   const [early, late] = ['2026-01-01T00:00:04Z', '2026-01-01T00:00:05Z']
   assert.deepEqual(
@@ -333,7 +333,7 @@ test('a pod whose grace period has passed twice costs nothing', async () => {
   )
 })
 
-test('a deadline moves a pod into a scope, where all of its usage is new', async () => {
+test('a deadline that is added to a pod moves the pod into a scope, where all of its usage is added', async () => {
   const world = new ResourceQuotaFixture(quota('q', { pods: '0' }, { scopes: ['Terminating'] }))
   const [object, oldObject] = [pod({ activeDeadlineSeconds: 1 }), pod()]
   assert.match(
@@ -380,7 +380,7 @@ for (const [expression, spec, isIn] of scopeCases) {
 const service = (spec: Fields) =>
   attributes({ plural: 'services', object: anObject('Service', 's', { spec }) })
 
-test('services cost node ports and load balancers', async () => {
+test('Services are charged for node ports and load balancers', async () => {
   const world = new ResourceQuotaFixture(
     quota('q', { 'services.nodeports': '3', 'services.loadbalancers': '1', services: '9' }),
   )
@@ -409,7 +409,7 @@ const claim = (storage: string, storageClassName: string) => {
   })
 }
 
-test('claims cost storage, in total and in their class', async () => {
+test('PersistentVolumeClaims are charged for storage, in total and for their storage class', async () => {
   const gold = 'gold.storageclass.storage.k8s.io/requests.storage'
   const world = new ResourceQuotaFixture(quota('q', { 'requests.storage': '5Gi', [gold]: '1Gi' }))
   assert.equal(await world.outcome(claim('2Gi', 'iron')), 'fine')
@@ -420,7 +420,7 @@ test('claims cost storage, in total and in their class', async () => {
   assert.deepEqual(await world.used(), [{ 'requests.storage': '2Gi', [gold]: '0' }])
 })
 
-test('a quota with unknown usage allows nothing that it limits', async () => {
+test('a quota without usage in its status rejects all writes that it limits', async () => {
   const world = new ResourceQuotaFixture(
     quota('q', { configmaps: '5', secrets: '5' }, { used: { secrets: '0' } }),
   )
@@ -430,7 +430,7 @@ test('a quota with unknown usage allows nothing that it limits', async () => {
   )
 })
 
-test('a fraction of a byte of storage counts as a whole byte', async () => {
+test('a fraction of a byte of storage is charged as a whole byte', async () => {
   const world = new ResourceQuotaFixture(quota('q', { 'requests.storage': '5' }))
   assert.equal(await world.outcome(claim('1500m', 'iron')), 'fine')
   assert.deepEqual(await world.used(), [{ 'requests.storage': '2' }])
@@ -455,7 +455,7 @@ const toldBy = async (plugin: Plugin): Promise<string> => {
 
 const anything = { group: '', plural: '', matchContains: [], matchScopes: [] }
 
-test('limited resources need a quota that covers them', async () => {
+test('writes to limited resources require a quota that covers them', async () => {
   const limitedResources = [{ ...anything, plural: 'configmaps', matchContains: ['configmaps'] }]
   const world = new ResourceQuotaFixture()
   const limited = createResourceQuota(world.objects, world.quotas, {
@@ -476,7 +476,7 @@ test('limited resources need a quota that covers them', async () => {
 const ofClass = (priorityClassName: string) =>
   attributes({ plural: 'pods', object: pod({ priorityClassName }) })
 
-test('limited scopes need a quota with that scope', async () => {
+test('writes in limited scopes require a quota with that scope', async () => {
   const matchScopes = [
     { name: 'PriorityClass', operator: 'In', values: ['a', 'b'] },
     { name: 'PriorityClass', operator: 'Unknown', values: [] },

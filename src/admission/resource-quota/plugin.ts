@@ -1,7 +1,7 @@
 /**
- * Enforces the ResourceQuotas of a namespace. A write is charged before it is stored. The charge of
- * a write that fails later, or of an object that is deleted, is not released here. Only the quota
- * controller can do that, because it counts existing objects.
+ * Enforces the ResourceQuotas of a namespace. A write is charged before it is stored. The charge is
+ * not released here if the write fails later or the object is deleted. Only the quota controller
+ * can release it, because it counts the existing objects.
  */
 import type { Gates } from '../../api/gates.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -20,7 +20,7 @@ type QuotaOptions = {
   readonly gates: Gates
   readonly clock: Pick<Clock, 'wallMs'>
   readonly limitedResources: readonly LimitedResource[]
-  /** Writes that this plugin has charged and that have not ended. */
+  /** Writes that this plugin has charged and that have not finished. */
   readonly openCharges: OpenCharges
 }
 
@@ -54,7 +54,8 @@ export function createResourceQuota(
       const charge = { attributes, evaluator, object }
       if (limited.concern(attributes)) return settle(charge)
       const quotas = readQuotas(namespace)
-      // Most namespaces have no quota. This is known synchronously, so their writes do not wait.
+      // Most namespaces have no quota. This is determined synchronously, so their writes do not
+      // wait.
       const hasNone = !(quotas instanceof Promise) && quotas.length === 0
       return hasNone ? undefined : chargeQuotas(quotas, charge)
     },

@@ -1,6 +1,6 @@
 /**
- * Charges pods for the requests and limits of their containers. A pod that has ended, or should
- * have ended, is counted only as an object.
+ * Measures the requests and limits of the containers of pods. A pod that has terminated, or should
+ * have terminated, is counted only as an object.
  */
 import type { Gates } from '../../api/gates.ts'
 import {
@@ -23,14 +23,17 @@ import { hasDeadline, isPodInScope } from './scopes.ts'
 
 const compute: readonly string[] = ['cpu', 'memory', 'ephemeral-storage']
 
-/** Resources that a quota can limit for pods. Names without a prefix mean requests. */
+/** Resources that a quota can limit for pods. A name without a prefix means the requests. */
 const names: ReadonlySet<string> = new Set([
   'pods',
   'count/pods',
   ...compute.flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
 ])
 
-/** Amounts that a pod must specify if a quota limits them. Other absent amounts are 0. */
+/**
+ * Resources whose amounts a pod must specify if a quota limits them. For other resources, a missing
+ * amount means 0.
+ */
 const required: ReadonlySet<string> = new Set(
   ['cpu', 'memory'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
 )
@@ -49,19 +52,22 @@ export const createPodEvaluator = (gates: Gates, clock: Pick<Clock, 'wallMs'>): 
     saysItself(pod, ownOf(gates)) ? undefined : missing(pod, resourceNames),
 })
 
-/** Returns which resources have pod-level amounts that take precedence. */
+/**
+ * Returns a predicate for the resources whose pod-level amounts take precedence over the amounts of
+ * the containers.
+ */
 const ownOf = (gates: Gates): ((name: string) => boolean) =>
   gates.isOn('PodLevelResources') ? isPodLevel : () => false
 
-/** Returns whether the pod has pod-level amounts. Its containers need not specify any then. */
+/** Returns whether the pod has pod-level amounts. Its containers then need not specify amounts. */
 function saysItself({ spec }: KubeObject, isOwn: (name: string) => boolean): boolean {
   const { requests, limits } = fieldsOf(fieldsOf(spec)['resources'])
   return [requests, limits].some((list) => Object.keys(fieldsOf(list)).some(isOwn))
 }
 
 /**
- * Returns whether the write is charged. Other updates cannot change the usage. A deadline moves a
- * pod from one scope to another.
+ * Returns whether the write can add usage. Of all updates, only a resize changes the amounts, and
+ * only a new deadline moves a pod into another scope.
  */
 function isCharged({ operation, subresource, object, oldObject }: Attributes): boolean {
   if (subresource === 'resize') return operation === 'UPDATE'
@@ -73,8 +79,8 @@ function isCharged({ operation, subresource, object, oldObject }: Attributes): b
 const record: ResourceList = new Map([['count/pods', count(1)]])
 
 /**
- * Returns whether the pod has ended. A pod that still exists when its grace period has passed twice
- * is on a lost node.
+ * Returns whether the pod has terminated. A pod that still exists after twice its grace period is
+ * assumed to be on a lost node.
  */
 function isOver({ metadata, status }: KubeObject, nowMs: number): boolean {
   const { phase } = fieldsOf(status)
@@ -91,7 +97,7 @@ function usageOf(pod: KubeObject, gates: Gates): ResourceList {
   const overhead = readResourceList(fields['overhead'])
   const requests = sum([podResources(fields, 'requests', { isOwn, amountsOf }), overhead])
   const own = podResources(fields, 'limits', { isOwn, amountsOf })
-  // As in kube-apiserver, overhead is added only to limits that are set.
+  // As in kube-apiserver, overhead is added only to those limits that the containers set.
   const limits = sum([
     own,
     new Map([...overhead].filter(([name]) => (own.get(name)?.nanos ?? 0n) !== 0n)),
@@ -99,7 +105,7 @@ function usageOf(pod: KubeObject, gates: Gates): ResourceList {
   return new Map([['pods', count(1)], ...named(requests, limits)])
 }
 
-/** Yields the amounts under the names that quotas use for them. */
+/** Yields the amounts under the names that quotas use. */
 function* named(requests: ResourceList, limits: ResourceList): Generator<[string, Quantity]> {
   for (const [name, amount] of requests) {
     if (compute.includes(name) || isHugePages(name)) yield [name, amount]
@@ -117,7 +123,7 @@ function missing({ spec }: KubeObject, resourceNames: readonly string[]): string
     (container) => [textOf(container['name']), namesIn(container)] as const,
   )
   const parts = wanted.flatMap((name) => {
-    // limit: a quota can require a few names
+    // limit: `wanted` has at most six names
     const silent = said.filter(([, given]) => !given.has(name)).map(([container]) => container)
     return silent.length === 0 ? [] : [`${name} for: ${[...new Set(silent)].toSorted().join(',')}`]
   })

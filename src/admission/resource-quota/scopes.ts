@@ -1,4 +1,4 @@
-/** Scopes of a quota, which restrict the objects that it applies to. */
+/** Scopes of a quota, which restrict the objects to which the quota applies. */
 import {
   type Fields,
   fieldsOf,
@@ -58,16 +58,16 @@ export const hasDeadline = (pod: KubeObject | undefined): boolean =>
   fieldsOf(pod?.['spec'])['activeDeadlineSeconds'] !== undefined
 
 /**
- * Returns whether one of the classes of an object is selected. An object without a class matches
- * NotIn.
+ * Returns whether the scope selects one of the classes of an object. An object without a class
+ * matches NotIn.
  */
 export function isSelected(classes: readonly string[], { operator, values }: Scope): boolean {
   switch (operator) {
     case 'In':
-      // limit: an object has one or two classes
+      // limit: `classes` has at most three entries
       return classes.some((name) => values.includes(name))
     case 'NotIn':
-      // limit: an object has one or two classes
+      // limit: `classes` has at most three entries
       return classes.length === 0 || classes.some((name) => !values.includes(name))
     case 'Exists':
       return classes.length > 0
@@ -76,7 +76,7 @@ export function isSelected(classes: readonly string[], { operator, values }: Sco
   }
 }
 
-/** Returns whether the pod has affinity or anti-affinity terms for pods of other namespaces. */
+/** Returns whether the pod has affinity or anti-affinity terms for pods in other namespaces. */
 function looksAbroad({ affinity }: Fields): boolean {
   const terms = ['podAffinity', 'podAntiAffinity'].flatMap((side) => {
     const {

@@ -1,4 +1,4 @@
-/** Charges Services for node ports and load balancers. */
+/** Measures the node ports and load balancers that Services use. */
 import { fieldsOf, itemsOf, type KubeObject } from '../../api/object.ts'
 import type { ResourceList } from '../../api/resource-list.ts'
 import { count, type Evaluator, isWritten } from './evaluator.ts'
@@ -31,7 +31,7 @@ function usageOf({ spec }: KubeObject): ResourceList {
   function nodePorts(): number {
     if (type === 'NodePort') return itemsOf(ports).length
     if (!isBalanced) return 0
-    // A load balancer without allocated node ports may still request specific ones.
+    // A load balancer without allocated node ports can still request specific node ports.
     if (allocateLoadBalancerNodePorts !== false) return itemsOf(ports).length
     return itemsOf(ports).filter(({ nodePort }) => Number(nodePort ?? 0) !== 0).length
   }

@@ -25,7 +25,7 @@ const named = { serviceAccountName: 'default', serviceAccount: 'default' }
 const quiet = { automountServiceAccountToken: false }
 const refused = (why: string) => `403 pods "p" is forbidden: ${why}`
 
-test('a pod gets the default account and its token', async () => {
+test('a pod gets the default service account and a token', async () => {
   const mount = { name: 'kube-api-access-taken', readOnly: true, mountPath }
   assert.deepEqual(await create({}, { containers: [{ name: 'c' }] }), {
     ...named,
@@ -68,7 +68,7 @@ test('an existing mount at the path and an existing token volume are kept', asyn
   })
 })
 
-test('pod and account can opt out of the token, and the pod takes precedence', async () => {
+test('a service account or a pod can opt out of the token, and the setting of the pod takes precedence', async () => {
   const spec = { containers: [{ name: 'c' }] }
   assert.deepEqual(await create(quiet, spec), { ...spec, ...named })
   assert.deepEqual(await create({}, { ...spec, ...quiet }), { ...spec, ...quiet, ...named })
@@ -76,12 +76,12 @@ test('pod and account can opt out of the token, and the pod takes precedence', a
   assert.ok(Object(wanted).volumes)
 })
 
-test('a pod that names a missing account is rejected', async () => {
+test('a pod that names a missing service account is rejected', async () => {
   const why = 'error looking up service account n/nope: serviceaccount "nope" not found'
   assert.equal(await create({}, { serviceAccountName: 'nope' }), refused(why))
 })
 
-test('a missing default account is looked up again for a while, and other accounts are not', async () => {
+test('if the default service account is missing, it is looked up again for a while, but other accounts are not', async () => {
   const objects = new MemoryObjects()
   let waits = 0
   const wait = async () => {
@@ -100,7 +100,7 @@ test('a missing default account is looked up again for a while, and other accoun
   assert.equal(waits, 9)
 })
 
-test('an ephemeral container cannot be added to a pod without an account', async () => {
+test('an ephemeral container cannot be added to a pod without a service account', async () => {
   const plugin = createServiceAccount({ objects: new MemoryObjects(), nameSuffix: () => 'a' })
   const later = { plural: 'pods', subresource: 'ephemeralcontainers', operation: 'UPDATE' } as const
   const answer = await admit(
@@ -110,7 +110,7 @@ test('an ephemeral container cannot be added to a pod without an account', async
   assert.equal(answer, refused('no service account specified for pod n/p'))
 })
 
-test('imagePullSecrets come from the account unless the pod names its own', async () => {
+test('imagePullSecrets are copied from the service account unless the pod specifies its own', async () => {
   const account = { ...quiet, imagePullSecrets: [{ name: 's' }] }
   assert.deepEqual(await create(account, {}), { ...named, imagePullSecrets: [{ name: 's' }] })
   const own = { imagePullSecrets: [{ name: 't' }] }
@@ -119,7 +119,7 @@ test('imagePullSecrets come from the account unless the pod names its own', asyn
 
 const volumes = (secretName: string) => ({ volumes: [{ name: 'v', secret: { secretName } }] })
 
-test('an annotation limits pods to the secrets of the account, with any value that Go parses as true', async () => {
+test('an annotation whose value Go parses as true restricts pods to the secrets of the service account', async () => {
   for (const value of ['1', 't', 'T', 'True', 'TRUE', 'yes', 'tRUE', '']) {
     const limits = { annotations: { 'kubernetes.io/enforce-mountable-secrets': value } }
     const isRefused =
@@ -142,7 +142,7 @@ test('an annotation limits pods to the secrets of the account, with any value th
 })
 
 /** Covers CVE-2024-3177 (envFrom) and CVE-2023-2728 (containers that are added later). */
-test('the limit covers all lists of containers and all ways to refer to a secret', async () => {
+test('the restriction applies to all lists of containers and all ways to refer to a secret', async () => {
   const metadata = { annotations: { 'kubernetes.io/enforce-mountable-secrets': 'true' } }
   const account = { ...quiet, metadata, secrets: [{ name: 'mine' }] }
   const ways = [
@@ -173,7 +173,7 @@ test('the limit covers all lists of containers and all ways to refer to a secret
   }
 })
 
-test('a mirror pod is not changed, and may not name accounts or secrets', async () => {
+test('a mirror pod is not changed, and must not refer to service accounts or secrets', async () => {
   const metadata = { annotations: { 'kubernetes.io/config.mirror': 'x' } }
   const spec = { containers: [{ name: 'c' }], nodeSelector: { secret: 'x' }, imagePullSecrets: [] }
   assert.deepEqual(await create({}, spec, metadata), spec)

@@ -1,6 +1,6 @@
 /**
- * Assigns a service account of the namespace to a new pod. The account must exist, and its token is
- * mounted in the containers of the pod.
+ * Assigns a service account of the namespace to a new pod. The service account must exist, and its
+ * token is mounted into the containers of the pod.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unclassified } from '../../api/errors.ts'
@@ -13,23 +13,23 @@ import { withTokenVolume } from './token-volume.ts'
 const serviceAccounts = { group: '', version: 'v1', plural: 'serviceaccounts' } as const
 const defaultName = 'default'
 /**
- * Annotation of the mirror of a static pod, which a kubelet runs by itself, so its spec must not
- * change.
+ * Annotation of a mirror pod. The kubelet runs the corresponding static pod by itself, so the spec
+ * must not change.
  */
 const mirrorAnnotation = 'kubernetes.io/config.mirror'
 
 /**
- * Number of lookups of the default account, as in kube-apiserver. A controller creates the account
- * of a new namespace, and the first pods may come a moment earlier.
+ * Number of lookups of the default service account, as in kube-apiserver. A controller creates the
+ * account in a new namespace, and the first pods may be created slightly earlier.
  */
 const DEFAULT_LOOKUPS = 10
 const LOOKUP_MS = 150
 
 export type ServiceAccountOptions = {
   readonly objects: Pick<Objects, 'get'>
-  /** Returns the random suffix of a volume's name. */
+  /** Returns the random suffix of a volume name. */
   readonly nameSuffix: () => string
-  /** Waits between lookups. Fails if the request ends before. */
+  /** Waits between lookups. Fails if the request ends first. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
@@ -56,7 +56,7 @@ export function createServiceAccount({
   }
 
   /**
-   * Checks a new pod. Also called while mutating, so that its error is reported before those of
+   * Checks a new pod. Also called while mutating, so that this error is reported before errors of
    * validation.
    */
   const check = async (attributes: Attributes, pod: KubeObject): Promise<void> => {
@@ -101,7 +101,9 @@ export function createServiceAccount({
   }
 }
 
-/** Returns the name of the pod's account. Fails if the pod names none. */
+/**
+ * Returns the name of the pod's service account. Fails if the pod does not name a service account.
+ */
 function nameIn(attributes: Attributes, spec: Fields): string {
   const name = textOf(spec['serviceAccountName'])
   if (name !== '') return name
@@ -117,7 +119,10 @@ const isNewPod = (attributes: Attributes): boolean =>
 const isMirror = ({ metadata }: KubeObject): boolean =>
   metadata.annotations?.[mirrorAnnotation] !== undefined
 
-/** Returns whether the token is mounted. The pod's own field takes precedence. */
+/**
+ * Returns whether the token is mounted. The field of the pod takes precedence over the field of the
+ * service account.
+ */
 const isMounted = (spec: Fields, account: KubeObject): boolean =>
   (spec['automountServiceAccountToken'] ?? account['automountServiceAccountToken'] ?? true) === true
 

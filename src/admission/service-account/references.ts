@@ -1,7 +1,7 @@
 /**
- * Checks which secrets a pod may reference. A mirror pod may reference none. Other pods may
- * reference any, unless an annotation of their service account restricts them to the secrets of the
- * account.
+ * Checks which secrets a pod may reference. A mirror pod must not reference secrets. Other pods can
+ * reference any secret, unless an annotation of their service account restricts them to the secrets
+ * that the service account lists.
  */
 import {
   type Fields,

@@ -1,6 +1,6 @@
 /**
- * Adds the volume with which a container accesses the API: a token, the CA of the server, and the
- * name of the namespace.
+ * Adds the volume that a container needs to access the API: a token, the CA certificate of the
+ * server, and the name of the namespace.
  */
 import { type Fields, itemsOf, textOf } from '../../api/object.ts'
 
@@ -8,15 +8,15 @@ const volumePrefix = 'kube-api-access-'
 /** Path at which clients expect the volume. */
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount'
 /**
- * Lifetime of the token: an hour, and seven seconds by which kube-apiserver recognizes tokens that
- * this plugin mounted.
+ * Lifetime of the token: one hour and seven seconds. By the seven seconds, kube-apiserver
+ * recognizes tokens that this plugin mounted.
  */
 const TOKEN_SECONDS = 3607
 const FILE_MODE = 0o644
 
 /**
- * Returns the spec with the volume mounted in each container that has nothing at the mount path.
- * Returns the same object if no container needs the volume.
+ * Returns the spec with the volume mounted in each container, unless the container already has a
+ * mount at the path. Returns the same object if no container needs the volume.
  */
 export function withTokenVolume(spec: Fields, nameSuffix: () => string): Fields {
   const volumes = itemsOf(spec['volumes'])

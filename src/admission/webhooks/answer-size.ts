@@ -1,22 +1,25 @@
 /**
  * Checks whether a response, or the patch in it, can be decoded in one tick of the event loop. The
- * length does not show that: a patch of 2 MB is a single value, while 4 MB of empty warnings are
- * more than a million values, which take 230 ms.
+ * length is not enough to decide: a patch of 2 MB can be a single value, while 4 MB of empty
+ * warnings are more than a million values and take 230 ms.
  */
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { inSlices, type Steps } from '../../lib/scheduling/slices.ts'
 
-/** Maximum length that is not checked. It is decoded in a few ms, whatever it contains. */
+/** Responses up to this length are not checked, because they are always decoded in a few ms. */
 const LENGTH_UNCHECKED = 64 << 10
 /**
  * Maximum number of values, which are decoded in about 15 ms. A webhook may send back the whole
- * review with both objects, and few values of an object have less than 20 characters.
+ * review with both objects, but in an object there are few values with less than 20 characters.
  */
 const VALUES_MAX = 100_000
-/** Number of values between checks of the clock. */
+/** Number of values between two checks of the clock. */
 const STEP_VALUES = 1_000
 
-/** Resolves to whether JSON has too many values. Invalid JSON is left to the decoder. */
+/**
+ * Resolves to whether JSON has too many values. Invalid JSON is accepted, because the decoder will
+ * reject it.
+ */
 export async function hasTooManyValues(json: string): Promise<boolean> {
   if (json.length <= LENGTH_UNCHECKED) return false
   try {

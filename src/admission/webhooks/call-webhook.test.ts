@@ -29,7 +29,7 @@ function writeWith(signal: AbortSignal): Attributes {
   return attributes({ plural: 'configmaps', object: anObject('ConfigMap', 'c'), context })
 }
 
-/** Returns the client's error after a call that failed, or undefined if the webhook is ignored. */
+/** Returns the error for the client after a failed call, or undefined if the failure is ignored. */
 const refusal = (
   error: Error,
   failurePolicy: string,
@@ -94,7 +94,7 @@ test('a call that a limit of this server ended rejects the request, whatever the
   }
 })
 
-test('a request that ended before its call gets a 504, whatever the failurePolicy', async () => {
+test('if the request ends before the call, the client gets a 504, whatever the failurePolicy', async () => {
   const ended = AbortSignal.abort()
   assert.equal(await refusal(failed(new Error('reset')), 'Ignore'), undefined)
   for (const policy of ['Fail', 'Ignore']) {
@@ -102,7 +102,7 @@ test('a request that ended before its call gets a 504, whatever the failurePolic
   }
 })
 
-test('a webhook that is removed during its call leaves no series', async () => {
+test('a webhook that is removed during a call leaves no metrics behind', async () => {
   const metrics = new Metrics()
   const counts = new WebhookMetrics(metrics)
   const noParts = { getService: () => undefined, received: new ReceivedAnswers() }

@@ -1,4 +1,4 @@
-/** Calls a webhook, and decides what its response means for the request. */
+/** Calls a webhook, and evaluates its response. */
 import {
   ApiError,
   badRequest,
@@ -22,16 +22,16 @@ import type { WebhookOptions } from './webhook-options.ts'
 import { printReview, type ReviewInput } from './review.ts'
 import { type Response, ResponseError, readResponse } from './response.ts'
 
-/** Retry-After when too many calls are in progress, as for other rejected requests. */
+/** Retry-After when too many calls are in flight, as for other requests rejected with 429. */
 const RETRY_SECONDS = 1
 
 /**
- * Thrown if the webhook could not be called. The failurePolicy decides what happens to the request.
- * The message is kube-apiserver's.
+ * Thrown if the webhook could not be called. The failurePolicy decides whether the request is
+ * rejected. The message is the same as in kube-apiserver.
  */
 export class WebhookCallError extends Error {
   override readonly name = 'WebhookCallError'
-  /** Code under which the failure is counted. */
+  /** Status code in the metric that counts the failure. */
   readonly code: number
 
   constructor(
@@ -44,14 +44,14 @@ export class WebhookCallError extends Error {
 }
 
 /**
- * Reason for which this server cut a call short. `request` means that the request ended before the
+ * Reason why this server ended a call early. `request` means that the request ended before the
  * timeout of the call.
  */
 type Cut = OwnLimit | 'request'
 
 /**
- * Thrown if this server cut a call short. Nothing is known about the webhook then, so its
- * failurePolicy must not let the request pass.
+ * Thrown if this server ended a call early. It is then unknown whether the webhook would allow the
+ * request, so the failurePolicy must not admit it.
  */
 class CutCallError extends WebhookCallError {
   readonly by: Cut
@@ -70,14 +70,17 @@ const cutCall = ({ name }: AdmissionWebhook, by: Cut, why: string, cause?: unkno
 
 const codes: Readonly<Record<Cut, number>> = { busy: 429, answer: 500, request: 400 }
 
-/** Returns the error for the client, or undefined if the request continues without the webhook. */
+/**
+ * Returns the error for the client, or undefined if the failure is ignored and the request
+ * continues.
+ */
 export function refusalOf(
   error: WebhookCallError,
   { failsOpen }: Pick<AdmissionWebhook, 'failsOpen'>,
 ): ApiError | undefined {
   const by = error instanceof CutCallError ? error.by : undefined
-  // The request's own deadline passes at the same moment. The response must not depend on which
-  // timer fires first.
+  // The deadline of the request expires at the same moment, and the response must not depend on
+  // which timer fires first.
   if (by === 'request') return requestTimedOut()
   if (by === 'busy') return tooManyRequests(error.message, RETRY_SECONDS)
   return !failsOpen || by === 'answer' ? internalError(error.message, error) : undefined
@@ -135,8 +138,8 @@ export async function callWebhook(
 }
 
 /**
- * Returns whether a key is the name of a webhook and one part of a qualified name. As in
- * kube-apiserver, other annotations are dropped.
+ * Returns whether an annotation key of the form `<name of the webhook>/<key>` is a qualified name.
+ * As in kube-apiserver, other annotations are dropped.
  */
 const isAnnotationKey = (key: string): boolean => checkQualifiedName(key).length === 0
 
@@ -163,8 +166,8 @@ async function ask(
     if (await hasTooManyValues(json))
       throw cutCall(webhook, 'answer', 'the response has too many values')
     const response = readResponse(json, { version, uid, isMutating })
-    // The patch is base64, a single value of the response. The object that it produces is also
-    // decoded in one tick.
+    // The patch is base64 and therefore a single value in the response, so its contents are checked
+    // separately. The patched object is also decoded in one tick.
     if (await hasTooManyValues(response.patch))
       throw cutCall(webhook, 'answer', 'the patch has too many values')
     return response
@@ -201,7 +204,7 @@ function spanOf(
   })
 }
 
-/** Sends the review. The call ends with its timeout, or with the request. */
+/** Sends the review. The call is aborted by its timeout, or when the request ends. */
 async function post(
   webhook: AdmissionWebhook,
   review: string,
@@ -234,8 +237,8 @@ async function post(
 }
 
 /**
- * Returns the response as JSON. As in kube-apiserver, a response that does not begin like JSON is
- * read as YAML.
+ * Returns the response as JSON. As in kube-apiserver, a response that does not start like JSON is
+ * parsed as YAML.
  */
 async function asJson(
   text: string,

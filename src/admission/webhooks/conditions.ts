@@ -1,4 +1,4 @@
-/** Match conditions of a webhook, which is called only if all of them are true. */
+/** Match conditions of a webhook. The webhook is called only if all of them are true. */
 import { forbidden } from '../../api/errors.ts'
 import { admissionEnvironment } from '../../objects/cel/admission.ts'
 import { type CompileResult, compileInTurns } from '../../objects/cel/compile.ts'
@@ -13,7 +13,7 @@ import type { WebhookOptions } from './webhook-options.ts'
 
 type Condition = { readonly text: string; readonly compiled: CompileResult }
 
-/** Match conditions, which are compiled when the first request needs them. */
+/** Match conditions, which are compiled when they are evaluated for the first time. */
 export class Conditions {
   readonly #texts: readonly string[]
   #compiled: Promise<readonly Condition[]> | undefined
@@ -42,7 +42,7 @@ function* compileAll(texts: readonly string[], slice: Slice): Turns<readonly Con
 
 export type ConditionInput = {
   readonly attributes: Attributes
-  /** Resource in the version that the webhook asks for. */
+  /** Resource in the version that the matching rule names. */
   readonly resource: Resource
   readonly type: WebhookType
 }
@@ -55,8 +55,8 @@ type Conditional = {
 }
 
 /**
- * Resolves to whether all conditions are true. If none is false and some fail, the failurePolicy
- * decides: the result is false, or a Forbidden is thrown.
+ * Resolves to whether all conditions are true. If some conditions fail and no condition is false,
+ * the failurePolicy applies: the result is false, or a Forbidden is thrown.
  */
 export async function matchesConditions(
   { name: webhook, conditions, failsOpen, isListed }: Conditional,
@@ -95,8 +95,8 @@ export async function matchesConditions(
 }
 
 /**
- * Result of all conditions. `errors` is the number of conditions that failed before the first false
- * one.
+ * The combined result of all conditions. `errors` is the number of conditions that failed before
+ * the first false condition.
  */
 type ConditionsResult =
   | { readonly matches: true }

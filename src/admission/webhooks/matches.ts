@@ -1,5 +1,6 @@
 /**
- * Decides whether a webhook whose rules match is called: by its selectors, then by its conditions.
+ * Decides whether to call a webhook whose rules match. Evaluates the selectors first, and then the
+ * match conditions.
  */
 import { matchesObjectSelector } from '../match/criteria.ts'
 import { matchesNamespaceSelector } from '../match/namespaces.ts'
@@ -8,8 +9,8 @@ import type { AdmissionWebhook } from './webhook.ts'
 import type { WebhookOptions } from './webhook-options.ts'
 
 /**
- * Resolves to whether to call the webhook. The object selector comes first, so that a missing
- * namespace fails only requests that the webhook would otherwise see.
+ * Resolves to whether to call the webhook. The object selector is evaluated first, so that a
+ * missing namespace causes an error only for requests that the webhook could receive.
  */
 export async function isToBeCalled(
   webhook: AdmissionWebhook,

@@ -4,7 +4,7 @@ import { Metrics } from '../../lib/telemetry/metrics.ts'
 import { ConditionMetrics } from '../match/condition-metrics.ts'
 import { WebhookMetrics } from './metrics.ts'
 
-test('a removed webhook leaves no series, and others keep theirs', () => {
+test('a removed webhook leaves no metrics behind, and the metrics of other webhooks are kept', () => {
   const metrics = new Metrics()
   const [webhooks, conditions] = [new WebhookMetrics(metrics), new ConditionMetrics(metrics)]
   for (const name of ['gone.example.com', 'kept.example.com']) {
@@ -36,7 +36,7 @@ test('a removed webhook leaves no series, and others keep theirs', () => {
   assert.equal(lines('kept.example.com'), kept)
 })
 
-test('codes above those of HTTP are counted as one, as in kube-apiserver', () => {
+test('codes above 600 are counted as 600, as in kube-apiserver', () => {
   const metrics = new Metrics()
   const webhooks = new WebhookMetrics(metrics)
   const call = { name: 'a.example.com', type: 'admit', operation: 'CREATE', seconds: 0 } as const

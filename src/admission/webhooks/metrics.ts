@@ -5,8 +5,8 @@ import { allOperations } from '../handled-operations.ts'
 /** Bucket bounds in seconds, as in kube-apiserver. */
 const bounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25]
 /**
- * Largest code with its own series. As in kube-apiserver, larger codes, which webhooks can also
- * return, are counted as this one.
+ * Largest status code with its own series. As in kube-apiserver, larger codes, which webhooks can
+ * also return, are counted as this code.
  */
 const CODE_MAX = 600
 const rejections: readonly Rejection[] = [
@@ -25,7 +25,7 @@ export type WebhookCall = {
   readonly type: WebhookType
   readonly operation: string
   /**
-   * Status of the response or of the error: 200 on success, and 0 for an error of the server
+   * Status code of the response or of the error: 200 on success, and 0 for an error of the server
    * itself.
    */
   readonly code: number
@@ -38,7 +38,7 @@ export class WebhookMetrics {
   readonly #seconds: Histogram
   readonly #rejections: Counter
   readonly #failOpen: Counter
-  /** Codes that have series. */
+  /** Status codes for which series exist. */
   readonly #codes = new Set<string>()
 
   constructor(metrics: Metrics) {
@@ -82,7 +82,7 @@ export class WebhookMetrics {
     this.#failOpen.with(name, type).add()
   }
 
-  /** Removes the series of a webhook that no configuration of this type contains any more. */
+  /** Removes the series of a webhook when no configuration of this type contains it any more. */
   forget(name: string, type: WebhookType): void {
     this.#failOpen.remove(name, type)
     for (const operation of allOperations) {

@@ -1,7 +1,7 @@
 /**
- * MutatingAdmissionWebhook: calls the matching webhooks one after another, each with the object as
- * the previous one left it. After a change, all mutating plugins run once more, and with them the
- * webhooks that ask for it (reinvocationPolicy) and were called before the change.
+ * MutatingAdmissionWebhook: calls the matching webhooks one after another. Each webhook gets the
+ * object that the previous one returned. After a change, all mutating plugins run once more.
+ * Webhooks with reinvocationPolicy IfNeeded are called again if they were called before the change.
  */
 import { internalError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -47,8 +47,8 @@ export function createMutatingWebhooks(webhooks: WebhookList, options: WebhookOp
 
 type Mutating = {
   /**
-   * Returns the webhooks whose selectors match, in order. A changed object may have labels that
-   * other webhooks select.
+   * Returns the webhooks whose selectors match, in order. Called again after a change, because a
+   * changed object may have labels that other webhooks select.
    */
   readonly select: (attributes: Attributes) => readonly Candidate<ListedWebhook>[]
   readonly rounds: Rounds
@@ -61,7 +61,7 @@ async function mutate(
   attributes: Attributes,
   { select, rounds, reinvocations, options }: Mutating,
 ): Promise<KubeObject | undefined> {
-  // Other plugins changed the object after the webhooks had run.
+  // If this holds, other plugins changed the object after the webhooks had run.
   if (rounds.isSecond && !isSame(reinvocations.lastOutput, attributes.object))
     reinvocations.require()
   let current = attributes
@@ -77,16 +77,16 @@ async function mutate(
     const mutated = await mutateBy(entry, matching, { label, options })
     if (mutated !== undefined) {
       const { object } = mutated
-      // A patch without effect is not a change.
+      // A patch without effect does not count as a change.
       if (mutated.isChanged) {
         reinvocations.require()
         rounds.needsSecond = true
       }
       current = { ...current, object }
       versions = new Versions(current, options.convertByWebhook)
-      // The call may have taken seconds, so the namespace is read again.
+      // The call may have taken seconds, so read the namespace again.
       const selectedNow = select({ ...current, known: {} })
-      // limit: webhooks that administrators have configured
+      // limit: the list has only the webhooks that administrators have configured
       left.splice(0, left.length, ...selectedNow.filter((other) => other.entry.position > position))
     }
     if (webhook.isReinvoked) reinvocations.invoked(webhook.id)
@@ -102,8 +102,8 @@ type Matching = {
 }
 
 /**
- * Resolves to the object as a webhook patched it, in the version of the request. Undefined if the
- * webhook did not patch it.
+ * Resolves to the patched object, in the version of the request. Resolves to undefined if the
+ * webhook did not return a patch.
  */
 async function mutateBy(
   { hook }: ListedWebhook,

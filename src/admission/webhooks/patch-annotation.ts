@@ -1,16 +1,16 @@
-/** Builds the audit annotation with the patch of a mutating webhook. */
+/** Builds the audit annotation that contains the patch of a mutating webhook. */
 import { JsonScanner } from '../../api/json-scanner.ts'
 import { compareKeys, printOrdered, printString, readRaw } from '../../objects/codec/json.ts'
 
 type Patching = { readonly configuration: string; readonly webhook: string; readonly patch: string }
 
-/** Returns the annotation. `patch` has been applied, so it is a list of objects. */
+/** Returns the annotation. `patch` has been applied successfully, so it is a list of objects. */
 export const patchAnnotation = ({ configuration, webhook, patch }: Patching): string =>
   `${printOrdered({ configuration, webhook }).slice(0, -1)},"patch":${printOperations(patch)},"patchType":"JSONPatch"}`
 
 /**
- * Prints operations as Go prints those that it has decoded: members sorted by name, each once, and
- * without whitespace.
+ * Formats operations as Go formats decoded operations: without whitespace or duplicate members, and
+ * with members sorted by name.
  */
 function printOperations(patch: string): string {
   const scanner = new JsonScanner(patch)

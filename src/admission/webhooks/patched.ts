@@ -36,8 +36,8 @@ export async function patched(
   } catch (error) {
     if (error instanceof PatchError || error instanceof JsonSyntaxError)
       throw internalError(error.message, error)
-    // A patch that cannot be read is not the fault of the request, so its error becomes an internal
-    // one. Invalid and errors of the server are passed on unchanged.
+    // The client is not responsible for a patch that cannot be decoded, so the error becomes an
+    // internal error. Invalid errors and server errors are returned unchanged.
     if (error instanceof ApiError && error.code < 500 && error.reason !== 'Invalid')
       throw internalError(error.message, error)
     throw error
@@ -72,8 +72,8 @@ function* apply(
 }
 
 /**
- * Returns whether two texts decode to the same object. Each may have megabytes, so a slice decodes
- * only one of them.
+ * Returns whether two texts decode to the same object. A text can have several megabytes, so only
+ * one of them is decoded in each slice of time.
  */
 export function* isSameGiven(
   before: string,
@@ -88,12 +88,12 @@ export function* isSameGiven(
 }
 
 /**
- * Returns whether the fault is about a conversion to another kind that exists. kube-apiserver
- * decodes such an object and fails to convert it, which it does not report as an internal error.
+ * Returns whether the error is about a conversion to another existing kind. kube-apiserver decodes
+ * such an object and then fails to convert it, which it does not report as an internal error.
  */
 const isOtherKind = (fault: string): boolean => fault.startsWith('converting (')
 
-/** Rejects another version of a custom object. The decoder rejects another kind. */
+/** Rejects a custom object with another version. The decoder rejects other kinds. */
 function refuseOtherVersion(root: JsonNode, expected: Expected): void {
   const [apiVersion, kind] = ['apiVersion', 'kind'].map((name) => {
     const value = root.members()?.get(name)?.print() ?? ''
@@ -108,8 +108,8 @@ function refuseOtherVersion(root: JsonNode, expected: Expected): void {
 }
 
 /**
- * Drops the labels or annotations of a custom object if one of their values is not a string.
- * kube-apiserver treats such labels and annotations as absent.
+ * Drops the labels of a custom object if any label is not a string, and does the same for
+ * annotations. kube-apiserver treats such labels and annotations as absent.
  */
 function dropWrongLabels(root: JsonNode): void {
   const metadata = root.members()?.get('metadata')?.members()
@@ -120,7 +120,7 @@ function dropWrongLabels(root: JsonNode): void {
   }
 }
 
-/** Sets kind and apiVersion if they are missing, because a built-in kind is known without them. */
+/** Sets kind and apiVersion if they are missing, because they can be derived for built-in kinds. */
 export function fillType(root: JsonNode, { group, version, kind }: Expected, work: Work): void {
   const members = root.members()
   if (members === undefined) return

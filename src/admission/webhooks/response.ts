@@ -1,4 +1,7 @@
-/** Reads the response of a webhook. Messages are those of kube-apiserver's client and decoder. */
+/**
+ * Decodes the response of a webhook. Messages are the same as those of kube-apiserver's client and
+ * decoder.
+ */
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { type Fields, fieldsOf, isFields, textOf, textsOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
@@ -9,16 +12,16 @@ import type { ReviewVersion } from './webhook.ts'
 
 export type Response = {
   readonly isAllowed: boolean
-  /** Status object, or undefined if there is none. */
+  /** Status object, or undefined if the response has no status. */
   readonly status: Fields | undefined
-  /** Text of the JSON patch. Empty if there is none. */
+  /** Text of the JSON patch. Empty if the response has no patch. */
   readonly patch: string
   readonly patchType: string
   readonly warnings: readonly string[]
   readonly annotations: Fields
 }
 
-/** Thrown if the response cannot be used. */
+/** Thrown if the response is not valid. */
 export class ResponseError extends Error {
   override readonly name = 'ResponseError'
 }
@@ -31,7 +34,7 @@ export type Expected = {
   readonly isMutating: boolean
 }
 
-/** Reads a response. Fails with a ResponseError. */
+/** Decodes a response. Fails with a ResponseError. */
 export function readResponse(text: string, expected: Expected): Response {
   const { head, response } = decode(text, expected)
   if (!isFields(response)) throw invalid('webhook response was absent')
@@ -91,7 +94,7 @@ type CheckedResponse = {
   readonly patchType: Fields[string]
 }
 
-/** Checks fields that only v1 requires. */
+/** Checks fields that are required only in v1. */
 function checkV1({ version, uid, isMutating }: Expected, head: Head, given: CheckedResponse): void {
   const hasPatch = given.patch !== ''
   const hasType = given.patchType !== undefined && given.patchType !== null

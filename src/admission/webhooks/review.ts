@@ -11,12 +11,12 @@ import type { VersionedObjects } from './versioned.ts'
 
 export type ReviewInput = {
   readonly attributes: Attributes
-  /** Resource in the version that the webhook asks for. */
+  /** Resource in the version that the matching rule names. */
   readonly resource: Resource
   readonly versioned: VersionedObjects
 }
 
-/** Prints a review. Both versions have the same fields. */
+/** Encodes a review. v1 and v1beta1 have the same fields. */
 export function printReview(
   version: ReviewVersion,
   uid: string,
@@ -32,7 +32,7 @@ export function printReview(
   )
 }
 
-/** Returns the fields of a review besides its objects and options. */
+/** Returns the fields of a review except for the objects and the options. */
 export function requestFields(attributes: Attributes, resource: Resource): Fields {
   const { operation, subresource, context } = attributes
   const part = subresource === '' ? undefined : subresource
@@ -51,8 +51,8 @@ export function requestFields(attributes: Attributes, resource: Resource): Field
 }
 
 /**
- * Returns the name of the object. As in kube-apiserver, the objects of a deletecollection are
- * reviewed without their names.
+ * Returns the name of the object. As in kube-apiserver, reviews for the objects of a
+ * deletecollection do not contain their names.
  */
 const nameOf = ({ name, context: { info } }: Attributes): string =>
   info.kind === 'resource' && info.verb === 'deletecollection' ? '' : name

@@ -1,6 +1,6 @@
 /**
- * ValidatingAdmissionWebhook: calls all matching webhooks at the same time. The client gets the
- * first refusal that arrives.
+ * ValidatingAdmissionWebhook: calls all matching webhooks in parallel. The client gets the first
+ * refusal that arrives.
  */
 import type { Attributes, Plugin } from '../admission.ts'
 import { isExemptFromWebhooks } from '../match/exempt.ts'

@@ -1,5 +1,6 @@
 /**
- * Objects of a request in the versions that webhooks ask for. Each is converted and printed once.
+ * The objects of a request, converted to the versions that the rules of webhooks name. For each
+ * version, an object is converted and encoded only once.
  */
 import { ApiError, internalError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -63,8 +64,8 @@ export class Versions {
 }
 
 /**
- * Turns an error into an internal error, as kube-apiserver does: an object that cannot be converted
- * cannot be reviewed.
+ * Converts an error to an internal error, as in kube-apiserver, because an object that cannot be
+ * converted cannot be reviewed.
  */
 async function orInternal<T>(convert: () => MaybePromise<T>): Promise<T> {
   try {

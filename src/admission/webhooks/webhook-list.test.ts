@@ -24,7 +24,7 @@ const configuration = {
   webhooks: [{ name: 'h', rules, clientConfig: { url: 'https://localhost/' } }],
 }
 
-test('a configuration that can no longer be decoded stays in force, and one that never could blocks writes', () => {
+test('a configuration that can no longer be decoded stays in force, and a new one that cannot be decoded blocks writes', () => {
   const list = new WebhookList(registry, {
     getService: () => undefined,
     received: new ReceivedAnswers(),
@@ -49,7 +49,7 @@ test('a configuration that can no longer be decoded stays in force, and one that
   assert.equal(list.candidates(write).length, 1)
 })
 
-test('a webhook is reported as removed when no configuration contains its name any longer', () => {
+test('a webhook is reported as removed when no configuration contains a webhook with this name any more', () => {
   const gone: string[] = []
   const parts = { getService: () => undefined, received: new ReceivedAnswers() }
   const list = new WebhookList(registry, parts, (name) => gone.push(name))

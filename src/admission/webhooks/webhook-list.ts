@@ -1,6 +1,6 @@
 /**
- * All webhooks of one type, in the order in which they are called: by the name of their
- * configuration, then by their position in it.
+ * All webhooks of one type, in the order in which they are called: by the name of the
+ * configuration, then by their position in the configuration.
  */
 import type { Fields } from '../../api/object.ts'
 import type { Registry } from '../../registry/registry.ts'
@@ -12,7 +12,8 @@ import { UnreadableNames } from '../match/unreadable.ts'
 import { type AdmissionWebhook, readWebhooks } from './webhook.ts'
 
 /**
- * A webhook in the list. `position` is its number among all webhooks, as audit annotations show it.
+ * A webhook in the list. `position` is its index among all webhooks, which audit annotations
+ * contain.
  */
 export type ListedWebhook = {
   readonly hook: AdmissionWebhook
@@ -26,7 +27,7 @@ export class WebhookList {
   readonly #index: MatchIndex<ListedWebhook>
   readonly #options: WebhookClientOptions
   readonly #onGone: (name: string) => void
-  /** Whether configurations changed since the index was built. */
+  /** Whether configurations have changed since the index was built. */
   #isStale = false
 
   /**
@@ -43,7 +44,7 @@ export class WebhookList {
     this.#onGone = onGone
   }
 
-  /** Sets a configuration. Undefined deletes it. */
+  /** Sets a configuration. Undefined deletes the configuration. */
   set(configuration: string, object: Fields | undefined): void {
     this.#unreadable.delete(configuration)
     const before = this.#byConfiguration.get(configuration) ?? []
@@ -62,14 +63,20 @@ export class WebhookList {
     for (const { name } of before) if (!left.has(name)) this.#onGone(name)
   }
 
-  /** Returns whether any configuration has a webhook of this name. Several configurations may. */
+  /**
+   * Returns whether any configuration has a webhook with this name. Several configurations can have
+   * one.
+   */
   readonly #has = (name: string): boolean => {
     for (const webhooks of this.#byConfiguration.values())
       if (webhooks.some((webhook) => webhook.name === name)) return true
     return false
   }
 
-  /** Records that a configuration cannot be decoded. Its last known state stays in force. */
+  /**
+   * Records that a configuration cannot be decoded. The last known state of the configuration stays
+   * in force.
+   */
   setUnreadable(configuration: string): void {
     if (!this.#byConfiguration.has(configuration)) this.#unreadable.add(configuration)
   }
@@ -80,7 +87,8 @@ export class WebhookList {
   }
 
   /**
-   * Returns the webhooks whose rules match. Fails with a 403 if not all configurations are known.
+   * Returns the webhooks whose rules match. Fails with a 403 if the list is incomplete, because a
+   * configuration could not be decoded.
    */
   candidates(attributes: Attributes): readonly Candidate<ListedWebhook>[] {
     this.#unreadable.refuse(attributes)

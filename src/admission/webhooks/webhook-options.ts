@@ -5,7 +5,7 @@ import type { ValidatingPoliciesOptions } from '../policies/validating-policies.
 import type { ConditionMetrics } from '../match/condition-metrics.ts'
 import type { WebhookMetrics } from './metrics.ts'
 
-/** Options that both types of webhooks need. */
+/** Options of both webhook plugins. */
 export type WebhookOptions = Pick<ValidatingPoliciesOptions, 'authorizerOf' | 'answerPattern'> & {
   readonly objects: Pick<Objects, 'get'>
   readonly convertByWebhook: ConvertByWebhook

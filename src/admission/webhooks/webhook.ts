@@ -1,4 +1,4 @@
-/** One webhook of a configuration, with the parts that requests need. */
+/** One webhook of a configuration, reduced to the fields that the evaluation of requests needs. */
 import { type Fields, fieldsOf, itemsOf, numberOf, textOf, textsOf } from '../../api/object.ts'
 import { Webhook, type WebhookClientOptions } from '../../net/outbound/call.ts'
 import { Conditions } from './conditions.ts'
@@ -9,7 +9,7 @@ const TIMEOUT_SECONDS = 10
 
 /**
  * Maximum size of a response, which is decoded in one tick of the event loop. A patch that replaces
- * the largest object that etcd takes, 1.5 MB, has 2 MB in base64.
+ * the largest object that etcd accepts, 1.5 MB, has 2 MB in base64.
  */
 const ANSWER_BYTES_MAX = 4 << 20
 
@@ -22,25 +22,28 @@ export type AdmissionWebhook = {
   readonly name: string
   readonly criteria: MatchCriteria
   readonly conditions: Conditions
-  /** Whether failurePolicy is Ignore: requests continue if the webhook cannot be called. */
+  /** Whether failurePolicy is Ignore: whether requests continue if the webhook cannot be called. */
   readonly failsOpen: boolean
   readonly timeoutMs: number
   readonly supportsDryRun: boolean
-  /** First version of AdmissionReview that both sides support. Undefined if there is none. */
+  /**
+   * First version of AdmissionReview in the webhook's list that this server supports. Undefined if
+   * it supports none of them.
+   */
   readonly reviewVersion: ReviewVersion | undefined
   /** Whether reinvocationPolicy is IfNeeded. */
   readonly isReinvoked: boolean
   /**
-   * Returns the client, which the first call creates. Fails if the client configuration is
-   * unusable.
+   * Returns the client. Creates it on the first call. Fails if the client configuration is not
+   * usable.
    */
   readonly client: () => Pick<Webhook, 'post'>
   /**
-   * Returns whether a configuration still has a webhook of this name. A call may outlast the
-   * webhook, and series recorded after that would never be removed.
+   * Returns whether a configuration still has a webhook with this name. A call can take longer than
+   * the webhook exists, and series that are recorded afterwards would never be removed.
    */
   readonly isListed: () => boolean
-  /** Closes idle connections. Calls in progress continue. */
+  /** Closes idle connections. Calls in flight continue. */
   readonly close: () => void
 }
 

@@ -1,6 +1,6 @@
 /**
- * Keeps the configurations of webhooks current with watches of the cache. The response to a write
- * of a configuration is sent only when it is in force (`informedStore`).
+ * Keeps the configurations of webhooks current by watching the cache. When a client writes a
+ * configuration, the response is sent only after the configuration is in force (`informedStore`).
  */
 import { type InformerAccess, informByName } from '../../storage/cache/informer-by-name.ts'
 import type { Informer } from '../../storage/cache/informer.ts'
@@ -25,10 +25,13 @@ export type WebhooksInformerOptions = {
   /** Returns access to a resource, or undefined if it is not served. */
   readonly accessOf: (resource: ConfigurationResource) => InformerAccess | undefined
   readonly calls: Omit<WebhookClientOptions, 'credentialsFor'>
-  /** Credentials for mutating webhooks. Each plugin has its own. Undefined if webhooks get none. */
+  /**
+   * Credentials for mutating webhooks. Validating webhooks have separate credentials. Undefined if
+   * webhooks get no credentials.
+   */
   readonly mutatingCredentials?: CredentialsFor | undefined
   readonly validatingCredentials?: CredentialsFor | undefined
-  /** Called with the name of a webhook when no configuration of its type contains it any more. */
+  /** Called with the name of a webhook when no configuration of this type contains it any more. */
   readonly onGone: (name: string, type: WebhookType) => void
   readonly log: Log
 }
@@ -49,8 +52,8 @@ export class WebhooksInformer implements AsyncDisposable {
   }
 
   /**
-   * Resolves when all configurations are known. Await it before accepting the first request,
-   * because no webhook would be called until then.
+   * Resolves when all configurations are in force. The server must await this before it accepts the
+   * first request, because no webhook is called before.
    */
   async start(): Promise<void> {
     this.#follow('mutatingwebhookconfigurations', this.mutating)
@@ -58,7 +61,9 @@ export class WebhooksInformer implements AsyncDisposable {
     await Promise.all([...this.#resources.values()].map((one) => one.start()))
   }
 
-  /** Returns a store for a resource whose writes return when they are in force. */
+  /**
+   * Returns a store for a resource. The writes of this store resolve only when they are in force.
+   */
   informedStore(resource: ConfigurationResource, store: ObjectStore): ObjectStore {
     return informedStore(store, () => this.#resources.get(resource))
   }

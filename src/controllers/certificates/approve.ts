@@ -1,6 +1,6 @@
 /**
- * The certificatesigningrequest-approving-controller. It approves client certificates of kubelets
- * if the requester may `create` `certificatesigningrequests/nodeclient`, or
+ * The certificatesigningrequest-approving-controller. It approves CSRs for client certificates of
+ * kubelets. The requester must be allowed to `create` `certificatesigningrequests/nodeclient`, or
  * `certificatesigningrequests/selfnodeclient` for its own certificate.
  */
 import {
@@ -27,7 +27,7 @@ import { isExactly, isKubelet, kubeletClient } from './signer-rules.ts'
 /** Number of workers, as in kube-controller-manager. */
 const WORKERS_MAX = 5
 /**
- * First and maximum delay before a request that may not be approved is checked again, as in
+ * First and maximum delay before a CSR whose requester lacks permission is checked again, as in
  * kube-controller-manager.
  */
 const REFUSED_MS_FIRST = 200
@@ -70,8 +70,8 @@ export function approveRequests(
 }
 
 /**
- * Returns the delay before the request is checked again, because the permission may be granted
- * later. The delay is the age of the request, so it doubles without counting attempts.
+ * Returns the delay before the CSR is checked again, because the permission may be granted later.
+ * The delay is the age of the CSR, so it doubles each time without counting attempts.
  */
 export function refusedMs({ metadata }: KubeObject, nowMs: number): number {
   const ageMs = nowMs - Date.parse(textOf(metadata.creationTimestamp))
@@ -96,8 +96,8 @@ const other: RecognizedRequest = {
 }
 
 /**
- * Returns how the request may be approved, in the order of kube-controller-manager. The list is
- * empty if it is not a request of a kubelet.
+ * Returns the ways in which the CSR can be approved, in the order of kube-controller-manager.
+ * Returns an empty list if the CSR is not for a client certificate of a kubelet.
  */
 export function recognize({ spec }: KubeObject): readonly RecognizedRequest[] {
   const { request: pem, usages, username } = fieldsOf(spec)
@@ -127,7 +127,7 @@ type Question = {
   readonly signal: AbortSignal
 }
 
-/** Whether the requester has the permission. Rejects if that cannot be determined. */
+/** Resolves to whether the requester has the permission. Rejects if this cannot be determined. */
 async function isAllowed(
   handle: Handler,
   { object, subresource, signal }: Question,

@@ -39,7 +39,7 @@ function recognized(
   return recognize(object).map(({ subresource }) => subresource)
 }
 
-test('only requests for client certificates of nodes are recognized', () => {
+test('only CSRs for client certificates of nodes are recognized', () => {
   const node = requestOf('system:node:n', 'system:nodes')
   assert.deepEqual(recognized(node), ['nodeclient'])
   assert.deepEqual(recognized(node, [...client, 'key encipherment']), ['nodeclient'])
@@ -52,7 +52,7 @@ test('only requests for client certificates of nodes are recognized', () => {
   assert.deepEqual(recognized('bm9uc2Vuc2U='), [])
 })
 
-test('a request that may not be approved is checked again with growing delays', () => {
+test('a CSR whose requester lacks permission is checked again with increasing delays', () => {
   const metadata = { creationTimestamp: '2001-02-03T04:05:06Z' }
   const wait = (ageMs: number): number =>
     refusedMs({ apiVersion: 'v1', kind: 'C', metadata }, startMs + ageMs)
@@ -77,7 +77,7 @@ function end(type: string | undefined, certificate?: string): number {
   )
 }
 
-test('a request is deleted an hour after its decision, or a day after its creation without one', () => {
+test('a CSR is deleted an hour after its decision, or a day after its creation if it is not decided', () => {
   assert.deepEqual(
     ['Denied', 'Failed', undefined].map((type) => end(type)),
     [1, 1, 24],
@@ -88,7 +88,7 @@ test('a request is deleted an hour after its decision, or a day after its creati
   assert.ok(end('Approved', Buffer.from(old).toString('base64')) < 0)
 })
 
-test('the end of a request with more conditions than a call may have arguments is computed', () => {
+test('the deletion time can be computed for a CSR with more conditions than a call can have arguments', () => {
   const conditions = Array.from({ length: 200_000 }, () => ({
     type: 'Denied',
     lastUpdateTime: '2001-02-03T04:05:06Z',

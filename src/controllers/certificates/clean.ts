@@ -1,6 +1,6 @@
 /**
- * The certificatesigningrequest-cleaner-controller. It deletes requests that are no longer needed:
- * an hour after they were issued, denied or failed, a day after their creation if they are still
+ * The certificatesigningrequest-cleaner-controller. It deletes CSRs that are no longer needed: an
+ * hour after they were issued, denied or failed, a day after their creation if they are still
  * pending, and when their certificate has expired.
  */
 import { X509Certificate } from 'node:crypto'
@@ -33,7 +33,10 @@ export const cleanRequests = (
     options,
   )
 
-/** Returns when the request may be deleted. Infinity means not before it changes. */
+/**
+ * Returns the time at which the CSR can be deleted. Infinity means that the CSR is kept until it
+ * changes.
+ */
 export function endOf({ metadata, status }: KubeObject): number {
   const { certificate, conditions } = fieldsOf(status)
   const issued = textOf(certificate)
@@ -48,13 +51,15 @@ export function endOf({ metadata, status }: KubeObject): number {
   return Math.min(first, isApproved && issued !== '' ? expiryOf(issued) : Infinity)
 }
 
-/** Parses a time. Returns Infinity for an invalid one, so that the request is kept. */
+/** Parses a time. Returns Infinity for an invalid time, so that the CSR is kept. */
 function timeOf(text: string | undefined): number {
   const ms = Date.parse(text ?? '')
   return Number.isNaN(ms) ? Infinity : ms
 }
 
-/** Returns when the first certificate expires. A certificate that cannot be read is ignored. */
+/**
+ * Returns the expiration of the first certificate. A certificate that cannot be parsed is ignored.
+ */
 function expiryOf(base64: string): number {
   try {
     return new X509Certificate(Buffer.from(base64, 'base64')).validToDate.getTime()

@@ -68,7 +68,7 @@ test('each signer applies the rules of kube-controller-manager, with its error m
   assert.equal(faultOf('kubernetes.io/legacy-unknown', anybody, ['any']), undefined)
 })
 
-test('a request that cannot be read fails permanently', async () => {
+test('a CSR that cannot be parsed fails permanently', async () => {
   const spec = {
     request: 'bm9uc2Vuc2U=',
     signerName: 'kubernetes.io/kube-apiserver-client',
@@ -99,7 +99,7 @@ test('a request that cannot be read fails permanently', async () => {
   assert.deepEqual(status, { conditions: [{ type: 'Approved' }, failed] })
 })
 
-test('a certificate is backdated, and ends at the requested time, the maximum, or the end of its CA', () => {
+test('a certificate is backdated, and expires at the requested time, after the maximum lifetime, or with its CA', () => {
   const validity = (wantedMs: number | undefined, caMs = 1e12) => {
     const { notBeforeMs, notAfterMs } = validityOf({
       nowMs: 0,
@@ -112,14 +112,14 @@ test('a certificate is backdated, and ends at the requested time, the maximum, o
   assert.deepEqual(validity(undefined), [-5, 24 * 60 - 5])
   assert.deepEqual(validity(48 * HOUR_MS), [-5, 24 * 60 - 5])
   assert.deepEqual(validity(8 * HOUR_MS), [-5, 8 * 60 - 5])
-  // The end of a short certificate is not backdated.
+  // The end of a certificate with a short lifetime is not backdated.
   assert.deepEqual(validity(HOUR_MS), [-5, 60])
   assert.deepEqual(validity(MINUTE_MS), [-5, 10])
   assert.deepEqual(validity(undefined, HOUR_MS), [-5, 60])
   assert.throws(() => validity(undefined, 0), /the signer has expired/)
 })
 
-test('usages are converted to the bits and object ids of a certificate', () => {
+test('usages are converted to the key usage bits and extended key usages of a certificate', () => {
   const { usageBits, extendedUsages } = usagesOf([
     'digital signature',
     'cert sign',

@@ -1,7 +1,6 @@
 /**
- * The certificatesigningrequest-signing-controller. It signs approved requests for the
- * kubernetes.io signers that have a CA. A request that violates the rules of its signer gets the
- * condition Failed.
+ * The certificatesigningrequest-signing-controller. It signs approved CSRs for those kubernetes.io
+ * signers that have a CA. A CSR that violates the rules of its signer gets the condition Failed.
  */
 import {
   fieldsOf,
@@ -21,11 +20,14 @@ import { faultOf } from './signer-rules.ts'
 import type { Signers } from './signers.ts'
 import { usagesOf } from './usages.ts'
 
-/** Number of workers. kube-controller-manager has this many for each signer. */
+/** Number of workers. kube-controller-manager has this number of workers for each signer. */
 const WORKERS_MAX = 5
 /** How far the start of a certificate is backdated, for clients whose clocks are slow. */
 const BACKDATE_MS = 5 * 60_000
-/** Lifetime below which only the start of a certificate is backdated, and not its end. */
+/**
+ * If the lifetime is shorter than this, only the start of the certificate is backdated, and not the
+ * end.
+ */
 const SHORT_MS = 8 * 60 * 60_000
 const DURATION_MS_MIN = 10 * 60_000
 
@@ -81,8 +83,8 @@ type Signing = {
 }
 
 /**
- * Returns the request with its certificate, or with the condition that explains why it has none.
- * Rejects if it cannot be signed at the moment.
+ * Returns the CSR with its certificate, or with a condition that explains why it was not signed.
+ * Rejects if it currently cannot be signed.
  */
 export async function decided(
   object: KubeObject,
@@ -120,8 +122,8 @@ export async function decided(
 }
 
 /**
- * Parses the request, or returns why it cannot be read. An older version or another server may have
- * accepted an unreadable request. It stays unreadable, so retrying is useless.
+ * Parses the CSR, or returns why it cannot be parsed. An older version or another server may have
+ * accepted an invalid CSR. Retrying is useless, because the CSR does not change.
  */
 function readOrWhyNot(base64: string): WholeRequest | string {
   try {
@@ -134,10 +136,10 @@ function readOrWhyNot(base64: string): WholeRequest | string {
 
 type Term = {
   readonly nowMs: number
-  /** The requested lifetime. Undefined means the maximum. */
+  /** The requested lifetime. Undefined means the maximum lifetime. */
   readonly wantedMs: number | undefined
   readonly longestMs: number
-  /** The end of the CA certificate. */
+  /** The expiration of the CA certificate. */
   readonly notAfterMs: number
 }
 

@@ -1,5 +1,5 @@
 /**
- * The rules for what each kubernetes.io signer signs, with the error messages of
+ * The rules of the kubernetes.io signers for the CSRs that they sign, with the error messages of
  * kube-controller-manager.
  */
 import type { CertificateRequest, WholeRequest } from '../../lib/x509/request.ts'
@@ -12,7 +12,7 @@ const nodePrefix = 'system:node:'
 const organizationFault = 'subject organization is not system:nodes'
 const nameFault = 'subject common name does not begin with system:node:'
 
-/** Returns why the request must not be signed, or undefined if it may be. */
+/** Returns why the signer must not sign the CSR, or undefined if the CSR follows the rules. */
 export function faultOf(
   signerName: string,
   request: WholeRequest,
@@ -20,7 +20,7 @@ export function faultOf(
 ): string | undefined {
   if (signerName === kubeletServing) return servingFault(request, usages)
   if (signerName === kubeletClient) return clientFault(request, usages)
-  // kubernetes.io/legacy-unknown signs every request.
+  // The signer kubernetes.io/legacy-unknown has no rules.
   return signerName === serverClient ? userFault(usages) : undefined
 }
 
@@ -58,7 +58,7 @@ function userFault(usages: readonly string[]): string | undefined {
     : 'missing required usage for client certificate: client auth'
 }
 
-/** Whether the subject is that of a kubelet. */
+/** Whether the organization of the subject is the group of all nodes. */
 export const isKubelet = (request: CertificateRequest): boolean =>
   isOfNodes(request) && request.commonName.startsWith(nodePrefix)
 
@@ -68,8 +68,8 @@ const isOfNodes = ({ organizations }: CertificateRequest): boolean =>
 const usagesFault = (usages: string): string => `usages did not match [${usages}]`
 
 /**
- * Whether the usages are exactly digital signature, this one and, optionally for RSA keys, key
- * encipherment.
+ * Whether the usages are digital signature, `auth` and, optionally for RSA keys, key encipherment,
+ * without any others.
  */
 export function isExactly(usages: readonly string[], auth: 'client auth' | 'server auth'): boolean {
   const given = new Set(usages)

@@ -1,4 +1,4 @@
-/** Maps signers to the CAs that sign for them. */
+/** Maps each signer to the CA that signs for it. */
 import { SigningAuthority } from '../../lib/x509/signing-authority.ts'
 
 export type SignersOptions = {
@@ -15,7 +15,7 @@ export class Signers {
   readonly durationMs: number
   readonly #byName = new Map<string, SigningAuthority>()
 
-  /** Throws if a pair cannot be used. */
+  /** Throws if a pair of certificate and key is not valid. */
   constructor({ pairs, durationMs }: SignersOptions) {
     this.durationMs = durationMs
     for (const { signers, certificatePem, keyPem } of pairs)
@@ -23,8 +23,8 @@ export class Signers {
   }
 
   /**
-   * Replaces the CA of these signers. Throws if the pair cannot be used; then the previous one
-   * stays.
+   * Replaces the CA of these signers. If the certificate and the key are not valid, throws and
+   * keeps the previous CA.
    */
   renew(signers: readonly string[], certificatePem: string, keyPem: string): void {
     const authority = new SigningAuthority(certificatePem, keyPem)

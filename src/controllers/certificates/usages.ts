@@ -1,4 +1,4 @@
-/** Converts the usages of a CertificateSigningRequest to those of a certificate. */
+/** Converts the usages of a CertificateSigningRequest to the key usages of a certificate. */
 import type { Issue } from '../../lib/x509/signing-authority.ts'
 
 /** Key usages and their bits (RFC 5280, section 4.2.1.3). */
@@ -38,7 +38,7 @@ const extendedUsages: readonly {
 
 const extendedNames: ReadonlySet<string> = new Set(extendedUsages.flatMap(({ names }) => names))
 
-/** Converts the usages. Throws for an unknown one. */
+/** Converts the usages. Throws if a usage is unknown. */
 export function usagesOf(usages: readonly string[]): Pick<Issue, 'usageBits' | 'extendedUsages'> {
   const unknown = usages.filter((usage) => !keyUsages.has(usage) && !extendedNames.has(usage))
   if (unknown.length > 0) throw new Error(`unrecognized usage values: ${JSON.stringify(unknown)}`)
@@ -47,7 +47,7 @@ export function usagesOf(usages: readonly string[]): Pick<Issue, 'usageBits' | '
     const bit = keyUsages.get(usage)
     if (bit !== undefined) usageBits |= 1 << bit
   }
-  // limit: names of this module
+  // limit: `names` has at most two entries
   const given = extendedUsages.filter(({ names }) => names.some((name) => usages.includes(name)))
   return { usageBits, extendedUsages: given.map(({ id }) => id) }
 }

@@ -1,4 +1,7 @@
-/** A LeaseCandidate as an election sees it. Times that are absent or invalid are undefined. */
+/**
+ * A LeaseCandidate, reduced to the fields that an election needs. Times that are absent or invalid
+ * are undefined.
+ */
 import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { ownText } from '../../lib/text/own-text.ts'
 import { compareSemver, parseSemver, type Semver } from '../../api/semver.ts'
@@ -34,19 +37,22 @@ export function candidateOf(object: KubeObject): Candidate {
 export type LeaseReference = { readonly namespace: string; readonly leaseName: string }
 
 /**
- * Returns the Lease of a candidate. The result is kept as long as the object exists, so its strings
- * are copied: slices would keep the text that the object was decoded from.
+ * Returns the Lease of a candidate. The result is retained while the object exists, so the strings
+ * are copied: slices would retain the text from which the object was decoded.
  */
 export const placeOf = ({ metadata, spec }: KubeObject): LeaseReference => ({
   namespace: ownText(metadata.namespace ?? ''),
   leaseName: ownText(textOf(fieldsOf(spec)['leaseName'])),
 })
 
-/** Whether the candidate has answered its last ping, which it does by renewing. */
+/** Whether the candidate has answered its last ping. A candidate answers by renewing. */
 export const hasAnswered = ({ renewedMs, pingedMs }: Candidate): boolean =>
   pingedMs === undefined || (renewedMs !== undefined && renewedMs >= pingedMs)
 
-/** Returns the strategy of the candidates with the newest binary. Undefined if these disagree. */
+/**
+ * Returns the strategy of the candidates with the newest binary version. Returns undefined if these
+ * candidates disagree.
+ */
 export function strategyOf(candidates: readonly Candidate[]): string | undefined {
   const [first, ...others] = candidates
   if (first === undefined) return undefined
@@ -62,10 +68,10 @@ export function strategyOf(candidates: readonly Candidate[]): string | undefined
 }
 
 /**
- * Returns the candidate with the oldest emulation version, then the oldest binary, then the oldest
- * object, because all servers of a cluster understand it. Creation times have a resolution of one
- * second, so several may be equal. Then `holder` is preferred, and otherwise the first by name,
- * regardless of the order of the list.
+ * Returns the best candidate: the one with the oldest emulation version, then the oldest binary
+ * version, then the oldest object, because all servers of a cluster are compatible with it.
+ * Creation times have a resolution of one second, so several candidates can be equal. Then the
+ * result is `holder`, or otherwise the first by name, regardless of the order of the list.
  */
 export function oldestOf(candidates: readonly Candidate[], holder: string): Candidate | undefined {
   const valid = candidates.filter(

@@ -1,8 +1,8 @@
 /**
- * Coordinated leader election (gate CoordinatedLeaderElection). Programs that want to lead create
- * LeaseCandidates, and the server chooses which of them holds the Lease. Every replica runs this
- * controller. Each write has the resourceVersion that it was decided on, so if two replicas make
- * the same decision, one of the writes is rejected and does nothing.
+ * Coordinated leader election (gate CoordinatedLeaderElection). Programs that want to become leader
+ * create LeaseCandidates, and the server chooses which of them gets the Lease. Every replica runs
+ * this controller. Each write has the resourceVersion on which the decision was based, so if two
+ * replicas make the same decision, one of the writes is rejected without effect.
  */
 import { microTime } from '../../api/timestamps.ts'
 import { fieldsOf, type Fields } from '../../api/object.ts'
@@ -22,8 +22,8 @@ import { CANDIDATE_VALID_MS, isExpiredCandidate, nextStep } from './step.ts'
 
 const WORKERS_MAX = 5
 /**
- * Delay before an election is checked again: while it is in progress, and when its Lease has the
- * right holder, which may stop renewing it.
+ * Delay before an election is checked again: while it is in progress, and while the Lease has the
+ * right holder, because the holder may stop renewing the Lease.
  */
 const BUSY_MS = 1_000
 const SETTLED_MS = 5_000
@@ -48,7 +48,7 @@ export class CoordinatedElection implements AsyncDisposable {
   readonly #informers: Informer<LeaseReference>
   /** The election of each candidate, by the candidate's key. */
   readonly #kept = new Map<string, LeaseReference>()
-  /** The keys of the candidates of each election. */
+  /** The keys of the candidates in each election. */
   readonly #elections = new Map<string, Set<string>>()
 
   /** Starts the controller. Returns undefined if LeaseCandidates are not served. */
@@ -126,7 +126,7 @@ export class CoordinatedElection implements AsyncDisposable {
     const valid: Candidate[] = []
     for (const candidate of all) {
       if (!isExpiredCandidate(candidate, nowMs)) valid.push(candidate)
-      // A candidate that was never renewed may just have been created.
+      // A candidate that was never renewed might have been created recently.
       else if (
         candidate.createdMs + CANDIDATE_VALID_MS < nowMs ||
         candidate.renewedMs !== undefined

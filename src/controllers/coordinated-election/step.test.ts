@@ -50,14 +50,14 @@ test('the candidate with the oldest emulation version, then the oldest binary, b
   })
 })
 
-test('a Lease with the best holder, or with a foreign strategy, is not changed', () => {
+test('a Lease is not changed if it has the best holder or the candidates have an unknown strategy', () => {
   assert.deepEqual(nextStep([candidate('a')], held('a'), nowMs), { kind: 'settled' })
   const foreign = candidate('a', { strategy: 'example.com/own' })
   assert.deepEqual(nextStep([foreign], held('z'), nowMs), { kind: 'settled' })
   assert.deepEqual(nextStep([], undefined, nowMs), { kind: 'settled' })
 })
 
-test('for a foreign strategy, the Lease is created without a holder', () => {
+test('if the strategy is unknown, the Lease is created without a holder', () => {
   const step = nextStep([candidate('a', { strategy: 'example.com/own' })], undefined, nowMs)
   assert.deepEqual(step, {
     kind: 'write',
@@ -65,7 +65,7 @@ test('for a foreign strategy, the Lease is created without a holder', () => {
   })
 })
 
-test('among equal candidates the holder stays, and without a holder the first by name is chosen', () => {
+test('among equal candidates, the current holder stays; without a holder, the first by name is chosen', () => {
   for (const names of [
     ['a', 'b', 'c'],
     ['c', 'b', 'a'],
@@ -77,7 +77,7 @@ test('among equal candidates the holder stays, and without a holder the first by
   }
 })
 
-test('a better candidate is recorded once as the preferred holder of a Lease that is renewed', () => {
+test('a better candidate is recorded once as the preferred holder while the Lease is renewed', () => {
   const candidates = [candidate('a'), candidate('b', { emulationVersion: '1.19.0' })]
   const step = nextStep(candidates, held('a'), nowMs)
   assert.deepEqual(step, { kind: 'write', spec: held('a', { preferredHolder: 'b' }) })
@@ -93,7 +93,7 @@ test('an expired or released Lease gets a new holder', () => {
   assert.deepEqual(nextStep([candidate('b')], held(''), nowMs), { kind: 'write', spec })
 })
 
-test('silent candidates are pinged, awaited, and then ignored', () => {
+test('candidates that have not renewed recently are pinged, awaited, and then ignored', () => {
   const silent = candidate('a', { emulationVersion: '1.19.0', renewTime: ago(60) })
   const step = nextStep([silent, candidate('b')], undefined, nowMs)
   assert.ok(step.kind === 'ping')
@@ -109,14 +109,14 @@ test('silent candidates are pinged, awaited, and then ignored', () => {
   assert.equal(written.spec['holderIdentity'], 'b')
 })
 
-test('no candidate is chosen while the newest binaries disagree on a strategy', () => {
+test('no candidate is chosen while the candidates with the newest binary disagree on the strategy', () => {
   const other = candidate('b', { strategy: 'example.com/own' })
   assert.deepEqual(nextStep([candidate('a'), other], undefined, nowMs), { kind: 'wait' })
   const newer = candidate('c', { strategy: 'example.com/own', binaryVersion: '1.21.0' })
   assert.equal(nextStep([candidate('a'), other, newer], undefined, nowMs).kind, 'write')
 })
 
-test('the kept reference of a candidate does not keep the text of its object in memory', async () => {
+test('the Lease reference of a candidate does not retain the text of the object in memory', async () => {
   const places: LeaseReference[] = []
   const bytes = await heldBytes(() => {
     for (let at = 0; at < 50; at++) {

@@ -1,7 +1,7 @@
 /**
- * One step of a coordinated election (KEP-4355), decided on the stored state. Candidates that have
- * been silent are pinged. Among those that answer within the time limit of an election, the best
- * one becomes the holder of the Lease. If the Lease has a holder, the best one is recorded as the
+ * One step of a coordinated election (KEP-4355), decided from the stored state. Candidates that
+ * have not renewed recently are pinged. The best candidate among those that answer in time becomes
+ * the holder of the Lease. If the Lease already has a holder, the best candidate is recorded as the
  * preferred holder, and the current holder then steps down.
  */
 import { type Fields, fieldsOf, numberOf, textOf } from '../../api/object.ts'
@@ -9,21 +9,21 @@ import { microTime } from '../../api/timestamps.ts'
 import { type Candidate, hasAnswered, oldestOf, strategyOf, timeOf } from './candidate.ts'
 
 /**
- * How long candidates may take to answer, and how long a renewal counts as an answer. This and the
- * values below are those of kube-apiserver.
+ * How long candidates have time to answer, and how long a renewal counts as an answer. This value
+ * and the values below are the same as in kube-apiserver.
  */
 export const ELECTION_MS = 5_000
-/** A candidate that has been silent for this long is no longer considered. */
+/** A candidate that has not renewed for this time is no longer considered. */
 export const CANDIDATE_VALID_MS = 30 * 60 * 1000
 const LEASE_SECONDS = 5
 /**
- * The strategy whose leaders are chosen here. For other strategies the Lease is created without a
- * holder, which another program chooses.
+ * The strategy that this controller implements. For other strategies, it creates the Lease without
+ * a holder, and another program chooses the holder.
  */
 const OLDEST_EMULATION_VERSION = 'OldestEmulationVersion'
 
 export type Step =
-  /** There is nothing to do unless something changes. */
+  /** No action is needed until something changes. */
   | { readonly kind: 'settled' }
   /** Candidates that were pinged still have time to answer. */
   | { readonly kind: 'wait' }
@@ -51,7 +51,7 @@ export function nextStep(
   const present = candidates.filter(({ renewedMs }) => isWithin(renewedMs, nowMs))
   const strategy = strategyOf(present)
   if (strategy === undefined) return { kind: 'wait' }
-  // A holder that let the Lease expire is not preferred.
+  // A holder that let the Lease expire gets no preference.
   const holder =
     lease === undefined || isExpired(lease, nowMs) ? '' : textOf(lease['holderIdentity'])
   const elected =
@@ -83,8 +83,8 @@ const isAwaited = (candidate: Candidate, nowMs: number): boolean =>
   !hasAnswered(candidate) && isWithin(candidate.pingedMs, nowMs)
 
 /**
- * Whether to ping a candidate. One that did not answer its last ping is not pinged again, but has
- * to renew by itself.
+ * Whether to ping a candidate. A candidate that did not answer its last ping is not pinged again;
+ * it must renew without a ping.
  */
 const isSilent = (candidate: Candidate, nowMs: number): boolean =>
   !isWithin(candidate.renewedMs, nowMs) &&
