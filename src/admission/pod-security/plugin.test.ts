@@ -353,7 +353,7 @@ const owned = (at: number): Fields => ({
   ownerReferences: [{ uid: `u${at % 2}`, controller: true }],
 })
 
-test('at most some thousand pods are evaluated, with one pod of each controller first', async () => {
+test('at most 3000 pods are evaluated, with one pod of each controller first', async () => {
   const objects = new MemoryObjects()
   for (let at = 0; at < 3_001; at++) {
     const spec = at === 3_000 ? { containers: [], hostPID: true } : { containers: [] }
