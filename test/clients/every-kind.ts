@@ -1,6 +1,6 @@
 /**
- * Objects of every built-in kind, which are created over HTTP and listed again. A cluster can
- * contain several sets of them.
+ * Creates objects of every built-in kind over HTTP and lists them again. A cluster can contain
+ * several sets of these objects.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,8 +9,8 @@ import { isRecord } from '../recorded/compat/json.ts'
 import type { Answer, SoakClient } from '../chaos/soak/client.ts'
 
 /**
- * Files with the objects. `$SET` and `$NUMBER` are replaced to distinguish the sets. `needs` marks
- * versions that are off by default.
+ * Files with the objects. `$SET` and `$NUMBER` are replaced to distinguish the sets. The
+ * field `needs` marks a version that is off by default.
  */
 const files = {
   every: join(import.meta.dirname, 'objects.jsonl'),
@@ -41,8 +41,8 @@ export function readSet(set: ObjectSet, which: keyof typeof files = 'every'): re
 }
 
 /**
- * Creates one set, beginning with its namespace. Includes versions that are off by default only
- * with `isWhole`. Returns the server's messages for rejected objects.
+ * Creates one set, starting with its namespace. Includes versions that are off by default only with
+ * `isWhole`. Returns the server's messages for rejected objects.
  */
 export async function createSet(
   client: SoakClient,
@@ -66,7 +66,7 @@ export async function createSet(
 
 type CreateResult = { readonly path: string } | { readonly refused: string }
 
-/** Creates one object, and its status if it has one. */
+/** Creates one object, and updates its status if the object has one. */
 export async function createRow(
   client: SoakClient,
   { path, object: whole }: SetRow,
@@ -102,8 +102,8 @@ const SERVED_MS_MAX = 30_000
 const SERVED_POLL_MS = 100
 
 /**
- * A resource that can be listed, according to discovery. The id names resource, version and group,
- * as `idOf` builds it.
+ * A resource that can be listed, according to discovery. The id contains the resource, the version
+ * and the group (see `idOf`).
  */
 export type Listable = { readonly path: string; readonly id: string }
 
@@ -149,7 +149,10 @@ const items = (value: unknown, key: string): readonly Fields[] => {
   return Array.isArray(list) ? list.filter(isRecord) : []
 }
 
-/** Returns the id in kubectl's syntax, such as `horizontalpodautoscalers.v1.autoscaling`. */
+/**
+ * Returns the id of a resource in kubectl's syntax, such as
+ * `horizontalpodautoscalers.v1.autoscaling`.
+ */
 function idOf(root: string, name: unknown): string {
   const [, , group = '', version = ''] = root.split('/')
   return root === '/api/v1' ? `${String(name)}.v1.` : `${String(name)}.${version}.${group}`

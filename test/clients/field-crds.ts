@@ -5,8 +5,8 @@
  * contain definitions.
  *
  * With --reference, the same requests are sent to the reference, and the responses must be equal.
- * With --spoilt, this includes COUNT objects of each version with mistakes in them. Exits with 1 if
- * anything is wrong.
+ * With --spoilt, the requests include COUNT invalid objects of each version. Exits with 1 if a
+ * check fails.
  *
  *   node test/clients/field-crds.ts [--reference] [--spoilt COUNT] [--no-explain] [--only TEXT]
  */

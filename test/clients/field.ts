@@ -1,8 +1,8 @@
 /**
  * Tests official and popular clients: one program per language, with pinned versions, each on its
- * own server with TLS and tokens. A program reports each of its checks. In the last one, the server
- * is killed and restarted while watches are open. Exits with 1 if a check fails or is not reported.
- * Builds and downloads into .cache/clients.
+ * own server with TLS and tokens. A program reports each of its checks. In the last check, the
+ * server is killed and restarted while watches are open. Exits with 1 if a check fails or is not
+ * reported. Builds and downloads into .cache/clients.
  *
  *   node test/clients/field.ts [--only python,rust] [--reference]
  */
@@ -18,9 +18,12 @@ import { startEtcd } from '../support/harness/etcd.ts'
 import { startKeelson } from '../support/harness/keelson.ts'
 import { startReference } from '../support/harness/reference.ts'
 
-/** Limit for a build, which downloads hundreds of files and compiles, on a busy machine. */
+/**
+ * Maximum time for a build, which downloads hundreds of files and compiles them on a machine that
+ * may be busy.
+ */
 const BUILD_MAX_MS = 20 * 60_000
-/** Limit for a run. The programs wait at most a minute for any condition. */
+/** Maximum time for a run. The programs wait for any condition for at most one minute. */
 const RUN_MAX_MS = 5 * 60_000
 
 const cache = join(import.meta.dirname, '..', '..', '.cache', 'clients')
@@ -33,7 +36,7 @@ const { values: options } = parseArgs({
   },
 })
 
-/** Checks that every program reports. */
+/** The checks that every program must report. */
 const checks = [
   'pages',
   'conflicts',
@@ -49,7 +52,7 @@ type Command = readonly [string, ...string[]]
 
 type FieldClient = {
   readonly name: string
-  /** Additional checks of this client. */
+  /** Additional checks that only this client reports. */
   readonly more?: readonly string[]
   readonly build: () => Promise<unknown>
   readonly run: () => Promise<Command>
@@ -139,7 +142,8 @@ async function main(): Promise<void> {
 async function tryOut(client: FieldClient): Promise<ReadonlyMap<string, string>> {
   await using etcd = await startEtcd()
   const start = options.reference ? startReference : startKeelson
-  // Streaming lists are off by default in v1.33. The newest clients use them if they can.
+  // Streaming lists are off by default in v1.33, but the newest clients use them if the server
+  // supports them.
   await using server = await start({
     etcdUrl: etcd.clientUrl,
     args: ['--feature-gates=WatchList=true'],
@@ -184,7 +188,7 @@ async function converse(
   return results
 }
 
-/** Returns contexts for two users: `admin` may do everything, `alice` nothing. */
+/** Returns contexts for two users: `admin` has all permissions, `alice` has none. */
 function contexts(server: ApiServerProcess): object {
   const users = { admin: server.token, alice: 'alice-token' }
   const cluster = { server: server.url, 'certificate-authority': join(server.dir, 'apiserver.crt') }

@@ -1,15 +1,16 @@
 /**
  * Runs the real kube-controller-manager and kube-scheduler on Keelson. Workloads of every kind
- * become Pods, which are bound to a simulated node, and deletions remove everything. Then the
+ * create Pods, the Pods are bound to a simulated node, and deletions remove all objects. Then the
  * components stay connected, and the errors in their logs are counted by source file.
  *
  *   node test/clients/kube-controllers.ts [--minutes 10] [--keep-logs FOLDER] [--reference]
  *       [--refusals FILE] [--known FILE]
  *
- * With --reference they run on the real kube-apiserver, which shows the errors that they produce
- * there. Each component uses the user and the role that it has in a cluster. The node is a kubelet,
- * and an operator built with controller-runtime has minimal permissions. Refused requests are
- * written to --refusals. They must be in --known, the file from a run on the reference.
+ * With --reference they run on the real kube-apiserver, to show which errors they log there. Each
+ * component uses the same user and role as in a real cluster. The simulated node has the
+ * permissions of a kubelet, and an operator built with controller-runtime has minimal permissions.
+ * Rejected requests are written to the file --refusals. They must also be in the file --known,
+ * which a run on the reference has written.
  */
 import { execFile } from 'node:child_process'
 import { cp, mkdir, writeFile } from 'node:fs/promises'
@@ -33,14 +34,14 @@ import { outcomes, volume, workloads } from './workloads.ts'
 
 const MINUTES = 10
 /**
- * Limit for a step. A controller first waits for its lease, even if it is the only candidate, and
- * the machine may be busy.
+ * Maximum time for a step. A controller first waits for its lease, even if it is the only
+ * candidate, and the machine may be busy.
  */
 const STEP_MAX_MS = 180_000
 const POLL_MS = 500
 const NAMESPACE = 'shop'
 const OPERATOR_OBJECTS = 20
-/** Interval of the operator's work while the test otherwise waits. */
+/** Interval between the operator's changes while the test waits for other conditions. */
 const OPERATOR_PAUSE_MS = 30_000
 
 /** Users of the components, as in a cluster. */
@@ -62,8 +63,8 @@ async function main(): Promise<void> {
     },
   })
   await using etcd = await startEtcd()
-  // Each controller uses its own ServiceAccount, with the rights of its role. Watches end after one
-  // or two minutes, so that the test includes resuming them.
+  // Each controller uses its own ServiceAccount, with the permissions of its role. Watches end
+  // after one or two minutes, so that the test also covers resuming them.
   const args = [
     '--disable-admission-plugins=',
     '--enable-admission-plugins=NodeRestriction',
@@ -130,7 +131,7 @@ async function judge(dir: string, { refusals: path, known }: JudgedRun): Promise
   if (unknown.length > 0) process.exitCode = 1
 }
 
-/** Minimal rules: for one kind, and for creating its CustomResourceDefinition. */
+/** Minimal rules: permissions for one kind, and for creating its CustomResourceDefinition. */
 const operatorRules = [
   {
     apiGroups: ['apiextensions.k8s.io'],
@@ -169,7 +170,7 @@ async function runOperator(kubeconfig: string): Promise<void> {
   const run = (): Promise<{ readonly stdout: string }> =>
     promisify(execFile)(toolPath('operator'), args)
   // On the reference, the conditions of a new definition are null at first, which the operator does
-  // not handle. The kind exists on the second attempt.
+  // not support. The first attempt fails, but creates the kind for the second one.
   const { stdout } = await run().catch(run)
   const { finalized, faults }: { finalized: number; faults: readonly string[] } = JSON.parse(stdout)
   if (finalized !== OPERATOR_OBJECTS || faults.length > 0)
@@ -232,7 +233,7 @@ async function until(what: string, isThere: () => Promise<boolean>): Promise<voi
 }
 
 /**
- * Reports errors in klog's format, `E1115 06:30:00.000000 123 file.go:12] "message" …`, by source
+ * Counts errors in klog's format, `E1115 06:30:00.000000 123 file.go:12] "message" …`, by source
  * file.
  */
 function report({ name, restarts, log }: Component, minutes: number): void {

@@ -1,8 +1,8 @@
 /**
- * Runs every command of kubectl that needs no container on the reference and on Keelson, each with
- * its own etcd and the same objects. Output, errors and exit codes must be equal, except for values
- * that differ between servers (uids, times, versions, allocated addresses). Prints the differences
- * and exits with 1 if there are any.
+ * Runs every kubectl command that needs no running container on the reference and on Keelson, each
+ * with its own etcd and the same objects. Output, errors and exit codes must be equal, except for
+ * values that differ between servers (uids, times, versions, allocated addresses). Prints the
+ * differences and exits with 1 if there are any.
  *
  *   node test/clients/kubectl-commands.ts [--only TEXT,TEXT] [--show]
  *
@@ -91,7 +91,7 @@ async function comparable(session: KubectlSession, command: KubectlCommand): Pro
 const commandOf = (entry: string | KubectlCommand): KubectlCommand =>
   typeof entry === 'string' ? { run: entry } : entry
 
-/** Limit for the lines of a difference, enough to see what is wrong. */
+/** Maximum number of lines of a difference, enough to identify the problem. */
 const LINES_MAX = 40
 
 function differences(own: string, other: string): string {

@@ -1,7 +1,7 @@
 /**
- * Compares `kubectl get` of every kind, plain and wide, and `kubectl describe` on Keelson and on
- * the reference with one etcd. The text must be equal except for ages. Prints the differences and
- * exits with 1 if there are any.
+ * Compares the output of `kubectl get` and `kubectl describe` for every kind on Keelson and on the
+ * reference, which share one etcd. The text must be equal except for ages. Prints the differences
+ * and exits with 1 if there are any.
  *
  *   node test/clients/kubectl-get.ts
  */

@@ -1,7 +1,7 @@
 /**
  * Tests how a kubelet gets its credentials, with the real kube-controller-manager. With a bootstrap
  * token it requests a certificate, which is approved and signed. With the certificate, the node
- * registers and reads what its own pods refer to, and nothing of other nodes.
+ * registers itself and reads the objects to which its own Pods refer, but not those of other nodes.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -20,8 +20,8 @@ import { startKeelson } from '../support/harness/keelson.ts'
 import { kubectlFor } from '../support/harness/kubectl.ts'
 
 /**
- * Limit for signing a certificate. The controllers do not wait for a lease, but the machine may be
- * busy.
+ * Maximum time for signing a certificate. The controllers do not wait for a lease, but the machine
+ * may be busy.
  */
 const SIGNED_MS_MAX = 60_000
 const POLL_MS = 200
@@ -162,7 +162,7 @@ const pod = (name: string, node: string, secretName: string): object => ({
   },
 })
 
-test('a bootstrap token yields a certificate that can read only pods and secrets of its own node', async () => {
+test('a bootstrap token yields a certificate with access only to the pods and secrets of its own node', async () => {
   await create('/api/v1/namespaces/kube-system/secrets', {
     metadata: { name: 'bootstrap-token-abcdef' },
     type: 'bootstrap.kubernetes.io/token',
@@ -178,7 +178,7 @@ test('a bootstrap token yields a certificate that can read only pods and secrets
   await bindGroup('approve', approving, 'system:bootstrappers:test')
   const core = '/api/v1/namespaces/default'
 
-  // The bootstrap token can only request certificates.
+  // The bootstrap token only permits requesting certificates.
   assert.equal((await call({ token: bootstrapToken }, 'GET', `${core}/secrets`)).status, 403)
   assert.equal(
     (await call({ token: bootstrapToken }, 'POST', '/api/v1/nodes', { metadata: { name: 'x' } }))
@@ -214,7 +214,7 @@ test('a bootstrap token yields a certificate that can read only pods and secrets
   assert.equal((await call(one, 'PATCH', '/api/v1/nodes/one/status', ready)).status, 200)
   assert.equal((await call(one, 'PATCH', '/api/v1/nodes/two/status', ready)).status, 403)
 
-  // A node can renew its own certificate, but not request one for another node.
+  // A node can renew its own certificate, but cannot request a certificate for another node.
   const renewed = makeRequest('renewed', '/O=system:nodes/CN=system:node:one')
   const stolen = makeRequest('stolen', '/O=system:nodes/CN=system:node:two')
   assert.equal(

@@ -1,7 +1,7 @@
 /**
  * Runs an informer of @kubernetes/client-node over many ConfigMaps while this program writes them,
  * with the same checks as informer/main.go for client-go. It prints a line when the informer has
- * all objects, writes until its standard input ends, and prints a verdict.
+ * received all objects, writes until its standard input ends, and prints a verdict.
  *
  *   node test/clients/node-informer.ts KUBECONFIG NAMESPACE OBJECTS
  */
@@ -22,11 +22,17 @@ import { fill, type Target } from './fill.ts'
 const WRITERS = 2
 const WRITE_PAUSE_MS = 10
 const FAILURE_PAUSE_MS = 50
-/** Delay after which the informer is restarted on an error. The client leaves this to its user. */
+/**
+ * Delay after which the informer is restarted after an error. The client leaves restarts to its
+ * user.
+ */
 const INFORMER_PAUSE_MS = 200
-/** Limit for the informer to catch up after the last write. Its own delays grow to 30 s. */
+/**
+ * Maximum time for the informer to catch up after the last write. The delays between its attempts
+ * grow to 30 s.
+ */
 const SETTLE_MAX_MS = 60_000
-/** Limit for the faults in a verdict, so that it stays readable when everything is wrong. */
+/** Maximum number of faults in a verdict, so that it stays readable if many checks fail. */
 const FAULTS_MAX = 20
 
 /**
@@ -112,7 +118,8 @@ class Run {
         this.#fault(`delete of ${nameOf(map)}, which does not exist`)
     })
     informer.on('error', () => {
-      // As in the client's own example, an informer is restarted when the server is down.
+      // As in the client's own example, the informer is restarted after an error, such as when the
+      // server is down.
       setTimeout(() => void informer.start(), INFORMER_PAUSE_MS)
     })
     return informer
@@ -124,8 +131,8 @@ class Run {
   }
 
   /**
-   * Writes until it is stopped. Each writer has its own objects, so that it knows their expected
-   * state.
+   * Writes until it is stopped. Each writer has its own objects, so that it knows the expected
+   * state of each object.
    */
   async #write(names: readonly string[], ending: AbortSignal): Promise<void> {
     for (let revision = 1; !ending.aborted; revision++) {
@@ -133,8 +140,8 @@ class Run {
       try {
         await this.#writeOnce(name, revision)
       } catch (error) {
-        // The server is down, or stopped before it responded. Both states are possible until the
-        // next write.
+        // The server is down, or was stopped before it responded. Until the next write, both states
+        // are possible.
         this.#counts.failedWrites++
         const isContradicted =
           error instanceof ApiException && (error.code === 404 || error.code === 409)
@@ -214,7 +221,9 @@ class Run {
     })
   }
 
-  /** Checks that no acknowledged write is lost, and that no object exists that was not written. */
+  /**
+   * Checks that no acknowledged write is lost, and that every object was created by a known write.
+   */
   #judgeBook(fresh: ReadonlyMap<string, V1ConfigMap>): void {
     for (const [name, known] of this.#book) {
       const map = fresh.get(name)
@@ -230,8 +239,8 @@ class Run {
   }
 
   /**
-   * Checks that an event reported every acknowledged write, unless a second list replaced the
-   * watch.
+   * Checks that an event reported every acknowledged write, except for writes during which a second
+   * list replaced the watch.
    */
   #judgeTold(fresh: ReadonlyMap<string, V1ConfigMap>): void {
     const untold = [...this.#written].filter((version) => !this.#told.has(version))
@@ -259,7 +268,7 @@ const byName = (maps: readonly V1ConfigMap[]): Map<string, V1ConfigMap> =>
 
 /**
  * Makes objects comparable. Watch events contain kind and apiVersion, but list items do not. The
- * client parses times in a list as dates, and keeps those in a watch as strings.
+ * client parses times in lists as dates, but leaves times in watch events as strings.
  */
 const comparable = ({ metadata, data }: V1ConfigMap): V1ConfigMap =>
   JSON.parse(
@@ -293,5 +302,5 @@ const stopped = new Promise<void>((resolve) => {
   process.stdin.on('end', resolve).resume()
 })
 await new Run(config, namespace, Number(objects)).all(stopped)
-// The watch that is still open would keep the process running.
+// The open watch would keep the process running.
 process.exit(0)

@@ -1,6 +1,6 @@
 /**
- * A simulated node that exists only as an object. It reports that it is ready and sets the status
- * of its Pods to running, or to completed for those of a Job. It removes Pods that are being
+ * A simulated node that exists only as an object. Its status is ready. It sets the status of its
+ * Pods to running, and the status of a Job's Pods to completed. It removes Pods that are being
  * deleted.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -60,7 +60,7 @@ export class PlayedNode implements AsyncDisposable {
     const conditions = [
       { type: 'Ready', status: 'True', lastHeartbeatTime: now(), reason: 'KubeletReady' },
     ]
-    // After a conflict, the next heartbeat updates the status.
+    // If the update fails with a conflict, the next heartbeat updates the status.
     await this.#client.call('PUT', `${path}/status`, {
       ...body,
       status: { capacity: resources, allocatable: resources, conditions },

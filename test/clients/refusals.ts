@@ -1,6 +1,6 @@
 /**
- * Reads refused requests from a server's audit log. Keelson must not refuse a request of a
- * component that the reference allows.
+ * Reads rejected requests from a server's audit log. Keelson must not reject a component's request
+ * if the reference allows it.
  */
 import { createReadStream } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { isRecord } from '../recorded/compat/json.ts'
 
-/** Number of refusals by `user verb resource`. */
+/** Number of rejections by `user verb resource`. */
 export type Refusals = ReadonlyMap<string, number>
 
 const policy = {
@@ -44,14 +44,14 @@ export async function readAudit(dir: string): Promise<AuditSummary> {
 function refusalOf(event: unknown): string | undefined {
   const status = isRecord(event) ? event['responseStatus'] : undefined
   if (!isRecord(event) || !isRecord(status) || status['code'] !== 403) return undefined
-  // Skip controllers that have not observed the deletion of a namespace yet, because their timing
-  // differs between runs.
+  // Skip rejections of controllers that have not yet noticed the deletion of a namespace, because
+  // their timing differs between runs.
   if (String(status['message']).includes('because it is being terminated')) return undefined
   const user = isRecord(event['user']) ? String(event['user']['username']) : ''
   return `${user} ${String(event['verb'])} ${targetOf(event)}`
 }
 
-/** Returns the target of a request without names, which differ between runs. */
+/** Returns the resource of a request without names, which differ between runs. */
 function targetOf({ objectRef, requestURI }: Readonly<Record<string, unknown>>): string {
   if (!isRecord(objectRef)) return String(requestURI).split('?')[0] ?? ''
   const { resource, apiGroup = '', subresource = '' } = objectRef
@@ -67,7 +67,7 @@ export function report({ requests, refusals }: AuditSummary): void {
 export const writeRefusals = (path: string, refusals: Refusals): Promise<void> =>
   writeFile(path, JSON.stringify(Object.fromEntries(refusals)))
 
-/** Returns the refusals that are not in the file from a run on the reference. */
+/** Returns the rejections that a run on the reference did not record. */
 export async function newRefusals(path: string, refusals: Refusals): Promise<string[]> {
   const known: unknown = JSON.parse(await readFile(path, 'utf8'))
   return [...refusals.keys()].filter((what) => !isRecord(known) || !(what in known))

@@ -31,7 +31,9 @@ import {
 const forms = ['application/vnd.kubernetes.protobuf', 'application/json']
 const first: ObjectSet = { name: 'swap-first', number: 11 }
 const second: ObjectSet = { name: 'swap-second', number: 12 }
-/** Length limit of a value in a report, so that it stays readable when everything differs. */
+/**
+ * Maximum length of a value in a report, so that the report stays readable when all values differ.
+ */
 const TEXT_MAX = 300
 
 const setUps = await loadSetUps()
@@ -65,8 +67,8 @@ async function main(): Promise<void> {
 }
 
 /**
- * Tests with encrypted values. Both servers reject unencrypted values, so that none can go
- * unnoticed.
+ * Tests with encrypted values. Both servers are configured to reject unencrypted values, so that no
+ * unencrypted value remains unnoticed.
  */
 async function swapEncrypted(provider: (typeof providers)[number]): Promise<readonly string[]> {
   await using plugin = new KmsPluginServer(join(folder, 'kms.sock'))
@@ -152,15 +154,15 @@ function compare(what: string, before: ObjectsByKey, after: ObjectsByKey): reado
 }
 
 /**
- * Returns whether a server maintains the object. Each server renews its own Lease; the reference
- * also elects leaders and removes expired candidates.
+ * Returns whether the servers themselves maintain the object. Each server renews its own Lease; the
+ * reference also elects leaders and removes expired candidates.
  */
 const isOwnedByServer = (place: string): boolean =>
   / kube-system\/(apiserver-|leader-election-controller$)|\/leasecandidates /.test(place)
 
 /**
- * Leaves out the status of resources whose status the reference updates itself, which is not a
- * difference in storage.
+ * Leaves out the status of resources that the reference itself updates, because such a difference
+ * does not concern storage.
  */
 function comparable(place: string, object: Fields | undefined): unknown {
   if (object === undefined || !/\/(customresourcedefinitions|apiservices|flowschemas) /.test(place))

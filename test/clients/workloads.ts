@@ -1,4 +1,7 @@
-/** Objects that exercise the controllers of a cluster, and the conditions that show their work. */
+/**
+ * Objects that make the controllers of a cluster work, and conditions that show the results of that
+ * work.
+ */
 
 const template = (app: string, spec: object = {}): object => ({
   metadata: { labels: { app } },
@@ -84,7 +87,8 @@ export const workloads: readonly object[] = [
 ]
 
 /**
- * For each controller: the object, the path of a value, and the value after the controller's work.
+ * For each controller: an object, the path of one of its fields, and the value of the field after
+ * the controller has processed the object.
  */
 export const outcomes: readonly (readonly [
   controller: string,

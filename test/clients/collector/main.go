@@ -1,5 +1,5 @@
 // An OpenTelemetry collector with a receiver for OTLP over gRPC, as in real collectors, and an
-// exporter that prints what it receives. It prints the spans as OTLP JSON, one line per export.
+// exporter that prints the received spans as OTLP JSON, one line per export.
 //
 //	collector ADDRESS
 package main

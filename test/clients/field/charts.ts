@@ -11,7 +11,7 @@ export type ChartsRun = {
   readonly faults: readonly string[]
 }
 
-/** Installs each chart without its hooks, because hooks are Jobs, which do not run here. */
+/** Installs each chart without its hooks. Hooks are Jobs, and this cluster does not run Pods. */
 export async function installCharts(
   server: ApiServerProcess,
   packages: readonly FieldPackage[],

@@ -2,7 +2,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Records, Verdict } from './record.ts'
 
-/** Length limit of a value in a report, so that it stays readable when everything differs. */
+/**
+ * Maximum length of a value in a report, so that the report stays readable when all values differ.
+ */
 const TEXT_MAX = 400
 
 export function compareRecords(ours: Records, theirs: Records): readonly string[] {

@@ -23,7 +23,7 @@ export type FieldVersion = {
 
 export type FieldDefinition = {
   readonly module: string
-  /** Text of the definition as published, which is sent to the server. */
+  /** The published text of the definition, which is sent to the server unchanged. */
   readonly text: string
   /** Name of the definition, such as `widgets.example.com`. */
   readonly name: string
@@ -36,7 +36,7 @@ export type FieldDefinition = {
   readonly versions: readonly FieldVersion[]
 }
 
-/** Returns the folder of a module and downloads it if necessary. */
+/** Returns the folder of a module. Downloads the module if necessary. */
 export async function fetchModule({
   module,
   version,

@@ -1,6 +1,6 @@
 /**
- * Fields that samples of some kinds need in addition to those that their schemas require, because
- * of validation rules. Keyed by the name of the definition.
+ * Fields that validation rules require in samples of some kinds, in addition to the fields that the
+ * schemas require. The keys are names of definitions.
  */
 import type { Fields } from '../every-kind.ts'
 
@@ -32,7 +32,7 @@ export const given: ReadonlyMap<string, Fields> = new Map<string, Fields>([
   ['namespacedgeneratingpolicies.policies.kyverno.io', generateSpec],
   ['ciliumclusterwidenetworkpolicies.cilium.io', endpointSpec],
   ['ciliumnetworkpolicies.cilium.io', endpointSpec],
-  // A cluster can have only one object of this kind.
+  // A cluster can contain only one object of this kind, and it must have this name.
   ['baselineadminnetworkpolicies.policy.networking.k8s.io', { metadata: { name: 'default' } }],
   ['backendtrafficpolicies.gateway.envoyproxy.io', targetSpec],
   ['clienttrafficpolicies.gateway.envoyproxy.io', targetSpec],

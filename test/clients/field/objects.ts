@@ -9,8 +9,8 @@ import { type SampleForm, sampleOf } from './sample.ts'
 export const NAMESPACE = 'field'
 
 /**
- * Returns a sample object, equal for each call. Its name consists of `purpose` and the version,
- * unless the kind requires a specific name.
+ * Returns a sample object, which is the same for each call. Its name consists of `purpose` and the
+ * version, unless the kind requires a specific name.
  */
 export function sampleObject(
   definition: FieldDefinition,

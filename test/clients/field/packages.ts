@@ -7,12 +7,12 @@ export type FieldPackage = {
   readonly module: string
   readonly version: string
   /**
-   * Folders (without their subfolders) or files inside the module. If two define the same kind, the
-   * first one wins.
+   * Folders (without subfolders) or files in the module. If two of them define the same kind, the
+   * first one is used.
    */
   readonly paths: readonly string[]
   /**
-   * Helm chart that contains CustomResourceDefinitions, either the same ones or additional ones.
+   * Helm chart that contains CustomResourceDefinitions: either the same ones or additional ones.
    */
   readonly chart?: string
 }

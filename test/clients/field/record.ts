@@ -1,5 +1,5 @@
 /**
- * Records responses without the parts that differ between runs, so that the responses of two
+ * Records responses without the values that differ between runs, so that the responses of two
  * servers can be compared.
  */
 import { parseJson } from '../../recorded/compat/client.ts'
@@ -8,7 +8,7 @@ import { isRecord } from '../../recorded/compat/json.ts'
 
 export type Verdict = {
   readonly status: number
-  /** Causes of a rejection. */
+  /** The causes in the Status of a rejection. */
   readonly causes: readonly string[]
   readonly warnings: readonly string[]
   readonly body: unknown
@@ -27,7 +27,10 @@ export function verdictOf({ status, headers, raw }: HttpAnswer): Verdict {
   }
 }
 
-/** Returns the causes in sorted order, because the reference validates fields in random order. */
+/**
+ * Returns the causes in sorted order, because the reference reports the errors of fields in random
+ * order.
+ */
 function causesOf(body: unknown): readonly string[] {
   if (!isRecord(body)) return [String(body)]
   const { details, message, reason } = body
@@ -48,7 +51,7 @@ const masked = (text: string): string =>
     .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'UID')
     .replace(/(resourceVersion\\*":\\*")\d+/g, '$1VERSION')
 
-/** Removes times, ids and revisions, which depend on the server. */
+/** Removes times, ids and revisions, which differ between servers. */
 function comparable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(comparable)
   if (typeof value === 'string') return age.test(value) ? 'AGE' : value
@@ -76,7 +79,7 @@ const sorted = (owners: unknown): unknown =>
     ? owners.map((owner) => JSON.stringify(comparable(owner))).toSorted()
     : owners
 
-/** Removes descriptions, because Keelson has its own. */
+/** Removes descriptions, because Keelson's descriptions differ from those of the reference. */
 export function undescribed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(undescribed)
   if (!isRecord(value)) return value

@@ -1,6 +1,6 @@
 /**
- * Sample strings for a schema: by its format, or the first of a list of candidates that matches its
- * pattern.
+ * Generates sample strings for a schema: a string for its format, or the first of several
+ * candidates that matches its pattern.
  */
 import { RE2JS } from 're2js'
 import type { Fields } from '../every-kind.ts'
@@ -22,7 +22,7 @@ const byFormat: ReadonlyMap<string, string> = new Map([
   ['uuid', '7d444840-9dc0-11d1-b245-5ffdce74fad2'],
 ])
 
-/** Typical values of such fields, the simplest first. */
+/** Candidates: typical values, starting with the simplest. */
 const candidates: readonly string[] = [
   'sample',
   'Sample',
@@ -73,7 +73,7 @@ const candidates: readonly string[] = [
 
 export type TextSample = { readonly text: string } | { readonly unknown: string }
 
-/** Returns a string for a schema. `index` distinguishes the items of one list. */
+/** Returns a string for a schema. `index` makes the items of one list different. */
 export function sampleText(schema: Fields, index: number): TextSample {
   const { format, pattern, minLength, maxLength } = schema
   const least = typeof minLength === 'number' ? minLength : 0
@@ -95,7 +95,7 @@ export function sampleText(schema: Fields, index: number): TextSample {
   return { text: formatted === undefined ? (numbered[0] ?? taken[index] ?? first) : first }
 }
 
-/** Returns the texts that match a pattern in Go's syntax, as a server evaluates it. */
+/** Returns the candidates that match a pattern in Go's syntax, as a server evaluates it. */
 function matching(texts: readonly string[], pattern: string, least: number): readonly string[] {
   const compiled = RE2JS.compile(pattern)
   return texts.filter((text) => text.length >= least && compiled.matcher(text).find())

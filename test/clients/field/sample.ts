@@ -1,7 +1,7 @@
 /**
- * Sample values for a schema. `minimal` has the required fields, `full` every field up to a depth.
- * The schema itself is sufficient for most kinds. Values that only a validation rule determines are
- * in given.ts.
+ * Sample values for a schema. `minimal` contains only the required fields, `full` contains all
+ * fields down to a certain depth. For most kinds, the schema is sufficient. given.ts contains the
+ * values that only validation rules require.
  */
 import type { Fields } from '../every-kind.ts'
 import { isRecord } from '../../recorded/compat/json.ts'
@@ -11,11 +11,11 @@ import { sampleText } from './sample-text.ts'
 export type SampleForm = 'minimal' | 'full'
 
 /**
- * Depth below which only required fields are set, because the largest kinds contain whole pod
+ * Depth below which only required fields are set, because the largest kinds contain whole Pod
  * templates.
  */
 const FULL_DEPTH_MAX = 6
-/** Depth limit for recursive schemas, such as a schema of JSON schemas. */
+/** Maximum depth of recursive schemas, such as a schema of JSON schemas. */
 const DEPTH_MAX = 40
 
 export type Sample = { readonly value: unknown; readonly unknown: readonly string[] }

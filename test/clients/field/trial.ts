@@ -11,19 +11,22 @@ import { collectionPath, NAMESPACE, nameOf, sampleObject } from './objects.ts'
 import { type Records, undescribed, type Verdict, verdictOf } from './record.ts'
 
 /**
- * Limit for a change to take effect. A quiet machine takes a tenth of a second, a busy one with all
- * definitions at once takes many seconds.
+ * Maximum time for a change to take effect. It takes a tenth of a second on an idle machine, and
+ * many seconds on a busy one with all definitions at once.
  */
 const CHANGE_MS_MAX = 60_000
 const POLL_MS = 50
-/** Number of definitions that are tested in parallel: enough to keep client and server busy. */
+/**
+ * Number of definitions that are tested concurrently, large enough to keep the client and the
+ * server busy.
+ */
 const PARALLEL = 4
 
 export type Trial = { readonly records: Records; readonly faults: readonly string[] }
 
 export type TrialOptions = {
   readonly explains: boolean
-  /** Number of invalid objects of each version that are sent with a dry run. */
+  /** Number of invalid objects per version that are sent as dry runs. */
   readonly spoilt: number
   readonly progress: (text: string) => void
 }
@@ -77,14 +80,14 @@ class Run implements Trial {
     this.#kubectl = kubectl
   }
 
-  /** Sends a request and records the response under this id. */
+  /** Sends a request and records the response under the given id. */
   async ask(id: string, asked: Ask): Promise<HttpAnswer> {
     const answer = await this.#request(asked)
     this.records.set(id, verdictOf(answer))
     return answer
   }
 
-  /** Like `ask`, but the request must succeed. */
+  /** Like `ask`, but fails if the server rejects the request. */
   async must(id: string, asked: Ask): Promise<HttpAnswer> {
     const answer = await this.ask(id, asked)
     const { status, causes = [] } = this.records.get(id) ?? {}
@@ -112,12 +115,12 @@ class Run implements Trial {
   }
 
   async use(definition: FieldDefinition): Promise<void> {
-    // By now the status of the definition is complete.
+    // At this point, the status of the definition is complete.
     await this.must(`${definition.name} defined`, { path: `${definitionsPath}/${definition.name}` })
     for (const version of usable(definition)) await this.#useVersion(definition, version)
   }
 
-  /** Sends creates and patches with mistakes in them, the same ones to every server. */
+  /** Sends invalid creates and patches. Every server gets the same requests. */
   async spoil(definition: FieldDefinition, count: number): Promise<void> {
     for (const version of usable(definition)) {
       const id = `${definition.name}@${version.name}`
@@ -147,7 +150,8 @@ class Run implements Trial {
     const minimal = sampleObject(definition, version, { form: 'minimal', purpose: 'minimal' })
     await this.must(`${id} create`, { method: 'POST', path, body: minimal })
     await this.must(`${id} get`, { path: `${path}/${nameOf(minimal)}` })
-    // A full sample often violates rules. Then the error messages are compared.
+    // Samples with all fields often violate validation rules. In this case, the error messages are
+    // compared.
     const full = sampleObject(definition, version, { form: 'full', purpose: 'full' })
     await this.ask(`${id} create full`, { method: 'POST', path, body: full })
     await this.#applyTwice(
@@ -240,7 +244,7 @@ class Run implements Trial {
   }
 }
 
-/** The conversion webhook is not running, so only versions that need no conversion can be used. */
+/** The conversion webhook does not run, so only versions that need no conversion are usable. */
 const usable = ({ versions, hasWebhook }: FieldDefinition): readonly FieldVersion[] =>
   versions.filter(({ isStorage }) => isStorage || !hasWebhook)
 
@@ -269,7 +273,7 @@ const parsed = (raw: Buffer): Fields => {
 const revisionOf = ({ raw }: HttpAnswer): unknown =>
   fields(parsed(raw)['metadata'])['resourceVersion']
 
-/** Fields whose descriptions come from the server, not from the definition. */
+/** Fields of the explanation whose descriptions come from the server, not from the definition. */
 const ofAllKinds: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
 
 const namesAndTypes = (text: string): string =>

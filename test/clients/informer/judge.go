@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// report summarizes one resource. The numbers are informational; the faults decide.
+// report summarizes one resource. Only the faults decide whether the run has failed.
 type report struct {
 	Objects   int `json:"objects"`
 	Creates   int `json:"creates"`
@@ -69,7 +69,7 @@ func judge(ctx context.Context, name string, kind kind, book *ledger, seen *obse
 	}
 }
 
-// freshList retries until the server is available again.
+// freshList lists all objects, and retries until the server is available again.
 func freshList(ctx context.Context, kind kind) (map[string]runtime.Object, error) {
 	var list runtime.Object
 	var err error
@@ -90,8 +90,8 @@ func freshList(ctx context.Context, kind kind) (map[string]runtime.Object, error
 	return objects, err
 }
 
-// judgeLedger checks that no acknowledged write is lost, and that no object exists that was not
-// written.
+// judgeLedger checks that no acknowledged write is lost, and that every object was created by a
+// known write.
 func judgeLedger(book *ledger, kind kind, fresh map[string]runtime.Object, fault func(string, ...any)) {
 	for _, text := range book.lost {
 		fault("%s", text)
@@ -168,8 +168,8 @@ func judgeMirror(fresh map[string]runtime.Object, seen *observer, fault func(str
 	}
 }
 
-// judgeTold checks that an event reported every acknowledged write, unless a list replaced the
-// watch at that moment.
+// judgeTold checks that an event reported every acknowledged write, except for writes during which
+// a list replaced the watch.
 func judgeTold(book *ledger, seen *observer, fault func(string, ...any)) {
 	isRelisted := func(version uint64) bool {
 		for _, span := range seen.relisted {

@@ -60,8 +60,8 @@ func (k configMaps) remove(ctx context.Context, name string) error {
 	return k.client.CoreV1().ConfigMaps(k.namespace).Delete(ctx, name, metav1.DeleteOptions{})
 }
 
-// namespaces handles the Namespaces that this program creates. A label with its own namespace marks
-// them.
+// namespaces handles the Namespaces that this program creates. A label with the program's own
+// namespace distinguishes them from others.
 type namespaces struct {
 	client *kubernetes.Clientset
 	owner  string
@@ -100,8 +100,8 @@ func (k namespaces) create(ctx context.Context, name string, revision int) (meta
 	return k.client.CoreV1().Namespaces().Create(ctx, k.object(name, revision), metav1.CreateOptions{})
 }
 
-// An update must contain the whole Namespace. Without the finalizer in its spec it would be
-// rejected.
+// An update must contain the whole Namespace. It would be rejected without the finalizer in the
+// spec.
 func (k namespaces) update(ctx context.Context, name string, revision int) (metav1.Object, error) {
 	space, err := k.client.CoreV1().Namespaces().Get(ctx, k.fullName(name), metav1.GetOptions{})
 	if err != nil {

@@ -1,10 +1,10 @@
 // Command informer runs client-go's shared informers over many objects while it writes them, and
 // verifies what they observe.
 //
-// It creates its objects, waits until the informers have them, prints a line when they do, and
-// continues to write until its standard input ends. Meanwhile the parent process may do anything to
-// the server. Then the program compares the acknowledged writes, the events of the watches, the
-// state of the informers and a fresh list. It prints the verdict as one line of JSON.
+// It creates its objects, waits until the informers have received them, prints a line, and
+// continues to write until its standard input ends. In the meantime, the parent process can stop
+// and restart the server. Then the program compares the acknowledged writes, the events of the
+// watches, the state of the informers and a fresh list. It prints the verdict as one line of JSON.
 package main
 
 import (
@@ -25,11 +25,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// settleMax is how long the informers may take to catch up after the last write. The reflector
-// waits up to 30 s between attempts after repeated failures.
+// settleMax is the maximum time for the informers to catch up after the last write. After repeated
+// failures, the reflector waits up to 30 s between attempts.
 const settleMax = 60 * time.Second
 
-// requestMax ends a request whose response was lost with its server.
+// requestMax is the timeout of a request, whose response may be lost when its server is killed.
 const requestMax = 15 * time.Second
 
 type options struct {
@@ -100,7 +100,7 @@ func run(ctx context.Context, o options) error {
 	}()
 	spacesDone := make(chan struct{})
 	go func() {
-		// There are only few Namespaces, so one writer is enough.
+		// There are few Namespaces, so one writer is enough.
 		write(writing, spaces, spaceLedger, options{writers: 1, pause: 10 * o.pause})
 		close(spacesDone)
 	}()
@@ -131,7 +131,7 @@ func connect(kubeconfig string) (*kubernetes.Clientset, error) {
 	}
 	config.ContentType = "application/json"
 	config.AcceptContentTypes = "application/json"
-	// The client's default limit of 5 requests per second would be the bottleneck.
+	// Raise the limit, because the client's default of 5 requests per second would be the bottleneck.
 	config.QPS = -1
 	return kubernetes.NewForConfig(config)
 }

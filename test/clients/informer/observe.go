@@ -12,7 +12,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// faultsMax limits the faults in a verdict, so that it stays readable when everything is wrong.
+// faultsMax limits the number of faults in a verdict, so that it stays readable if many checks
+// fail.
 const faultsMax = 20
 
 // span is the range of resourceVersions after `after`, up to and including `upTo`.
@@ -21,7 +22,7 @@ type span struct{ after, upTo uint64 }
 func (s span) has(version uint64) bool { return version > s.after && version <= s.upTo }
 
 // observer processes the lists and watches as the server sent them, and maintains the resulting
-// state. It is stricter than an informer: an event that does not fit the state is a fault, even if
+// state. It is stricter than an informer: an event that contradicts the state is a fault, even if
 // an informer would ignore it.
 type observer struct {
 	mu sync.Mutex
@@ -30,7 +31,8 @@ type observer struct {
 	// All resourceVersions that appeared in an event or a list.
 	told map[uint64]struct{}
 	gone map[types.UID]struct{}
-	// relisted are the ranges that no watch covered. Only a list shows their result.
+	// relisted are the ranges of resourceVersions that no watch covered. Only a list shows the changes
+	// in them.
 	relisted []span
 	latest   uint64
 	faults   []string
@@ -109,7 +111,8 @@ func (o *observer) watching(options metav1.ListOptions) func(watch.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.watches++
-	// A streaming list: the initial events contain the whole state, in any order of resourceVersions.
+	// During a streaming list, the initial events contain the whole state, in any order of
+	// resourceVersions.
 	var initial map[string]mirrored
 	if options.SendInitialEvents != nil && *options.SendInitialEvents {
 		initial = map[string]mirrored{}

@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// failurePause slows the writers down while the server is down and all writes fail.
+// failurePause slows down the writers while the server is down and all writes fail.
 const failurePause = 50 * time.Millisecond
 
-// fillers is the number of parallel creates of the initial objects.
+// fillers is the number of goroutines that create the initial objects.
 const fillers = 16
 
 // known is the state of an object after its last acknowledged write.
@@ -66,7 +66,7 @@ func fill(ctx context.Context, kind kind, book *ledger, count int) error {
 				if err := create(ctx, kind, book, name, 0); err != nil {
 					failed <- err
 					for range names {
-						// Drain the names, because the sender must not block on a writer that has ended.
+						// Drain the names, because the sender must not block on a writer that has returned.
 					}
 				}
 			}
@@ -85,8 +85,8 @@ func fill(ctx context.Context, kind kind, book *ledger, count int) error {
 	}
 }
 
-// write runs until ctx is canceled. Each writer has its own objects, so that it knows their
-// expected state.
+// write runs until ctx is canceled. Each writer has its own objects, so that it knows the expected
+// state of each object.
 func write(ctx context.Context, kind kind, book *ledger, o options) {
 	names := make([][]string, o.writers)
 	i := 0
@@ -168,7 +168,7 @@ func (l *ledger) writes(name string, uid types.UID, version string, isNew bool) 
 	number := parseVersion(version)
 	l.objects[name] = known{exists: true, uid: uid, resourceVersion: number}
 	l.written[number] = uid
-	// If its creation got no response, an object is first known by its update.
+	// If the create got no response, the response to the update is the first one for the object.
 	if _, isKnown := l.created[uid]; !isKnown {
 		l.created[uid] = number
 	}
@@ -198,8 +198,8 @@ func (l *ledger) fails(name string, err error) {
 	l.failures++
 }
 
-// parseVersion returns 0 if the string is not a number. No write has version 0, so the judge finds
-// it.
+// parseVersion returns 0 if the string is not a number. No write has version 0, so the judge
+// reports it as a fault.
 func parseVersion(version string) uint64 {
 	number, _ := strconv.ParseUint(version, 10, 64)
 	return number

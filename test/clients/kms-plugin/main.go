@@ -1,12 +1,12 @@
-// A KMS v2 plugin like those in production: a gRPC server behind a Unix domain socket, with keys
-// that persist after the process.
+// A KMS v2 plugin like those in production: a gRPC server on a Unix domain socket, with keys that
+// are stored in files.
 //
 //	kms-plugin FOLDER
 //
 // FOLDER/kms.sock is the socket. FOLDER/keys/ID is a key of 32 bytes, created on first use, and
-// FOLDER/key-id contains the id of the key that encrypts. If FOLDER/fault exists, every call fails
-// with its content: the number of a gRPC code, a space, and a message. FOLDER/fault-Decrypt does
-// the same for one method.
+// FOLDER/key-id contains the id of the current key for encryption. If FOLDER/fault exists, every
+// call fails with the error in this file: the number of a gRPC code, a space, and a message.
+// FOLDER/fault-Decrypt does the same for a single method.
 package main
 
 import (
@@ -67,7 +67,7 @@ func (p *plugin) key(id string, create bool) (cipher.AEAD, error) {
 		if _, err := rand.Read(key); err != nil {
 			return nil, err
 		}
-		// The rename is atomic, because this process may be killed at any time.
+		// The rename is atomic, so the file is complete even if this process is killed.
 		draft := path + ".draft"
 		if err := os.WriteFile(draft, key, 0o600); err != nil {
 			return nil, err
@@ -138,7 +138,7 @@ func run(folder string) error {
 		return err
 	}
 	socket := filepath.Join(folder, "kms.sock")
-	// A killed process leaves the socket behind.
+	// A killed process does not remove its socket.
 	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

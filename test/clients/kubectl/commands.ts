@@ -1,18 +1,18 @@
 /**
- * The commands that kubectl runs, in order. Each section starts in the state that the sections
- * before it left. All of it runs in the namespace `work` of two servers, in a folder with the files
- * of files.ts. Words are separated by spaces; single quotes keep them together.
+ * The kubectl commands, in order. Each section starts in the state that the previous sections have
+ * created. The commands run in the namespace `work` of two servers, in a folder with the files of
+ * files.ts. Words are separated by spaces; single quotes keep them together.
  */
 export type KubectlCommand = {
   readonly run: string
   readonly stdin?: string
-  /** A sed expression that replaces the user's editor session. */
+  /** A sed expression that acts as the user's editor. */
   readonly edit?: string
-  /** Replaces `UID` in the named file with the uid of this object. */
+  /** Replaces `UID` in the named file with the uid of the given object. */
   readonly uidOf?: { readonly object: string; readonly inFile: string }
   /** Whether kubectl itself prints the output in random order. */
   readonly anyOrder?: true
-  /** Reason for an accepted difference. The outputs are shown but do not fail the run. */
+  /** Reason why a difference is accepted. The outputs are shown, but the run does not fail. */
   readonly differs?: string
 }
 
@@ -22,8 +22,8 @@ export type KubectlSection = {
 }
 
 /**
- * Timeout that lets a server on a busy machine respond. Commands that wait for a condition that
- * never holds take this long.
+ * Timeout that is long enough for a server on a busy machine. Commands that wait for a condition
+ * that never holds take this long.
  */
 const shortly = '--timeout=4s'
 const followed = '--request-timeout=8s'

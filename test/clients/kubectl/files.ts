@@ -1,4 +1,4 @@
-/** Files that the kubectl commands read, in the folder in which it runs. */
+/** Files that the kubectl commands read, in kubectl's working directory. */
 
 const yaml = (text: TemplateStringsArray): string => text.join('').replace(/^\n/, '')
 

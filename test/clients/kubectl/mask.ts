@@ -1,5 +1,6 @@
 /**
- * Replaces values that differ between servers with fixed words, so that the rest can be compared.
+ * Replaces values that differ between servers with fixed words, so that the other output can be
+ * compared.
  */
 import type { KubectlSession } from './session.ts'
 
@@ -28,12 +29,12 @@ export function masked(text: string, { dir, url }: Pick<KubectlSession, 'dir' | 
     .replaceAll(url, 'SERVER')
     .replaceAll(new URL(url).host, 'HOST')
   for (const [pattern, word] of masks) result = result.replace(pattern, word)
-  // The width of columns depends on the masked values.
+  // Column widths depend on the masked values.
   return result.replace(/[ \t]+/g, ' ')
 }
 
 /**
- * Returns the output of `explain` without descriptions, because Keelson has its own. Names, types,
+ * Removes descriptions from the output of `explain`, because Keelson has its own. Names, types,
  * values and errors remain.
  */
 export const withoutProse = (text: string): string =>

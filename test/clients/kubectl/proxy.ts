@@ -1,4 +1,6 @@
-/** Tests `kubectl proxy`: the responses through it, and the requests that it rejects itself. */
+/**
+ * Tests `kubectl proxy`: the responses that it forwards, and the requests that it rejects itself.
+ */
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { KubectlSession } from './session.ts'

@@ -1,4 +1,4 @@
-/** kubectl on one server, in a separate folder with the files that the commands read. */
+/** Runs kubectl on one server, in a separate folder with the files that the commands read. */
 import { type ExecFileException, execFile, spawn } from 'node:child_process'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,9 +9,9 @@ import { kubeconfig } from '../../support/harness/kubectl.ts'
 import type { KubectlCommand } from './commands.ts'
 import { files } from './files.ts'
 
-/** Limit for a run. The longest command waits for 30 s itself. */
+/** Maximum time for a run. The longest command waits for 30 s. */
 const RUN_MAX_MS = 120_000
-/** Limit for the output, large enough for `explain --recursive` and lists of all roles as YAML. */
+/** Maximum size of the output, large enough for `explain --recursive` and for all roles as YAML. */
 const OUTPUT_MAX_BYTES = 64 * 1024 * 1024
 
 export class KubectlSession implements AsyncDisposable {

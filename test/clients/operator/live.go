@@ -115,7 +115,7 @@ func (s *sight) note(what string) {
 	s.events[what]++
 }
 
-// waitForDeleted gives the informer time to receive the last events.
+// waitForDeleted waits until the informer has received the last events.
 func (s *sight) waitForDeleted(ctx context.Context, objects int) {
 	_ = wait.PollUntilContextTimeout(ctx, pollEvery, 5*time.Second, true, func(context.Context) (bool, error) {
 		return s.counts()["deleted"] == objects, nil

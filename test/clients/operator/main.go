@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// runMax is the time limit for all objects together.
+// runMax is the time limit for the life cycles of all objects.
 const runMax = 60 * time.Second
 
 var kind = schema.GroupVersionKind{Group: "operator.example.com", Version: "v1", Kind: "Lamp"}

@@ -324,8 +324,8 @@ async function tryClasses(stage: Stage): Promise<void> {
 }
 
 /**
- * Tests rejected updates of stored objects, which change nothing. Their cluster is paused, so that
- * no controller acts on them.
+ * Tests that updates of stored objects are rejected. The objects stay unchanged. Their cluster is
+ * paused, so that no controller acts on them.
  */
 async function update(stage: Stage): Promise<void> {
   await stage.create('stored: cluster', cluster('plain', { paused: true }))
@@ -360,7 +360,7 @@ async function update(stage: Stage): Promise<void> {
   await stage.patch('update: a negative scale', md, { spec }, { subresource: 'scale' })
 }
 
-/** Tests an object in its three versions. The stored one is v1beta1. */
+/** Tests an object in its three versions. The storage version is v1beta1. */
 async function convert(stage: Stage): Promise<void> {
   const old = {
     infrastructureRef: {

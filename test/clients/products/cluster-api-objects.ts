@@ -1,4 +1,7 @@
-/** Objects of Cluster API, and the kinds of a provider whose machines exist only as objects. */
+/**
+ * Objects of Cluster API, and the kinds of an infrastructure provider whose machines exist only as
+ * objects.
+ */
 import type { Manifest } from './manifests.ts'
 
 export const NAMESPACE = 'fleet'
@@ -12,8 +15,8 @@ export const groups = {
 } as const
 
 /**
- * Returns the definition of a kind with arbitrary spec and status. Cluster API finds its version by
- * the label.
+ * Returns the definition of a kind with an arbitrary spec and status. Cluster API uses the label to
+ * find the version of the kind.
  */
 const definition = (group: string, kind: string, spec: object = {}): Manifest => {
   const plural = `${kind.toLowerCase()}s`
@@ -38,8 +41,8 @@ const definition = (group: string, kind: string, spec: object = {}): Manifest =>
 }
 
 /**
- * Kinds of the provider. They have defaults, which Cluster API's server-side applies must not treat
- * as changes.
+ * Kinds of the provider. They have defaults, which the server-side applies of Cluster API must not
+ * treat as changes.
  */
 export const providerKinds: readonly Manifest[] = [
   definition(groups.infrastructure, 'PlayCluster', {

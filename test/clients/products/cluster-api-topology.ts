@@ -1,6 +1,6 @@
 /**
- * Tests a cluster with a ClusterClass, from its first object to a running machine and back. This
- * covers Cluster API's controllers and their server-side applies.
+ * Tests a cluster with a ClusterClass, from its first object to a running machine and its deletion.
+ * This covers Cluster API's controllers and their server-side applies.
  */
 import { kubeconfig } from '../../support/harness/kubectl.ts'
 import * as objects from './cluster-api-objects.ts'
@@ -79,7 +79,7 @@ async function make(stage: Stage): Promise<void> {
   })
 }
 
-/** Does the work of a provider's controllers. */
+/** Simulates the controllers of an infrastructure provider. */
 async function provide(stage: Stage): Promise<void> {
   const found = await stage.find(topo)
   const infrastructure = refOf(at(found, 'spec', 'infrastructureRef'))
@@ -132,8 +132,7 @@ async function run(stage: Stage): Promise<void> {
   const status = { type: 'merge', subresource: 'status' }
   const config = refOf(at(machine, 'spec', 'bootstrap', 'configRef'))
   await stage.write('PATCH', config, { status: { ready: true, dataSecretName: 'data' } }, status)
-  // These updates are separate, because the machine's controller might otherwise combine them in
-  // one update.
+  // These updates are separate, because the machine's controller might otherwise combine them.
   await stage.until(
     'the machine has its data',
     async () => at((await stage.list(machines))[0], 'status', 'bootstrapReady') === true,
@@ -189,7 +188,7 @@ async function change(stage: Stage): Promise<void> {
     'the new value is applied',
     async () => at(await stage.find(infrastructure), 'spec', 'zone') === 'a',
   )
-  // Fields that others add to an applied object stay, unless Cluster API owns them.
+  // Fields that other managers add to an applied object are kept, unless Cluster API owns them.
   await stage.write('PATCH', infrastructure, { spec: { zone: 'z', theirs: 1 } }, { type: 'merge' })
   await stage.until(
     'owned fields are restored',

@@ -1,7 +1,7 @@
 /**
- * Cluster API's core manager, whose webhooks are called by URL. It covers kinds with three versions
- * and conversion, defaulting, rejections, and controllers that write with server-side apply. The
- * infrastructure provider is simulated.
+ * Tests Cluster API's core manager, whose webhooks are called by URL. Covers kinds with three
+ * versions, conversion, defaulting, rejections, and controllers that write with server-side apply.
+ * The infrastructure provider is simulated.
  */
 import { execFile } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -18,11 +18,11 @@ import { freePort, type Product, type Stage } from './stage.ts'
 
 const NAMESPACE = 'capi-system'
 /**
- * Timeout of the webhooks. On a busy machine the default of ten seconds may not be enough, and
- * these webhooks fail closed.
+ * Timeout of the webhooks. On a busy machine the default of ten seconds can be too short, and these
+ * webhooks fail closed.
  */
 const WEBHOOK_TIMEOUT_S = 30
-/** Limit for the output of kustomize. The definitions take less than one megabyte. */
+/** Maximum size of kustomize's output. The definitions take less than one megabyte. */
 const KUSTOMIZE_MAX_BYTES = 16 * 1024 * 1024
 
 export const clusterApi: Product = { name: 'cluster-api', play: playClusterApi }
@@ -70,7 +70,7 @@ async function install(stage: Stage): Promise<void> {
       withDefaults(String(arg)),
     ),
     `--kubeconfig=${await stage.kubeconfigOf(NAMESPACE, 'capi-manager')}`,
-    // The manager runs outside of a Pod, so it has no namespace for a Lease.
+    // The manager runs outside of a Pod, so its namespace for the Lease must be given.
     '--leader-elect=false',
     '--feature-gates=ClusterTopology=true',
     `--diagnostics-address=127.0.0.1:${await freePort()}`,
@@ -89,8 +89,8 @@ async function install(stage: Stage): Promise<void> {
 type Hook = { readonly url: string; readonly caBundle: string }
 
 /**
- * Changes a manifest so that webhooks are called by URL, and the old versions that the manager
- * still converts are served.
+ * Changes a manifest: webhooks are called by URL, and the old versions that the manager still
+ * converts are served.
  */
 function adapted(manifest: Manifest, hook: Hook, clusterIP: string): Manifest {
   if (manifest.kind === 'Service')

@@ -1,5 +1,5 @@
 /**
- * Returns the value at a path of a value with unknown structure, or nothing if the path does not
+ * Returns the value at a path in a value of unknown structure, or undefined if the path does not
  * exist.
  */
 import { isRecord } from '../../recorded/compat/json.ts'

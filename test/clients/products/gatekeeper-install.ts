@@ -1,7 +1,7 @@
 /**
- * Installs Gatekeeper according to its manifests. One process audits and another one serves
- * webhooks through its Service, with certificates that Gatekeeper creates. Their Pods exist only as
- * objects; this file writes the files that a kubelet would mount.
+ * Installs Gatekeeper according to its manifests. One process runs the audit, and another one
+ * serves the webhooks through its Service, with certificates that Gatekeeper creates. Their Pods
+ * exist only as objects; this file writes the files that a kubelet would mount.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,8 +17,8 @@ const SECRET: Ref = {
   metadata: { name: 'gatekeeper-webhook-server-cert', namespace: NAMESPACE },
 }
 /**
- * Timeout of the webhooks, the maximum. On a busy machine the second that Gatekeeper allows is not
- * enough, and its webhooks fail open.
+ * Timeout of the webhooks: the maximum that Kubernetes allows. On a busy machine, Gatekeeper's
+ * default of one second is too short, and its webhooks fail open.
  */
 const WEBHOOK_TIMEOUT_S = 30
 const AUDIT_INTERVAL_S = 5
@@ -28,7 +28,7 @@ export async function installGatekeeper(stage: Stage): Promise<void> {
   const manifests = readManifests(
     await readFile(join(dir, 'deploy', 'gatekeeper.yaml'), 'utf8'),
   ).map((manifest) => adapted(manifest, stage.clusterIp))
-  // Created before Gatekeeper, so that its audit finds them.
+  // These objects are created before Gatekeeper, so that its audit finds them.
   await stage.install([objects.namespace('found'), objects.configMap('found', 'old')])
   await stage.install(manifests)
   const kubeconfig = await stage.kubeconfigOf(NAMESPACE, 'gatekeeper-admin')

@@ -1,4 +1,7 @@
-/** Policies for Gatekeeper, and objects to test them with. The Rego and CEL here are our own. */
+/**
+ * Policies for Gatekeeper, and objects that violate or satisfy them. The Rego and CEL code was
+ * written for this test.
+ */
 import type { Manifest } from './manifests.ts'
 
 const TARGET = 'admission.k8s.gatekeeper.sh'
@@ -8,7 +11,7 @@ type Template = {
   readonly kind: string
   readonly parameters: object
   readonly rego?: string
-  /** Validations in CEL, from which Gatekeeper generates a ValidatingAdmissionPolicy. */
+  /** CEL validations, from which Gatekeeper generates a ValidatingAdmissionPolicy. */
   readonly cel?: readonly object[]
   readonly operations?: readonly string[]
 }
@@ -70,7 +73,7 @@ export const unknownSchema = template({
   rego: 'package a\nviolation[{"msg": "a"}] { true }',
 })
 
-/** A template in CEL. The server evaluates it, with the policy that Gatekeeper generates. */
+/** A template in CEL. The server evaluates it with the policy that Gatekeeper generates. */
 export const replicaLimits = template({
   name: 'k8sreplicalimits',
   kind: 'K8sReplicaLimits',
@@ -85,7 +88,7 @@ export const replicaLimits = template({
   ],
 })
 
-/** A template for DELETE, which gets only the old object. */
+/** A template for DELETE requests, which contain only the old object. */
 export const keep = template({
   name: 'k8skeep',
   kind: 'K8sKeep',
@@ -99,7 +102,7 @@ violation[{"msg": msg}] {
 }`,
 })
 
-/** A template that reads other objects, which a SyncSet loads into Gatekeeper's memory. */
+/** A template that reads other objects. A SyncSet loads these objects into Gatekeeper's memory. */
 export const uniqueTitle = template({
   name: 'k8suniquetitle',
   kind: 'K8sUniqueTitle',
@@ -115,7 +118,7 @@ violation[{"msg": msg}] {
 }`,
 })
 
-/** A template for the images of all types of containers of a Pod. */
+/** A template that checks the images of all types of containers of a Pod. */
 export const allowedRegistries = template({
   name: 'k8sallowedregistries',
   kind: 'K8sAllowedRegistries',
@@ -157,7 +160,7 @@ export type Constraint = {
   readonly scoped?: readonly object[]
 }
 
-/** Returns a constraint. `on` has pairs of API group and kind. */
+/** Returns a constraint. `on` contains pairs of API group and kind. */
 export function constraint({
   kind,
   name,

@@ -1,4 +1,6 @@
-/** Tests Gatekeeper: it denies, warns, mutates, audits, and generates policies for the server. */
+/**
+ * Tests whether Gatekeeper denies, warns, mutates, audits, and generates policies for the server.
+ */
 import type { JsonObject } from '../../recorded/compat/json.ts'
 import { arrayAt, at, textAt } from './fields.ts'
 import { installGatekeeper, NAMESPACE } from './gatekeeper-install.ts'
@@ -34,8 +36,8 @@ async function playGatekeeper(stage: Stage): Promise<void> {
 }
 
 async function refuseBadTemplates(stage: Stage): Promise<void> {
-  // Wait for the webhook first. The process adds its CA to the webhook configurations, and until
-  // then the server ignores the webhook because it fails open.
+  // Wait for the webhook first. The process adds its CA to the webhook configurations. Until then,
+  // calls fail and the server ignores the webhook, because it fails open.
   await stage.until('the webhook is called', () => isRefused(stage, objects.wrongName))
   await stage.create('a template whose Rego does not compile', objects.brokenRego)
   await stage.create('a template whose name does not match its kind', objects.wrongName)
@@ -392,7 +394,10 @@ async function keepFromDeletion(stage: Stage): Promise<void> {
   await stage.step('keep: then it is deleted', 'DELETE', kept)
 }
 
-/** Tests violations that existed before a constraint, or for which it only warns. */
+/**
+ * Tests violations that existed before the constraint was created, or for which the constraint only
+ * warns.
+ */
 async function audit(stage: Stage): Promise<void> {
   for (const [kind, name, total] of [
     ['K8sRequiredLabels', 'owned', 1],
@@ -420,8 +425,8 @@ async function takeAway(stage: Stage): Promise<void> {
   const free = objects.namespace('free')
   await stage.until('it is no longer enforced', async () => !(await isRefused(stage, free)))
   await stage.create('a namespace without the label', free)
-  // Delete the constraint first: when its kind is gone, the garbage collector cannot find the owner
-  // of the binding anymore, on either server.
+  // Delete the constraint first. After its kind is deleted, the garbage collector cannot find the
+  // owner of the binding on either server.
   await stage.step(
     'a constraint in CEL is deleted',
     'DELETE',
@@ -462,7 +467,7 @@ const refusalOf = (stage: Stage, object: Manifest): Promise<string> =>
 const isRefused = async (stage: Stage, object: Manifest): Promise<boolean> =>
   (await refusalOf(stage, object)) !== ''
 
-/** Waits until both processes know the template and its kind is served. */
+/** Waits until both processes have loaded the template and the server serves its kind. */
 async function untilTemplate(stage: Stage, template: Manifest): Promise<void> {
   const kind = textAt(template, 'spec', 'crd', 'spec', 'names', 'kind')
   await stage.until(`template ${template.metadata.name}`, async () => {

@@ -1,6 +1,6 @@
 /**
  * Reads the files of a product from the module that test/support/tools pins, in Go's module cache.
- * No copies of them are in this repository.
+ * The repository contains no copies of these files.
  */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import type { Ref } from './stage.ts'
 
 const tools = join(import.meta.dirname, '..', '..', 'support', 'tools')
 
-/** An object of a manifest. Other fields are not interpreted here. */
+/** An object of a manifest. This program does not interpret its other fields. */
 export type Manifest = Ref & Readonly<Record<string, unknown>>
 
 /** Returns the folder with the files of `module`, at the version that `tool` pins. */

@@ -1,7 +1,7 @@
 /**
  * The outcome of a product on a server: the responses of all steps and all final objects, without
- * values that differ between runs. Two servers on which a product behaves the same have equal
- * outcomes.
+ * values that differ between runs. If a product behaves the same on two servers, the outcomes are
+ * equal.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
@@ -13,20 +13,21 @@ import type { Stage } from './stage.ts'
 export type Outcome = { readonly steps: JsonObject; readonly objects: JsonObject }
 
 /**
- * Number of equal reads in a row, with a pause between them, after which objects count as settled.
+ * Number of consecutive equal reads, with a pause between them, after which objects count as
+ * settled.
  */
 const SETTLED_TIMES = 3
 const SETTLED_PAUSE_MS = 2_000
 const SETTLED_ATTEMPTS_MAX = 60
 
 /**
- * Matches resources to leave out: those that depend on time (leases, events), and those that a
- * server creates for itself (APIServices, flow schemas).
+ * Matches resources that are left out: those that depend on time (Leases, Events), and those that a
+ * server creates for itself (APIServices, FlowSchemas).
  */
 const left =
   /\/(leases|leasecandidates|events|apiservices|flowschemas|prioritylevelconfigurations|componentstatuses)$/
 
-/** Fields with new values in each run: keys, certificates, versions. */
+/** Fields that have new values in each run: keys, certificates, versions. */
 const madeFields: ReadonlySet<string> = new Set([
   'caBundle',
   'resourceVersion',
@@ -38,8 +39,8 @@ const madeFields: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Lowest number that may be a port, which differs between runs. All other numbers of the products
- * are much smaller.
+ * Lowest number that is treated as a port, because ports differ between runs. All other numbers of
+ * the products are much smaller.
  */
 const PORT_MIN = 10_000
 
@@ -81,7 +82,7 @@ async function listObjects(stage: Stage): Promise<JsonObject> {
     if (left.test(path)) continue
     for (const object of await stage.list(path)) found.push([`${path} ${nameOf(object)}`, object])
   }
-  // An owner is identified by its path instead of its uid.
+  // An owner is identified by its path instead of its uid, which differs between runs.
   const places = new Map<string, string>()
   for (const [place, object] of found) places.set(textAt(object, 'metadata', 'uid'), place)
   const text = (value: string): string => plain(value, places, stage)
@@ -97,7 +98,8 @@ function comparable(place: string, object: JsonObject): JsonObject {
   const { metadata, data } = object
   if (place.startsWith('/api/v1/secrets ') && isRecord(data))
     return { ...object, data: Object.keys(data) }
-  // The generation counts the status reports of one of Gatekeeper's processes.
+  // The generation counts the status reports of one of Gatekeeper's processes, which depend on
+  // timing.
   if (
     !/podstatuses /.test(place) ||
     typeof metadata !== 'object' ||
@@ -112,7 +114,7 @@ function comparable(place: string, object: JsonObject): JsonObject {
 const nameOf = (object: JsonObject): string =>
   `${textAt(object, 'metadata', 'namespace')}/${textAt(object, 'metadata', 'name')}`
 
-/** Numbers objects whose names differ only in their generated part. */
+/** Numbers the objects whose names differ only in the generated suffix. */
 function numbered(objects: readonly [string, Json][]): [string, Json][] {
   const groups = Map.groupBy(objects, ([place]) => place)
   return [...groups].flatMap(([place, group]) =>
@@ -154,11 +156,11 @@ function plain(text: string, places: ReadonlyMap<string, string>, stage: Stage):
         const place = places.get(uid)
         return place === undefined ? '<uid>' : `<uid of ${stage.hide(place)}>`
       })
-      // The rest is a diff of Go structs (docs/differences.md).
+      // The remaining text is a diff of Go structs (docs/differences.md).
       .replace(/(pod updates may not change fields other than [^\n]*)\n[^]*$/, '$1')
       .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>')
       .replace(GENERATED_SUFFIX, '-xxxxx')
-      // Cluster API's hash of a template, which includes generated names.
+      // Cluster API's hash of a template. The template contains generated names.
       .replace(/\b\d{6,10}(?=-xxxxx)/g, '<hash>')
       .replace(/\(0x[0-9a-f]{6,}\)/g, '(<pointer>)')
   )

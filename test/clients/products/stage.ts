@@ -1,6 +1,6 @@
 /**
- * One API server, Keelson or the reference, with the environment of a product: etcd,
- * kube-controller-manager, a client that records every response, and the product's own processes
+ * Runs one API server, Keelson or the reference, with the environment of a product: etcd,
+ * kube-controller-manager, a client that records every response, and the processes of the product
  * with the permissions of their ServiceAccounts.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -24,18 +24,18 @@ import { kubectlFor } from '../../support/harness/kubectl.ts'
 import { startReference } from '../../support/harness/reference.ts'
 import { arrayAt, at, textAt } from './fields.ts'
 
-/** Limit for waits. Busy machines are many times slower than quiet ones. */
+/** Maximum time for waits. Busy machines are many times slower than idle ones. */
 const WAIT_MAX_MS = 120_000
 const WAIT_POLL_MS = 250
-/** Time after which an unchanged object counts as settled, because controllers react faster. */
+/** Time after which an unchanged object counts as settled. Controllers react faster than this. */
 const SETTLED_MS = 2_000
 const WATCH_S = 2
-/** Lifetime of tokens, longer than any run. */
+/** Lifetime of tokens, longer than the longest run. */
 const TOKEN_LIFE_S = 4 * 3600
 
 /**
  * Controllers of kube-controller-manager that products need. Controllers of workloads are left out,
- * because nothing would run their Pods.
+ * because their Pods would not run.
  */
 const CONTROLLERS = [
   'namespace-controller',
@@ -49,7 +49,7 @@ const CONTROLLERS = [
 
 export type ServerName = 'keelson' | 'reference'
 
-/** A recorded response, under the name of its step. */
+/** A response, recorded under the name of its step. */
 export type Step = {
   readonly name: string
   readonly status: number
@@ -69,7 +69,7 @@ export type Ref = {
 }
 
 export type Write = {
-  /** Content type of a patch, by short name: json-patch, merge, strategic, apply-yaml. */
+  /** Short name for the content type of a patch: json-patch, merge, strategic, apply-yaml. */
   readonly type?: string
   readonly subresource?: string
   readonly query?: string
@@ -87,7 +87,7 @@ export class Stage implements AsyncDisposable {
   readonly snapshots = new Map<string, JsonObject>()
   readonly server: ApiServerProcess
   /**
-   * A local address within the range of Services, so that a process that listens there is reachable
+   * A local address in the range of Service IPs, so that a process that listens there is reachable
    * as a Service.
    */
   readonly clusterIp: string
@@ -95,7 +95,7 @@ export class Stage implements AsyncDisposable {
   readonly #client: Client
   readonly #stack: AsyncDisposableStack
   readonly #components: Component[] = []
-  /** Path below the API root of each kind, by `apiVersion/kind`. */
+  /** Path of each kind below the API root, by `apiVersion/kind`. */
   readonly #places = new Map<string, { readonly path: string; readonly isNamespaced: boolean }>()
 
   constructor(
@@ -142,7 +142,7 @@ export class Stage implements AsyncDisposable {
     return this.step(name, 'PATCH', object, object, { type: 'apply-yaml', query })
   }
 
-  /** Creates objects that must be accepted. They are compared only at the end. */
+  /** Creates objects, which the server must accept. They are compared only at the end. */
   async install(objects: readonly Ref[]): Promise<void> {
     for (const object of objects) {
       const { status, raw } = await this.#send('POST', object, object, {})
@@ -167,7 +167,7 @@ export class Stage implements AsyncDisposable {
     return Array.isArray(items) ? items.map(objectOf) : []
   }
 
-  /** Returns whether the server knows the kind and serves it. */
+  /** Returns whether the server serves the kind. */
   async isServed(ref: Ref): Promise<boolean> {
     await this.#discover(ref.apiVersion)
     if (!this.#places.has(`${ref.apiVersion}/${ref.kind}`)) return false
@@ -175,7 +175,7 @@ export class Stage implements AsyncDisposable {
     return status === 200 || raw.includes('"details":{"name"')
   }
 
-  /** Sends an unrecorded write. Rejects if the server rejects it. */
+  /** Sends a write that is not recorded. Rejects if the server rejects the write. */
   async write(method: string, ref: Ref, body?: object, how: Write = {}): Promise<JsonObject> {
     const { status, raw } = await this.#send(method, ref, body, how)
     if (status >= 300)
@@ -195,7 +195,7 @@ export class Stage implements AsyncDisposable {
     return found
   }
 
-  /** Waits for the result of controllers. */
+  /** Waits until controllers have produced the expected result. */
   async until(what: string, isThere: () => Promise<boolean>): Promise<void> {
     const began = performance.now()
     while (!(await isThere())) {
@@ -218,7 +218,9 @@ export class Stage implements AsyncDisposable {
     })
   }
 
-  /** Records the events of a watch of the collection of `ref`, including the initial state. */
+  /**
+   * Records the events of a watch of the collection of `ref`, including those for existing objects.
+   */
   async watch(name: string, ref: Ref): Promise<void> {
     const path = await this.#pathOf(ref, true)
     const query = `watch=true&resourceVersion=0&timeoutSeconds=${WATCH_S}`
@@ -236,7 +238,7 @@ export class Stage implements AsyncDisposable {
     console.log(`    ${status} ${name}`)
   }
 
-  /** Masks the addresses of this run in a text. */
+  /** Masks the addresses that are specific to this run in a text. */
   hide(text: string): string {
     return text
       .replaceAll(this.server.url, '<server>')
@@ -280,7 +282,7 @@ export class Stage implements AsyncDisposable {
     return this.#components
   }
 
-  /** Waits until a process reports that it is ready, at its own address. */
+  /** Waits until a process reports on its own address that it is ready. */
   untilReady(what: string, url: string): Promise<void> {
     return this.until(what, () => answersOk(url))
   }
@@ -342,7 +344,7 @@ export class Stage implements AsyncDisposable {
 export async function startStage(name: ServerName): Promise<Stage> {
   await using stack = new AsyncDisposableStack()
   const etcd = stack.use(await startEtcd())
-  // A random network of the loopback interface, so that parallel runs do not collide.
+  // A random network on the loopback interface, so that concurrent runs do not collide.
   const network = `127.${byte()}.${byte()}`
   const options = {
     etcdUrl: etcd.clientUrl,

@@ -82,7 +82,7 @@ pub fn config_map(name: &str, data: &[(&str, &str)], set: &str) -> ConfigMap {
     }
 }
 
-/// Returns the Status of the error with which a call is refused.
+/// Returns the Status of the error with which a call is rejected.
 fn refused<T: Debug>(code: u16, reason: &str, answer: kube::Result<T>) -> Result<Box<Status>> {
     match answer {
         Err(kube::Error::Api(status)) => {

@@ -75,7 +75,7 @@ public class Main {
     if (!String.valueOf(actual).equals(String.valueOf(wanted))) throw new AssertionError(what + ": " + actual + ", not " + wanted);
   }
 
-  /** Returns the Status of the typed error with which a call is refused. */
+  /** Returns the Status in the typed error with which a call is rejected. */
   static Status refused(int code, String reason, Body call) throws Exception {
     try {
       call.run();
@@ -165,7 +165,7 @@ public class Main {
     String operations = "[{\"op\":\"test\",\"path\":\"/spec/replicas\",\"value\":1},{\"op\":\"replace\",\"path\":\"/spec/replicas\",\"value\":3}]";
     equal(patched.patch(PatchContext.of(PatchType.JSON), operations).getSpec().getReplicas(), 3, "JSON patch");
     refused(422, "Invalid", () -> patched.patch(PatchContext.of(PatchType.JSON), operations));
-    // `edit` computes a JSON patch from the object that it read.
+    // `edit` computes a JSON patch from the object that it has read.
     equal(patched.edit(it -> new DeploymentBuilder(it).editSpec().withReplicas(4).endSpec().build()).getSpec().getReplicas(), 4, "edit");
     equal(patched.scale(new io.fabric8.kubernetes.api.model.autoscaling.v1.ScaleBuilder(patched.scale()).editSpec().withReplicas(5).endSpec().build())
         .getSpec().getReplicas(), 5, "scale");

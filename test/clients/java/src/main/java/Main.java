@@ -84,7 +84,7 @@ public class Main {
     if (!String.valueOf(actual).equals(String.valueOf(wanted))) throw new AssertionError(what + ": " + actual + ", not " + wanted);
   }
 
-  /** Returns the Status in the body of the error with which a call is refused. */
+  /** Returns the Status in the body of the error with which a call is rejected. */
   static V1Status refused(int code, String reason, Call<?> call) {
     try {
       call.run();
@@ -157,8 +157,8 @@ public class Main {
     applyAs("two", "{\"a\":\"2\"}", true);
     V1ConfigMap after = applyAs("one", "{}", null);
     equal(after.getData(), "{a=2}", "data when the first manager applies nothing");
-    // The client drops managedFields when it reads an object. The causes of a conflict show which
-    // field another manager owns.
+    // The client drops managedFields when it decodes an object. The causes of a conflict show which
+    // fields another manager owns.
     equal(fieldsOf(refused(409, "Conflict", () -> applyAs("one", "{\"a\":\"3\"}", null))), "[.data.a]", "causes");
   }
 
@@ -243,7 +243,7 @@ public class Main {
 
   /**
    * Returns a schema without the empty lists and maps that the client would send. With a status
-   * subresource, servers reject them at the root.
+   * subresource, servers reject empty lists and maps at the root.
    */
   static V1JSONSchemaProps schemaOf(String type) {
     return new V1JSONSchemaProps().type(type).dependencies(null)._enum(null).allOf(null).anyOf(null).oneOf(null)
