@@ -14,7 +14,7 @@ const key = (resource: string, name: string): string => `${root}${resource}/${na
 
 const matches = (item: Item): boolean => item.object()['value'] === 'yes'
 
-/** Collects events until there are at least `count`, for at most a minute. */
+/** Collects events until there are at least `count`. Waits for at most a minute. */
 async function collect(watcher: Watcher, count: number): Promise<WatchEvent[]> {
   const events: WatchEvent[] = []
   const endMs = performance.now() + 60_000
@@ -41,7 +41,7 @@ function decodeOrFail(...stored: Parameters<typeof form.decode>): KubeObject {
   }
 }
 
-describe('cache on a real etcd', () => {
+describe('the cache on a real etcd', () => {
   let etcd: EtcdProcess
   let plain: PlainCache
   let other: PlainCache
@@ -59,7 +59,7 @@ describe('cache on a real etcd', () => {
     await etcd[Symbol.asyncDispose]()
   })
 
-  test('a replaced version of an object releases its decoded form', async () => {
+  test('the decoded form of an object is released when a new version replaces the object', async () => {
     const reader = plain.reader('replaced')
     const place = key('replaced', 'a')
     const expected = await other.store.create(place, encode('a', 'old'))
@@ -76,7 +76,7 @@ describe('cache on a real etcd', () => {
     assert.equal(old.peek()['value'], 'old')
   })
 
-  test('one object is read from the database while the whole resource is loaded into memory', async () => {
+  test('a single object is read from the database while its resource is being loaded into memory', async () => {
     const place = key('one-of-many', 'a')
     const revision = await other.store.create(place, encode('a', 'x'))
     const reader = plain.reader('one-of-many')
@@ -90,7 +90,7 @@ describe('cache on a real etcd', () => {
     assert.equal((await reader.get(place, 'latest')).item?.revision, revision)
   })
 
-  test('objects that are loaded into memory get their wire form without another database read', async () => {
+  test('objects that are loaded into memory are serialized without another database read', async () => {
     for (const name of ['a', 'b', 'c'])
       await other.store.create(key('filled', name), encode(name, 'x'))
     const reader = plain.reader('filled')
@@ -106,7 +106,7 @@ describe('cache on a real etcd', () => {
     assert.ok(items.every((item) => item.isPrinted()))
   })
 
-  test('an object that cannot be decoded does not keep the others from being loaded', async () => {
+  test('an object that cannot be decoded does not prevent loading the other objects', async () => {
     await other.store.create(key('broken', 'a'), Buffer.from('{'))
     await other.store.create(key('broken', 'b'), encode('b', 'x'))
     const reader = plain.cache.resource({
@@ -124,7 +124,7 @@ describe('cache on a real etcd', () => {
     )
   })
 
-  test('a latest read sees a write by another replica', async () => {
+  test('a linearizable read returns a write of another replica', async () => {
     const reader = plain.reader('latest')
     for (let i = 0; i < 20; i++) {
       const revision = await other.store.create(key('latest', `a${i}`), encode(`a${i}`, 'x'))
@@ -136,7 +136,7 @@ describe('cache on a real etcd', () => {
     }
   })
 
-  test('an item has its resourceVersion in its wire form, list form and object form', async () => {
+  test('an item contains its resourceVersion in its serialized, list and decoded forms', async () => {
     const revision = await plain.store.create(key('shown', 'a'), encode('a', 'x'))
     const { item } = await plain.reader('shown').get(key('shown', 'a'), 'latest')
     const text = `{"kind":"Plain","apiVersion":"v1","metadata":{"resourceVersion":"${revision}","name":"a"},"value":"x"}\n`
@@ -148,7 +148,7 @@ describe('cache on a real etcd', () => {
     )
   })
 
-  test('a read at a minimum revision waits for it, and fails as too new if it never arrives', async () => {
+  test('a read at a minimum revision waits for the revision, and fails as too new if it is not reached', async () => {
     const reader = plain.reader('least')
     await reader.list(plain.range('least'), 'any')
     const revision = await other.store.create(key('least', 'a'), encode('a', 'x'))
@@ -162,7 +162,7 @@ describe('cache on a real etcd', () => {
     })
   })
 
-  test('lists and pages at an exact revision show the state at that revision', async () => {
+  test('lists and pages at an exact revision return the state at that revision', async () => {
     const reader = plain.reader('exact')
     await reader.list(plain.range('exact'), 'any')
     const states = new Map<number, string[]>()
@@ -199,7 +199,7 @@ describe('cache on a real etcd', () => {
     }
   })
 
-  test('a watch begins with the existing objects and continues without lost or repeated events', async () => {
+  test('a watch starts with the existing objects and continues without lost or repeated events', async () => {
     const reader = plain.reader('watch')
     const a = await plain.store.create(key('watch', 'a'), encode('a', '1'))
     const b = await plain.store.create(key('watch', 'b'), encode('b', '1'))
@@ -227,7 +227,7 @@ describe('cache on a real etcd', () => {
     watcher.close()
   })
 
-  test('selectors turn changes into additions and deletions', async () => {
+  test('a watch with a selector receives additions and deletions when objects start or stop to match', async () => {
     const reader = plain.reader('select')
     const watcher = await reader.watch({
       range: plain.range('select'),
@@ -248,13 +248,13 @@ describe('cache on a real etcd', () => {
     watcher.close()
   })
 
-  test('a watch resumes from the ring, and from the history in etcd before the ring', async () => {
+  test("a watch resumes from the event buffer, or from etcd's history if the revision is older", async () => {
     const name = 'resume'
     const revisions: number[] = []
     for (let i = 0; i < 10; i++)
       revisions.push(await plain.store.create(key(name, `a${i}`), encode(`a${i}`, 'x')))
     await plain.store.delete(key(name, 'a0'), { decode: (s) => s })
-    // The reader lists for the first time here, so earlier events are not in the ring.
+    // This is the reader's first list, so the event buffer does not contain the earlier events.
     const watcher = await plain
       .reader(name)
       .watch({ range: plain.range(name), start: { after: revisions[3] ?? 0 } })
@@ -271,7 +271,7 @@ describe('cache on a real etcd', () => {
     fromRing.close()
   })
 
-  test('a watch from a compacted revision is refused as too old', async () => {
+  test('a watch from a compacted revision is rejected as too old', async () => {
     const first = await plain.store.create(key('old', 'a'), encode('a', 'x'))
     const last = await plain.store.create(key('old', 'b'), encode('b', 'x'))
     await plain.client.kv.compact({ revision: last })
@@ -283,7 +283,7 @@ describe('cache on a real etcd', () => {
     )
   })
 
-  test('a watcher that does not take its events is closed, and other watchers continue', async () => {
+  test('a watcher that does not read its events is closed, and other watchers continue', async () => {
     await using small = new PlainCache([etcd.clientUrl], { budgets: { pastBytes: 20_000 } })
     await small.cache.start()
     const reader = small.reader('slow')
@@ -304,7 +304,7 @@ describe('cache on a real etcd', () => {
     quick.close()
   })
 
-  test('an unused resource holds no objects in memory', async () => {
+  test('an unused resource does not keep objects in memory', async () => {
     await using idle = new PlainCache([etcd.clientUrl], { unusedMs: 0 })
     await idle.cache.start()
     await idle.store.create(key('idle', 'a'), encode('a', 'x'))
@@ -319,11 +319,11 @@ describe('cache on a real etcd', () => {
     assert.equal(again.items.length, 1)
   })
 
-  test('the consistency check reports no differences', async () => {
+  test('the consistency check finds no differences', async () => {
     assert.deepEqual(await plain.cache.check(), [])
   })
 
-  test('the cache uses the encoded form of its own writes instead of decoding them again', async () => {
+  test('the cache uses the serialized form of its own writes instead of decoding them again', async () => {
     const reader = plain.reader('own')
     await reader.list(plain.range('own'), 'any')
     const revision = await plain.store.create(key('own', 'a'), encode('a', 'x'))

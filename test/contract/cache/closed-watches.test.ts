@@ -7,7 +7,9 @@ import type { Watcher } from '../../../src/storage/cache/watch.ts'
 import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 
 const WATCHES = 100_000
-/** The cache's own work changes the heap by less than a megabyte in the meantime. */
+/**
+ * Limit for the growth of the heap. The other work of the cache changes it by less than a megabyte.
+ */
 const GROWTH_BYTES_MAX = 2 << 20
 
 setFlagsFromString('--expose-gc')
@@ -21,7 +23,7 @@ async function heapBytes(): Promise<number> {
   return process.memoryUsage().heapUsed
 }
 
-test('closed watches leave no memory behind, even on a resource without events', async () => {
+test('closed watches do not leak memory, even on a resource without events', async () => {
   await using scripted = new ScriptedCache()
   const { cache, reader, range } = scripted
   await cache.start()
@@ -33,7 +35,7 @@ test('closed watches leave no memory behind, even on a resource without events',
       start: { initial: 'any' },
       matches: (item) => item.object().metadata.name === String(i),
     })
-    // This is what a client's stream does, with two bookmarks on the way.
+    // The loop does the same as a client's stream, and requests two bookmarks.
     for (let turn = 0; turn < 3; turn++) {
       watcher.take()
       watcher.onReady(() => undefined)
@@ -53,7 +55,7 @@ test('closed watches leave no memory behind, even on a resource without events',
   assert.ok(grownBytes < GROWTH_BYTES_MAX, `${grownBytes} bytes more than before`)
 })
 
-test('a watcher that takes none of its initial events is closed, and one that takes some is not', async () => {
+test('a watcher is closed if it reads none of its initial events, but not if it reads some of them', async () => {
   await using scripted = new ScriptedCache()
   const { cache, reader, range } = scripted
   for (let i = 0; i < 8; i++) scripted.put(`a${i}`, 'x'.repeat(200_000))

@@ -7,8 +7,8 @@ import type { Plain, Transformer } from '../../../src/storage/transform.ts'
 import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 
 /**
- * A transformer like that of a KMS plugin: the first read of a value is asynchronous, as it asks
- * the plugin. Later reads of the same value are synchronous.
+ * A transformer like that of a KMS plugin. The first read of a value is asynchronous, because it
+ * calls the plugin. Later reads of the same value are synchronous.
  */
 class AskingTransformer implements Transformer {
   asked = 0
@@ -54,7 +54,7 @@ const shownIn = (events: readonly WatchEvent[]): unknown[] =>
     event.type === 'BOOKMARK' ? [] : [[event.type, event.item.peek()['value']]],
   )
 
-test('an event whose value is decrypted asynchronously is not overtaken by later events, and is seen', async () => {
+test('an event that is decrypted asynchronously is delivered before later events', async () => {
   const transformer = new AskingTransformer((text) => text.includes('secret'))
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -77,7 +77,7 @@ test('an event whose value is decrypted asynchronously is not overtaken by later
   ])
 })
 
-test('a new object that cannot be read fails latest reads, and reads of any state omit it', async () => {
+test('a new object that cannot be decrypted fails linearizable reads, but reads of any state omit it', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -102,12 +102,12 @@ test('a new object that cannot be read fails latest reads, and reads of any stat
   const unreadableAt = engine.revision
   engine.emit(scripted.put('b', 'readable'))
   assert.equal((await reader.list(range, 'latest')).items.length, 2)
-  // Only the database knows the state at that revision, and this engine has no history.
+  // Only the database has the state at that revision, and this engine has no history.
   assert.equal((await reader.list(range, { exactly: unreadableAt })).state, undefined)
   assert.deepEqual(shownIn(watcher.take()), [['ADDED', 'readable']])
 })
 
-test('a page with unreadable objects is refused, and a page before them reports that there are more', async () => {
+test('a page with undecryptable objects fails, and an earlier page reports that there are more objects', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -126,7 +126,7 @@ test('a page with unreadable objects is refused, and a page before them reports 
   })
 })
 
-test('an object that becomes unreadable closes the watchers', async () => {
+test('an object that becomes undecryptable closes the watchers', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -135,7 +135,7 @@ test('an object that becomes unreadable closes the watchers', async () => {
   const { revision } = await reader.list(range, 'any')
   const watcher = await reader.watch({ range, start: { after: revision } })
   engine.emit(scripted.put('a', 'broken'))
-  // No client may conclude that the object was deleted, not even one that accepts any state.
+  // No client may conclude that the object was deleted, including clients that accept any state.
   for (const at of ['latest', 'any'] as const) {
     await assert.rejects(reader.list(range, at), (error) => {
       assert.ok(error instanceof StorageError)
@@ -150,7 +150,7 @@ test('an object that becomes unreadable closes the watchers', async () => {
   assert.equal((await reader.list(range, 'latest')).items.length, 1)
 })
 
-test('removing a key is noticed, and the objects that it encrypted are not hidden', async () => {
+test('after a key is removed, reads of the objects that it encrypted fail instead of omitting them', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -181,7 +181,7 @@ test('removing a key is noticed, and the objects that it encrypted are not hidde
     true,
     'writes must not be based on it',
   )
-  // The cache still has the object, as kube-apiserver's does.
+  // As in kube-apiserver, the cache still has the object.
   assert.equal((await reader.list(range, 'any')).items.length, 2)
   assert.deepEqual(await cache.check(), [], 'the comparison ignores unreadable objects')
   transformer.fromStorage = fromStorage
@@ -201,7 +201,7 @@ test('removing a key is noticed, and the objects that it encrypted are not hidde
   assert.deepEqual(shownIn(watcher.take()), [['DELETED', 'old']])
 })
 
-/** Makes values that contain `text` undecryptable from now on. */
+/** Makes all values that contain `text` undecryptable from now on. */
 function takeKeyAway(transformer: AskingTransformer, text: string): void {
   const fromStorage = transformer.fromStorage.bind(transformer)
   transformer.fromStorage = (at, stored) => {
@@ -210,7 +210,7 @@ function takeKeyAway(transformer: AskingTransformer, text: string): void {
   }
 }
 
-test('a check for undecryptable objects that fails is repeated', async () => {
+test('a failed check for undecryptable objects is repeated', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -239,7 +239,7 @@ test('a check for undecryptable objects that fails is repeated', async () => {
   )
 })
 
-test('a check for undecryptable objects leaves capacity of the plugin to other callers', async () => {
+test('a check for undecryptable objects leaves capacity of the plugin for other callers', async () => {
   const transformer = new AskingTransformer(() => true)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, reader, range } = scripted
@@ -253,7 +253,7 @@ test('a check for undecryptable objects leaves capacity of the plugin to other c
   assert.ok(transformer.askedAtOnce <= 4, `${transformer.askedAtOnce}`)
 })
 
-test('an object that was readable before is reported when its resource is loaded again', async () => {
+test('when a resource is loaded again, an object that is no longer decryptable is reported', async () => {
   for (const isNoticed of [true, false]) {
     const transformer = new AskingTransformer(() => false)
     await using scripted = new ScriptedCache({ transformer, unusedMs: -1 })
@@ -275,7 +275,7 @@ test('an object that was readable before is reported when its resource is loaded
   }
 })
 
-test('watchers that may know an unreadable object must list again when it is deleted', async () => {
+test('when an undecryptable object is deleted, watchers that might know the object must list again', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -297,7 +297,7 @@ test('watchers that may know an unreadable object must list again when it is del
   assert.equal(watcher.state, 'closed')
 })
 
-test('one object that was unreadable from the start does not prevent gets of the others', async () => {
+test('an object that was undecryptable from the start does not prevent gets of other objects', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, reader, range } = scripted
@@ -318,7 +318,7 @@ test('one object that was unreadable from the start does not prevent gets of the
   })
 })
 
-test('while the plugin is away, events of other objects do not delay the response', async () => {
+test('while the plugin is unavailable, events of other objects do not delay the error response', async () => {
   const transformer = new AskingTransformer(() => false)
   transformer.fromStorage = (): never => {
     throw new StorageError('sealed', 'the plugin is away')
@@ -347,7 +347,7 @@ test('while the plugin is away, events of other objects do not delay the respons
   }
 })
 
-test('a watch that begins with the objects is refused if one is unreadable, unless it accepts such objects', async () => {
+test('a watch with initial events fails if an object is undecryptable, unless it accepts such objects', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -367,7 +367,7 @@ test('a watch that begins with the objects is refused if one is unreadable, unle
   watcher.close()
 })
 
-test('an object that was readable before is not hidden when it is written again', async () => {
+test('an object that has become undecryptable is still reported after further writes of the object', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -381,14 +381,14 @@ test('an object that was readable before is not hidden when it is written again'
   }
 })
 
-test('watchers that may know an unreadable object must list again when it is deleted or becomes readable', async () => {
+test('watchers that might know an undecryptable object must list again when it is deleted or readable', async () => {
   for (const isListed of [true, false]) {
     for (const end of ['deleted', 'readable']) {
       const transformer = new AskingTransformer(() => false)
       await using scripted = new ScriptedCache({ transformer })
       const { cache, engine, reader, range } = scripted
       const other = scripted.put('b', 'other')
-      // Another server may have shown the object before this one was started.
+      // Another server may have served the object before this one was started.
       scripted.put('a', isListed ? 'broken' : 'first')
       await cache.start()
       await reader.list(range, 'any').catch(() => undefined)
@@ -412,7 +412,7 @@ test('watchers that may know an unreadable object must list again when it is del
   }
 })
 
-test('a list that is under way when a key is removed starts again', async () => {
+test('a list that is in progress when a key is removed starts again', async () => {
   const transformer = new AskingTransformer((text) => text.includes('asked'))
   await using scripted = new ScriptedCache({ transformer })
   const { cache, reader, range } = scripted
@@ -420,7 +420,7 @@ test('a list that is under way when a key is removed starts again', async () => 
   scripted.put('b', 'asked')
   await cache.start()
   const list = reader.list(range, 'latest')
-  // By then the first object is decrypted, and the plugin is being asked for the second.
+  // At this point, the first object is decrypted, and the plugin is decrypting the second.
   while (transformer.asked === 0) await new Promise(setImmediate)
   takeKeyAway(transformer, 'old')
   await cache.checkReadable(() => true)

@@ -12,7 +12,7 @@ import { startProxy } from '../../support/harness/proxy.ts'
 
 const key = (name: string): string => `${root}gap/${name}`
 
-test('after a gap watchers are closed, reads are right, and a resumed watch is right or refused as too old', async () => {
+test('after missed events, watchers are closed, reads are correct, and watches resume correctly or fail', async () => {
   await using etcd = await startEtcd()
   await using proxy = await startProxy(etcd.clientUrl)
   await using behind = new PlainCache([proxy.url])
@@ -49,7 +49,7 @@ test('after a gap watchers are closed, reads are right, and a resumed watch is r
   resumed.close()
 })
 
-test('a cache that differs from the database is detected and lists itself again', async () => {
+test('a cache that differs from the database is detected and reloads the resource', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
   await plain.store.create(key('a'), encode('a', '1'))

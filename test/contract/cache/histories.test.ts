@@ -20,7 +20,7 @@ const takeAll = (watcher: Watcher): number => {
   return events
 }
 
-test('histories share one budget of bytes; a watch beyond it is refused, and succeeds when bytes are free', async () => {
+test('watches that read history share a memory budget, and a watch that exceeds the budget is rejected', async () => {
   await using writer = new PlainCache([etcd.clientUrl])
   const revisions: number[] = []
   for (let i = 0; i < 12; i++) {
@@ -38,7 +38,7 @@ test('histories share one budget of bytes; a watch beyond it is refused, and suc
   await reader.list(range, 'latest')
   const resume = (revision: number): Promise<Watcher> =>
     reader.watch({ range, start: { after: revision } })
-  // The 11 events of 100 KB fit once, however many watchers share them.
+  // The 11 events of 100 KB fit into the budget once, regardless of how many watchers share them.
   const shared = await Promise.all([resume(first), resume(first), resume(second)])
   await assert.rejects(resume(first), { code: 'busy' })
   assert.equal(takeAll(shared[0]), 11)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Freshness } from '../../../src/storage/cache/fresh-state.ts'
 import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 
-test('a list shows the state of its revision, whatever changes while it runs', async () => {
+test('a list returns the state at its revision, even if objects change while it runs', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   scripted.put('a', 'x')

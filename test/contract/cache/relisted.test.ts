@@ -11,7 +11,7 @@ function workFor(ms: number): void {
   while (performance.now() < until);
 }
 
-test('a page that was selected while the resource listed itself again is not used for the new state', async () => {
+test('a page that was selected from the old state is not reused after the resource was reloaded', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   for (let i = 0; i < OBJECTS; i++) scripted.put(nameOf(i), 'old')
@@ -37,7 +37,7 @@ test('a page that was selected while the resource listed itself again is not use
   assert.equal(items.filter((item) => item.peek()['value'] === 'new').length, 2)
 })
 
-test('a watch of a resource that cannot be listed again fails with an error, and a later one succeeds', async () => {
+test('a watch fails with an error while its resource cannot be reloaded, and succeeds afterwards', async () => {
   await using scripted = new ScriptedCache({ watchReadyMs: 200 })
   const { cache, engine, reader, range } = scripted
   await cache.start()

@@ -9,7 +9,7 @@ import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 
 const key = (name: string): string => `${root}plain/${name}`
 
-test('a database that went back in time is a different one: everything is read again, and clients list', async () => {
+test('after a restore of an older backup, everything is read again and clients must list again', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   scripted.put('a', 'old')
@@ -35,13 +35,13 @@ test('a database that went back in time is a different one: everything is read a
     anew.take().map((event) => [event.type, event.revision]),
     [['ADDED', 6]],
   )
-  // Revisions that no client has ever seen are waited for, as in kube-apiserver.
+  // A watch from a revision that no client has seen yet waits for it, as in kube-apiserver.
   const future = await reader.watch({ range, start: { after: 1_000 } })
   future.close()
   anew.close()
 })
 
-test('a late acknowledgment from the previous database is not taken for the object at its revision', async () => {
+test('a late acknowledgment from before the restore is not mistaken for the object at its revision', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   scripted.put('a', 'old')
@@ -69,7 +69,7 @@ test('a late acknowledgment from the previous database is not taken for the obje
   watcher.close()
 })
 
-test('another cluster is a different database, whatever its revision is', async () => {
+test('a different cluster is recognized as a different database, regardless of its revision', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   scripted.put('a', 'old')
@@ -85,7 +85,7 @@ test('another cluster is a different database, whatever its revision is', async 
   anew.close()
 })
 
-test('a list that is under way when the database goes back is started again', async () => {
+test('a list that is in progress when the database is restored is started again', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   scripted.put('a', 'old')
@@ -102,7 +102,7 @@ test('a list that is under way when the database goes back is started again', as
   assert.equal((await listing).revision, 5)
 })
 
-test('a lagging member, and a read that the feed has overtaken, are not another database', async () => {
+test('neither a lagging member nor a read overtaken by the feed counts as a different database', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   scripted.put('a', '1')
@@ -127,7 +127,7 @@ test('a lagging member, and a read that the feed has overtaken, are not another 
   watcher.close()
 })
 
-test('an etcd that is restarted on an older copy of its data is noticed without a reader', async () => {
+test('an etcd that is restarted on an older copy of its data is detected without a reader', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
   await plain.store.create(key('a'), encode('a', '1'))
@@ -159,7 +159,7 @@ test('an etcd that is restarted on an older copy of its data is noticed without 
   assert.equal((await reader.list(range, 'latest')).items.length, 2)
 })
 
-test('a database older than an acknowledged write is a different one, whatever the stream has reported', async () => {
+test('a database that lacks an acknowledged write is recognized as different, whatever it reports', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   scripted.put('a', 'old')

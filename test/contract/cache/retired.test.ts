@@ -11,7 +11,7 @@ const decodeAs =
   (value: string): typeof form.decode =>
   (...stored) => ({ ...form.decode(...stored), value })
 
-test('requests that began before a definition changed are served with the old definition', async () => {
+test('requests that began before a definition changed use the old definition', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   scripted.put('a', 'x')
@@ -39,7 +39,7 @@ test('requests that began before a definition changed are served with the old de
   )
 })
 
-test('a late reader with an old definition does not bring it back into memory', async () => {
+test('a late reader with an old definition does not load that definition into memory again', async () => {
   await using scripted = new ScriptedCache()
   const { cache, range } = scripted
   scripted.put('a', 'x')
@@ -55,7 +55,7 @@ test('a late reader with an old definition does not bring it back into memory', 
   assert.equal(await valueOf(late), 'old')
 })
 
-test('a list without a revision, read from the database, starts again after a compaction', async () => {
+test('a list without a revision that reads from the database is repeated after a compaction', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   scripted.put('a', 'x')
@@ -91,7 +91,7 @@ test('a list from the database with slow selectors yields to other work', async 
       20,
     )
   })
-  // The list yields after each object but the last. Its first and last ticks are shared with the
+  // The list yields after each object except the last. Its first and last ticks are shared with the
   // surrounding code.
   assert.ok(turns >= 18, `${turns} ticks`)
 })

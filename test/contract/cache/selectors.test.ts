@@ -38,7 +38,7 @@ async function startReader({ cache }: PlainCache): Promise<Reader> {
   return cache.resource({ name: NAME, prefix: `${root}${NAME}/`, ...form, facts })
 }
 
-/** Creates sixty objects, spread evenly over three nodes. */
+/** Creates sixty objects, distributed evenly among three nodes. */
 async function createObjects(plain: PlainCache): Promise<void> {
   for (let i = 0; i < 60; i++)
     await plain.store.create(key(`p${10 + i}`), encode(`p${10 + i}`, `n${i % 3}`))
@@ -47,7 +47,7 @@ async function createObjects(plain: PlainCache): Promise<void> {
 /** The keys of the objects on the second node. */
 const onSecondNode = Array.from({ length: 20 }, (_, i) => key(`p${11 + i * 3}`))
 
-test('lists by label and by field find the same objects, and decode each one once', async () => {
+test('lists by label and by field return the same objects, and decode each object once', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
   await plain.cache.start()
@@ -72,7 +72,7 @@ test('lists by label and by field find the same objects, and decode each one onc
   assert.equal(decoded, 60)
 })
 
-test('a watcher with a long selector examines a few objects at a time', async () => {
+test('a watcher with a long selector examines only a few objects per call', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
   const reader = await startReader(plain)
@@ -95,7 +95,7 @@ test('a watcher with a long selector examines a few objects at a time', async ()
   assert.ok(looks > 0 && looks < 20, `one take examines ${looks} objects`)
 })
 
-test("a watch and later pages continue from the revision of a selection's first page", async () => {
+test('a watch and later pages continue from the revision of the first page of a selection', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
   const reader = await startReader(plain)
@@ -132,7 +132,7 @@ test("a watch and later pages continue from the revision of a selection's first 
   assert.deepEqual([...keysIn(first), ...keysIn(rest)], onSecondNode)
 })
 
-test('an index finds the matching objects, with the same pages as a scan', async () => {
+test('a list that uses an index returns the same objects and pages as a full scan', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
   const reader = await startReader(plain)
@@ -157,8 +157,8 @@ test('an index finds the matching objects, with the same pages as a scan', async
     assert.deepEqual(await list(), scanned)
     return looked === 10
   }, 'the index is used')
-  // p38 is the last match, but p39, of another node, follows it. A page that ends with p38 is
-  // therefore not known to be the last.
+  // p38 is the last match, but p39 of another node follows. Therefore a page that ends with p38 is
+  // not known to be the last.
   assert.deepEqual(await list(10), { keys: scanned.keys, more: true })
   assert.deepEqual(await list(11), { keys: scanned.keys, more: false })
   assert.deepEqual(await list(4), { keys: scanned.keys.slice(0, 4), more: true })
@@ -186,7 +186,7 @@ test('an index finds the matching objects, with the same pages as a scan', async
   watcher.close()
 })
 
-test('a label index serves lists and all their pages, at one revision', async () => {
+test('a label index serves a list and all its pages at one revision', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl], { budgets: { indexes: { looksMin: 10 } } })
   await plain.cache.start()
@@ -224,7 +224,7 @@ test('a label index serves lists and all their pages, at one revision', async ()
   }, 'the index is used')
   const first = await list(range.from, 'latest', 4)
   assert.deepEqual([looked, first.more, keysIn(first)], [4, true, scanned.slice(0, 4)])
-  // The second page shows the state of the first, whatever changes in between.
+  // The second page shows the state of the first page, regardless of changes in between.
   await put('p35', 'n2')
   await put('p39', 'n1')
   assert.equal((await list(range.from, 'latest')).items.length, 10)
@@ -238,7 +238,7 @@ test('a label index serves lists and all their pages, at one revision', async ()
 })
 
 for (const by of ['field', 'label'] as const)
-  test(`a watcher of one value of a ${by} is not woken by events of other values, however many`, async () => {
+  test(`a watcher of one value of a ${by} is not woken by events of other values`, async () => {
     await using etcd = await startEtcd()
     await using plain = new PlainCache([etcd.clientUrl], { budgets: { pastBytes: 10_000 } })
     const reader = await startReader(plain)
@@ -260,7 +260,7 @@ for (const by of ['field', 'label'] as const)
         put: encode('p', value),
       }))
     }
-    // These are more events than the ring keeps, but spread over time.
+    // The number of events exceeds the event buffer, but they are spread over time.
     for (let i = 0; i < 80; i++) {
       await put(`other-${i}`)
       if (i % 8 === 0) await reader.list(range, 'latest')
@@ -292,7 +292,7 @@ for (const by of ['field', 'label'] as const)
 
 const isNamedX = (item: { readonly key: string }): boolean => item.key.endsWith('/x')
 
-test('a request for one name does not change the pages of other requests', async () => {
+test('a request for a single name does not change the pages of other requests', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
   const reader = await startReader(plain)

@@ -1,12 +1,15 @@
-/** Caches of two databases that share the memory allowed by --cache-memory-max. */
+/** Tests caches of two databases that share the memory of --cache-memory-max. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CacheMemory } from '../../../src/storage/cache/cache-memory.ts'
 import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 
-/** Total budget; at least half of it is available to objects. */
+/** Total budget. At least half of it is available to objects. */
 const BYTES_MAX = 8 << 20
-/** Number of objects per cache: those of one cache fit the budget, those of both do not. */
+/**
+ * Number of objects per cache. The budget is sufficient for the objects of one cache, but not of
+ * both.
+ */
 const OBJECTS = 30
 const value = 'x'.repeat(100_000)
 
@@ -23,7 +26,7 @@ const listed = async ({ reader, range }: ScriptedCache): Promise<number> =>
 const objectBytes = (...all: readonly ScriptedCache[]): number =>
   all.reduce((sum, { cache }) => sum + cache.stats().liveBytes, 0)
 
-test('unwatched objects in one cache make room for the other', async () => {
+test('objects of one cache without watchers are evicted when the other cache needs the memory', async () => {
   const memory = new CacheMemory(BYTES_MAX, 2)
   await using first = await filledCache(memory)
   await using second = await filledCache(memory)
@@ -37,7 +40,7 @@ test('unwatched objects in one cache make room for the other', async () => {
   )
 })
 
-test('watched objects stay in memory, and the other resource is read from its database', async () => {
+test('objects that are watched stay in memory, and the other resource is read from its database', async () => {
   const memory = new CacheMemory(BYTES_MAX, 2)
   await using first = await filledCache(memory)
   await using second = await filledCache(memory)

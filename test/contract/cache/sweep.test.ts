@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ScriptedCache } from '../../support/harness/scripted-engine.ts'
 import { until } from '../../support/harness/until.ts'
 
-test('an unexpected error while a resource is compared is logged, and ends nothing', async () => {
+test('an unexpected error during a comparison with the database is logged and stops nothing', async () => {
   const reported: string[] = []
   await using scripted = new ScriptedCache({
     checkEveryMs: 0,
@@ -17,7 +17,7 @@ test('an unexpected error while a resource is compared is logged, and ends nothi
     cache.sweep()
     return reported.includes('error a comparison with the database failed')
   }, 'it is logged')
-  // Unhandled rejections would have ended this process by now.
+  // An unhandled rejection would have terminated this process by now.
   await new Promise((resolve) => setTimeout(resolve, 50))
   assert.ok(reported.length > 0)
 })

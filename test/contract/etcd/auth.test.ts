@@ -6,8 +6,8 @@ import { failure, until } from './wait.ts'
 
 const bytes = (text: string): Buffer => Buffer.from(text)
 
-test('the client supports users, passwords and roles, and replaces tokens that etcd has forgotten', async () => {
-  // Tokens expire 2 s after their last use, so that one is forgotten within the test.
+test('the client supports users, passwords and roles, and replaces tokens that etcd no longer accepts', async () => {
+  // Tokens expire 2 s after their last use, so that one of them expires during the test.
   await using etcd = await startEtcd({ args: ['--auth-token-ttl', '2', '--bcrypt-cost', '4'] })
   const endpoints = [etcd.clientUrl]
   await using setup = new EtcdClient({ endpoints })
@@ -59,7 +59,7 @@ test('the client supports users, passwords and roles, and replaces tokens that e
   // A change of roles makes older tokens invalid. The client retries the write with a new token.
   await root.auth.roleAdd('another')
   await root.kv.put({ key: bytes('open/b'), value: bytes('5') })
-  // Wait until the token is forgotten.
+  // Wait until the token has expired.
   await new Promise((resolve) => setTimeout(resolve, 4000))
   await Promise.all(
     [1, 2, 3].map((index) => root.kv.put({ key: bytes(`open/${index}`), value: bytes('6') })),

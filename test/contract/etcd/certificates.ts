@@ -1,4 +1,4 @@
-/** A certificate authority and certificates for tests, made with the openssl command. */
+/** Creates a certificate authority and certificates for tests with the openssl command. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,10 @@ import { join } from 'node:path'
 export type Authority = {
   /** Path of the authority's certificate. */
   readonly ca: string
-  /** Makes `name`.crt and `name`.key in the folder, new ones each time; returns their paths. */
+  /**
+   * Creates `name`.crt and `name`.key in the folder and returns their paths. Each call creates new
+   * files.
+   */
   readonly issue: (name: string, host?: string) => { readonly cert: string; readonly key: string }
 }
 

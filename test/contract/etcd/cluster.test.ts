@@ -1,4 +1,4 @@
-/** A cluster of three members: members die, and the quorum is lost. */
+/** Tests a cluster of three members that loses members and finally its quorum. */
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -47,7 +47,7 @@ async function startCluster(): Promise<EtcdProcess[]> {
   return members
 }
 
-test('writes continue when a member dies, and stop without a quorum', {
+test('writes continue when one member stops, and fail when the quorum is lost', {
   timeout: 120_000,
 }, async () => {
   const members = await startCluster()
@@ -80,7 +80,7 @@ test('writes continue when a member dies, and stop without a quorum', {
   for (let index = 0; index < 20; index++) await write()
   const { kvs } = await client.kv.range({ key })
   const version = kvs[0]?.version ?? 0
-  // Each acknowledged write happened once, and each ambiguous one at most once.
+  // Each acknowledged write was applied once, and each write with an unknown outcome at most once.
   ok(
     version >= acknowledged && version <= acknowledged + inDoubt,
     `${version} of ${acknowledged} + ${inDoubt}`,
@@ -103,7 +103,7 @@ test('writes continue when a member dies, and stop without a quorum', {
   await until(() => ends.length === 1, 'the end of a watch without a leader', 20_000)
   equal(ends[0]?.code, 'Unavailable')
   ok(ends[0]?.message.includes('no leader'), ends[0]?.message)
-  // The member still serves its own state to serializable reads.
+  // The member still serves serializable reads from its own state.
   equal((await client.kv.range({ key, serializable: true })).kvs[0]?.version, version)
   try {
     await client.kv.put({ key, value: key })

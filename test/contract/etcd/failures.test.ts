@@ -1,5 +1,5 @@
 /**
- * Failures on a real etcd: broken connections, dead or paused endpoints, deadlines and
+ * Tests failures on a real etcd: broken connections, dead or paused endpoints, deadlines and
  * cancellation.
  */
 import { deepEqual, equal, ok } from 'node:assert/strict'
@@ -19,7 +19,7 @@ async function deadUrl(): Promise<string> {
   return `http://127.0.0.1:${port}`
 }
 
-test('a dead first endpoint is skipped, for reads, writes and watches', async () => {
+test('reads, writes and watches skip a dead first endpoint', async () => {
   await using etcd = await startEtcd()
   const dead = await deadUrl()
   await using client = new EtcdClient({ endpoints: [dead, etcd.clientUrl] })
@@ -35,7 +35,7 @@ test('a dead first endpoint is skipped, for reads, writes and watches', async ()
   await until(() => isCreated, 'the watch')
 })
 
-test('without a live endpoint a call fails within its deadline, and is not ambiguous', async () => {
+test('without a live endpoint, a call fails within its deadline, and nothing was written', async () => {
   await using client = new EtcdClient({ endpoints: [await deadUrl()], timeoutMs: 5000 })
   const error = await failure(client.kv.put({ key, value }))
   deepEqual([error.code, error.ambiguous], ['Unavailable', false])
@@ -47,7 +47,7 @@ test('without a live endpoint a call fails within its deadline, and is not ambig
   equal(short.ambiguous, false)
 })
 
-test('a write whose response is lost is ambiguous and not retried, and a read is retried', async () => {
+test('if the response is lost, a read is retried, but a write fails with an unknown outcome', async () => {
   await using etcd = await startEtcd()
   await using proxy = await startProxy(etcd.clientUrl)
   await using client = new EtcdClient({ endpoints: [proxy.url] })
@@ -72,7 +72,7 @@ test('a write whose response is lost is ambiguous and not retried, and a read is
   equal(proxy.connections(), 3)
 })
 
-test('a cut connection ends a watch stream once, and the next stream works', async () => {
+test('a broken connection ends a watch stream once, and the next stream works', async () => {
   await using etcd = await startEtcd()
   await using proxy = await startProxy(etcd.clientUrl)
   await using client = new EtcdClient({ endpoints: [proxy.url] })
@@ -110,7 +110,7 @@ test('a restart of etcd ends open streams, and later calls succeed', async () =>
   equal((await client.kv.range({ key })).count, 1)
 })
 
-test('the client enforces its deadline when etcd is paused, and the call is ambiguous', async () => {
+test('the client enforces its deadline while etcd is paused, and the outcome of the write is unknown', async () => {
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   await client.kv.put({ key, value })
@@ -124,7 +124,7 @@ test('the client enforces its deadline when etcd is paused, and the call is ambi
   equal((await client.kv.range({ key })).count, 1)
 })
 
-test('a paused member is detected by its silence, and reads and watches move to another', async () => {
+test('a paused member is detected because it sends nothing, and reads and watches use another member', async () => {
   await using stopped = await startEtcd()
   await using other = await startEtcd()
   await using client = new EtcdClient({
@@ -151,7 +151,8 @@ test('a paused member is detected by its silence, and reads and watches move to 
   await until(() => created === 1, 'created')
   stopped.pause()
   const startedMs = performance.now()
-  // These are two clusters of one member each, so an empty response comes from the other one.
+  // The two endpoints are separate clusters of one member, so an empty response comes from the
+  // other one.
   equal((await client.kv.range({ key })).count, 0)
   const tookMs = performance.now() - startedMs
   ok(tookMs > 1000 && tookMs < 60_000, `${tookMs} ms`)
@@ -165,7 +166,7 @@ test('a paused member is detected by its silence, and reads and watches move to 
   stopped.resume()
 })
 
-test('canceling a call ends it immediately', async () => {
+test('a canceled call ends immediately', async () => {
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   await client.kv.put({ key, value })
@@ -207,7 +208,7 @@ test('a stream opened with `away` uses another endpoint', async () => {
   deepEqual([one.connections(), two.connections()], [1, 1])
 })
 
-test('a closed client refuses calls and ends running calls and streams', async () => {
+test('a closed client rejects new calls, and ends running calls and streams', async () => {
   await using etcd = await startEtcd()
   const client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   await client.kv.put({ key, value })

@@ -1,4 +1,4 @@
-/** Tests of the test harness, in which many tests look for free ports at the same time. */
+/** Tests the test harness, because many tests search for free ports at the same time. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EtcdProcess, startEtcd } from '../../support/harness/etcd.ts'
@@ -22,7 +22,7 @@ test('an etcd process whose port is already in use fails to start', async () => 
     'warn',
   ])
   await assert.rejects(
-    // The health check may have reached the first process.
+    // The health check might have reached the first process.
     second.start().then(() => second.answersAsPeer(first.clientUrl)),
     /address already in use/,
   )

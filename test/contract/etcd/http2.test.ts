@@ -1,5 +1,5 @@
 /**
- * HTTP/2 behavior of a peer that a real etcd shows only at rare moments. A small server plays the
+ * Tests HTTP/2 behavior of a peer that a real etcd shows only rarely. A small server simulates the
  * peer.
  */
 import { deepEqual, equal, ok } from 'node:assert/strict'
@@ -63,7 +63,7 @@ async function startPeer(onStream: OnStream, settings: Settings = {}): Promise<P
   }
 }
 
-/** Encodes a header with this revision, which is a valid response to a put. */
+/** Encodes a valid response to a put that contains only a header with this revision. */
 function putAnswer(revision: bigint): Buffer {
   const writer = new WireWriter(0)
   const mark = writer.mark()
@@ -98,7 +98,7 @@ test('a call sends the gRPC headers, its path and its timeout', async () => {
   ok(Number(millis) > 0 && Number(millis) <= 1234)
 })
 
-test('a connection whose stream ids are used up is replaced by a new one', async () => {
+test('a connection that has used all stream IDs is replaced by a new connection', async () => {
   await using peer = await startPeer((stream, count) => answer(stream, putAnswer(BigInt(count))))
   await using client = new EtcdClient({ endpoints: [peer.url], firstStreamId: 2 ** 31 - 5 })
   const revisions: number[] = []
@@ -110,7 +110,7 @@ test('a connection whose stream ids are used up is replaced by a new one', async
   await until(() => peer.sessions.size <= 1, 'spent connections are closed')
 })
 
-test('a write on a refused stream was not processed, and is sent again', async () => {
+test('a write on a refused stream was not processed and is retried', async () => {
   await using peer = await startPeer((stream, count) => {
     if (count === 1) stream.close(constants.NGHTTP2_REFUSED_STREAM)
     else answer(stream, putAnswer(7n))
@@ -120,7 +120,7 @@ test('a write on a refused stream was not processed, and is sent again', async (
   equal(peer.streams(), 2)
 })
 
-test('a write on a reset stream may have been processed, and is not sent again', async () => {
+test('a write on a reset stream might have been processed and is not retried', async () => {
   for (const code of [constants.NGHTTP2_INTERNAL_ERROR, constants.NGHTTP2_CANCEL]) {
     await using peer = await startPeer((stream) => stream.close(code))
     await using client = new EtcdClient({ endpoints: [peer.url] })
@@ -129,9 +129,9 @@ test('a write on a reset stream may have been processed, and is not sent again',
   }
 })
 
-test('a write on a stream above the last id of a GOAWAY is sent again on a new connection', async () => {
+test('a write on a stream above the last ID of a GOAWAY is retried on a new connection', async () => {
   await using peer = await startPeer((stream, count) => {
-    // The first stream has id 1, the second 3.
+    // The first stream has the ID 1, the second has 3.
     if (count === 2) stream.session?.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, 1)
     else answer(stream, putAnswer(BigInt(count)))
   })
@@ -141,7 +141,7 @@ test('a write on a stream above the last id of a GOAWAY is sent again on a new c
   equal(peer.streams(), 3)
 })
 
-test('GOAWAY lets running calls end, sends new ones elsewhere and ends watch streams', async () => {
+test('after a GOAWAY, running calls finish, new calls use another endpoint, and watch streams end', async () => {
   const held: ServerHttp2Stream[] = []
   await using old = await startPeer((stream, _count, headers) => {
     if (String(headers[':path']).endsWith('Watch')) stream.respond({ ':status': 200 })
@@ -161,7 +161,7 @@ test('GOAWAY lets running calls end, sends new ones elsewhere and ends watch str
   equal((await running).revision, 7)
 })
 
-test("the peer's limit of concurrent streams is respected, and further calls wait", async () => {
+test("calls beyond the peer's limit for concurrent streams wait", async () => {
   let open = 0
   let mostOpen = 0
   await using peer = await startPeer(
@@ -180,7 +180,7 @@ test("the peer's limit of concurrent streams is respected, and further calls wai
   deepEqual([mostOpen, peer.streams()], [3, 30])
 })
 
-test('a call that waits for a stream keeps its deadline and leaves the queue when it expires', async () => {
+test('a call that waits for a stream fails at its deadline and is removed from the queue', async () => {
   const held: ServerHttp2Stream[] = []
   await using peer = await startPeer((stream) => held.push(stream), { maxConcurrentStreams: 1 })
   await using client = new EtcdClient({ endpoints: [peer.url] })
@@ -197,7 +197,7 @@ test('a call that waits for a stream keeps its deadline and leaves the queue whe
   equal(peer.streams(), 2)
 })
 
-test('a revision beyond 2^53 is refused with an error', async () => {
+test('a revision above 2^53 is rejected with an error', async () => {
   await using peer = await startPeer((stream) => answer(stream, putAnswer(2n ** 53n + 1n)))
   await using client = new EtcdClient({ endpoints: [peer.url] })
   const error = await failure(client.kv.put({ key, value }))
@@ -205,7 +205,7 @@ test('a revision beyond 2^53 is refused with an error', async () => {
   ok(error.message.includes('9007199254740993') && error.message.includes('2^53'))
 })
 
-test('responses that are not gRPC, or are incomplete, are errors', async () => {
+test('responses that are incomplete or not gRPC are errors', async () => {
   const cases: readonly (readonly [
     string,
     (stream: ServerHttp2Stream) => void,
@@ -262,7 +262,7 @@ test('error messages are percent-decoded', async () => {
   )
 })
 
-test('a response that arrives byte by byte is reassembled', async () => {
+test('a response that arrives byte by byte is decoded', async () => {
   await using peer = await startPeer((stream) => {
     stream.respond({ ':status': 200 }, { waitForTrailers: true })
     stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
@@ -294,7 +294,7 @@ test('canceling a call resets its stream', async () => {
   equal(resetCode, constants.NGHTTP2_CANCEL)
 })
 
-test('a member without a leader is replaced by another', async () => {
+test('if a member has no leader, the client uses another member', async () => {
   await using leaderless = await startPeer((stream) =>
     stream.respond(
       { ':status': 200, 'grpc-status': '14', 'grpc-message': 'etcdserver: no leader' },

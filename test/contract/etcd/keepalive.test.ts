@@ -11,9 +11,9 @@ import { until } from './wait.ts'
 const key = Buffer.from('key')
 const value = Buffer.from('value')
 
-// etcd closes a connection at the third ping that it considers too early. With a ping every 5.5 s,
-// that happens after at most 19 s.
-test('pings that keep a quiet watch alive are not too frequent for etcd', {
+// etcd closes a connection at the third ping that it considers premature. With a ping every 5.5 s,
+// this takes at most 19 s.
+test('the pings that keep an idle watch alive are not too frequent for etcd', {
   timeout: 120_000,
 }, async () => {
   await using etcd = await startEtcd()
@@ -34,7 +34,7 @@ test('pings that keep a quiet watch alive are not too frequent for etcd', {
   deepEqual([ends, proxy.connections()], [[], 1])
 })
 
-test('pings from etcd are answered in batches, not one by one', async () => {
+test("the client acknowledges etcd's pings in batches instead of one by one", async () => {
   const { promise, resolve } = Promise.withResolvers<ServerHttp2Session>()
   const server = createServer().once('session', resolve).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -55,7 +55,7 @@ test('pings from etcd are answered in batches, not one by one', async () => {
   const [, waitedMs] = await Promise.all([ping('the 1st '), ping('the 2nd ')])
   await ping('the 3rd ')
   deepEqual(answers, ['the 1st ', 'the 2nd ', 'the 3rd '])
-  // The delay is long enough that a busy connection is not pinged for every call.
+  // The delay is long enough that a busy connection does not ping for every call.
   ok(waitedMs >= 190, `answered after ${waitedMs} ms`)
   session.destroy()
   await client[Symbol.asyncDispose]()

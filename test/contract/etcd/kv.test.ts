@@ -80,7 +80,7 @@ test('put, range and delete return keys, values, revisions and counts', async ()
   deepEqual([deleted.deleted, deleted.prevKvs.length], [2, 2])
 })
 
-test('a transaction takes the branch that its comparisons choose', async () => {
+test('a transaction executes the branch that its comparisons select', async () => {
   const { kv } = client
   const key = bytes('txn/a')
   const create = {
@@ -98,7 +98,7 @@ test('a transaction takes the branch that its comparisons choose', async () => {
   equal(found.kvs[0]?.modRevision, won.revision)
 })
 
-test('a transaction compares version, create, mod, value and lease', async () => {
+test('a transaction can compare version, creation revision, modification revision, value and lease', async () => {
   const { kv } = client
   const key = bytes('txn/compare')
   const { revision } = await kv.put({ key, value: bytes('v') })
@@ -116,7 +116,7 @@ test('a transaction compares version, create, mod, value and lease', async () =>
   equal(await holds({ ...all, target: 'create', result: '<', value: revision }), false)
 })
 
-test('a transaction can contain another one, which contains a delete', async () => {
+test('a transaction can contain a nested transaction with a delete', async () => {
   const { kv } = client
   const key = bytes('txn/nested')
   await kv.put({ key, value: bytes('v') })
@@ -140,7 +140,7 @@ test('a transaction can contain another one, which contains a delete', async () 
   equal(gone.prevKvs[0]?.value.toString(), 'v')
 })
 
-test('a compacted or future revision is out of range, and not ambiguous', async () => {
+test('a read at a compacted or future revision fails with OutOfRange', async () => {
   const { kv } = client
   const key = bytes('compact/a')
   const { revision } = await kv.put({ key, value: bytes('1') })
@@ -154,7 +154,7 @@ test('a compacted or future revision is out of range, and not ambiguous', async 
   ok(future.message.includes('future'))
 })
 
-test('a request that etcd rejects fails with its status, and is not ambiguous', async () => {
+test('a request that etcd rejects fails with its status, and nothing was written', async () => {
   const { kv } = client
   const empty = await failure(kv.put({ key: Buffer.alloc(0), value: bytes('v') }))
   deepEqual([empty.code, empty.ambiguous], ['InvalidArgument', false])
@@ -162,8 +162,8 @@ test('a request that etcd rejects fails with its status, and is not ambiguous', 
     kv.put({ key: bytes('large'), value: Buffer.alloc(1.7 * 1024 * 1024) }),
   )
   deepEqual([large.code, large.ambiguous], ['InvalidArgument', false])
-  // A message that exceeds the request limit by more than 512 KB is not even read by etcd's gRPC
-  // server.
+  // etcd's gRPC server does not even read a message that exceeds the request limit by more than 512
+  // KB.
   const larger = await failure(
     kv.put({ key: bytes('large'), value: Buffer.alloc(3 * 1024 * 1024) }),
   )
@@ -172,7 +172,7 @@ test('a request that etcd rejects fails with its status, and is not ambiguous', 
   deepEqual([lease.code, lease.ambiguous], ['NotFound', false])
 })
 
-test('a response of many megabytes is reassembled from its chunks', async () => {
+test('a response of many megabytes is assembled from its chunks', async () => {
   const { kv } = client
   const value = Buffer.alloc(1024 * 1024, 'x')
   for (let index = 0; index < 24; index++) await kv.put({ key: bytes(`big/${index}`), value })
@@ -186,7 +186,7 @@ test('a response of many megabytes is reassembled from its chunks', async () => 
   await kv.deleteRange({ key: bytes('big/'), rangeEnd: bytes('big0') })
 })
 
-test('keys and values keep arbitrary bytes', async () => {
+test('keys and values preserve arbitrary bytes', async () => {
   const { kv } = client
   const key = Buffer.from([0xff, 0x00, 0x80, 0x0a])
   await kv.put({ key, value: Buffer.from([0, 255, 0]) })
@@ -195,7 +195,7 @@ test('keys and values keep arbitrary bytes', async () => {
   deepEqual([...(kvs[0]?.value ?? [])], [0, 255, 0])
 })
 
-test('`head` returns the revision and the id of the cluster', async () => {
+test('`head` returns the revision and the ID of the cluster', async () => {
   await using other = await startEtcd({ args: ['--initial-cluster-token', 'another'] })
   await using otherClient = new EtcdClient({ endpoints: [other.clientUrl] })
   const { revision } = await client.kv.put({ key: bytes('head'), value: bytes('1') })

@@ -1,4 +1,4 @@
-/** Tests the codec and the client against grpc-js: equal requests must give equal responses. */
+/** Compares the codec and the client with grpc-js. Equal requests must yield equal responses. */
 import { deepEqual } from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -40,7 +40,7 @@ function isMethod(value: unknown): value is MethodDefinition<object, object> {
   return typeof value === 'object' && value !== null && 'requestDeserialize' in value
 }
 
-/** Returns what the codec of grpc-js reads in one of our requests. */
+/** Returns what the codec of grpc-js decodes from one of our requests. */
 const seenBy = (name: string, frame: Buffer): object =>
   methodOf(name).requestDeserialize(frame.subarray(5))
 
@@ -48,7 +48,7 @@ const bytes = fc.uint8Array({ minLength: 1, maxLength: 300 }).map((array) => Buf
 const number = fc.oneof(fc.nat(), fc.maxSafeNat()).filter((value) => value > 0)
 const id = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).filter((value) => value !== 0n)
 
-test('grpc-js reads our requests as they were meant', () => {
+test('grpc-js decodes our requests to the intended messages', () => {
   fc.assert(
     fc.property(bytes, bytes, number, number, id, (key, value, limit, revision, lease) => {
       deepEqual(
@@ -86,7 +86,7 @@ test('grpc-js reads our requests as they were meant', () => {
   )
 })
 
-test('grpc-js reads our transactions as they were meant', () => {
+test('grpc-js decodes our transactions to the intended messages', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(bytes, bytes, number, id), { maxLength: 5 }), (parts) => {
       const compare = parts.flatMap(([key, value, revision, lease]): Compare[] => [
@@ -123,7 +123,7 @@ test('grpc-js reads our transactions as they were meant', () => {
   )
 })
 
-test('responses that grpc-js writes are read as they were meant', () => {
+test('our codec decodes responses that grpc-js has encoded', () => {
   fc.assert(
     fc.property(bytes, bytes, number, id, (key, value, revision, lease) => {
       const kv = {

@@ -1,4 +1,4 @@
-/** A TCP proxy in front of an endpoint, for tests that cut or hold the connection. */
+/** A TCP proxy in front of an endpoint, for tests that break connections or delay responses. */
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
@@ -6,9 +6,9 @@ export type Proxy = AsyncDisposable & {
   readonly url: string
   /** Number of connections made through the proxy so far. */
   readonly connections: () => number
-  /** Destroys all open connections immediately. New ones are still accepted. */
+  /** Closes all open connections immediately. New connections are still accepted. */
   readonly cut: () => void
-  /** Holds the responses on open connections, while requests still reach etcd. */
+  /** Holds back the responses on open connections, while requests still reach etcd. */
   readonly holdAnswers: () => void
 }
 

@@ -21,7 +21,7 @@ after(async () => {
   await etcd[Symbol.asyncDispose]()
 })
 
-test('a lease is granted, queried, renewed, and revoked together with its keys', async () => {
+test('a lease can be granted, queried, renewed, and revoked together with its keys', async () => {
   const { lease, kv } = client
   const granted = await lease.grant({ ttlSeconds: 60 })
   ok(granted.id > 0n)
@@ -40,7 +40,7 @@ test('a lease is granted, queried, renewed, and revoked together with its keys',
   equal((await failure(lease.keepAliveOnce(granted.id))).code, 'NotFound')
 })
 
-test('a chosen lease id is used, even the largest possible one', async () => {
+test('the client can choose the ID of a lease, including the largest possible one', async () => {
   const id = 2n ** 63n - 1n
   const granted = await client.lease.grant({ ttlSeconds: 60, id })
   equal(granted.id, id)
@@ -49,7 +49,7 @@ test('a chosen lease id is used, even the largest possible one', async () => {
   await client.lease.revoke(id)
 })
 
-test('a lease that is kept alive is renewed until it is lost', async () => {
+test('a lease is renewed repeatedly until it is lost', async () => {
   const granted = await client.lease.grant({ ttlSeconds: 2 })
   const lost: GrpcError[] = []
   let renewals = 0
@@ -86,7 +86,7 @@ test('`memberList` returns the members', async () => {
   equal(members[0]?.id, (await client.maintenance.status()).memberId)
 })
 
-test('a snapshot is the database file followed by its checksum', async () => {
+test('a snapshot consists of the database file and its checksum', async () => {
   const value = Buffer.alloc(512 * 1024, 's')
   for (let index = 0; index < 8; index++)
     await client.kv.put({ key: bytes(`snapshot/${index}`), value })
@@ -99,7 +99,7 @@ test('a snapshot is the database file followed by its checksum', async () => {
   deepEqual(createHash('sha256').update(file).digest(), whole.subarray(-32))
 })
 
-test('a snapshot that is left early or canceled ends its call', async () => {
+test('a snapshot that is abandoned or canceled ends its call', async () => {
   for await (const chunk of client.maintenance.snapshot()) {
     ok(chunk.length > 0)
     break
@@ -118,7 +118,7 @@ test('`defragment` succeeds', async () => {
   await client.maintenance.defragment()
 })
 
-test('a full database is reported, and accepts writes again after its alarm is deactivated', async () => {
+test('a full database reports an alarm, and accepts writes again after the alarm is deactivated', async () => {
   await using small = await startEtcd({ args: ['--quota-backend-bytes', String(2 * 1024 * 1024)] })
   await using full = new EtcdClient({ endpoints: [small.clientUrl] })
   const value = Buffer.alloc(256 * 1024)

@@ -41,7 +41,7 @@ async function startSecureEtcd(): Promise<EtcdProcess> {
   return etcd
 }
 
-test('TLS uses client certificates, which are reloaded while the client lives', async () => {
+test('the client authenticates with TLS certificates, and reloads them while it runs', async () => {
   await using etcd = await startSecureEtcd()
   const endpoints = [etcd.clientUrl.replace('localhost', '127.0.0.1')]
   const serverName = 'etcd.example'
@@ -66,7 +66,7 @@ test('TLS uses client certificates, which are reloaded while the client lives', 
   })
   equal((await buffers.kv.range({ key })).count, 1)
 
-  // The server's name must be in its certificate.
+  // The server's certificate must contain the server's name.
   await using misnamed = new EtcdClient({
     endpoints,
     tls: { ...files, serverName: 'other.example' },
@@ -75,8 +75,8 @@ test('TLS uses client certificates, which are reloaded while the client lives', 
   deepEqual([wrongName.code, wrongName.ambiguous], ['Unavailable', false])
   ok(wrongName.message.includes('other.example'), wrongName.message)
 
-  // A client certificate of another authority is refused. It is first used when the old connection
-  // is gone.
+  // etcd rejects a client certificate of another authority. The certificate is first used when the
+  // old connection is closed.
   install(foreign.issue('client'))
   equal((await client.kv.range({ key })).count, 1)
   client.reload()
@@ -84,7 +84,7 @@ test('TLS uses client certificates, which are reloaded while the client lives', 
   install(trusted.issue('client'))
   equal((await client.kv.range({ key })).count, 1)
 
-  // The client refuses a server that it cannot verify.
+  // The client rejects a server whose certificate it cannot verify.
   await using distrusting = new EtcdClient({
     endpoints,
     tls: { ...files, ca: foreign.ca, serverName },
@@ -113,7 +113,7 @@ async function ready(client: EtcdClient): Promise<void> {
   }
 }
 
-test('plain HTTP to a TLS endpoint fails before the deadline, and is not ambiguous', async () => {
+test('plain HTTP to a TLS endpoint fails before the deadline, and the error says that nothing was written', async () => {
   await using etcd = await startSecureEtcd()
   await using client = new EtcdClient({
     endpoints: [etcd.clientUrl.replace('https', 'http')],

@@ -1,4 +1,7 @@
-/** Members that run versions of etcd with wrong progress reports: no watch is opened on them. */
+/**
+ * Tests members that run etcd versions with incorrect progress reports. Watches must not be opened
+ * on them.
+ */
 import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Http2Server } from 'node:http2'
@@ -9,7 +12,7 @@ import { checkVersions } from '../../../src/storage/etcd-versions.ts'
 import { freePorts, startEtcd } from '../../support/harness/etcd.ts'
 import { until } from './wait.ts'
 
-/** A member that responds to status requests only. */
+/** A member that only responds to status requests. */
 class OldMember implements AsyncDisposable {
   readonly url: string
   readonly paths: string[] = []
@@ -44,7 +47,7 @@ async function startOld(version: string): Promise<OldMember> {
   return new OldMember(port, version)
 }
 
-test('a stream that needs progress uses a member that reports it correctly, or ends with advice to upgrade', async () => {
+test('a stream with progress uses a member that reports it correctly, or fails with upgrade advice', async () => {
   await using old = await startOld('3.5.7')
   await using etcd = await startEtcd()
   await using both = new EtcdClient({ endpoints: [old.url, etcd.clientUrl] })
@@ -68,7 +71,7 @@ test('a stream that needs progress uses a member that reports it correctly, or e
   match((await ended.promise) ?? '', /3\.5\.7.*upgrade it to 3\.5\.13 or newer/)
 })
 
-test('the version check passes if one member is usable, and otherwise fails with advice to upgrade', async () => {
+test('the version check passes if one member is usable, and otherwise fails with upgrade advice', async () => {
   await using old = await startOld('3.5.12')
   await using etcd = await startEtcd()
   const logged: string[] = []
@@ -79,6 +82,6 @@ test('the version check passes if one member is usable, and otherwise fails with
   equal(logged.length, 1)
   await checkVersions({ endpoints: [old.url, etcd.clientUrl] }, silent)
   await checkVersions({ endpoints: ['http://127.0.0.1:1', etcd.clientUrl] }, silent)
-  // No member responds. The first read will report that.
+  // No member responds. The first read will report this.
   await checkVersions({ endpoints: ['http://127.0.0.1:1'] }, silent)
 })

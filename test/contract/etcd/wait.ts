@@ -1,4 +1,4 @@
-/** Waits for a condition until a timeout. */
+/** Waits for conditions and errors. */
 import { fail } from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GrpcError } from '../../../src/net/grpc/errors.ts'
@@ -16,7 +16,7 @@ export async function until(
   }
 }
 
-/** Returns the GrpcError that the call fails with. */
+/** Returns the GrpcError with which a call fails. */
 export async function failure(call: Promise<unknown>): Promise<GrpcError> {
   try {
     await call

@@ -63,7 +63,7 @@ class RecordedWatch {
   }
 }
 
-test('a watch delivers past events and new ones', async () => {
+test('a watch delivers past and new events', async () => {
   const { kv } = client
   const { revision } = await kv.put({ key: bytes('w1/a'), value: bytes('1') })
   const recorder = new Recorder({ requireLeader: true })
@@ -112,13 +112,13 @@ test('all events of a transaction arrive in one call', async () => {
   recorder.stream.close()
 })
 
-test('fragments of a large response arrive in one call', async () => {
+test('the fragments of a large response arrive in one call', async () => {
   const { kv } = client
   const value = Buffer.alloc(700 * 1024, 'f')
   const first = await kv.put({ key: bytes('w3/0'), value })
   for (let index = 1; index < 8; index++) await kv.put({ key: bytes(`w3/${index}`), value })
-  // The second watch also starts in the past, but does not ask for fragments. It shows that the
-  // fragments of the first are not mixed with its events.
+  // The second watch also starts in the past, but does not request fragments. Its events must not
+  // be mixed with the fragments of the first watch.
   const recorder = new Recorder()
   const range = { key: bytes('w3/'), rangeEnd: bytes('w30'), startRevision: first.revision }
   const cut = recorder.watch({ ...range, fragment: true })
@@ -129,7 +129,7 @@ test('fragments of a large response arrive in one call', async () => {
   recorder.stream.close()
 })
 
-test('a watch from before the compaction is canceled, and other watches continue', async () => {
+test('a watch from a compacted revision is canceled, and other watches continue', async () => {
   const { kv } = client
   const { revision } = await kv.put({ key: bytes('w4/a'), value: bytes('1') })
   await kv.put({ key: bytes('w4/a'), value: bytes('2') })
@@ -143,7 +143,7 @@ test('a watch from before the compaction is canceled, and other watches continue
   await kv.put({ key: bytes('w4/a'), value: bytes('3') })
   await until(() => live.events.length === 1, 'the other watch continues')
   equal(live.canceled.length, 0)
-  // The canceled watch does not hold back the progress of the stream.
+  // The canceled watch does not delay the progress of the stream.
   const endMs = performance.now() + 60_000
   while (recorder.progress.at(-1) !== live.events[0]?.kv.modRevision && performance.now() < endMs) {
     recorder.stream.requestProgress()
@@ -154,7 +154,7 @@ test('a watch from before the compaction is canceled, and other watches continue
   recorder.stream.close()
 })
 
-test('progress is reported for the whole stream once all watches are synced', async () => {
+test('progress is reported for the whole stream when all watches are synced', async () => {
   const recorder = new Recorder()
   const one = recorder.watch({ key: bytes('w5/a') })
   const two = recorder.watch({ key: bytes('w5/b') })
@@ -170,7 +170,7 @@ test('progress is reported for the whole stream once all watches are synced', as
   recorder.stream.close()
 })
 
-test('a canceled watch receives no more events, and the stream continues', async () => {
+test('a canceled watch receives no further events, and the stream continues', async () => {
   const recorder = new Recorder()
   const one = recorder.watch({ key: bytes('w6/a') })
   const two = recorder.watch({ key: bytes('w6/a') })
@@ -183,7 +183,7 @@ test('a canceled watch receives no more events, and the stream continues', async
   recorder.stream.close()
 })
 
-test('a filter omits events of one type', async () => {
+test('a filter excludes events of one type', async () => {
   const recorder = new Recorder()
   const puts = recorder.watch({ key: bytes('w7/a'), without: 'delete' })
   const deletes = recorder.watch({ key: bytes('w7/a'), without: 'put' })
@@ -195,7 +195,7 @@ test('a filter omits events of one type', async () => {
   recorder.stream.close()
 })
 
-test('a handler that throws ends the stream with its error', async () => {
+test('an error in a handler ends the stream with this error', async () => {
   const ends: (GrpcError | undefined)[] = []
   const stream = client.watch.open({ onEnd: (error) => ends.push(error) })
   let isCreated = false
@@ -217,7 +217,7 @@ test('a handler that throws ends the stream with its error', async () => {
   ok(ends[0]?.message.includes('our own mistake'))
 })
 
-test('a stream that is closed by a handler reports nothing more than its end', async () => {
+test('a stream that its handler closes only reports its end', async () => {
   const { kv } = client
   const { revision } = await kv.put({ key: bytes('w10/a'), value: bytes('v') })
   const reported: string[] = []

@@ -1,6 +1,6 @@
 /**
- * Tests of writes that are decided on cached state: only a write that wins its compare may end on
- * it.
+ * Tests writes that are decided on cached state. Such a decision takes effect only if the compare
+ * in the transaction succeeds.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -173,7 +173,9 @@ export function cachedAbsenceTests(subject: GetSubject): void {
   })
 }
 
-/** Creates a key with two revisions: `old`, which a cache may still have, and the latest. */
+/**
+ * Creates a key with two revisions: `old`, which a cache might still contain, and the latest one.
+ */
 async function twoStates(subject: GetSubject): Promise<{
   key: string
   old: Current<string>

@@ -1,4 +1,4 @@
-/** Tests of compaction by several servers that share one etcd. */
+/** Tests compaction by several servers that share one etcd. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,7 +18,7 @@ async function marker(client: EtcdClient): Promise<{ version: number; noted: num
   return { version: kvs[0]?.version ?? 0, noted: Number(kvs[0]?.value.toString() ?? 0) }
 }
 
-test('two replicas compact once per interval, one interval behind', async () => {
+test('two replicas compact once per interval, and keep the history of one interval', async () => {
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   await using other = new EtcdClient({ endpoints: [etcd.clientUrl] })
@@ -38,7 +38,8 @@ test('two replicas compact once per interval, one interval behind', async () => 
   const { version, noted } = await marker(client)
   const intervals = Math.floor((performance.now() - started) / INTERVAL_MS)
   assert.ok(version >= 2 && version <= intervals, `${version} in ${intervals} intervals`)
-  // The revision in the marker is compacted, and the revisions of the last interval are kept.
+  // The revision in the marker is compacted, and the revisions of the last interval are still
+  // available.
   assert.ok(noted > old)
   await assert.rejects(
     store.get('/x/old', { revision: old }),
@@ -48,19 +49,19 @@ test('two replicas compact once per interval, one interval behind', async () => 
   assert.equal((await store.get('/x/old', { revision: recent })).found?.revision, old)
 })
 
-test('no compaction happens before the first interval, however long, nor without an interval', async () => {
+test('nothing is compacted before the first interval ends, or without an interval', async () => {
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   await using running = new AsyncDisposableStack()
   running.use(new Compactor({ client, log: silent, intervalMs: 0 }))
   running.use(new Compactor({ client, log: silent }))
-  // This is more than a timer can hold.
+  // This interval exceeds the maximum of a timer.
   running.use(new Compactor({ client, log: silent, intervalMs: 2 ** 31 }))
   await sleep(100)
   assert.deepEqual(await marker(client), { version: 0, noted: 0 })
 })
 
-test('failures are logged, and the loop continues', async () => {
+test('failures are logged, and compaction continues', async () => {
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl], timeoutMs: 1_000 })
   const warnings: string[] = []
@@ -80,7 +81,7 @@ test('failures are logged, and the loop continues', async () => {
   const before = version
   await until(() => readVersion() > before, 'the marker changes again')
 
-  /** Returns the version that the last read found, and starts another read. */
+  /** Returns the version from the last completed read, and starts another read. */
   function readVersion(): number {
     void marker(client)
       .then((read) => (version = read.version))

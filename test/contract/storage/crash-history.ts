@@ -1,15 +1,15 @@
 /**
- * Compares what killed processes have reported with what the store has. Each revision is one write,
- * so a write that is lost, repeated or of unknown origin is found. The check goes through all
- * revisions since the last check, which must end in the current state.
+ * Compares the writes that killed processes have reported with the contents of the store. Each
+ * revision is one write, so that lost, repeated and unknown writes are detected. The check covers
+ * all revisions since the last check, and their result must be the current state.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync, writeSync } from 'node:fs'
 
-/** Range of the keys that the processes write. */
+/** The range of the keys that the processes write. */
 export const crashRange = { from: '/crash/', to: '/crash0' }
 /**
- * Maximum number of concurrent writes of a process. A kill cuts off at most this many
+ * Maximum number of concurrent writes of a process. A kill can prevent at most this many
  * acknowledgments.
  */
 export const IN_FLIGHT_MAX = 8
@@ -20,15 +20,16 @@ export type Write = { readonly revision: number; readonly key: string; readonly 
 export type CheckedHistory = { readonly revision: number; readonly state: readonly Write[] }
 
 export type Expected = {
-  /** Result of the last check. */
+  /** The result of the last check. */
   readonly checked: CheckedHistory
   /**
-   * Writes acknowledged since the last check, by the process that made that check. Each process
+   * Acknowledged writes since the last check, by the process that made the check. Each process
    * checks the store before it writes.
    */
   readonly acknowledged: readonly Write[]
   /**
-   * Number of the process that reads this. It ensures that no two processes write the same value.
+   * Number of the process that receives this data. Processes include it in their values, so that no
+   * value is written twice.
    */
   readonly life: number
 }
@@ -42,7 +43,7 @@ export type StoreReading = {
 
 const KEYS_OF_WRITER = 5
 const SMALL_BYTES = 3_000
-/** Some values are long, so that SQLite now and then writes its log back to the file. */
+/** Some values are long, so that SQLite occasionally copies its log back to the file. */
 const LONG_EVERY = 41
 const LONG_BYTES = 150_000
 
@@ -50,7 +51,7 @@ export const keyOf = (writer: number, n: number): string => `/crash/${writer}/${
 
 export const tagOf = (life: number, writer: number, n: number): string => `${life}-${writer}-${n}`
 
-/** Returns the value for a tag. All of its bytes follow from the tag. */
+/** Returns the value for a tag. The tag determines all bytes of the value. */
 export function valueOf(tag: string): Buffer {
   const [life = 0, writer = 0, n = 0] = tag.split('-').map(Number)
   const salt = life * 31 + writer * 7 + n
@@ -74,13 +75,16 @@ export const writeExpected = (file: string, expected: Expected): void =>
 const STDOUT = 1
 const FULL_MS = 1
 
-/** Writes the text to the test immediately, because a killed process does not flush its output. */
+/**
+ * Writes the text to the parent process immediately, because a killed process does not flush its
+ * output.
+ */
 export function tell(text: string): void {
   for (let rest = Buffer.from(text); rest.length > 0; ) {
     try {
       rest = rest.subarray(writeSync(STDOUT, rest))
     } catch (error) {
-      // The test has not read the last lines yet.
+      // The parent process has not read the last lines yet.
       if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FULL_MS)
     }
@@ -137,8 +141,8 @@ const sorted = (state: ReadonlyMap<string, Write>): Write[] =>
   [...state.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
 
 /**
- * Checks the state at a compacted revision, which has only the last write of each key. That is the
- * last acknowledged write, or one whose acknowledgment was cut off.
+ * Checks the state at a compacted revision, which contains only the last write of each key. This
+ * write must be acknowledged, or its acknowledgment was prevented by a kill.
  */
 function checkCompacted(
   state: ReadonlyMap<string, Write>,

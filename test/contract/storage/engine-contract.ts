@@ -1,4 +1,4 @@
-/** Tests edge cases of the engine interface that the store and the feed rely on. */
+/** Tests edge cases of the engine interface on which the store and the feed rely. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FeedEvent } from '../../../src/storage/engine.ts'
@@ -69,7 +69,7 @@ export function engineWriteTests(subject: GetSubject): void {
     const put = bytes('x')
     const created = await engine.change({ key, expected: 0, write: { put } })
     const other = await engine.change({ key: `${key}b`, expected: 0, write: { put } })
-    // A missing lease does not matter when nothing is written.
+    // A missing lease is not an error if nothing is written.
     for (const lease of [undefined, 4711n]) {
       const lost = await engine.change({
         key,

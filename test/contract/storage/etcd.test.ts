@@ -1,4 +1,4 @@
-/** Runs the storage contract on a real etcd, and tests failures that only etcd can show. */
+/** Runs the storage contract on a real etcd, and tests failures that only occur with etcd. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EtcdClient } from '../../../src/storage/etcd/client.ts'
@@ -30,7 +30,7 @@ storeContract('etcd', async (): Promise<Subject> => {
   }
 })
 
-test('a stopped etcd ends the feed once, with a cause, and a new feed continues from there', async () => {
+test('when etcd stops, the feed ends once with a cause, and a new feed continues from there', async () => {
   await using etcd = await startEtcd()
   await using engine = new EtcdEngine(new EtcdClient({ endpoints: [etcd.clientUrl] }))
   const store = newStore(engine)
@@ -48,7 +48,7 @@ test('a stopped etcd ends the feed once, with a cause, and a new feed continues 
     engine.latest({ timeoutMs: 300 }),
     (error) => error instanceof StorageError && error.code === 'unavailable' && !error.ambiguous,
   )
-  // etcd does not listen, so the write was not sent and has certainly not happened.
+  // etcd is not listening, so the write was not sent and definitely did not happen.
   await assert.rejects(
     store.create('/x/never', bytes(0)),
     (error) => error instanceof StorageError && error.code === 'unavailable' && !error.ambiguous,
@@ -75,7 +75,7 @@ test('a feed to a stopped etcd ends, but not before openFeed returns', async () 
   assert.ok(feed.ends[0] instanceof StorageError)
 })
 
-test('a full etcd is reported as no-space, and the write is ambiguous', async () => {
+test('a full etcd is reported as no-space, and the outcome of the write is unknown', async () => {
   await using etcd = await startEtcd({ args: ['--quota-backend-bytes', String(2 * 1024 * 1024)] })
   await using engine = new EtcdEngine(new EtcdClient({ endpoints: [etcd.clientUrl] }))
   const store = newStore(engine)
@@ -88,7 +88,7 @@ test('a full etcd is reported as no-space, and the write is ambiguous', async ()
   )
 })
 
-test('a feed reports a compaction of its next revision, because older etcds forget a deletion in it', async () => {
+test('a feed reports that its next revision is compacted, because older etcds omit a deletion in it', async () => {
   await using etcd = await startEtcd()
   const client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   await using engine = new EtcdEngine(client)

@@ -1,4 +1,4 @@
-/** Tests of the guarantees of Engine.openFeed. */
+/** Tests the guarantees of Engine.openFeed. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -91,7 +91,7 @@ export function feedOrderTests(subject: GetSubject): void {
     const { engine, revokeLease } = subject()
     const folder = newFolder()
     const lease = await engine.grantLease(1000)
-    // The deletions of 900 keys of 2 KB exceed the 1.5 MB that etcd sends in one message.
+    // The deletions of 900 keys of 2 KB exceed 1.5 MB, the maximum that etcd sends in one message.
     const keys = Array.from({ length: 900 }, (_, i) => `${folder}${String(i).padStart(2000, '0')}`)
     await Promise.all(
       keys.map((key) => engine.change({ key, expected: 0, write: { put: bytes('x'), lease } })),
@@ -211,7 +211,7 @@ export function feedCompactionTests(subject: GetSubject): void {
   })
 }
 
-/** Opens a stream with two ranges, the first of which has lost its history. */
+/** Opens a stream with two ranges. The history of the first range is compacted. */
 async function halfLost(
   subject: GetSubject,
 ): Promise<{ feed: Recorder; folder: string; latest: Revision }> {

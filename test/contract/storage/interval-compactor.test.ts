@@ -1,4 +1,6 @@
-/** Tests compaction of a folder that several processes use, each for less than the interval. */
+/**
+ * Tests compaction of a folder that several processes use in turn, each for less than the interval.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,13 +19,15 @@ const INTERVAL_MS = 5 * MINUTE_MS
 const root = mkdtempSync(join(tmpdir(), 'keelson-interval-'))
 after(() => rmSync(root, { recursive: true, force: true }))
 
-/** A folder that one process after another uses, with a simulated wall clock. */
+/** A folder that processes use one after the other, with a simulated wall clock. */
 class Folder {
   readonly #folder = mkdtempSync(join(root, 'store-'))
   #wallMs = Date.UTC(2026, 0, 1)
   #written = 0
 
-  /** Runs a process for `ms` that writes once at its start. Returns the revision of the write. */
+  /**
+   * Runs a process for `ms`, which writes once at its start. Returns the revision of this write.
+   */
   async live(ms: number): Promise<number> {
     await using engine = await SqliteEngine.open({ folder: this.#folder, isDurable: false })
     const stepped = new SteppedTime()
@@ -54,7 +58,7 @@ class Folder {
   }
 }
 
-test('processes with lives shorter than the interval still compact, one interval behind', async () => {
+test('processes that run shorter than the interval still compact, and keep one interval of history', async () => {
   const folder = new Folder()
   const written: number[] = []
   for (let n = 0; n < 6; n++) written.push(await folder.live(3 * MINUTE_MS))
@@ -63,7 +67,7 @@ test('processes with lives shorter than the interval still compact, one interval
   for (const revision of written.slice(3)) await folder.read(revision)
 })
 
-test('history that is older than the interval at a start is compacted soon after the start', async () => {
+test('history that is already older than the interval at a start is compacted soon after the start', async () => {
   const folder = new Folder()
   const first = await folder.live(1_000)
   const second = await folder.live(1_000)
@@ -76,7 +80,7 @@ test('history that is older than the interval at a start is compacted soon after
   await folder.read(third)
 })
 
-test('after the clock is set back, the next compaction waits for one interval, and not longer', async () => {
+test('after the clock is set back, the next compaction waits for exactly one interval', async () => {
   const folder = new Folder()
   const first = await folder.live(6 * MINUTE_MS)
   folder.pass(-600 * MINUTE_MS)

@@ -1,6 +1,6 @@
 /**
- * Tests features of the in-memory engine only: forks that share unchanged data, and a rewind to an
- * earlier state.
+ * Tests features that only the in-memory engine has: forks that share unchanged data, and rewinding
+ * to an earlier state.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -52,7 +52,7 @@ test('both sides of a fork continue independently', async () => {
   assert.deepEqual(await all(engine, at - 1), { '/x/a': '1', '/x/b': '1' })
 })
 
-test('a compaction on one side of a fork does not affect the other', async () => {
+test('a compaction on one side of a fork does not affect the other side', async () => {
   await using engine = new MemoryEngine()
   for (const text of ['1', '2', '3']) await put(engine, '/x/a', text)
   await put(engine, '/x/gone', '1')
@@ -70,13 +70,16 @@ test('a compaction on one side of a fork does not affect the other', async () =>
   assert.deepEqual(await all(second), { '/x/a': '3', '/x/gone': '1' })
 })
 
-/** Whether both values are of one object. A value consists of an object's uid and its version. */
+/**
+ * Whether two values belong to the same object. A value consists of an object's uid and its
+ * version.
+ */
 const isSameObject = (one: Buffer, other: Buffer): boolean | undefined => {
   const [first, second] = [one, other].map((value) => value.toString().split(' '))
   return first?.length === 2 && second?.length === 2 ? first[0] === second[0] : undefined
 }
 
-test('feeds receive a rewind as ordinary writes, and revisions continue', async () => {
+test('feeds receive a rewind as ordinary writes, and revisions increase', async () => {
   await using engine = new MemoryEngine()
   for (const key of ['/x/changed', '/x/deleted', '/x/same', '/y/kept']) await put(engine, key, '1')
   const state = engine.state()
@@ -112,7 +115,7 @@ test('feeds receive a rewind as ordinary writes, and revisions continue', async 
   assert.equal(engine.peek('/y/kept')?.value.toString(), '1')
 })
 
-test('a rewind deletes an object before it restores a different one with the same name', async () => {
+test('a rewind deletes an object before it restores a different object of the same name', async () => {
   await using engine = new MemoryEngine()
   for (const key of ['/x/changed', '/x/recreated', '/x/restored']) await put(engine, key, 'one 1')
   const state = engine.state()
@@ -148,7 +151,7 @@ test('a rewind deletes an object before it restores a different one with the sam
   ])
 })
 
-test("a rewind to another engine's state replaces an object that was created at the same revision", async () => {
+test('a rewind to the state of another engine replaces an object that was created at the same revision', async () => {
   await using engine = new MemoryEngine()
   await using other = new MemoryEngine()
   assert.equal(await put(engine, '/x/a', 'one 1'), await put(other, '/x/a', 'two 1'))
@@ -159,7 +162,7 @@ test("a rewind to another engine's state replaces an object that was created at 
   assert.equal(engine.peek('/x/a')?.createRevision, before + 2)
 })
 
-test('leases continue in a fork, and are restored by a rewind', async () => {
+test('leases continue in a fork, and a rewind restores them', async () => {
   let nowMs = 0
   const time = {
     wallMs: () => nowMs,

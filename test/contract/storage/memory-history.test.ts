@@ -1,6 +1,6 @@
 /**
- * Tests that the in-memory engine limits the bytes of its history, whatever the compaction interval
- * is.
+ * Tests that the in-memory engine limits the memory of its history, regardless of the compaction
+ * interval.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,7 +12,7 @@ import { type Cluster, startCluster } from '../../../src/entry/testing/index.ts'
 import { Recorder, until } from './subject.ts'
 
 const VALUE_BYTES = 1024 * 1024
-/** Number of writes, which exceed the limit twice. */
+/** Number of writes, large enough to exceed the limit twice. */
 const WRITES = 2 * (HISTORY_BYTES_MAX / VALUE_BYTES) + 10
 
 async function put(engine: MemoryEngine, key: Key, value: Buffer): Promise<Revision> {
@@ -25,7 +25,7 @@ async function put(engine: MemoryEngine, key: Key, value: Buffer): Promise<Revis
   return revision
 }
 
-test('the history of replaced and deleted values is limited in bytes, and an open feed gets every event', async () => {
+test('the memory for replaced and deleted values is limited, and an open feed receives every event', async () => {
   await using engine = new MemoryEngine()
   const first = await put(engine, '/x/small', Buffer.from('1'))
   using feed = new Recorder(engine, [{ ...rangeOf('/x/'), after: first }])
@@ -58,7 +58,7 @@ test('the history of replaced and deleted values is limited in bytes, and an ope
   assert.equal(recent.events.length, 20)
 })
 
-test('current values do not count as history, however many there are', async () => {
+test('current values do not count as history, regardless of their number', async () => {
   await using engine = new MemoryEngine()
   const first = await put(engine, '/x/0', Buffer.alloc(VALUE_BYTES))
   for (let n = 1; n < WRITES; n++) await put(engine, `/x/${n}`, Buffer.alloc(VALUE_BYTES))
@@ -80,7 +80,7 @@ const patch = async (cluster: Cluster, name: string, n: number): Promise<void> =
   assert.equal(status, 200)
 }
 
-test('a cluster whose history was cut can be forked, and restored to an earlier snapshot', async (t) => {
+test('a cluster whose history was truncated can be forked, and restored to an earlier snapshot', async (t) => {
   const cluster = await startCluster()
   t.after(() => cluster.stop())
   const body = { metadata: { name: 'large' }, data: { k: 'x'.repeat(900_000), n: 'first' } }

@@ -1,13 +1,13 @@
-/** Libraries that are loaded before libc, to control how the disk behaves for a process. */
+/** Libraries that are loaded before libc, to simulate disk faults in a process. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
 /**
- * Compiles `source`, a file of this folder, into `library`. Returns whether the library can be
- * preloaded. It cannot if, for example, its folder does not allow executable files.
+ * Compiles `source`, a file in this folder, into `library`. Returns whether the library can be
+ * preloaded. This fails, for example, if executable files are not permitted in the folder.
  */
 export function canPreload(source: string, library: string): boolean {
-  // Other systems preload libraries in other ways.
+  // Other systems do not use LD_PRELOAD.
   if (process.platform !== 'linux') return false
   try {
     execFileSync('cc', [

@@ -1,5 +1,6 @@
 /**
- * Tests of the store's guarantees to readers: single values, lists, walks and transformed values.
+ * Tests the guarantees of the store for readers: single values, lists, walks and transformed
+ * values.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -235,8 +236,8 @@ async function filled(
 }
 
 /**
- * Returns a transformer that writes values with the prefix `<current>:`. It reads any prefix, and
- * reports a different one as stale.
+ * Returns a transformer that writes values with the prefix `<current>:`. It reads values with any
+ * prefix, and reports those with a different prefix as stale.
  */
 const versioned = (current: string): Transformer => ({
   canBeStale: () => true,

@@ -1,7 +1,7 @@
 /**
- * Like `sqlite-writer.ts`, but without the thread. It starts in half the time, so that thousands of
- * these processes can be killed. It commits, compacts and sweeps like the thread, and closes and
- * reopens the file now and then.
+ * Like `sqlite-writer.ts`, but without a thread. This halves the start time, so that thousands of
+ * these processes can be killed. It commits, compacts and sweeps as the thread does, and
+ * occasionally closes and reopens the file.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -22,7 +22,8 @@ const [folder = '', file = ''] = process.argv.slice(2)
 const COMPACTED_EVERY = 40
 const CLOSED_EVERY = 150
 /**
- * SQLite's own check runs in every eighth life only, because it takes longer than all other checks.
+ * One in this many processes runs SQLite's own check, because it takes longer than all other
+ * checks.
  */
 const PROVED_EVERY = 8
 const path = join(folder, 'keelson.sqlite')
@@ -37,7 +38,7 @@ tell(`checked ${JSON.stringify(checked)}\n`)
 
 for (let n = 0; ; n++) {
   const before = database.revision
-  // Each commit has one to eight writes.
+  // Each commit contains one to eight writes.
   const writes = 1 + ((n + life) % IN_FLIGHT_MAX)
   const reported = database.commit(() =>
     Array.from({ length: writes }, (_, writer) => write(n, writer)),

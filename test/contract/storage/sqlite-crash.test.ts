@@ -1,9 +1,9 @@
 /**
- * Kills processes with SIGKILL at random moments. Every acknowledged write must then be present
- * exactly once, and in order. The next process that opens the folder makes this check
- * (`crash-history.ts`), so that the recovery of SQLite's log is also interrupted by kills. Each
- * folder goes through many crashes. `CRASHES=10000 CRASH_SECONDS=3000` is the long run, in which
- * each crash costs a start of Node.
+ * Kills processes with SIGKILL at random times. Afterwards, every acknowledged write must be
+ * present exactly once and in order. The next process that opens the folder checks this
+ * (`crash-history.ts`), so that kills also interrupt the recovery from SQLite's log. Each folder
+ * survives many crashes. `CRASHES=10000 CRASH_SECONDS=3000` is the long run, in which each crash
+ * requires a start of Node.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -25,22 +25,25 @@ import { readingOf } from './crash-reading.ts'
 import { canPreload } from './preload.ts'
 
 const CRASHES = Number(process.env['CRASHES'] ?? 24)
-/** Maximum duration of the run, however many crashes there were by then. */
+/** Maximum duration of the run. It ends at this time even if there were fewer crashes. */
 const SECONDS_MAX = Number(process.env['CRASH_SECONDS'] ?? 600)
 /**
- * Number of folders. Each goes through about a dozen crashes. There are more folders than cores,
+ * Number of folders. About a dozen crashes happen in each. There are more folders than cores,
  * because commits wait for the disk.
  */
 const FOLDERS = Math.max(1, Math.min(Math.ceil(CRASHES / 12), 5 * availableParallelism()))
 /**
- * Maximum number of acknowledged writes of a life. A life is not limited by time, because on a busy
- * machine the process would die before its first write.
+ * Maximum number of acknowledged writes before a process is killed. A time limit would not work,
+ * because a process on a busy machine would be killed before its first write.
  */
 const LIVES_WRITES_MAX = 60
-/** Maximum delay of a kill after the last of these writes, so that it can hit any operation. */
+/**
+ * Maximum delay between the last of these writes and the kill, so that the kill can hit any
+ * operation.
+ */
 const LIVES_MS_MAX = 3
 const REPORTED_EVERY = 500
-/** Every fourth process runs the whole engine with its thread. The others start faster. */
+/** One in this many processes runs the whole engine with its thread. The others start faster. */
 const ENGINES_EVERY = 4
 type Kind = 'sqlite-writer' | 'sqlite-committer'
 
@@ -69,8 +72,8 @@ await build({
 })
 
 /**
- * When the process is killed: while it opens and checks the store, after some writes, or at a
- * certain write to the disk.
+ * When the process is killed: while it opens and checks the store, after a number of writes, or
+ * during a certain write to the disk.
  */
 type Moment =
   | { readonly when: 'opening'; readonly share: number }
@@ -80,7 +83,10 @@ type Moment =
 const between = (low: number, high: number): number =>
   low + Math.floor(Math.random() * (high - low + 1))
 
-/** Approximate number of calls in a life, and the points of a call at which it can be cut off. */
+/**
+ * Approximate number of file operations of a process, by kind, and the points at which the process
+ * can be killed during an operation.
+ */
 const calls = [
   { what: 'wal', most: 300, parts: ['before', 'half', 'after'] },
   { what: 'file', most: 40, parts: ['before', 'half', 'after'] },
@@ -102,10 +108,10 @@ function randomMoment(): Moment {
   }
 }
 
-/** Moving average of the time that opening and checking take, for each kind. */
+/** Moving average of the time for opening and checking a store, for each kind of process. */
 const openingMs = { 'sqlite-writer': 100, 'sqlite-committer': 30 }
 
-/** Runs a process until it is killed. Returns its output lines, without an incomplete last line. */
+/** Runs a process until it is killed. Returns its complete output lines. */
 async function crash(path: string, kind: Kind, moment: Moment): Promise<string[]> {
   const killAt = moment.when === 'at-write' ? { LD_PRELOAD: library, KILL_AT: moment.at } : {}
   const child = spawn(process.execPath, [join(folder, `${kind}.mjs`), path, `${path}.expected`], {
@@ -115,7 +121,7 @@ async function crash(path: string, kind: Kind, moment: Moment): Promise<string[]
   children.add(child)
   const lines: string[] = []
   let [rest, openedMs, isDue] = ['', 0, false]
-  /** Number of writes before the kill. The process prints two other lines before its writes. */
+  /** Number of writes before the kill. Each write prints a line, after two other lines. */
   const writesMax = moment.when === 'writing' ? moment.writes : LIVES_WRITES_MAX
   const killIn = (ms: number): void => {
     if (isDue) return
@@ -194,7 +200,7 @@ class Folder {
   }
 }
 
-test(`up to ${CRASHES} crashes lose or repeat no acknowledged write`, async () => {
+test(`after up to ${CRASHES} crashes, no acknowledged write is lost or repeated`, async () => {
   const counts = { crashes: 0, opening: 0, writes: 0 }
   const startMs = performance.now()
   const isOver = (): boolean =>

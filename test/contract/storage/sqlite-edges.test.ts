@@ -1,4 +1,7 @@
-/** Tests the SQLite engine at the limits of files, other programs and numbers. */
+/**
+ * Tests the SQLite engine with large numbers, large commits, unusual folders, and other programs
+ * that use its file.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,7 +29,7 @@ const run = (...args: readonly string[]): Promise<string> =>
   moveStore(args, { nowMs: Date.now(), showProgress: null })
 const patient = { timeoutMs: PATIENCE_MS }
 
-test('while another program locks the file, writes are refused with the reason, and reads continue', async () => {
+test('while another program locks the file, writes fail with the reason, and reads continue', async () => {
   const folder = newPath()
   const lines: string[] = []
   await using engine = await SqliteEngine.open({
@@ -62,7 +65,7 @@ test('while another program locks the file, writes are refused with the reason, 
   ])
 })
 
-test('the log grows while another program reads the file, and is short again afterwards', () => {
+test('the log grows while another program reads the file, and is truncated afterwards', () => {
   const file = join(newPath(), 'keelson.sqlite')
   const logBytes = (): number => statSync(`${file}-wal`).size
   const LONG_BYTES = 60_000_000
@@ -78,12 +81,12 @@ test('the log grows while another program reads the file, and is short again aft
     for (let n = 1; n <= 70; n++) write(n)
     assert.ok(logBytes() > LONG_BYTES)
   }
-  // The first write copies the log back into the file, and the second restarts the log.
+  // The first write copies the log back into the file, and the second one restarts the log.
   for (let n = 71; n <= 73; n++) write(n)
   assert.ok(logBytes() < LONG_BYTES, `${logBytes()} bytes`)
 })
 
-test('a warning reports that the log grows because of another reader, and a message that it is short again', async () => {
+test('a warning reports that another reader makes the log grow, and a message that it is small again', async () => {
   const folder = newPath()
   const reported: string[] = []
   const log: Log = (level, message, fields) => {
@@ -111,7 +114,7 @@ test('a warning reports that the log grows because of another reader, and a mess
   assert.deepEqual(reported, [long, "info SQLite's log is short again"])
 })
 
-test('a folder whose path no longer leads to it can still be written and read', async () => {
+test('a folder that is no longer at its path can still be written and read', async () => {
   const folder = newPath()
   const lines: string[] = []
   const log: Log = (level, message) => void lines.push(`${level} ${message}`)
@@ -123,7 +126,7 @@ test('a folder whose path no longer leads to it can still be written and read', 
   // The lookup fails with an error other than ENOENT, as on a failing disk or without permission.
   symlinkSync(folder, folder)
   try {
-    // This is longer than the interval between two checks of the log.
+    // The wait is longer than the interval between two checks of the log.
     const endMs = performance.now() + 1_500
     for (let n = 1; performance.now() < endMs; n++) {
       await write(n)
@@ -137,7 +140,7 @@ test('a folder whose path no longer leads to it can still be written and read', 
   assert.deepEqual(lines, [])
 })
 
-test('writes that exceed one commit are all written, in their order', async () => {
+test('writes that exceed the size of one commit are all written in their order', async () => {
   const put = Buffer.alloc(1_000_000, 'x')
   await using engine = await SqliteEngine.open({ folder: newPath(), isDurable: false })
   const first = await engine.latest()
@@ -150,7 +153,7 @@ test('writes that exceed one commit are all written, in their order', async () =
   )
 })
 
-test('one commit takes about 16 MB, so that reads do not wait for all queued writes', () => {
+test('a commit is limited to about 16 MB, so that reads do not wait for all queued writes', () => {
   const { port1: engine, port2: port } = new MessageChannel()
   using database = new SqliteDatabase({ file: join(newPath(), 'keelson.sqlite'), isDurable: false })
   const thread = new DatabaseThread(database, port)
@@ -175,7 +178,7 @@ test('one commit takes about 16 MB, so that reads do not wait for all queued wri
   for (const one of [engine, port]) one.close()
 })
 
-test('a durable store also flushes the cache of the drive, which fsync alone does not always do', () => {
+test("a durable store also flushes the drive's cache, because fsync alone does not always do this", () => {
   const settings = ['synchronous', 'fullfsync', 'checkpoint_fullfsync']
   for (const isDurable of [true, false]) {
     using db = new DatabaseSync(join(newPath(), 'keelson.sqlite'))
@@ -189,7 +192,7 @@ test('a durable store also flushes the cache of the drive, which fsync alone doe
 
 const put = (text: string): { readonly put: Buffer } => ({ put: bytes(text) })
 
-/** Creates a store that continues after this revision. */
+/** Creates a store whose next revision follows this one. */
 function advance(file: string, revision: number): void {
   new SqliteDatabase({ file, isDurable: false })[Symbol.dispose]()
   using db = new DatabaseSync(file)

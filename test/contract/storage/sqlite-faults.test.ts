@@ -1,7 +1,7 @@
 /**
- * Tests a disk that is full, read-only, or fails to flush. Writes are refused with the reason while
- * reads continue, and writes succeed again when the disk recovers. Most tests make the disk of a
- * real process fail (`faulty-disk.c`), and one test fills a real disk.
+ * Tests a disk that is full, read-only, or fails to flush. Writes fail with the reason while reads
+ * continue, and writes succeed again when the disk recovers. Most tests simulate disk faults in a
+ * real process (`faulty-disk.c`), and one test fills a real disk.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
@@ -20,7 +20,7 @@ after(() => rmSync(folder, { recursive: true }))
 const subject = join(import.meta.dirname, 'sqlite-subject.ts')
 const library = join(folder, 'faulty-disk.so')
 
-/** Whether this user can mount a small disk in a namespace of its own. */
+/** Whether this user can mount a small disk in a separate namespace. */
 function canMount(): boolean {
   try {
     const disk = join(folder, 'try')
@@ -82,7 +82,7 @@ class StoreProcess implements AsyncDisposable {
     return answer.keys
   }
 
-  /** Tries to write until the store works again. */
+  /** Repeats a write until the store works again. */
   async putWhenWell(key: string): Promise<number> {
     for (const endMs = performance.now() + PATIENCE_MS; ; await sleep(20)) {
       const answer = await this.tell({ op: 'put', key })
@@ -144,7 +144,7 @@ for (const [how, code, message] of [
   ['read-only', 'unwritable', /fails or is read-only/],
 ] as const) {
   test(
-    `writes to a disk that is ${how} are refused until it recovers, and reads continue`,
+    `writes to a disk that is ${how} fail until the disk recovers, and reads continue`,
     faulty,
     async () => {
       const disk = new FaultyDisk()
@@ -155,8 +155,8 @@ for (const [how, code, message] of [
         const refused = await store.refused(key)
         assert.equal(refused.code, code)
         assert.match(refused.message, message)
-        // SQLite does not report at which step a commit failed. Only a full disk is known to have
-        // stored nothing.
+        // SQLite does not report at which step a commit failed. Only for a full disk is it certain
+        // that nothing was stored.
         if (how === 'full') assert.equal(refused.ambiguous, false)
       }
       assert.deepEqual(await store.keys(), ['/f/a'], 'reads continue')
@@ -179,7 +179,7 @@ for (const [how, code, message] of [
 }
 
 test(
-  'a commit whose flush fails once is certainly undone, even after a crash',
+  'a commit is definitely undone if its flush fails once, even after a crash',
   faulty,
   async () => {
     const disk = new FaultyDisk()
@@ -195,7 +195,7 @@ test(
 )
 
 test(
-  'while flushes fail, the outcome of a write is unknown until a later commit replaces it',
+  'while flushes fail, the outcome of a write is unknown until a later commit overwrites the key',
   faulty,
   async () => {
     const disk = new FaultyDisk()
@@ -241,7 +241,7 @@ test('a small disk becomes full, and accepts writes after space is freed', {
   await store.put('/f/0')
   await store.tell({ op: 'fill' })
   let [puts, refusal]: [number, WriterAnswer | undefined] = [1, undefined]
-  // The space left in SQLite's log still takes some writes.
+  // The remaining space in SQLite's log is still used for some writes.
   for (; puts < 1000 && refusal === undefined; puts++) {
     const answer = await store.tell({ op: 'put', key: `/f/${puts}`, bytes: 20_000 })
     if ('code' in answer) refusal = answer

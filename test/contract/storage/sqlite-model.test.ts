@@ -1,5 +1,5 @@
 /**
- * Compares the SQLite database with the in-memory one under the same random operations. Every range
+ * Compares the SQLite database with the in-memory one after the same random operations. Every range
  * at every revision must be equal, even with writes between two slices of a read.
  */
 import assert from 'node:assert/strict'
@@ -90,7 +90,7 @@ class Both implements Disposable {
     assert.equal(sqlite.revision, memory.revision)
   }
 
-  /** Compares a range at a random revision, with changes between the slices of the read. */
+  /** Compares a range at a random revision, with writes between the slices of the read. */
   async compare(): Promise<void> {
     const { random, memory, sqlite } = this
     const oldest = Math.max(1, memory.compacted)
@@ -118,7 +118,8 @@ class Both implements Disposable {
   }
 
   /**
-   * Compares the pages of one list. The count of each page is the number of keys from its start on.
+   * Compares the pages of a list. The count of each page is the number of remaining keys, including
+   * those of the page.
    */
   async comparePages(): Promise<void> {
     const { random, memory, sqlite } = this

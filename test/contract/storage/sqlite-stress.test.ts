@@ -1,9 +1,10 @@
 /**
- * Stresses the transfer of rows out of the store's thread, in buffers that change owner. Many
- * ranges, writes, deletions, compactions and canceled reads run at the same time. Every row is
- * compared by hash with what was acknowledged. The comparison is made on arrival, and again one
- * round later, after other messages were transferred. `STRESS_SECONDS=600 node
- * test/contract/storage/sqlite-stress.test.ts` is the long run. The name of the test has its seed.
+ * Stresses the transfer of rows from the store's thread in transferable buffers. Many ranges,
+ * writes, deletions, compactions and canceled reads run at the same time. The hash of every row is
+ * compared with the acknowledged write: when the row arrives, and again one round later, after
+ * other messages were transferred. `STRESS_SECONDS=600 node
+ * test/contract/storage/sqlite-stress.test.ts` is the long run. The name of the test contains the
+ * seed.
  */
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
@@ -27,7 +28,7 @@ import { until } from './subject.ts'
 const SECONDS = Number(process.env['STRESS_SECONDS'] ?? 3)
 const SEED = Number(process.env['STRESS_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 const KEYS = 1_500
-/** Number of writes in a round. */
+/** Number of writes per round. */
 const WRITES = 120
 const READS = 30
 const LONG_BYTES = 300_000
@@ -83,7 +84,7 @@ class Model {
     })
   }
 
-  /** Drops versions that no read can request any more. */
+  /** Removes versions that no read can request any longer. */
   forget(at: Revision): void {
     for (const [key, versions] of this.#versions) {
       const first = versions.findLastIndex(({ revision }) => revision <= at)
@@ -130,7 +131,7 @@ class Stress {
     })
   }
 
-  /** Runs one round. Returns what it read, for a second check after the next round. */
+  /** Runs one round. Returns the rows that it has read, for a second check after the next round. */
   async round(): Promise<readonly ReadRecord[]> {
     const random = this.#random
     const begun = await this.#engine.latest()
@@ -142,7 +143,7 @@ class Stress {
     ]
     while (work.length > 0) {
       work.splice(random.between(0, work.length - 1), 1)[0]?.()
-      // Some calls are sent together, and others while earlier ones are running.
+      // Some calls are sent together, and others while earlier ones are in progress.
       if (random.chance(0.05)) await new Promise((resolve) => setImmediate(resolve))
     }
     const compacting = random.chance(0.3) ? this.#compact(begun) : undefined
@@ -213,8 +214,8 @@ class Stress {
   }
 
   /**
-   * Returns distinct keys. A key is written once per round, because the result of a write is only
-   * known at the end of its round.
+   * Returns distinct keys. A key is written only once per round, because the result of a write is
+   * not known before the end of the round.
    */
   #someKeys(count: number): Key[] {
     const keys = new Set<Key>()
@@ -229,14 +230,16 @@ class Stress {
     const put = bytesOf(random)
     const digested = isDeletion ? undefined : digest(put)
     const changing = this.#engine.change({ key, expected, write: isDeletion ? 'delete' : { put } })
-    // The engine must have copied the buffer, because a caller may reuse it.
+    // The engine must have copied the buffer, because callers can reuse it.
     put.fill(0)
     const { won, revision } = await changing
     assert.ok(won, `${key} is at ${expected}`)
     return { key, revision, digest: digested }
   }
 
-  /** Returns undefined if the read was canceled, or its revision was compacted in the meantime. */
+  /**
+   * Returns undefined if the read was canceled, or if its revision was compacted in the meantime.
+   */
   async #read(begun: Revision): Promise<ReadRecord | undefined> {
     const random = this.#random
     const [from, to] = [random.between(0, KEYS), random.between(0, KEYS)].toSorted((a, b) => a - b)
@@ -274,7 +277,7 @@ class Stress {
 
 const byKey = ([a]: Row, [b]: Row): number => (a < b ? -1 : 1)
 
-/** Returns random bytes. Most values are as small as objects; some need several slices. */
+/** Returns random bytes. Most values are as small as usual objects; some need several slices. */
 function bytesOf(random: Random): Buffer {
   const length = random.chance(0.01)
     ? LONG_BYTES
@@ -285,7 +288,7 @@ function bytesOf(random: Random): Buffer {
   return bytes
 }
 
-test(`concurrent ranges, feeds and compactions show exactly the acknowledged writes (seed ${SEED})`, async (t) => {
+test(`concurrent ranges, feeds and compactions return exactly the acknowledged writes (seed ${SEED})`, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-stress-'))
   t.after(() => rmSync(folder, { recursive: true }))
   await using engine = await SqliteEngine.open({ folder, isDurable: false })

@@ -1,6 +1,6 @@
 /**
- * A process with a SQLite store, which is controlled by messages. It also returns its log as a
- * message.
+ * A process with a SQLite store that is controlled by messages. It also sends its log entries as
+ * messages.
  */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -48,7 +48,7 @@ async function answer(reported: WriterCommand): Promise<WriterAnswer> {
   return { done: true }
 }
 
-/** Fills the rest of the disk. */
+/** Fills the remaining space of the disk. */
 function fill(): void {
   for (let length = FILLER_BYTES; length >= 1; length = Math.floor(length / 2)) {
     try {

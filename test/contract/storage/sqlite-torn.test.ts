@@ -1,7 +1,7 @@
 /**
- * Simulates a crash of the machine while a commit or a checkpoint is being written. Each sector of
- * the disk then has its old bytes, its new bytes, or garbage. Earlier commits must be intact, and
- * the last commit must be there completely or not at all.
+ * Simulates a crash of the machine while a commit or a checkpoint is being written. Afterwards,
+ * each sector of the disk contains its old bytes, its new bytes, or garbage. Earlier commits must
+ * be intact, and the last commit must be present completely or not at all.
  */
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,9 @@ const COMMITS = 60
 const TEARS_OF_EACH = 2
 const SECTOR_BYTES = 512
 const KEYS = 30
-/** Maximum size of a value. Large values make SQLite write its log back to the file a few times. */
+/**
+ * Maximum size of a value, large enough that SQLite copies its log back to the file a few times.
+ */
 const VALUE_BYTES_MAX = 300_000
 
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
@@ -30,8 +32,8 @@ const readBytes = (file: string): Bytes => ({
 })
 
 /**
- * Mixes two states of a file. Each sector that differs is old, new or partly garbage, and the
- * length is that of either state.
+ * Mixes two states of a file. Each sector that differs is old, new or partly garbage. The length of
+ * the result is that of one of the two states.
  */
 function tear(before: Buffer, now: Buffer, random: Random): Buffer {
   if (random.chance(0.2)) return now
@@ -43,7 +45,7 @@ function tear(before: Buffer, now: Buffer, random: Random): Buffer {
     ]
     const kind = one.equals(other) ? 'new' : random.pick(['old', 'new', 'new', 'garbage'] as const)
     ;(kind === 'old' ? one : other).copy(torn, at)
-    // The bytes before the first changed byte of a sector stay intact, as on all current disks.
+    // The bytes before the first changed byte of a sector remain intact, as on all current disks.
     const first = kind === 'garbage' ? other.findIndex((byte, n) => byte !== one[n]) : -1
     if (first !== -1) torn.subarray(at + first, at + SECTOR_BYTES).fill(random.between(0, 255))
   }
@@ -76,7 +78,7 @@ function write(database: SqliteDatabase, random: Random): void {
   })
 }
 
-/** Opens a store with these bytes, as after the crash. */
+/** Opens a store with these bytes, as after a crash. */
 function reopen(file: string, { file: main, log }: Bytes): State {
   for (const ending of ['', '-wal', '-shm']) rmSync(file + ending, { force: true })
   writeFileSync(file, main)
@@ -85,7 +87,7 @@ function reopen(file: string, { file: main, log }: Bytes): State {
   return stateOf(database)
 }
 
-test(`a commit that is torn by a crash is there completely or not at all (seed ${seed})`, () => {
+test(`a commit that is interrupted by a crash is present completely or not at all (seed ${seed})`, () => {
   const random = new Random(seed)
   const folder = mkdtempSync(join(tmpdir(), 'keelson-torn-'))
   const [file, torn] = [join(folder, 'a'), join(folder, 'torn', 'a')]
@@ -100,7 +102,7 @@ test(`a commit that is torn by a crash is there completely or not at all (seed $
       const isCheckpoint = !now.file.equals(bytes.file)
       if (isCheckpoint) counts.checkpoints++
       for (let n = 0; n < TEARS_OF_EACH; n++) {
-        // SQLite flushes the log before it copies any of it to the file.
+        // SQLite flushes the log before it copies any part of it to the file.
         const found = isCheckpoint
           ? reopen(torn, { file: tear(bytes.file, now.file, random), log: now.log })
           : reopen(torn, { file: now.file, log: tear(bytes.log, now.log, random) })

@@ -19,8 +19,7 @@ import {
 
 const [folder = '', file = ''] = process.argv.slice(2)
 /**
- * Number of revisions between compactions. It is small, so that kills also hit compactions and
- * sweeps.
+ * Number of revisions between compactions, small enough that kills also hit compactions and sweeps.
  */
 const COMPACTED_EVERY = 40
 const expected = readExpected(file)
@@ -37,7 +36,7 @@ type WatchedRange = { readonly after: number; readonly writes: readonly Write[] 
 
 /**
  * Reads the events after a revision as a client would. If that revision is compacted, reads from
- * the oldest one that is not.
+ * the oldest available revision.
  */
 function follow(after: number): Promise<WatchedRange> {
   const writes: Write[] = []
@@ -68,7 +67,7 @@ async function stateAt(at: number): Promise<Write[]> {
   }))
 }
 
-/** Creates, changes and deletes keys in turn. No other writer has these keys. */
+/** Creates, changes and deletes keys in turn. No other writer uses these keys. */
 async function write(writer: number): Promise<void> {
   for (let n = 0; ; n++) {
     const key = keyOf(writer, n + expected.life)

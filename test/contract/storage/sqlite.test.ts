@@ -1,6 +1,6 @@
 /**
- * Runs the storage contract on the SQLite engine, and tests what only a file can show: data
- * survives a restart, and a folder belongs to one process.
+ * Runs the storage contract on the SQLite engine, and tests behavior that only a file has: data
+ * survives a restart, and only one process can open a folder.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -33,7 +33,7 @@ storeContract('sqlite', async (): Promise<Subject> => {
   }
 })
 
-test('objects, revisions, history, leases and the database id survive a restart', async () => {
+test('objects, revisions, history, leases and the database ID survive a restart', async () => {
   const folder = newPath()
   let engine = await SqliteEngine.open({ folder })
   const store = newStore(engine)
@@ -68,7 +68,7 @@ test('objects, revisions, history, leases and the database id survive a restart'
   rmSync(folder, { recursive: true })
 })
 
-test('a folder can be open in one process only', async () => {
+test('only one process can open a folder', async () => {
   const folder = newPath()
   await using engine = await SqliteEngine.open({ folder })
   await assert.rejects(SqliteEngine.open({ folder }), (error: Error) => {
@@ -81,7 +81,7 @@ test('a folder can be open in one process only', async () => {
   await engine.latest()
 })
 
-test('a second process reports which process has the folder open', async () => {
+test('a second process reports which process has opened the folder', async () => {
   const folder = newPath()
   await using engine = await SqliteEngine.open({ folder })
   const second = spawnSync(
@@ -99,7 +99,7 @@ test('a second process reports which process has the folder open', async () => {
   await engine.change({ key: '/x/a', expected: 0, write: { put: bytes('x') } })
 })
 
-test('a lease that expired while the folder was closed ends at the next start, and cannot be revoked later', async () => {
+test('a lease that expired while the folder was closed ends at the next start, and cannot be revoked', async () => {
   const folder = newPath()
   let wallMs = 1_000_000_000_000
   const time = { ...systemTime, wallMs: () => wallMs }
@@ -117,7 +117,7 @@ test('a lease that expired while the folder was closed ends at the next start, a
   assert.equal(await engine.latest(), latest)
 })
 
-test('leases that expired together end one after the other', async () => {
+test('leases that expired at the same time end one after the other', async () => {
   const folder = newPath()
   let wallMs = 1_000_000_000_000
   const time = { ...systemTime, wallMs: () => wallMs }
@@ -136,7 +136,7 @@ test('leases that expired together end one after the other', async () => {
   assert.equal(await engine.latest(), before + LEASES)
 })
 
-test('a canceled list stops, and a list of many slices shows one revision', async () => {
+test('a canceled list stops, and a list of many slices returns the state at one revision', async () => {
   const folder = newPath()
   const patient = { timeoutMs: PATIENCE_MS }
   await using engine = await SqliteEngine.open({ folder, isDurable: false })
@@ -169,7 +169,7 @@ test('a canceled list stops, and a list of many slices shows one revision', asyn
   )
 })
 
-test('compaction frees old versions in slices, and the remaining values can be read', async () => {
+test('compaction removes old versions in slices, and the remaining values can be read', async () => {
   const folder = newPath()
   await using engine = await SqliteEngine.open({ folder, isDurable: false })
   const store = newStore(engine)

@@ -1,6 +1,6 @@
 /**
- * Tests of the store's guarantees on any engine. All tests share one engine, and each has its own
- * keys.
+ * Tests the guarantees of the store on any engine. All tests share one engine, and each test uses
+ * its own keys.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'

@@ -1,7 +1,4 @@
-/**
- * Everything that the contract tests of an engine need besides the engine, and helpers that they
- * share.
- */
+/** Facilities that the contract tests need besides the engine, and their helper functions. */
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type {
@@ -23,11 +20,11 @@ export type Subject = AsyncDisposable & {
   readonly engine: Engine
   /** Compacts the history before this revision. */
   readonly compact: (revision: Revision) => Promise<void>
-  /** Ends a lease now, and deletes the keys that are attached to it. */
+  /** Ends a lease immediately, and deletes the keys that are attached to it. */
   readonly revokeLease: (lease: bigint) => Promise<void>
   /**
-   * Suspends the database, so that it does not respond until `resume`. Absent if it cannot be
-   * suspended.
+   * Suspends the database, so that it does not respond until `resume`. Absent if the database
+   * cannot be suspended.
    */
   readonly pause?: () => void
   readonly resume?: () => void
@@ -47,7 +44,7 @@ export const bytes = (content: string | number): Buffer => Buffer.from(String(co
 export type GetSubject = () => Subject
 
 const folders = { made: 0 }
-/** Returns a prefix of keys that no other test uses. */
+/** Returns a key prefix that no other test uses. */
 export const newFolder = (): string => `/contract/${++folders.made}/`
 
 export const failsWith =
@@ -62,7 +59,7 @@ export const failsWith =
 
 export const decode = (stored: StoredValue): string => stored.value.toString()
 
-/** Wraps an engine, counts its calls, and runs `beforeChange` before each change if it is set. */
+/** Wraps an engine and counts its calls. Calls `beforeChange` before each change, if it is set. */
 export class ObservedEngine implements Engine {
   readonly calls = { range: 0, change: 0, latest: 0 }
   beforeChange: ((change: ConditionalWrite) => void | Promise<void>) | undefined
@@ -109,8 +106,8 @@ export type ReceivedEvent = {
 }
 
 /**
- * A feed that records everything it receives. Values are copied, because the engine only lends
- * them.
+ * A feed that records all events it receives. Values are copied, because the engine reuses their
+ * memory.
  */
 export class Recorder implements Disposable {
   readonly calls: ReceivedEvent[][] = []
@@ -132,7 +129,9 @@ export class Recorder implements Disposable {
     return this.calls.flat()
   }
 
-  /** Waits for progress to this revision, and requests progress repeatedly, as the feed would. */
+  /**
+   * Waits for progress to this revision. Requests progress repeatedly, as the cache's feed does.
+   */
   async reach(revision: Revision, timeoutMs?: number): Promise<void> {
     await until(
       () => {

@@ -1,6 +1,6 @@
 /**
- * Tests the guarantees of exports and imports on stores without a server.
- * `test/integration/store-transfer.test.ts` moves a whole cluster.
+ * Tests exports and imports of stores without a server. `test/integration/store-transfer.test.ts`
+ * moves a whole cluster.
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -35,7 +35,7 @@ const at = (name: string): string => join(root, name)
 const run = (...args: readonly string[]): Promise<string> =>
   moveStore(args, { nowMs: Date.now(), showProgress: null })
 
-/** Creates a store with some keys, and writes the last key `revisions` more times. */
+/** Creates a store with some keys, and writes the last key `revisions` times more. */
 async function fill(folder: string, keys: number, revisions = 0): Promise<number> {
   await using engine = await SqliteEngine.open({ folder, isDurable: false })
   let revision = 0
@@ -60,7 +60,7 @@ const stateOf = async (folder: string): Promise<{ revision: number; keys: number
   return { revision: await engine.latest(), keys: count }
 }
 
-test('a folder that is replaced does not go back behind its own revisions, and its old file is kept', async () => {
+test('the revisions of a replaced folder do not decrease, and its old file is kept', async () => {
   await fill(at('small'), 3)
   await run('export', `--data-dir=${at('small')}`, `--file=${at('small.dump')}`)
   const newest = await fill(at('large'), 5, 50)
@@ -90,7 +90,7 @@ test('a folder that is replaced does not go back behind its own revisions, and i
 })
 
 /**
- * Returns what a feed from a revision reports first: that its history is compacted, or progress.
+ * Returns the first report of a feed from a revision: that its history is compacted, or progress.
  */
 async function firstOf(engine: Engine, revision: number): Promise<'compacted' | 'progress'> {
   const { promise, resolve } = Promise.withResolvers<'compacted' | 'progress'>()
@@ -108,10 +108,10 @@ async function firstOf(engine: Engine, revision: number): Promise<'compacted' | 
   return first
 }
 
-test('no watch continues across a replaced history, however small --revisions-ahead is', async () => {
+test('no watch continues across a replaced history, even if --revisions-ahead is small', async () => {
   await fill(at('seen'), 5, 20)
-  // The export is older than the store that it replaces, and clients have seen the store's latest
-  // revision.
+  // The export is older than the store that it replaces. Clients have seen the latest revision of
+  // this store.
   const importing = [`--file=${at('small.dump')}`, '--replace', '--revisions-ahead=0']
   const { revision: seen } = await stateOf(at('seen'))
   await run('import', `--data-dir=${at('seen')}`, ...importing)
@@ -153,7 +153,7 @@ test('a folder that another program reads is not replaced', async () => {
   await assert.rejects(importing, /is being read by another program|locked/)
 })
 
-test('a dump with lines, revisions or hashes that no export has is refused', async () => {
+test('a dump with lines, revisions or hashes that an export never writes is rejected', async () => {
   const text = readFileSync(at('small.dump'), 'utf8')
   const [head = '', ...rest] = text.split('\n')
   const cases: [string, RegExp][] = [
@@ -184,7 +184,7 @@ test('a dump with lines, revisions or hashes that no export has is refused', asy
   await assert.rejects(run(...far), /too large for a data folder/)
 })
 
-/** Prints a dump with correct hashes, as another program could write it. */
+/** Creates a dump with correct hashes, as another program could write it. */
 function printDump(head: object, lines: readonly object[]): string {
   const digest = new Digest()
   for (const line of lines) if ('key' in line) digest.add(String(line.key), Buffer.from('v'))
@@ -194,14 +194,14 @@ function printDump(head: object, lines: readonly object[]): string {
   return `${before}${JSON.stringify({ end })}\n`
 }
 
-test('a dump that no store could hold is refused before anything is stored', async () => {
+test('a dump that no store could contain is rejected before anything is stored', async () => {
   const key = { key: '/registry/x/a', revision: 5, created: 5, value: 'v' }
   const leased = (ttl: number, left: number) => [
     { lease: '1', ttl, left },
     { ...key, lease: '1' },
   ]
   const cases: [string, RegExp][] = [
-    // A folder with such a lease could not be opened again.
+    // A folder with this lease could not be opened again.
     [printDump({}, leased(1e13, 1e13)), /line 2: ttl is longer than any lease of etcd/],
     [printDump({}, leased(1, 1e13)), /line 2: left is longer than any lease of etcd/],
     [printDump({ prefix: '' }, [key]), /line 1: prefix must begin and end/],
@@ -217,7 +217,7 @@ test('a dump that no store could hold is refused before anything is stored', asy
   assert.equal((await stateOf(`${at('long')}.store`)).keys, 1)
 })
 
-test('an export does not overwrite a file, and leaves no partial file behind', async () => {
+test('an export does not overwrite an existing file, and does not leave a partial file', async () => {
   writeFileSync(at('taken'), 'mine')
   await assert.rejects(
     run('export', `--data-dir=${at('small')}`, `--file=${at('taken')}`),
@@ -231,7 +231,7 @@ test('an export does not overwrite a file, and leaves no partial file behind', a
   )
 })
 
-/** Makes hard links fail as on exFAT, after a call of `act`. */
+/** Makes hard links fail as on exFAT. Calls `act` before the failure. */
 function refuseLinks(t: TestContext, act: () => void = () => undefined): void {
   t.mock.method(fs, 'linkSync', () => {
     act()
@@ -291,7 +291,7 @@ test('an error names the file or folder that is not a store', async () => {
   )
 })
 
-test('an import into etcd that cannot succeed deletes nothing, and an interrupted one can be continued', async () => {
+test('an import into etcd that cannot succeed deletes nothing, and an interrupted import can be continued', async () => {
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   const servers = `--etcd-servers=${etcd.clientUrl}`
@@ -302,7 +302,7 @@ test('an import into etcd that cannot succeed deletes nothing, and an interrupte
   assert.equal((await client.kv.range({ key: mine, countOnly: true })).count, 1)
   assert.equal((await client.kv.range({ key: marker, countOnly: true })).count, 0)
 
-  // This is the state that an import leaves when it is killed after its first step.
+  // This is the state that an import leaves if it is killed after its first step.
   const sha256 = /"sha256":"(\w+)"/.exec(readFileSync(at('small.dump'), 'utf8'))?.[1] ?? ''
   await client.kv.deleteRange({ key: mine })
   await client.kv.put({ key: marker, value: Buffer.from(sha256) })

@@ -1,6 +1,6 @@
 /**
- * Tests of the store's guarantees to writers: optimistic updates from cached and from read state,
- * deletes, leases and failures.
+ * Tests the guarantees of the store for writers: optimistic updates from cached state and from
+ * state that was read, deletes, leases and failures.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -183,7 +183,7 @@ export function leaseTests(subject: GetSubject): void {
       (await store.list(rangeOf(folder))).values.map(({ key }) => key),
       [`${folder}b`, `${folder}c`],
     )
-    // The shared lease is gone, which the store only notices now.
+    // The shared lease no longer exists, which the store only detects at this point.
     const revision = await store.create(`${folder}d`, bytes('x'), { ttlSeconds: 1000 })
     assert.equal((await store.get(`${folder}d`)).found?.revision, revision)
     assert.equal(leases.length, 3)
@@ -237,7 +237,7 @@ export function failureTests(subject: GetSubject): void {
     await newStore(engine).create(key, bytes('x'))
     pause()
     try {
-      // The process may respond once more before the signal reaches all of its threads.
+      // The process may respond once more before the signal has stopped all of its threads.
       const askUntilSilent = async (): Promise<void> => {
         for (let asked = 0; asked < 50; asked++) await engine.latest({ timeoutMs: 200 })
       }
