@@ -1,6 +1,6 @@
 /**
- * Tests the configuration that access and audit flags and their files result in. Errors are tested
- * by files/recorded.test.ts.
+ * Tests how the access and audit flags, and the files that they name, are converted to a
+ * configuration. files/recorded.test.ts tests the errors.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -98,7 +98,7 @@ test("without flags, authentication, authorization and auditing have kube-apiser
   assert.deepEqual(readAuditing({}), { policy: null, log: null, webhook: null })
 })
 
-test('the --oidc-* flags configure an issuer like one in a file', () => {
+test('the --oidc-* flags configure an issuer, like an issuer in a file', () => {
   const { authentication } = readAccess({
     'oidc-issuer-url': 'https://a.example.org',
     'oidc-client-id': 'cluster',
@@ -130,7 +130,7 @@ test('the --oidc-* flags configure an issuer like one in a file', () => {
   ])
 })
 
-test('--oidc-username-prefix sets the prefix, - disables it, and email addresses have none by default', () => {
+test('--oidc-username-prefix sets the prefix, - disables it, and by default email addresses have no prefix', () => {
   const oidc = { 'oidc-issuer-url': 'https://a.example.org', 'oidc-client-id': 'cluster' }
   const prefixOf = (given: RawFlags): string | undefined => {
     const [one] = readAccess({ ...oidc, ...given }).authentication.jwt
@@ -188,7 +188,7 @@ kind: AuthenticationConfiguration
 jwt: [{issuer: {url: "https://a.example.org", audiences: [${audience}]}, claimMappings: {username: {claim: sub, prefix: ""}}}]
 `
 
-test("a file's setting for anonymous requests is kept apart from --anonymous-auth, so that it can be reloaded", async () => {
+test('the anonymous setting of a file is kept apart from --anonymous-auth, so that the file can be reloaded', async () => {
   const path = write('no-anonymous.yaml', issuerFor('a'))
   const { anonymous, file } = readAccess({ 'authentication-config': path }).authentication
   assert.deepEqual(anonymous, { isEnabled: true, paths: [] }, 'as set by the flag')
@@ -221,7 +221,7 @@ const authorizers = `authorizers:
 - {type: ABAC, name: abac}
 `
 
-test('an AuthorizationConfiguration file is read alike in all versions', () => {
+test('an AuthorizationConfiguration file is read in the same way in all versions', () => {
   const abac = write('abac', '{"group":"*","resource":"pods"}\n')
   for (const version of ['v1alpha1', 'v1beta1', 'v1']) {
     const head = `apiVersion: apiserver.config.k8s.io/${version}\nkind: AuthorizationConfiguration\n`
@@ -259,7 +259,7 @@ const authorizationOf = (list: string): string =>
 const hookOf = (connection: string): string =>
   `{type: Webhook, name: hook, webhook: {timeout: 1s, subjectAccessReviewVersion: v1, failurePolicy: Deny, connectionInfo: {${connection}}}}`
 
-/** Starts with one list of authorizers and reloads another. */
+/** Reads a file with one list of authorizers, then reloads it with another list. */
 async function reloadAuthorization(
   initial: string,
   changed: string,
@@ -280,7 +280,7 @@ const [node, rbac, abac, all] = ['Node', 'RBAC', 'ABAC', 'AlwaysAllow'].map(
   (type) => `{type: ${type}, name: ${type.toLowerCase()}}`,
 )
 
-test('a changed file must keep all authorizers except webhooks', async () => {
+test('a reloaded file must contain all authorizers except webhooks', async () => {
   const hook = hookOf(`type: KubeConfigFile, kubeConfigFile: ${kubeconfig}`)
   assert.ok('value' in (await reloadAuthorization(`${rbac}, ${hook}`, `${rbac}, ${all}`)))
   assert.deepEqual(await reloadAuthorization(`${rbac}, ${node}, ${abac}`, `${rbac}`), {
@@ -288,7 +288,7 @@ test('a changed file must keep all authorizers except webhooks', async () => {
   })
 })
 
-test('a changed file cannot add authorizers with state', async () => {
+test('a reloaded file cannot add authorizers that have state', async () => {
   for (const [type, added] of Object.entries({ Node: node, RBAC: rbac, ABAC: abac })) {
     assert.deepEqual(await reloadAuthorization(`${all}`, `${all}, ${added}`), {
       fault: `authorizer type ${type} is not allowed if it was not enabled at initial server startup`,
@@ -296,7 +296,7 @@ test('a changed file cannot add authorizers with state', async () => {
   }
 })
 
-test('reloading a file reads its kubeconfigs and keeps the ABAC policies from startup', async () => {
+test('reloading a file reads its kubeconfigs again, and keeps the ABAC policies from startup', async () => {
   const hook = hookOf(`type: KubeConfigFile, kubeConfigFile: ${kubeconfig}`)
   const read = await reloadAuthorization(`${abac}`, `${hook}, ${abac}`)
   assert.ok('value' in read)
@@ -332,7 +332,7 @@ test('--authorization-mode configures authorizers', () => {
   assert.equal(hook.webhook.reviewVersion, 'v1beta1')
 })
 
-test('credentials are sent only to servers with TLS', () => {
+test('credentials are sent only to servers that use TLS', () => {
   const path = write(
     'plain',
     `clusters: [{name: c, cluster: {server: "127.0.0.1:9"}}]
@@ -395,7 +395,7 @@ rules:
   })
 })
 
-test('of two names of one flag, the last one given is used', () => {
+test('if a flag is given under both of its names, the last value is used', () => {
   const policy = write(
     'policy-of-backoff',
     'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n',
@@ -416,7 +416,7 @@ test('of two names of one flag, the last one given is used', () => {
   assert.equal(backoffOf(`${oldName}=1s`, `${name}=2s`, `${oldName}=3s`), 3000)
 })
 
-test('an allowed name of a front proxy may contain a comma', () => {
+test('an allowed common name of a front proxy can contain a comma', () => {
   const authority = write('proxy-ca', createAuthority('proxy', Date.now()).certificatePem)
   const { authentication } = readAccess({
     'requestheader-client-ca-file': authority,

@@ -12,7 +12,7 @@ const running = (flags: Partial<PluginFlags>): readonly string[] =>
   parseAdmissionPlugins({ enabled: undefined, disabled: undefined, exactly: undefined, ...flags })
     .plugins.running
 
-test('flags add plugins to the default ones and remove them, and never change their order', () => {
+test('the flags add and remove plugins, but never change the order in which plugins run', () => {
   const usual = pluginsOnByDefault.split(', ')
   assert.deepEqual(running({}), usual)
   const enabled = ['OwnerReferencesPermissionEnforcement', 'Priority', 'NodeRestriction']

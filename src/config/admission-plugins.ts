@@ -1,14 +1,17 @@
 /**
- * Reads `--enable-admission-plugins`, `--disable-admission-plugins` and the deprecated
- * `--admission-control`, which lists exactly the plugins that run. Errors and warnings have
- * kube-apiserver's texts.
+ * Reads `--enable-admission-plugins`, `--disable-admission-plugins`, and the deprecated
+ * `--admission-control`, which is the complete list of plugins to run. Errors and warnings are
+ * those of kube-apiserver.
  */
 import { quote } from '../api/quote.ts'
 
-/** A plugin. `absent` means that kube-apiserver has it, but Keelson does not implement it yet. */
+/**
+ * An admission plugin. `absent` means that kube-apiserver has the plugin, but Keelson does not
+ * implement it yet.
+ */
 type Row = readonly [name: string, byDefault: 'on' | 'off', state?: 'absent']
 
-/** All plugins of v1.33, in the order in which they run. No flag changes this order. */
+/** All plugins of v1.33, in the order in which they run. Flags cannot change this order. */
 const rows: readonly Row[] = [
   ['AlwaysAdmit', 'off'],
   ['NamespaceAutoProvision', 'off'],
@@ -65,18 +68,15 @@ const absent: ReadonlySet<string> = new Set(
 )
 const deprecated: ReadonlySet<string> = new Set(['AlwaysAdmit', 'AlwaysDeny'])
 
-/**
- * The plugins that run. A plugin that is not implemented is included if kube-apiserver would run
- * it.
- */
+/** The plugins that run. This includes unimplemented plugins that would run in kube-apiserver. */
 export type AdmissionPlugins = {
   readonly isOn: (name: string) => boolean
-  /** The names of the plugins that run, in order. */
+  /** The names of the plugins that run, in the order in which they run. */
   readonly running: readonly string[]
 }
 
 /**
- * The values of the flags. A flag that is not set is undefined, because an empty
+ * The values of the flags. Undefined means that a flag is not set, because an empty
  * `--admission-control` disables all plugins.
  */
 export type PluginFlags = {

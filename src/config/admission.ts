@@ -1,6 +1,6 @@
 /**
- * Reads `--admission-control-config-file` and the configurations of the plugins that run. Errors
- * have kube-apiserver's messages.
+ * Reads `--admission-control-config-file` and the configurations of the plugins that run. Error
+ * messages are those of kube-apiserver.
  */
 import { quote } from '../api/quote.ts'
 import { type AdmissionPlugins, isPlugin } from './admission-plugins.ts'
@@ -27,20 +27,20 @@ import {
 import { type LimitedResource, readLimitedResources } from './files/resource-quota.ts'
 import { readWebhookUsers } from './files/webhook-admission.ts'
 
-/** How long pods tolerate unusable nodes by default. */
+/** Time for which pods tolerate unusable nodes by default. */
 export type TolerationSeconds = { readonly notReady: number; readonly unreachable: number }
 
-/** The configurations of all plugins. Plugins that do not run have their default. */
+/** The configurations of all plugins. A plugin that does not run has its default configuration. */
 export type AdmissionConfig = {
   readonly podSecurity: PodSecurityConfiguration
   readonly limitedResources: readonly LimitedResource[]
   readonly eventLimits: readonly EventLimit[]
-  /** Null: the plugin does not run. */
+  /** If null, the plugin does not run. */
   readonly imagePolicyWebhook: ImagePolicyWebhook | null
   readonly podNodeSelectors: PodNodeSelectors
   readonly podTolerations: PodTolerations
   readonly tolerationSeconds: TolerationSeconds
-  /** Credentials for webhooks; null: none are sent. */
+  /** Credentials for webhooks. If null, no credentials are sent. */
   readonly mutatingWebhookUsers: KubeconfigUsers | null
   readonly validatingWebhookUsers: KubeconfigUsers | null
 }
@@ -104,7 +104,7 @@ export function readAdmissionFiles(
 
 type PluginFile<T> = {
   readonly of: (bytes: Buffer) => FileRead<T>
-  /** Why the plugin cannot run without a configuration. */
+  /** The reason why the plugin cannot run without a configuration. */
   readonly absent?: string
 }
 
@@ -117,7 +117,7 @@ const webhookFile: PluginFile<KubeconfigUsers | null> = { of: readWebhookUsers }
 const couldNot = (plugin: string, why: string): string =>
   `couldn't init admission plugin "${plugin}": ${why}`
 
-/** Returns undefined if the file cannot be used, which is reported. */
+/** Reads the configurations. Returns undefined and reports an error if the file cannot be used. */
 function readConfigurations(
   path: string,
   refuse: (why: string) => void,

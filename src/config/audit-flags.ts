@@ -1,4 +1,4 @@
-/** Audit flags, with kube-apiserver's names and defaults. */
+/** Audit flags. Their names and defaults are those of kube-apiserver. */
 import type { Flag } from './flag.ts'
 
 const auditing = 'Auditing'
@@ -7,13 +7,13 @@ export const auditFlags = {
   'audit-policy-file': {
     section: auditing,
     type: 'string',
-    help: 'Policy file (audit.k8s.io/v1): which requests are recorded, and at which level. If it is not set, no requests are recorded.',
+    help: 'Policy file (audit.k8s.io/v1), which defines which requests are recorded, and at which level. If the flag is not set, no requests are recorded.',
   },
   'audit-log-batch-buffer-size': {
     section: auditing,
     type: 'integer',
     default: '10000',
-    help: 'In mode batch, the maximum number of events that wait to be written. Further events are dropped.',
+    help: 'In mode batch, the maximum number of events that can wait to be written. Further events are dropped.',
   },
   'audit-log-batch-max-size': {
     section: auditing,
@@ -25,13 +25,13 @@ export const auditFlags = {
     section: auditing,
     type: 'duration',
     default: '0s',
-    help: 'In mode batch, the maximum time that an event waits for further events of its batch.',
+    help: 'In mode batch, the maximum time to wait for more events before a batch is written.',
   },
   'audit-log-batch-throttle-burst': {
     section: auditing,
     type: 'integer',
     default: '0',
-    help: 'Number of batches that may be written at once after an idle period, if batches are throttled.',
+    help: 'Number of batches that can be written at once after an idle period, if batches are throttled.',
   },
   'audit-log-batch-throttle-enable': {
     section: auditing,
@@ -55,7 +55,7 @@ export const auditFlags = {
     section: auditing,
     type: 'string',
     default: 'json',
-    help: 'Format of the log: json, or legacy, which is a line of text with fewer details.',
+    help: 'Format of the log: json, or legacy, which is one line of text with fewer details per event.',
   },
   'audit-log-maxage': {
     section: auditing,
@@ -79,12 +79,12 @@ export const auditFlags = {
     section: auditing,
     type: 'string',
     default: 'blocking',
-    help: 'blocking: requests wait until their events are written. blocking-strict: requests also fail if their events cannot be written. batch: requests do not wait.',
+    help: 'Whether requests wait for their events. blocking: requests wait until their events are written. blocking-strict: requests also fail if their events cannot be written. batch: requests do not wait.',
   },
   'audit-log-path': {
     section: auditing,
     type: 'string',
-    help: 'File to which audit events are written, one per line. The value - means standard output.',
+    help: 'File to which audit events are written, one per line. - means standard output.',
   },
   'audit-log-truncate-enabled': {
     section: auditing,
@@ -114,7 +114,7 @@ export const auditFlags = {
     section: auditing,
     type: 'integer',
     default: '10000',
-    help: 'In mode batch, the maximum number of events that wait to be sent. Further events are dropped.',
+    help: 'In mode batch, the maximum number of events that can wait to be sent. Further events are dropped.',
   },
   'audit-webhook-batch-initial-backoff': {
     section: auditing,
@@ -131,13 +131,13 @@ export const auditFlags = {
     section: auditing,
     type: 'duration',
     default: '30s',
-    help: 'In mode batch, the maximum time that an event waits for further events of its batch.',
+    help: 'In mode batch, the maximum time to wait for more events before a batch is sent.',
   },
   'audit-webhook-batch-throttle-burst': {
     section: auditing,
     type: 'integer',
     default: '15',
-    help: 'Number of batches that may be sent at once after an idle period, if batches are throttled.',
+    help: 'Number of batches that can be sent at once after an idle period, if batches are throttled.',
   },
   'audit-webhook-batch-throttle-enable': {
     section: auditing,
@@ -154,19 +154,19 @@ export const auditFlags = {
   'audit-webhook-config-file': {
     section: auditing,
     type: 'string',
-    help: 'Kubeconfig file of the server to which audit events are sent.',
+    help: 'Kubeconfig file that specifies the server to which audit events are sent.',
   },
   'audit-webhook-initial-backoff': {
     section: auditing,
     type: 'duration',
     default: '10s',
-    help: 'How long to wait after a first failure before events are sent again.',
+    help: 'Time to wait after the first failure before events are sent again.',
   },
   'audit-webhook-mode': {
     section: auditing,
     type: 'string',
     default: 'batch',
-    help: 'blocking: requests wait until their events are sent. blocking-strict: requests also fail if their events cannot be sent. batch: requests do not wait.',
+    help: 'Whether requests wait for their events. blocking: requests wait until their events are sent. blocking-strict: requests also fail if their events cannot be sent. batch: requests do not wait.',
   },
   'audit-webhook-truncate-enabled': {
     section: auditing,

@@ -1,6 +1,6 @@
 /**
  * Reads and validates the audit flags and the files that they name. All errors are reported, with
- * kube-apiserver's messages.
+ * the messages of kube-apiserver.
  */
 import { type AuditPolicy, readAuditPolicy } from './files/audit-policy.ts'
 import { readKubeconfig } from './files/kubeconfig.ts'
@@ -9,7 +9,7 @@ import { readFlagBytes } from './flag-file.ts'
 import type { Values } from './values.ts'
 
 export type AuditConfig = {
-  /** Null: no events are recorded, whatever the backends. */
+  /** If null, no events are recorded, even if backends are configured. */
   readonly policy: AuditPolicy | null
   readonly log: AuditLog | null
   readonly webhook: AuditWebhook | null
@@ -17,14 +17,14 @@ export type AuditConfig = {
 
 type Backend = {
   readonly mode: AuditMode
-  /** Null: events are not truncated. */
+  /** If null, events are not truncated. */
   readonly truncate: { readonly batchBytesMax: number; readonly eventBytesMax: number } | null
 }
 
 export type AuditMode =
   /**
-   * The request waits until its event is written; with `blocking-strict` it fails if the event
-   * cannot be written.
+   * Requests wait until their events are written. In mode `blocking-strict`, a request fails if its
+   * event cannot be written.
    */
   | { readonly kind: 'blocking' | 'blocking-strict' }
   | {
@@ -36,10 +36,10 @@ export type AuditMode =
     }
 
 export type AuditLog = Backend & {
-  /** Path of the file; `-` is standard output. */
+  /** Path of the log file. `-` means standard output. */
   readonly path: string
   readonly format: 'json' | 'legacy'
-  /** Limits for rotated files. 0 means no limit, except that the size is then limited to 100 MB. */
+  /** Limits for rotated files. 0 means no limit, except for the size, where it means 100 MB. */
   readonly rotation: {
     readonly megabytesMax: number
     readonly daysMax: number
@@ -74,7 +74,7 @@ function readPolicy(values: Values, warn: (text: string) => void): AuditPolicy |
   return null
 }
 
-/** Reads the flags of the log. If the log is disabled, they are parsed, but not validated. */
+/** Reads the flags for the log. If the log is disabled, the flags are parsed but not validated. */
 function readLog(values: Values): AuditLog | null {
   const path = values.string('audit-log-path')
   const numbers = readNumbers(values, 'log')
@@ -106,11 +106,11 @@ function refuseNegative(values: Values, name: string, count: number): void {
   if (count < 0) values.fault(`--audit-log-${name} ${count} can't be a negative number`)
 }
 
-/** Reads the flags of the webhook. Without a policy, its kubeconfig is not read. */
+/** Reads the flags for the webhook. If there is no policy, the kubeconfig is not read. */
 function readWebhook(values: Values, hasPolicy: boolean): AuditWebhook | null {
   const path = values.string('audit-webhook-config-file')
   const numbers = readNumbers(values, 'webhook')
-  // The second name is a deprecated name of the same flag.
+  // The second name is a deprecated alias of the flag.
   const [name, oldName] = [
     'audit-webhook-initial-backoff',
     'audit-webhook-batch-initial-backoff',
@@ -166,7 +166,7 @@ function checkBackend(values: Values, name: BackendName, numbers: Numbers): Back
   return { mode, truncate: numbers.isTruncated ? numbers.truncate : null }
 }
 
-/** Reports only the first error. */
+/** Validates the mode and the batch flags. Only the first error is reported. */
 function checkMode(
   values: Values,
   name: BackendName,
@@ -193,7 +193,10 @@ function checkMode(
   return { kind: 'batch', ...batch, throttle: isThrottled ? throttle : null }
 }
 
-/** Checks the limits for truncation, even if it is disabled, as in kube-apiserver. */
+/**
+ * Validates the truncation limits. As in kube-apiserver, they are validated even if truncation is
+ * disabled.
+ */
 function checkTruncation(values: Values, name: BackendName, { truncate }: Numbers): void {
   const { batchBytesMax, eventBytesMax } = truncate
   const what = `invalid audit truncate ${name}`

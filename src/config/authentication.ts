@@ -1,6 +1,6 @@
 /**
  * Reads and validates the authentication flags and the files that they name. All errors are
- * reported, with kube-apiserver's messages.
+ * reported, with the messages of kube-apiserver.
  */
 import type { Gates } from '../api/gates.ts'
 import { formatDuration } from '../lib/time/duration.ts'
@@ -22,22 +22,27 @@ export type AuthenticationConfig = {
   readonly anonymous: AnonymousConfiguration
   readonly requestHeader: RequestHeaderConfig | null
   readonly hasBootstrapTokens: boolean
-  /** Whether legacy service account tokens are valid only while their secret exists. */
+  /** Whether legacy service account tokens are valid only as long as their Secret exists. */
   readonly looksUpServiceAccounts: boolean
   readonly jwt: readonly JwtAuthenticator[]
-  /** The signing algorithms that tokens of `jwt` issuers may use. */
+  /** Signing algorithms that are accepted for the tokens of `jwt` issuers. */
   readonly signingAlgorithms: readonly string[]
-  /** The file that configures `jwt`, which is reloaded. Null if flags configure `jwt`. */
+  /**
+   * The file that configures `jwt`, which is reloaded when it changes. Null if `jwt` is configured
+   * by flags.
+   */
   readonly file: AuthenticationFile | null
   readonly webhook: TokenWebhook | null
 }
 
-/** The --authentication-config file at startup, for later reloads. */
+/** The --authentication-config file as it was at startup. Reloads start from it. */
 export type AuthenticationFile = {
   readonly path: string
-  /** The content that is in use. */
+  /** The file content that is currently in use. */
   readonly bytes: Buffer
-  /** The configuration in the file, without flags. A reload must not change its `anonymous`. */
+  /**
+   * The configuration from the file, without the flags. Reloads must not change `anonymous` in it.
+   */
   readonly initial: AuthenticationConfiguration
 }
 
@@ -50,7 +55,7 @@ export type TokenWebhook = {
 export type ReadAuthenticationOptions = {
   readonly gates: Gates
   readonly warn: (text: string) => void
-  /** Whether the AlwaysAllow authorizer is enabled, which disables anonymous requests. */
+  /** Whether the AlwaysAllow authorizer is enabled. Anonymous requests are then disabled. */
   readonly isOpen: boolean
 }
 
@@ -60,7 +65,7 @@ export function readAuthentication(
 ): AuthenticationConfig {
   const path = values.string('authentication-config')
   const oidc = readOidc(values, { gates, hasFile: path !== '' })
-  // It is an error to set both. kube-apiserver does not read the file then.
+  // Setting both is an error. kube-apiserver then does not read the file.
   const file = path === '' || hasOidcFlags(values) ? null : readFile(values, path, gates)
   return {
     anonymous: readAnonymous(values, file?.initial, { isOpen, warn }),
@@ -107,8 +112,8 @@ function readAnonymous(
 }
 
 /**
- * How long successful token authentications are cached, whatever the authenticator. As in
- * kube-apiserver.
+ * Time for which successful token authentications are cached, for every authenticator. The value is
+ * that of kube-apiserver.
  */
 const TOKEN_CACHE_MS = 10_000
 

@@ -1,10 +1,10 @@
-/** Reads the CA bundle that a flag names. Errors have kube-apiserver's messages. */
+/** Reads the CA bundle that a flag names. Error messages are those of kube-apiserver. */
 import { parseCertificates } from '../lib/x509/trust-anchors.ts'
 import { readFlagFile } from './flag-file.ts'
 
 /**
- * Returns the bundle, or undefined if it cannot be used, which is reported. `purpose` is
- * kube-apiserver's name of the bundle.
+ * Returns the bundle. If it cannot be used, reports an error and returns undefined. `purpose` is
+ * the name of the bundle in kube-apiserver's messages.
  */
 export function readAuthorityFile(
   faults: { readonly fault: (text: string) => void },

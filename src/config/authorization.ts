@@ -1,6 +1,6 @@
 /**
  * Reads and validates the authorization flags and the files that they name. All errors are
- * reported, with kube-apiserver's messages.
+ * reported, with the messages of kube-apiserver.
  */
 import type { Gates } from '../api/gates.ts'
 import { type AbacRule, readAbacPolicy } from './files/abac.ts'
@@ -18,7 +18,7 @@ import type { ClientConfig } from '../net/outbound/kubeconfig.ts'
 import { readFlagBytes, readFlagFile } from './flag-file.ts'
 import type { Values } from './values.ts'
 
-/** Names of the flags that are read here. */
+/** Names of the flags that this file reads. */
 type AuthorizationFlagName =
   | 'authorization-config'
   | 'authorization-policy-file'
@@ -32,14 +32,17 @@ type AuthorizationValues = Pick<
 export type AuthorizationConfig = {
   /** The authorizers, in the order in which they are called. */
   readonly authorizers: readonly AuthorizerConfig[]
-  /** The file that configures them, which is reloaded. Null if flags configure them. */
+  /**
+   * The file that configures the authorizers, which is reloaded when it changes. Null if they are
+   * configured by flags.
+   */
   readonly file: AuthorizationFile | null
 }
 
-/** The --authorization-config file at startup, for later reloads. */
+/** The --authorization-config file as it was at startup. Reloads start from it. */
 export type AuthorizationFile = {
   readonly path: string
-  /** The content that is in use. */
+  /** The file content that is currently in use. */
   readonly bytes: Buffer
   readonly initial: AuthorizationConfiguration
 }
@@ -75,9 +78,9 @@ export type RereadAuthorizationOptions = {
 }
 
 /**
- * Reads changed content of the file, and the kubeconfigs that it names, while the server runs.
- * Authorizers with state (Node, RBAC, ABAC) can be neither added nor removed: those from startup
- * are kept. As in kube-apiserver, only the first error is reported.
+ * Reads the changed content of the file while the server runs, and the kubeconfigs that it names.
+ * Authorizers with state (Node, RBAC, ABAC) cannot be added or removed; those from startup are
+ * kept. As in kube-apiserver, only the first error is reported.
  */
 export async function rereadAuthorization(
   bytes: Buffer,
@@ -111,8 +114,8 @@ function rebuild(
 }
 
 /**
- * Whether --authorization-mode contains AlwaysAllow, which disables anonymous requests. AlwaysAllow
- * in a file does not disable them.
+ * Whether --authorization-mode contains AlwaysAllow. This disables anonymous requests; AlwaysAllow
+ * in a configuration file does not.
  */
 export const isOpenByFlags = ({ authorizers, file }: AuthorizationConfig): boolean =>
   file === null && authorizers.some(({ type }) => type === 'AlwaysAllow')
@@ -148,7 +151,7 @@ function readFile(
   return null
 }
 
-/** Timeout of a webhook that is configured by flags, as in kube-apiserver. */
+/** Timeout of a webhook that is configured by flags. The value is that of kube-apiserver. */
 const WEBHOOK_TIMEOUT_MS = 30_000
 
 function readModes(values: AuthorizationValues): readonly AuthorizerConfiguration[] {
@@ -244,7 +247,7 @@ function buildWebhook(
   refuse: (why: string) => void,
 ): AuthorizerConfig[] {
   if (webhook.connection.type === 'InClusterConfig') {
-    // kube-apiserver accepts this and panics.
+    // kube-apiserver accepts this value, and then panics.
     refuse('connectionInfo.type InClusterConfig is not supported: use KubeConfigFile')
     return []
   }

@@ -1,7 +1,10 @@
-/** Reads `--tls-cipher-suites`, and converts Go's names to those of OpenSSL. */
+/** Reads `--tls-cipher-suites`. Converts the names used by Go to those used by OpenSSL. */
 import type { Values } from './values.ts'
 
-/** The suites of TLS 1.3. They are always offered, as in Go: the flag only affects TLS 1.2. */
+/**
+ * The TLS 1.3 cipher suites. As in Go, they are always offered, because the flag applies only to
+ * TLS 1.2.
+ */
 const tls13 = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256']
 
 const tls12: Readonly<Record<string, string>> = {
@@ -27,12 +30,12 @@ const tls12: Readonly<Record<string, string>> = {
 }
 
 /**
- * Suites that kube-apiserver still offers although they are insecure: RC4 (RFC 7465) and 3DES
+ * Suites that are insecure, but that kube-apiserver still offers: RC4 (RFC 7465) and 3DES
  * (CVE-2016-2183).
  */
 const broken = /_WITH_(RC4_128|3DES_EDE_CBC)_SHA$/
 
-/** Returns OpenSSL's list of suites, or null for the default. */
+/** Returns a cipher list in OpenSSL syntax, or null for the default suites. */
 export function readCipherSuites(values: Values, warn: (text: string) => void): string | null {
   const names = values.slice('tls-cipher-suites')
   const chosen: string[] = []

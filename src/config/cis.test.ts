@@ -1,6 +1,6 @@
 /**
- * Checks what SECURITY.md claims about section 1.2 of the CIS Kubernetes Benchmark: which
- * recommendations hold by default, and which need flags.
+ * Tests the claims of SECURITY.md about section 1.2 of the CIS Kubernetes Benchmark: which
+ * recommendations hold by default, and which require flags.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -22,8 +22,8 @@ const hasPlugin =
     admission.isOn(name)
 
 /**
- * Recommendations that can be checked in a configuration. Those that do not hold by default have
- * the flags that SECURITY.md names.
+ * Recommendations that can be tested on a configuration. If one does not hold by default, `flags`
+ * lists the flags from SECURITY.md.
  */
 const rows: {
   readonly [row: string]: { readonly holds: (config: Config) => boolean; readonly flags?: string[] }
@@ -71,7 +71,7 @@ for (const [row, { holds, flags }] of Object.entries(rows)) {
   })
 }
 
-test('the table in SECURITY.md has every row and agrees with the defaults', () => {
+test('the table in SECURITY.md lists every recommendation and agrees with the defaults', () => {
   const text = readFileSync(join(import.meta.dirname, '..', '..', 'SECURITY.md'), 'utf8')
   const cells = new Map(
     text

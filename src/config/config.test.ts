@@ -34,12 +34,12 @@ const severalFlags = [
   `--token-auth-file=${tokensPath}`,
   '--allow-privileged',
   '--authorization-mode=Node,RBAC',
-  // These flags are set to their defaults.
+  // These flags repeat their defaults.
   '--profiling',
   '--goaway-chance=0',
 ]
 
-/** The configuration for `severalFlags`, without the groups that other tests compare. */
+/** The expected configuration for `severalFlags`, without the sections that other tests cover. */
 const configOfSeveralFlags = {
   storage: {
     store: { kind: 'etcd', servers: ['http://127.0.0.1:2379'], tls: null },
@@ -131,7 +131,7 @@ test('flags are converted to one frozen configuration', () => {
   assert.ok(Object.isFrozen(config.authentication.tokens[0]?.user.groups))
 })
 
-test('flags that are not set have their defaults', () => {
+test('flags that are not set have their default values', () => {
   const { admission, cluster, runtime } = configOf(...severalFlags)
   const { kubelet, services } = cluster
   assert.deepEqual(runtime.emulation, {
@@ -156,7 +156,7 @@ test('plugins, feature gates and APIs have the defaults of kube-apiserver', () =
   assert.ok(runtime.isServed({ group: 'apps', version: 'v1', plural: 'deployments' }))
 })
 
-test('the values of all flags are available as text, by name', () => {
+test('the values of all flags are available as text', () => {
   const { flagValues } = configOf(...severalFlags)
   const shown = [
     'secure-port',
@@ -171,7 +171,7 @@ test('the values of all flags are available as text, by name', () => {
   )
 })
 
-/** Returns where objects are stored, or the errors about it. */
+/** Returns the storage configuration, or the errors about it. */
 const storeOf = (...args: readonly string[]): unknown => {
   const checked = checkArgs(args)
   return checked.kind === 'config'
@@ -179,7 +179,7 @@ const storeOf = (...args: readonly string[]): unknown => {
     : checked.faults.filter((one) => /store|etcd|data/.test(one))
 }
 
-test('--store, --etcd-servers and --data-dir select the store, and conflicts are refused', () => {
+test('--store, --etcd-servers and --data-dir select the store, and conflicting values are refused', () => {
   const servers = ['http://127.0.0.1:2379']
   assert.deepEqual(storeOf(etcd), { kind: 'etcd', servers, tls: null })
   assert.deepEqual(storeOf(etcd, '--store=etcd'), { kind: 'etcd', servers, tls: null })
@@ -231,7 +231,7 @@ test('all errors are reported together', () => {
   }
 })
 
-test('words of a flag may be separated by _, and -v accepts its level in several forms', () => {
+test('the words of a flag name can be separated by _, and -v accepts its level in several forms', () => {
   const port = (...args: readonly string[]) => configOf(etcd, ...args).network.port
   assert.deepEqual([port('--secure_port=7443'), port('--secure_port', '7444')], [7443, 7444])
   const level = (...args: readonly string[]) => configOf(etcd, ...args).telemetry.logging.verbosity
@@ -497,13 +497,13 @@ for (const [flag, message] of refusals) {
   })
 }
 
-test('the help text lists every flag', () => {
+test('the help text describes every flag', () => {
   const text = helpText(['WatchList'])
   for (const name of Object.keys(flags)) assert.ok(text.includes(`--${name}`), name)
 })
 
-test('every flag of kube-apiserver is in the table', () => {
-  // --help and --version are not in the table. `ownFlagNames` has the flags that kube-apiserver
+test('the flag table contains every flag of kube-apiserver', () => {
+  // --help and --version are not in the table. `ownFlagNames` lists the flags that kube-apiserver
   // does not have.
   assert.equal(Object.keys(flags).length + 2 - ownFlagNames.size, 172)
 })
@@ -514,7 +514,7 @@ const origins = (count: number): string =>
     (_, at) => `^https://app-${at}\\.apps\\.example\\.com(:[0-9]+)?$`,
   ).join()
 
-test('a hundred origins are allowed, and a thousand are refused', () => {
+test('a hundred CORS origins are allowed, and a thousand are refused', () => {
   const checked = checkArgs([etcd, `--cors-allowed-origins=${origins(100)}`])
   assert.ok(checked.kind === 'config')
   assert.equal(checked.config.serving.corsOrigins.length, 100)
@@ -531,7 +531,7 @@ function hintsOf(...args: readonly string[]): readonly string[] {
   return checked.kind === 'faults' ? checked.hints : []
 }
 
-test('errors that do not say what to do come with hints', () => {
+test('errors that do not explain the fix come with hints', () => {
   assert.match(hintsOf('--nope', etcd).join(), /keelson serve --help/)
   assert.match(hintsOf().join(), /--data-dir/)
   assert.match(hintsOf(etcd, '--tls-cert-file=/none').join(), /--tls-private-key-file is missing/)
@@ -542,7 +542,7 @@ test('--etcd-servers accepts a Unix socket', () => {
   assert.deepEqual(faultsOf('--etcd-servers=unix:///run/etcd/client:1'), [])
 })
 
-test('flags without effect are accepted, and deprecated ones cause a warning', () => {
+test('flags without effect are accepted, and deprecated flags cause a warning', () => {
   const checked = checkArgs([
     '--etcd-servers=127.0.0.1:2379',
     '--watch-cache-sizes=pods#0,deployments.apps#100',
@@ -566,7 +566,7 @@ test('flags without effect are accepted, and deprecated ones cause a warning', (
   ])
 })
 
-test('the last value of a gate counts, and setting a GA gate causes a warning', () => {
+test('if a feature gate is repeated, its last value is used, and setting a GA gate causes a warning', () => {
   const gates = '--feature-gates=WatchList=true,kube:WatchList=false,MultiCIDRServiceAllocator=true'
   const checked = checkArgs([etcd, gates, '--feature-gates=WatchList=true'])
   assert.ok(checked.kind === 'config')
@@ -594,7 +594,7 @@ test('the most specific key of --runtime-config decides whether a resource is se
   assert.deepEqual(served, ['/v1/configmaps', 'batch/v1/jobs'])
 })
 
-test('--runtime-config turns on versions that are not stable', () => {
+test('--runtime-config can enable versions that are not stable', () => {
   const checked = checkArgs([
     etcd,
     '--runtime-config=storage.k8s.io/v1alpha1=true,networking.k8s.io/v1beta1/ipaddresses',
@@ -613,7 +613,7 @@ test('--runtime-config turns on versions that are not stable', () => {
   assert.deepEqual(served, [true, false, true, false])
 })
 
-test('anonymous requests are disabled if AlwaysAllow authorizes every request', () => {
+test('anonymous requests are disabled if the AlwaysAllow authorizer is enabled', () => {
   const checked = checkArgs([etcd, '--authorization-mode=AlwaysAllow'])
   assert.ok(checked.kind === 'config')
   assert.equal(checked.config.authentication.anonymous.isEnabled, false)
@@ -639,7 +639,7 @@ test('a file can restrict anonymous requests to some paths', () => {
   assert.deepEqual(checked.config.authentication.anonymous, { isEnabled: true, paths: ['/livez'] })
 })
 
-test('a configuration of an admission plugin that does not exist causes a warning', () => {
+test('a configuration for an admission plugin that does not exist causes a warning', () => {
   const path = join(dir, 'admission.yaml')
   const plugins = ['NoSuchPlugin', 'PodSecurity', 'AlwaysDeny', 'podsecurity', 'NoSuchPlugin'].map(
     (name) => ({ name }),
@@ -654,7 +654,7 @@ test('a configuration of an admission plugin that does not exist causes a warnin
   ])
 })
 
-test('--testing is in the help, and is refused outside of keelson serve', () => {
+test('--testing is in the help text, and is refused by all commands except keelson serve', () => {
   assert.match(helpText([]), /^ {2}--testing \(default false\)$/m)
   assert.deepEqual(faultsOf(etcd, '--testing'), [
     '--testing is only supported by keelson serve: leave it out',

@@ -1,7 +1,7 @@
 /**
- * Converts flags and files to one validated Config. All errors are reported together, before
- * anything starts. Where kube-apiserver has a text for an error, it is used. Errors or hints say
- * what to do.
+ * Converts flags and files to one validated Config. All errors are reported together, before the
+ * server starts anything. Errors have kube-apiserver's messages if there are any. Errors or their
+ * hints explain what to do.
  */
 import { isIP } from 'node:net'
 import type { TokenEntry } from '../api/user.ts'
@@ -42,63 +42,66 @@ import { readServices, type ServicesConfig } from './services.ts'
 import { readTuning, type TuningConfig } from './tuning.ts'
 import { Values } from './values.ts'
 
-/** Where objects are stored, and how. */
+/** Configuration of the storage: where objects are stored, and in which form. */
 export type StorageConfig = EtcdConfig & {
-  /** Null: nothing is encrypted in the database. */
+  /** If null, data in the database is not encrypted. */
   readonly encryption: EncryptionConfig | null
   readonly eventTtlSeconds: number
-  /** Interval at which the size of the database is read; 0: never. */
+  /** Interval at which the size of the database is queried. 0 means never. */
   readonly sizePollMs: number
-  /** Maximum time by which a shared lease may outlast the objects that it is for. */
+  /** Maximum time by which a shared etcd lease can outlive the objects that use it. */
   readonly leaseReuseSecondsMax: number
 }
 
-/** The addresses of the server, and how it connects to others. */
+/** The addresses of the server, and its outgoing connections. */
 export type NetworkConfig = {
   readonly bindAddress: string
-  /** The port of the server. Only tests use 0, which means any free port. */
+  /** The port on which the server listens. 0 means any free port, which only tests use. */
   readonly port: number
   /** The address at which clients reach the server. */
   readonly advertiseAddress: string
   /**
-   * The address in the endpoints of default/kubernetes. If it is unspecified, the first address of
-   * the host that others can reach is used, even if the server listens only on loopback, as in
+   * The address in the endpoints of default/kubernetes. If it is unspecified, the first
+   * non-loopback address of the host is used, even if the server listens only on loopback, as in
    * kube-apiserver.
    */
   readonly endpointAddress: string
-  /** The server's name in discovery; the advertised address by default. */
+  /** The host name of the server in discovery documents. Defaults to the advertised address. */
   readonly externalHost: string
-  /** Null: all connections are direct. */
+  /** If null, all connections are direct. */
   readonly egress: EgressConfig | null
 }
 
 export type TlsConfig = {
   readonly certificate:
     | { readonly kind: 'files'; readonly certificatePath: string; readonly keyPath: string }
-    /** The certificate in this folder. It is created if it does not exist. */
+    /** The certificate is in this folder, and is created if it does not exist. */
     | { readonly kind: 'folder'; readonly path: string }
-    /** A certificate for tests. No flag sets it. */
+    /** A certificate that tests provide. No flag sets it. */
     | { readonly kind: 'given'; readonly certificate: Certificate }
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
-  /** Cipher suites, as a list of OpenSSL. Null: the listener's default. */
+  /** Cipher suites in OpenSSL syntax. If null, the default of the listener is used. */
   readonly ciphers: string | null
 }
 
-/** How connections are served and ended. */
+/** How connections are served and closed. */
 export type ConnectionConfig = ServingConfig & {
-  /** Whether clients are offered HTTP/2. */
+  /** Whether HTTP/2 is offered to clients. */
   readonly servesHttp2: boolean
-  /** The maximum of concurrent streams of an HTTP/2 connection; null: the listener's default. */
+  /**
+   * Maximum number of concurrent streams on an HTTP/2 connection. If null, the default of the
+   * listener is used.
+   */
   readonly streamsPerConnectionMax: number | null
-  /** The value of Strict-Transport-Security in every response; null: the header is not sent. */
+  /** Value of the header Strict-Transport-Security. If null, the header is not sent. */
   readonly strictTransportSecurity: string | null
-  /** How long connections are still accepted after the signal to stop. */
+  /** Time for which connections are still accepted after the server is asked to stop. */
   readonly stopDelayMs: number
-  /** The period over which watches are ended at shutdown. */
+  /** Period over which watches are closed when the server stops. */
   readonly watchGraceMs: number
 }
 
-/** Limits of requests. */
+/** Limits for requests. */
 export type RequestConfig = FlowControlConfig &
   Pick<TuningConfig, 'deleteWorkers' | 'collectsGarbage'> & {
     readonly timeoutMs: number
@@ -106,25 +109,28 @@ export type RequestConfig = FlowControlConfig &
     readonly memory: MemoryConfig
   }
 
-/** Configuration of everything that authenticates clients. */
+/** Configuration of client authentication. */
 export type IdentityConfig = AuthenticationConfig & {
   readonly tokens: readonly TokenEntry[]
-  /** Null: service account tokens are not supported. */
+  /** If null, service account tokens are not supported. */
   readonly serviceAccounts: ServiceAccounts | null
-  /** The CAs of client certificates, PEM; null: client certificates are ignored. */
+  /**
+   * CA certificates that verify client certificates, in PEM format. If null, client certificates
+   * are ignored.
+   */
   readonly clientCaPem: string | null
-  /** The file of the client CAs. */
+  /** Path of the file with the CA certificates. */
   readonly clientCaPath: string | null
 }
 
 export type ControllersConfig = {
   /** The controllers of kube-controller-manager that this server runs. */
   readonly names: readonly ControllerName[]
-  /** The CA that controllers publish; null: that of the serving certificate. */
+  /** The CA bundle that controllers publish. If null, it is the CA of the serving certificate. */
   readonly rootCaPem: string | null
-  /** How long service account tokens in Secrets may be unused. */
+  /** Time after which an unused service account token in a Secret becomes invalid. */
   readonly legacyTokenPeriodMs: number
-  /** The CAs with which controllers sign. */
+  /** The CAs that controllers use to sign certificates. */
   readonly signing: SigningConfig
 }
 
@@ -132,16 +138,16 @@ export type ControllersConfig = {
 export type TelemetryConfig = {
   readonly audit: AuditConfig
   readonly metrics: MetricChoice
-  /** Null: nothing is traced. */
+  /** If null, no requests are traced. */
   readonly tracing: TracingConfig | null
   readonly logging: {
     readonly format: 'text' | 'json' | 'auto'
     readonly verbosity: number
     readonly modules: readonly ModuleLevel[]
   }
-  /** Whether the debug pages are served. */
+  /** Whether profiles and other debug pages are served. */
   readonly hasProfiles: boolean
-  /** The path of a Unix socket that serves the debug pages. Null: no socket is opened. */
+  /** Path of a Unix socket that serves the debug pages. If null, no socket is opened. */
   readonly debugSocketPath: string | null
 }
 
@@ -155,15 +161,19 @@ export type Config = {
   readonly authorization: AuthorizationConfig
   readonly admission: AdmissionPlugins &
     AdmissionConfig & {
-      /** Whether pods may have privileged containers. */
+      /** Whether Pods can have privileged containers. */
       readonly allowsPrivileged: boolean
     }
   readonly aggregation: {
-    /** Whether Services of webhooks and API servers are called at their endpoints. */
+    /**
+     * Whether webhooks and aggregated API servers behind a Service are called at its endpoints
+     * instead of its cluster IP.
+     */
     readonly callsEndpoints: boolean
     /**
-     * The files of the certificate that this server shows to aggregated API servers; null: it shows
-     * no certificate. As in kube-apiserver, both flags must be set.
+     * The files with the client certificate and key that this server presents to aggregated API
+     * servers. Null if no certificate is presented. As in kube-apiserver, this is the case unless
+     * both flags are set.
      */
     readonly proxyClient: { readonly certificatePath: string; readonly keyPath: string } | null
   }
@@ -172,13 +182,13 @@ export type Config = {
   readonly runtime: RuntimeConfig & { readonly emulation: Emulation }
   readonly cluster: { readonly services: ServicesConfig; readonly kubelet: KubeletConfig }
   readonly telemetry: TelemetryConfig
-  /** The value of every flag as text, in Go's format. */
+  /** The value of every flag as text, formatted as in Go. */
   readonly flagValues: ReadonlyMap<string, string>
 }
 
 export type ConfigResult =
   | { readonly kind: 'config'; readonly config: Config; readonly warnings: readonly string[] }
-  /** The errors. `hints` say how to fix errors whose texts do not. */
+  /** The errors. `hints` explain how to fix errors whose messages do not. */
   | {
       readonly kind: 'faults'
       readonly faults: readonly string[]
@@ -200,7 +210,7 @@ export function checkArgs(args: readonly string[]): ConfigResult {
   return { kind: 'config', config: deepFreeze(config), warnings }
 }
 
-/** Reads all flags in a fixed order, which is the order in which faults are reported. */
+/** Reads all flags. The order determines the order in which errors are reported. */
 function readFlags(values: Values, warn: (text: string) => void) {
   const emulation = readEmulation(values)
   const featureGates = readGates(values, emulation, warn)
@@ -320,13 +330,13 @@ function flagValues(values: Values): ReadonlyMap<string, string> {
 }
 
 /**
- * Returns the address that others find in the endpoints of default/kubernetes, or an empty string
- * if it is only known when the server starts.
+ * Returns the address for the endpoints of default/kubernetes, or an empty string if it is not
+ * known before the server starts.
  */
 const publicOf = (address: string): string =>
   isLoopback(address) || address === anyOf(address) || isIP(address) === 0 ? '' : address
 
-/** Whether an address is in 127.0.0.0/8 or is ::1. */
+/** Whether an address is a loopback address: in 127.0.0.0/8, or ::1. */
 const isLoopback = (address: string): boolean => address.startsWith('127.') || address === '::1'
 const anyOf = (address: string): string => (address.includes(':') ? '::' : '0.0.0.0')
 
@@ -510,10 +520,11 @@ function readModules(values: Values): readonly ModuleLevel[] {
 }
 
 /**
- * Freezes plain objects and arrays. Instances of classes, such as compiled expressions, stay as is.
+ * Freezes plain objects and arrays. Instances of classes, such as compiled expressions, are not
+ * frozen.
  */
 function deepFreeze<T>(value: T): T {
-  // Object.freeze throws for a view of bytes.
+  // Object.freeze throws for typed arrays and buffers.
   if (
     typeof value !== 'object' ||
     value === null ||

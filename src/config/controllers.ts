@@ -1,6 +1,6 @@
 /**
- * Reads --controllers, which selects the controllers of kube-controller-manager that run inside the
- * server. The syntax is that of kube-controller-manager.
+ * Reads --controllers, which selects the controllers that run inside the server. Syntax and
+ * controller names are those of kube-controller-manager.
  */
 
 /** The controllers that can run in this server. */
@@ -24,8 +24,8 @@ export const ownControllers = [
 ] as const
 
 /**
- * Controllers that `*` does not include, as in kube-controller-manager. Clusters that use bootstrap
- * tokens must name them.
+ * Controllers that `*` does not include, as in kube-controller-manager. They must be named to run.
+ * Bootstrap tokens need them.
  */
 const offByDefault: ReadonlySet<string> = new Set([
   'bootstrap-signer-controller',
@@ -34,7 +34,7 @@ const offByDefault: ReadonlySet<string> = new Set([
 
 export type ControllerName = (typeof ownControllers)[number]
 
-/** Older names that kube-controller-manager still accepts. */
+/** Former names of controllers, which kube-controller-manager still accepts. */
 const aliases: ReadonlyMap<string, ControllerName> = new Map([
   ['bootstrapsigner', 'bootstrap-signer-controller'],
   ['csrapproving', 'certificatesigningrequest-approving-controller'],
@@ -53,7 +53,7 @@ const aliases: ReadonlyMap<string, ControllerName> = new Map([
   ['ttl-after-finished', 'ttl-after-finished-controller'],
 ])
 
-/** The other controllers of kube-controller-manager 1.33, by their names and aliases. */
+/** The names and aliases of the other controllers of kube-controller-manager 1.33. */
 const otherControllers: ReadonlySet<string> = new Set(
   [
     'serviceaccount-token',
@@ -81,8 +81,9 @@ export const controllersHelp = `Controllers of kube-controller-manager to run in
 -NAME to exclude a controller, or * for all. They do not run while a kube-controller-manager holds its Lease. Default: none; with keelson dev: all. Available controllers: ${ownControllers.join(', ')}. The value * does not include ${[...offByDefault].join(', ')}.`
 
 /**
- * Returns the controllers that a list selects. Unknown names cause kube-controller-manager's
- * errors; names of controllers that only kube-controller-manager has cause Keelson's own.
+ * Returns the controllers that a list selects. An unknown name causes the error of
+ * kube-controller-manager. A controller that only kube-controller-manager has causes an error of
+ * Keelson.
  */
 export function parseControllers(list: readonly string[]): {
   readonly controllers: readonly ControllerName[]
@@ -97,11 +98,11 @@ export function parseControllers(list: readonly string[]): {
     const given = isOff ? text.slice(1) : text
     const name = aliases.get(given) ?? ownControllers.find((one) => one === given)
     if (name !== undefined) {
-      // As in kube-controller-manager, the first entry with this name decides.
+      // As in kube-controller-manager, the first entry for a name is used.
       if (!on.has(name) && !off.has(name)) (isOff ? off : on).add(name)
     } else if (!otherControllers.has(given))
       faults.push(`${JSON.stringify(given)} is not in the list of known controllers`)
-    // Excluding a controller that does not run here is allowed.
+    // It is allowed to exclude a controller that does not run in this server.
     else if (!isOff) {
       faults.push(
         `--controllers: ${given} does not run in Keelson: run kube-controller-manager for it, or leave it out`,
@@ -109,7 +110,7 @@ export function parseControllers(list: readonly string[]): {
     }
   }
   const isAll = list.includes('*')
-  // Names take precedence over `*`.
+  // Entries with a name take precedence over `*`.
   const controllers = ownControllers.filter(
     (name) => on.has(name) || (isAll && !off.has(name) && !offByDefault.has(name)),
   )

@@ -5,7 +5,7 @@ import { parseCsv } from './csv.ts'
 const bare = 'bare " in non-quoted-field'
 const wrong = 'extraneous or missing " in quoted-field'
 
-/** Inputs, and what Go's encoding/csv returns for them. */
+/** Inputs and the results of Go's encoding/csv for them. */
 const cases: readonly (readonly [string, ReturnType<typeof parseCsv>])[] = [
   ['', { rows: [] }],
   ['\n\r\n', { rows: [] }],
@@ -27,7 +27,7 @@ const cases: readonly (readonly [string, ReturnType<typeof parseCsv>])[] = [
   ['"a\n\nb', { rows: [], fault: `record on line 1; parse error on line 3, column 2: ${wrong}` }],
 ]
 
-test('CSV is read as by encoding/csv of Go', () => {
+test("parseCsv returns the same result as Go's encoding/csv", () => {
   for (const [text, expected] of cases)
     assert.deepEqual(parseCsv(text), expected, JSON.stringify(text))
 })

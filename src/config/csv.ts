@@ -1,5 +1,5 @@
 /**
- * Reads CSV (RFC 4180) like Go's encoding/csv: quotes may only enclose a whole field, empty lines
+ * Parses CSV (RFC 4180) like Go's encoding/csv: quotes can enclose only a whole field, empty lines
  * are skipped, and spaces are part of a field.
  */
 
@@ -8,7 +8,7 @@ export type CsvRow = readonly string[]
 const bareQuote = 'bare " in non-quoted-field'
 const openQuote = 'extraneous or missing " in quoted-field'
 
-/** Returns the rows before the first error. The error has Go's message. */
+/** Returns the rows before the first error. The error message is that of Go. */
 export function parseCsv(text: string): {
   readonly rows: readonly CsvRow[]
   readonly fault?: string
@@ -26,8 +26,8 @@ export function parseCsv(text: string): {
 }
 
 /**
- * Splits a text into lines, which keep their line feed. A carriage return before a line feed or at
- * the end of the text is dropped.
+ * Splits a text into lines, each including its line feed. A carriage return before a line feed or
+ * at the end of the text is dropped.
  */
 const linesOf = (text: string): string[] =>
   text

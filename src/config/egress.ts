@@ -1,4 +1,4 @@
-/** Reads `--egress-selector-config-file`. Errors have kube-apiserver's messages. */
+/** Reads `--egress-selector-config-file`. Error messages are those of kube-apiserver. */
 import type { EgressConfig } from '../net/egress/egress-config.ts'
 import { readEgressConfiguration } from './files/egress.ts'
 import { readBytes } from './files/read-file.ts'
@@ -10,7 +10,7 @@ const prefixes = {
   building: '',
 } as const
 
-/** Returns null if all connections are direct. */
+/** Reads the configuration. Returns null if all connections are direct. */
 export function readEgress(values: Values): EgressConfig | null {
   const path = values.string('egress-selector-config-file')
   if (path === '') return null

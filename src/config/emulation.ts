@@ -1,21 +1,24 @@
 /**
- * Reads `--emulated-version`, the older Kubernetes version whose feature gates and APIs are served.
- * Errors have kube-apiserver's texts.
+ * Reads `--emulated-version`, an older Kubernetes version whose feature gates and APIs the server
+ * emulates. Errors have kube-apiserver's messages.
  */
 import type { Values } from './values.ts'
 
 const MAJOR = 1
 /** The minor version that Keelson implements. */
 export const MINOR = 33
-/** The oldest version that can be emulated is two versions back, as in kube-apiserver. */
+/** The oldest version that can be emulated. As in kube-apiserver, it is two versions back. */
 const OLDEST_MINOR = 31
 
 export type Emulation = {
-  /** The emulated minor version. If it is MINOR, nothing is emulated. */
+  /** The emulated minor version. If it equals MINOR, nothing is emulated. */
   readonly minor: number
-  /** Whether newer, more stable versions of an API are served if an older one is. */
+  /**
+   * Whether a newer, more stable version of an API is also served if one of its older versions is
+   * served.
+   */
   readonly isForwardCompatible: boolean
-  /** Whether --runtime-config may turn on APIs that were introduced later. */
+  /** Whether --runtime-config can enable APIs that were introduced after the emulated version. */
   readonly isRuntimeConfigForwardCompatible: boolean
 }
 
@@ -49,7 +52,7 @@ export function readEmulation(values: Values): Emulation {
   }
 }
 
-/** Returns the minor version, or undefined if the value is invalid, which is reported. */
+/** Returns the minor version. If the value is invalid, reports an error and returns undefined. */
 function readVersion(values: Values, given: string): number | undefined {
   const at = given.indexOf('=')
   const [component, version] = at < 0 ? ['kube', given] : [given.slice(0, at), given.slice(at + 1)]
@@ -72,8 +75,8 @@ function readVersion(values: Values, given: string): number | undefined {
 }
 
 /**
- * The minor versions that introduced APIs. APIs from before all versions that can be emulated are
- * left out. `*` stands for all resources of the group version.
+ * The minor versions in which APIs were introduced. APIs that are older than all emulated versions
+ * are not listed. `*` stands for all resources of a group version.
  */
 const introducedIn: { readonly [groupVersion: string]: { readonly [plural: string]: number } } = {
   'admissionregistration.k8s.io/v1alpha1': {
@@ -90,8 +93,8 @@ const introducedIn: { readonly [groupVersion: string]: { readonly [plural: strin
 }
 
 /**
- * Returns the minor version that introduced a resource, or 0 if it is older than all versions that
- * can be emulated.
+ * Returns the minor version in which a resource was introduced, or 0 if it is older than all
+ * versions that can be emulated.
  */
 export function introductionOf(groupVersion: string, plural: string): number {
   const row = Object.hasOwn(introducedIn, groupVersion) ? introducedIn[groupVersion] : undefined
@@ -99,8 +102,8 @@ export function introductionOf(groupVersion: string, plural: string): number {
 }
 
 /**
- * Returns the minor version that introduced all resources of a group version, or 0 if some are
- * older than all versions that can be emulated.
+ * Returns the minor version in which all resources of a group version were introduced. Returns 0 if
+ * some of them are older than all versions that can be emulated.
  */
 export const versionIntroductionOf = (groupVersion: string): number =>
   introductionOf(groupVersion, '*')

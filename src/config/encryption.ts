@@ -1,6 +1,6 @@
 /**
- * Reads and validates the flags for encryption at rest, and the file that they name. Errors have
- * kube-apiserver's messages.
+ * Reads and validates the flags for encryption at rest and the file that they name. Error messages
+ * are those of kube-apiserver.
  */
 import type { Gates } from '../api/gates.ts'
 import {
@@ -19,11 +19,13 @@ type EncryptionFlagName =
 export type EncryptionConfig = {
   readonly rules: readonly EncryptionRule[]
   readonly path: string
-  /** The content that is in use. Null if the file is not reloaded when it changes. */
+  /**
+   * The file content that is currently in use. Null if the file is not reloaded when it changes.
+   */
   readonly reloaded: Buffer | null
 }
 
-/** Returns null if nothing is encrypted. */
+/** Reads the configuration. Returns null if nothing is encrypted. */
 export function readEncryption(
   values: Pick<Values<EncryptionFlagName>, 'string' | 'boolean' | 'fault'>,
   gates: Gates,
@@ -51,7 +53,7 @@ export function readEncryption(
   return null
 }
 
-/** Reads the file again while the server runs. */
+/** Reads the changed file while the server runs. */
 export const rereadEncryption = (
   bytes: Buffer,
   path: string,

@@ -7,7 +7,7 @@ import { gateHelp, gatesActedOn, parseFeatureGates, unsupportedGates } from './f
 
 const page = join(import.meta.dirname, '..', '..', 'docs', 'gates.md')
 
-test('docs/gates.md explains each gate that can be changed in kube-apiserver but has no effect in Keelson', () => {
+test('docs/gates.md explains each gate that can be set in kube-apiserver but has no effect in Keelson', () => {
   const reported = [...readFileSync(page, 'utf8').matchAll(/(?<=\| .*)`([A-Z]\w+)`/g)].map(
     ([, name = '']) => name,
   )
@@ -18,14 +18,14 @@ test('docs/gates.md explains each gate that can be changed in kube-apiserver but
   assert.deepEqual(reported.toSorted(), unchanged.toSorted())
 })
 
-test('locked gates are reported with the value that they are locked to', () => {
+test('locked gates are reported with their locked value', () => {
   const shown = new Map(parseFeatureGates([]).gates.all.map(({ name, isOn }) => [name, isOn]))
   for (const { names, isLocked, isOnByDefault } of gateRows) {
     for (const name of isLocked ? names : []) assert.equal(shown.get(name), isOnByDefault, name)
   }
 })
 
-test('the help lists each supported gate that is not locked, with its stage and default', () => {
+test('the help text lists each supported gate that is not locked, with its stage and default', () => {
   const lines = gateHelp()
   assert.ok(lines.includes('kube:APIResponseCompression=true|false (BETA - default=true)'))
   assert.ok(lines.includes('kube:MutatingAdmissionPolicy=true|false (ALPHA - default=false)'))
@@ -37,7 +37,7 @@ test('the help lists each supported gate that is not locked, with its stage and 
   assert.deepEqual(lines, lines.toSorted())
 })
 
-test('a gate that is on by default, of a feature that Keelson does not have, is accepted and stays off', () => {
+test('a gate that is on by default, but whose feature Keelson does not have, is accepted and stays off', () => {
   const { gates, faults } = parseFeatureGates(['ContextualLogging=true', 'WatchList=true'])
   assert.deepEqual(faults, [])
   const shown = gates.all.filter(({ name }) => ['ContextualLogging', 'WatchList'].includes(name))
@@ -50,7 +50,7 @@ test('a gate that is on by default, of a feature that Keelson does not have, is 
 
 const unlocked = gateRows.filter(({ isLocked }) => !isLocked)
 
-test('every gate that is on by default and not locked can be turned off', () => {
+test('every gate that is on by default and not locked can be disabled', () => {
   for (const { names } of unlocked.filter(({ isOnByDefault }) => isOnByDefault)) {
     for (const name of names) {
       const { gates, faults } = parseFeatureGates([`${name}=false`])
@@ -60,7 +60,7 @@ test('every gate that is on by default and not locked can be turned off', () => 
   }
 })
 
-test('a gate of a feature that Keelson does not have is refused when it is turned on', () => {
+test('enabling the gate of a feature that Keelson does not have is refused', () => {
   for (const name of unsupportedGates) {
     assert.deepEqual(parseFeatureGates([`${name}=true`]).faults, [
       `--feature-gates: ${name}=true is not supported: leave it out`,
@@ -69,7 +69,7 @@ test('a gate of a feature that Keelson does not have is refused when it is turne
   }
 })
 
-test('AllBeta turns off all beta gates except those that the flag names, in any order', () => {
+test('AllBeta disables all beta gates except those that the flag names, regardless of their order', () => {
   for (const entries of [
     ['AllBeta=false', 'APIServerTracing=true'],
     ['APIServerTracing=true', 'AllBeta=false'],
@@ -89,7 +89,7 @@ test('AllBeta turns off all beta gates except those that the flag names, in any 
   }
 })
 
-test('AllAlpha turns on all alpha gates except those of features that Keelson does not have', () => {
+test('AllAlpha enables all alpha gates except those of features that Keelson does not have', () => {
   const { gates, faults } = parseFeatureGates(['AllAlpha=true', 'HPAScaleToZero=false'])
   assert.deepEqual(faults, [])
   const off = gates.all
@@ -98,7 +98,7 @@ test('AllAlpha turns on all alpha gates except those of features that Keelson do
   assert.deepEqual(off.toSorted(), ['HPAScaleToZero', ...unsupportedGates].toSorted())
 })
 
-test('AllAlpha does not turn on a gate that the emulated version does not have', () => {
+test('AllAlpha does not enable a gate that does not exist in the emulated version', () => {
   const { gates } = parseFeatureGates(['AllAlpha=true', 'AllBeta=true'], 31)
   assert.ok(!gates.all.some(({ name }) => name === 'DeclarativeValidation'))
   assert.ok(!gates.isOn('DeclarativeValidation'))

@@ -1,4 +1,4 @@
-/** Reads `--feature-gates`. Errors have kube-apiserver's texts. */
+/** Reads `--feature-gates`. Error messages are those of kube-apiserver. */
 import { olderGates } from '../api/gate-history.ts'
 import { type GateRow, gateRows, type GateStage } from '../api/gate-rows.ts'
 import type { Gates } from '../api/gates.ts'
@@ -12,7 +12,7 @@ type Gate = {
 }
 
 export type FeatureGates = Gates & {
-  /** All gates, for the metric kubernetes_feature_enabled. */
+  /** All gates and their values, for the metric kubernetes_feature_enabled. */
   readonly all: readonly {
     readonly name: string
     readonly stage: GateStage
@@ -27,9 +27,9 @@ export type ParsedGates = {
 }
 
 /**
- * Feature gates that Keelson supports. Two of them have no effect: Keelson always does what
- * ListFromCacheSnapshot enables, and only the kubelet reads
- * InPlacePodVerticalScalingAllocatedStatus. docs/gates.md explains the gates that are missing here.
+ * Feature gates that Keelson supports. Two of them have no effect: Keelson always behaves as if
+ * ListFromCacheSnapshot were on, and InPlacePodVerticalScalingAllocatedStatus affects only the
+ * kubelet. docs/gates.md explains the gates that are not listed here.
  */
 export const gatesActedOn: readonly string[] = [
   'APIResponseCompression',
@@ -119,8 +119,8 @@ export const gatesActedOn: readonly string[] = [
 ]
 
 /**
- * Returns the supported gates that are not locked, with their stage and default, in the format of
- * kube-apiserver's help.
+ * Returns the supported gates that are not locked, with stage and default, in the format of
+ * kube-apiserver's help text.
  */
 export const gateHelp = (): string[] =>
   gatesOf(gateRows)
@@ -132,8 +132,8 @@ export const gateHelp = (): string[] =>
     .toSorted()
 
 /**
- * Gates of features that Keelson does not have. Turning one on is refused, and AllAlpha does not
- * turn it on.
+ * Gates of features that Keelson does not have. Enabling such a gate is refused, and AllAlpha does
+ * not enable it.
  */
 export const unsupportedGates: ReadonlySet<string> = new Set([
   'LoggingAlphaOptions',
@@ -142,8 +142,8 @@ export const unsupportedGates: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Gates of features that Keelson does not have although they are on by default. Their value is
- * accepted and they stay off.
+ * Gates that are on by default, but whose features Keelson does not have. Both values are accepted,
+ * and the gates stay off.
  */
 const absentGates: ReadonlySet<string> = new Set([
   'ContextualLogging',
@@ -151,15 +151,15 @@ const absentGates: ReadonlySet<string> = new Set([
   'TranslateStreamCloseWebsocketRequests',
 ])
 
-/** Gates that set all other gates of a stage, except those that the flag names. */
+/** Gates that set all gates of a stage, except for the gates that the flag names. */
 const stageGates: ReadonlyMap<string, GateStage> = new Map([
   ['AllAlpha', 'ALPHA'],
   ['AllBeta', 'BETA'],
 ])
 
 /**
- * Parses entries of the form `Name=bool`. If a name is repeated, the last entry counts. `minor` is
- * the version whose gates can be set.
+ * Parses entries of the form `Name=bool`. If a name is repeated, the last entry is used. `minor` is
+ * the Kubernetes version whose gates can be set.
  */
 export function parseFeatureGates(entries: readonly string[], minor = MINOR): ParsedGates {
   const known = knownGates(minor)
@@ -210,7 +210,7 @@ function gatesOfStages(
 
 const removal = 'It will be removed in a future release.'
 
-/** Returns the gates that existed in a minor version. */
+/** Returns the gates that exist in a minor version. */
 function knownGates(minor: number): Map<string, Gate> {
   const { rows = [], absent = [] } = olderGates[minor] ?? {}
   const known = new Map(gatesOf([...gateRows, ...rows]))
@@ -222,7 +222,8 @@ const gatesOf = (rows: readonly GateRow[]): [string, Gate][] =>
   rows.flatMap(({ names, ...gate }) => names.map((name): [string, Gate] => [name, gate]))
 
 /**
- * Splits an entry. It may name a component, which can only be `kube`, as in `kube:WatchList=true`.
+ * Splits an entry. Its name can be prefixed by a component, as in `kube:WatchList=true`. The only
+ * valid component is `kube`.
  */
 function splitEntry(entry: string): { name: string; value: string | undefined } {
   const [left = '', ...right] = entry.split('=')
@@ -235,7 +236,7 @@ type Setting = {
   readonly value: string
   readonly entry: string
   readonly gate: Gate | undefined
-  /** The emulated minor version, if it does not have the gate yet. */
+  /** The emulated minor version, if the gate did not exist in it. */
   readonly absentIn?: number
 }
 

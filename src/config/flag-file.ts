@@ -1,6 +1,6 @@
 /**
- * Reads a file that a flag names. If the file cannot be read, Go's message is reported, and the
- * result is undefined.
+ * Reads a file that a flag names. If the file cannot be read, reports Go's error message and
+ * returns undefined.
  */
 import { readBytes } from './files/read-file.ts'
 

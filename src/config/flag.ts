@@ -1,4 +1,4 @@
-/** The type of a flag's value. */
+/** The type of the value of a flag. */
 export type FlagType =
   | 'string'
   | 'list'
@@ -12,13 +12,13 @@ export type FlagType =
 export type Flag = {
   readonly section: string
   readonly type: FlagType
-  /** The default, as printed in the help text. Undefined: there is no default. */
+  /** The default value in the form shown in the help text. Undefined if the flag has no default. */
   readonly default?: string
   readonly help: string
-  /** Why the flag has no effect. Its value is validated nevertheless. */
+  /** The reason why the flag has no effect. Its value is validated nevertheless. */
   readonly unused?: string
-  /** Why only the default is accepted. */
+  /** The reason why only the default value is accepted. */
   readonly refused?: string
-  /** The end of the deprecation warning, with kube-apiserver's text. */
+  /** The end of the deprecation warning. Its text is that of kube-apiserver. */
   readonly deprecated?: string
 }

@@ -4,7 +4,7 @@ import { readAbacPolicy } from './abac.ts'
 
 const version = 'abac.authorization.kubernetes.io/v1beta1'
 
-test('a file with a line of the current version without a kind is refused', () => {
+test('in the current version, a line without a kind is refused', () => {
   const line = JSON.stringify({
     apiVersion: version,
     spec: { user: 'a', resource: '*', namespace: '*' },
@@ -14,7 +14,7 @@ test('a file with a line of the current version without a kind is refused', () =
   })
 })
 
-test('absent fields stay empty in the current version, and match everything in the old one', () => {
+test('absent fields stay empty in the current version, and match everything in the unversioned format', () => {
   const rule = {
     user: 'a',
     group: '',

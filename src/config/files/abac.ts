@@ -7,15 +7,15 @@ import { authenticatedGroup } from '../../api/user.ts'
 import { decodeFile, type FileFault, goBlanks } from './decode-file.ts'
 import { abacScheme } from './schemes.ts'
 
-/** Maximum length of a line. Go's scanner fails at longer lines. */
+/** Maximum length of a line. Go's scanner fails on longer lines. */
 const LINE_BYTES_MAX = 64 * 1024 - 1
 
 /**
- * A rule. `*` matches everything, and any other value matches only itself. Only a nonResourcePath
- * may also end in `*`, and then matches all paths with that prefix. An empty apiGroup is the core
- * group. An empty namespace matches requests without a namespace: those for cluster-scoped
+ * A rule. `*` matches everything; any other value matches only itself. In addition, a
+ * nonResourcePath can end in `*` to match all paths with that prefix. An empty apiGroup means the
+ * core group. An empty namespace matches requests without a namespace: those for cluster-scoped
  * resources and for all namespaces. An empty resource or nonResourcePath matches no request. An
- * empty user or group is not checked, but a rule without both matches no user.
+ * empty user or group is not compared, but a rule without both matches no user.
  */
 export type AbacRule = {
   readonly user: string
@@ -32,10 +32,13 @@ export type AbacPolicy = {
   readonly warnings: readonly string[]
 }
 
-/** Blank lines and comments, which are skipped. Leading spaces are those of Go. */
+/**
+ * Blank lines and comments, which are skipped. They can begin with any characters that Go considers
+ * to be spaces.
+ */
 const skipped = new RegExp(`^[${goBlanks}]*(?:#|$)`)
 
-/** Reads the text of a file. Only the first error is reported. A byte order mark is skipped. */
+/** Parses the text of a file. Only the first error is reported. A byte order mark is skipped. */
 export function readAbacPolicy(
   text: string,
   path: string,
@@ -69,8 +72,8 @@ export function readAbacPolicy(
 }
 
 /**
- * Reads a line. A line that lacks the kind or the apiVersion is unversioned. Such a line must not
- * have the apiVersion v1beta1.
+ * Parses a line. A line without a kind or apiVersion is unversioned. Such a line must not have the
+ * apiVersion v1beta1.
  */
 function readRule(line: string): Line | FileFault {
   const decoded = decodeFile(Buffer.from(line), abacScheme, {
@@ -96,11 +99,11 @@ const specOf = (spec: Fields): AbacRule => ({
   nonResourcePath: textOf(spec['nonResourcePath']),
 })
 
-/** Replaces `*` as user or group, which stands for all authenticated users. */
+/** Replaces `*` as user or group by the group of all authenticated users. */
 const forEverybody = (rule: AbacRule): AbacRule =>
   rule.user === '*' || rule.group === '*' ? { ...rule, user: '', group: authenticatedGroup } : rule
 
-/** Converts an unversioned policy, in which an absent field matches everything. */
+/** Converts an unversioned policy. In such a policy, an absent field matches everything. */
 function oldRule(fields: Fields): AbacRule {
   const rule = specOf(fields)
   const isForAll = rule.user === '' && rule.group === ''

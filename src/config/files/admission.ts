@@ -1,9 +1,9 @@
 /**
- * Reads the file of `--admission-control-config-file`, which has the configurations of admission
- * plugins, inline or as paths of other files. Its kind is AdmissionConfiguration.
+ * Reads the file of `--admission-control-config-file`, which contains the configurations of
+ * admission plugins or the paths of their files. Its kind is AdmissionConfiguration.
  * apiserver.config.k8s.io/v1 and apiserver.k8s.io/v1alpha1 have the same fields. As in
- * kube-apiserver, configurations of plugins that do not run are not read, and the first entry for a
- * plugin counts.
+ * kube-apiserver, configurations of plugins that do not run are not read, and only the first entry
+ * for a plugin is used.
  */
 import { dirname, isAbsolute, join } from 'node:path'
 import { type Fields, itemsOf, textOf } from '../../api/object.ts'
@@ -13,13 +13,13 @@ import { readBytes } from './read-file.ts'
 import { admissionScheme } from './schemes.ts'
 
 export type PluginConfigurations = {
-  /** Returns the configuration of a plugin, or undefined if there is none. */
+  /** Returns the configuration of a plugin, or undefined if the plugin has none. */
   readonly of: (plugin: string) => { readonly bytes: Buffer } | FileFault | undefined
-  /** Names of the plugins in the file, without duplicates. They need not exist. */
+  /** Names of the plugins in the file, without duplicates. The plugins need not exist. */
   readonly names: readonly string[]
 }
 
-/** Reads the file at a path. Relative paths in the file are resolved against its folder. */
+/** Reads the file at `path`. Relative paths in the file refer to its folder. */
 export function readAdmissionConfiguration(path: string): FileRead<PluginConfigurations> {
   const read = readBytes(path)
   if ('fault' in read) {
@@ -61,7 +61,7 @@ function configurationsOf({ plugins }: Fields, folder: string): PluginConfigurat
   }
 }
 
-/** Plugins whose configuration may be the whole file. This old format is still accepted. */
+/** Plugins whose configuration can be the whole file. This old format is still accepted. */
 const unversionedPlugins: ReadonlySet<string> = new Set(['ImagePolicyWebhook', 'PodNodeSelector'])
 
 function isUnversioned(bytes: Buffer): boolean {

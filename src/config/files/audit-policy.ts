@@ -1,7 +1,7 @@
 /**
- * Reads the file of `--audit-policy-file`, which defines the requests that are recorded, and at
- * which level. Its kind is Policy (audit.k8s.io/v1), which may be omitted. Unknown and duplicate
- * fields cause warnings instead of errors.
+ * Reads the file of `--audit-policy-file`, which defines which requests are recorded, and at which
+ * level. Its kind is Policy (audit.k8s.io/v1), which can be omitted. Unknown and duplicate fields
+ * cause warnings instead of errors.
  */
 import { describeFaults } from '../../api/aggregate.ts'
 import {
@@ -25,13 +25,13 @@ export type AuditLevel = (typeof levels)[number]
 export type AuditStage = (typeof stages)[number]
 
 export type AuditPolicy = {
-  /** Rules in order. The first rule that matches a request decides. */
+  /** Rules in order of precedence. The first rule that matches a request applies. */
   readonly rules: readonly AuditRule[]
   readonly omitStages: readonly AuditStage[]
   readonly omitsManagedFields: boolean
 }
 
-/** A rule. Empty lists match everything. */
+/** A rule. An empty list matches everything. */
 export type AuditRule = {
   readonly level: AuditLevel
   readonly users: readonly string[]
@@ -41,7 +41,7 @@ export type AuditRule = {
   readonly namespaces: readonly string[]
   readonly nonResourceUrls: readonly string[]
   readonly omitStages: readonly AuditStage[]
-  /** Whether managed fields are omitted. Null: the policy decides. */
+  /** Whether managed fields are omitted. If null, the setting of the policy applies. */
   readonly omitsManagedFields: boolean | null
 }
 
@@ -55,7 +55,7 @@ export type ReadPolicy =
   | { readonly value: AuditPolicy; readonly warnings: readonly string[] }
   | (FileFault & { readonly warnings: readonly string[] })
 
-/** Reads a policy. `path` is only used in messages. */
+/** Parses a policy. `path` is only used in messages. */
 export function readAuditPolicy(bytes: Buffer, path: string): ReadPolicy {
   const refuse = (fault: string, warnings: readonly string[] = []): ReadPolicy => ({
     fault: `${fault}: from file ${path}`,
@@ -83,8 +83,8 @@ const lenient = (strictFault: string): string =>
   `Audit policy contains errors, falling back to lenient decoding: ${strictFault}`
 
 /**
- * Returns the error for a file without apiVersion. kube-apiserver decodes such a file as its
- * internal version, whose fields have other names, and then rejects it.
+ * Returns the error for a file without an apiVersion. kube-apiserver decodes it as its internal
+ * version, which has other field names, and then rejects it.
  */
 function internalFault(
   bytes: Buffer,
@@ -151,7 +151,7 @@ function urlFaults(url: string, path: string): FieldFault[] {
   return whys.map((why) => invalidValue(path, url, why))
 }
 
-/** Checks an item of `resources`. As in kube-apiserver, errors do not contain its index. */
+/** Validates an item of `resources`. As in kube-apiserver, errors do not contain its index. */
 function resourceFaults(
   { group: given, resources, resourceNames }: Fields,
   path: string,

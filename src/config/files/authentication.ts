@@ -36,21 +36,21 @@ const AUTHENTICATORS_MAX = 64
 
 export type AuthenticationConfiguration = {
   readonly jwt: readonly JwtAuthenticator[]
-  /** Null if the file does not configure anonymous requests: --anonymous-auth then decides. */
+  /** If null, the file does not configure anonymous requests, and --anonymous-auth applies. */
   readonly anonymous: AnonymousConfiguration | null
 }
 
 export type AnonymousConfiguration = {
   readonly isEnabled: boolean
-  /** Paths that accept anonymous requests. If empty, all paths do. */
+  /** Paths that accept anonymous requests. If empty, all paths accept them. */
   readonly paths: readonly string[]
 }
 
 export type AuthenticationOptions = {
   readonly gates: Gates
-  /** Issuers of service account tokens, which JWT authenticators must not use. */
+  /** Issuers of service account tokens. JWT authenticators must not use them. */
   readonly disallowedIssuers: readonly string[]
-  /** Whether --anonymous-auth is set. Then the file must not contain `anonymous`. */
+  /** Whether --anonymous-auth is set. The file must then not contain `anonymous`. */
   readonly hasAnonymousFlag?: boolean
 }
 
@@ -61,8 +61,8 @@ export function readAuthenticationConfiguration(
 ): FileRead<AuthenticationConfiguration> {
   const read = readConfigFile(bytes, fileType({ ...options, disallowedIssuers: [] }))
   if ('fault' in read) return read
-  // kube-apiserver checks these issuers when it creates the authenticators one by one, so the
-  // errors do not contain an index.
+  // These errors do not contain an index, because kube-apiserver validates these issuers when it
+  // creates each authenticator.
   const overlaps = read.value.jwt.map(({ issuer }) =>
     issuerFaults(issuer, { path: 'issuer', disallowed: disallowedIssuers }),
   )
@@ -71,8 +71,8 @@ export function readAuthenticationConfiguration(
 }
 
 /**
- * Reads the file while the server runs, without blocking the event loop. A change of `anonymous` is
- * an error.
+ * Reads the file while the server runs, without blocking the event loop. Changing `anonymous` is an
+ * error.
  */
 export function rereadAuthenticationConfiguration(
   bytes: Buffer,
@@ -128,7 +128,7 @@ function isSameAnonymous(
 
 type CheckedValue<T> = { readonly value: T; readonly faults: readonly FieldFault[] }
 
-/** Validates the fields. The value may be used only if there are no errors. */
+/** Validates the fields. The value can be used only if there are no errors. */
 export function checkAuthentication(
   { jwt, anonymous }: Fields,
   { gates, disallowedIssuers }: Pick<AuthenticationOptions, 'gates' | 'disallowedIssuers'>,

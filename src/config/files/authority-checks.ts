@@ -1,6 +1,7 @@
 /**
- * Validates CA bundles in configuration files. A bundle of 150 certificates takes 50 ms, so the
- * bundles of a file that is reloaded are prepared first, without blocking the event loop.
+ * Validates CA bundles in configuration files. Validating a bundle of 150 certificates takes 50 ms.
+ * Therefore, when a file is reloaded, its bundles are parsed in advance without blocking the event
+ * loop.
  */
 import { inSlices, type Steps } from '../../lib/scheduling/slices.ts'
 import { certificateBlocks, isCertificate, noCertificates } from '../../lib/x509/trust-anchors.ts'
@@ -8,7 +9,7 @@ import { certificateBlocks, isCertificate, noCertificates } from '../../lib/x509
 export class AuthorityChecks {
   readonly #prepared = new Map<string, string | undefined>()
 
-  /** Parses certificates without blocking the event loop; `faultOf` then finds the result. */
+  /** Parses certificates without blocking the event loop. `faultOf` then uses the result. */
   async prepare(pem: string): Promise<void> {
     if (!this.#prepared.has(pem)) this.#prepared.set(pem, await inSlices(check(pem)))
   }

@@ -28,11 +28,11 @@ const TIMEOUT_MS_MAX = 30 * SECOND_MS
 const AUTHORIZED_MS_DEFAULT = 300 * SECOND_MS
 const UNAUTHORIZED_MS_DEFAULT = 30 * SECOND_MS
 /**
- * Maximum number of match conditions, as in kube-apiserver. All of them may be evaluated for every
- * request.
+ * Maximum number of match conditions, as in kube-apiserver. Every request can require the
+ * evaluation of all conditions.
  */
 const CONDITIONS_MAX = 64
-/** Expressions in configuration files may use all libraries of this version. */
+/** Version of the CEL environment. Expressions in configuration files can use all its libraries. */
 const CEL_VERSION = '1.33'
 
 export type AuthorizationWebhook = {
@@ -44,7 +44,7 @@ export type AuthorizationWebhook = {
   readonly connection:
     | { readonly type: 'InClusterConfig' }
     | { readonly type: 'KubeConfigFile'; readonly path: string }
-  /** The webhook is called only if all conditions are true. */
+  /** The webhook is called only if all conditions evaluate to true. */
   readonly conditions: readonly Expression[]
 }
 
@@ -60,7 +60,7 @@ export type WebhookFields = {
   readonly conditions: readonly string[]
 }
 
-/** Reads the fields and sets defaults. An invalid duration is a decoding error. */
+/** Reads the fields and sets defaults. An invalid duration counts as a decoding error. */
 export function readWebhookFields(webhook: Fields): WebhookFields | FileFault {
   const [authorized, timeout, unauthorized] = ['authorizedTTL', 'timeout', 'unauthorizedTTL'].map(
     (name) => {
@@ -96,7 +96,7 @@ type CheckedWebhook = {
 }
 
 /**
- * Validates a webhook. It may be used only if there are no errors. `path` is the path of the
+ * Validates a webhook. It can be used only if there are no errors. `path` is the path of the
  * authorizer, because the paths in kube-apiserver's errors do not contain `webhook`.
  */
 export function checkWebhook(

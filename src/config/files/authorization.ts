@@ -58,7 +58,7 @@ export const readAuthorizationConfiguration = (
 
 /**
  * Reads the file while the server runs, without blocking the event loop. `requiredTypes` are the
- * types at startup except Webhook. The file must still contain all of them.
+ * authorizer types at startup, except for Webhook. The file must still contain all of them.
  */
 export const rereadAuthorizationConfiguration = async (
   bytes: Buffer,
@@ -123,8 +123,8 @@ type CheckedAuthorizers = {
 }
 
 /**
- * Validates the authorizers. If the type of an authorizer is invalid, nothing else of it is
- * validated. The value may be used only if there are no errors.
+ * Validates the authorizers. If the type of an authorizer is invalid, its other fields are not
+ * validated. The value can be used only if there are no errors.
  */
 function checkAuthorizers(items: readonly Item[], compiler: MatchCompiler): CheckedAuthorizers {
   if (items.length === 0) {
@@ -172,7 +172,7 @@ function nameRuleFaults(name: string, path: string, names: ReadonlySet<string>):
     : [invalidValue(path, name, `authorizer name is invalid: ${whys.join(', ')}`)]
 }
 
-/** Checks the name of an authorizer. All types except Webhook have a fixed name. */
+/** Validates the name of an authorizer. Only webhooks can choose their name. */
 function nameFaults({ type, name }: Item): string[] {
   const expected = type.toLowerCase()
   if (type === 'Webhook' || name === expected) return []

@@ -1,6 +1,6 @@
 /**
- * Reads a configuration file: decodes it by its scheme, sets defaults, converts it from its version
- * to one internal type, and validates it. Each type of file is described by a ConfigFileType.
+ * Reads a configuration file: decodes it by its scheme, sets defaults, converts it to an internal
+ * type, and validates it. A ConfigFileType describes each type of file.
  */
 import type { Fields } from '../../api/object.ts'
 import type { Scheme } from '../../objects/schema/object-schema.ts'
@@ -8,38 +8,41 @@ import type { FileFault } from './decode-file.ts'
 import { decodeHere, decodeOnThread, type PostedFile } from './decode-thread.ts'
 
 /**
- * Maximum size of a file. A ConfigMap or a Secret, from which such a file often comes, can hold as
- * much. Validation takes a single tick of the event loop, so the size must be limited.
+ * Maximum size of a file, which is also the maximum size of a ConfigMap or Secret. The size is
+ * limited because validation takes place in a single tick of the event loop.
  */
 export const CONFIG_BYTES_MAX = 1 << 20
-/** Larger files are decoded on a thread. They would block the event loop for some milliseconds. */
+/**
+ * Larger files are decoded on a worker thread, because decoding them would block the event loop for
+ * several milliseconds.
+ */
 const INLINE_BYTES_MAX = 64 << 10
 
 export type ConfigFileType<T> = {
   readonly scheme: Scheme
   readonly kind: string
-  /** The result for an empty file. If absent, an empty file is read like any other file. */
+  /** The result for an empty file. If absent, an empty file is parsed like any other file. */
   readonly ofEmpty?: FileFault | Fields
-  /** Whether unknown and duplicate fields are ignored, as kube-apiserver does for some kinds. */
+  /** Whether unknown and duplicate fields are ignored. kube-apiserver does this for some kinds. */
   readonly isLenient?: boolean
-  /** Returns the error for a file of another kind of the scheme. */
+  /** Returns the error for a file of another kind in the scheme. */
   readonly unexpected?: (hubName: string) => string
   /**
-   * Does the work that would block the event loop in `read`. Called before `read` when the file is
-   * reloaded.
+   * Does the work of `read` that would block the event loop in advance. Called before `read` when a
+   * file is reloaded.
    */
   readonly prepare?: (fields: Fields) => Promise<void>
-  /** Sets defaults, converts and validates. All errors are joined into one text. */
+  /** Sets defaults, converts and validates. All errors are joined into one message. */
   readonly read: (fields: Fields) => FileRead<T>
 }
 
 /**
- * The value, or the error. `stage` marks decoding errors, because kube-apiserver reports them with
- * another prefix than validation errors for some files.
+ * The value or the error. `stage` marks decoding errors: for some files, kube-apiserver reports
+ * them with another prefix than validation errors.
  */
 export type FileRead<T> = { readonly value: T } | (FileFault & { readonly stage?: 'decoding' })
 
-/** Reads a file at startup. It may block the event loop, since nothing else needs it yet. */
+/** Reads a file at startup. This can block the event loop, because no requests are served yet. */
 export function readConfigFile<T>(bytes: Buffer, type: ConfigFileType<T>): FileRead<T> {
   const opened = open(bytes, type) ?? described(decodeHere(bytes, type.scheme), type)
   return 'fields' in opened ? finish(opened, type) : opened
@@ -59,14 +62,14 @@ export async function rereadConfigFile<T>(
 type ParsedFile = {
   readonly fields: Fields
   readonly strictFault: string | undefined
-  /** The kind of the file, if it is not the expected one. */
+  /** The kind of the file, if it differs from the expected kind. */
   readonly otherKind: string | undefined
 }
 
 export const tooLarge = ({ length }: Buffer): string =>
   `the file has ${length} bytes; at most ${CONFIG_BYTES_MAX} are allowed`
 
-/** Handles files that need not be decoded. Returns undefined for all others. */
+/** Handles files that need not be decoded. Returns undefined for all other files. */
 function open<T>(
   bytes: Buffer,
   { ofEmpty }: ConfigFileType<T>,
@@ -100,8 +103,8 @@ function finish<T>(
   } = type
   const result: FileRead<T> =
     otherKind === undefined ? read(fields) : { fault: unexpected(otherKind) }
-  // Only one kind of error is reported. A value that cannot be decoded takes precedence over an
-  // unknown field, and an unknown field takes precedence over validation errors.
+  // Only one type of error is reported: decoding errors take precedence over unknown fields, which
+  // take precedence over validation errors.
   if ('fault' in result && result.stage === 'decoding') return result
   if (strictFault !== undefined && !isLenient) return { fault: strictFault, stage: 'decoding' }
   return otherKind === undefined || !('fault' in result)

@@ -1,6 +1,6 @@
 /**
- * Decodes a YAML or JSON configuration file by its apiVersion and kind, with the decoder for
- * request bodies. Errors have kube-apiserver's messages. Only the first YAML document is read.
+ * Decodes a YAML or JSON configuration file by its apiVersion and kind, with the same decoder as
+ * request bodies. Error messages are those of kube-apiserver. Only the first YAML document is read.
  */
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { JsonNumberError } from '../../api/json-value.ts'
@@ -22,9 +22,9 @@ export type DecodedFile = {
   readonly fields: Fields
   /** The kind of the file. */
   readonly known: RegisteredKind
-  /** Whether the file itself has a kind and an apiVersion. */
+  /** Whether the file contains a kind and an apiVersion. */
   readonly isVersioned: boolean
-  /** The error about unknown and duplicate fields, if there are any. */
+  /** The error about unknown and duplicate fields. Undefined if there are no such fields. */
   readonly strictFault: string | undefined
 }
 
@@ -33,9 +33,9 @@ export type FileFault = { readonly fault: string }
 export type DecodeOptions = {
   /** Defaults for files without kind or apiVersion. */
   readonly byDefault?: Partial<Head>
-  /** Whether JSON is also parsed as YAML. */
+  /** Whether JSON files are also parsed as YAML. */
   readonly isYamlOnly?: boolean
-  /** Whether the file contains credentials, so that messages must not contain the file. */
+  /** Whether the file contains credentials. Messages must then not contain parts of the file. */
   readonly isSecret?: boolean
 }
 
@@ -72,8 +72,8 @@ export function decodeFile(
 type ReadText = { readonly json: string; readonly duplicates: readonly string[] }
 
 /**
- * Characters for which Go's unicode.IsSpace is true, for use in a character class. JavaScript's
- * `\s` has byte order marks as well, and lacks U+0085.
+ * Characters that are spaces according to Go's unicode.IsSpace, for a character class. In contrast,
+ * JavaScript's `\s` includes the byte order mark and excludes U+0085.
  */
 export const goBlanks =
   '\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'
@@ -81,7 +81,7 @@ export const goBlanks =
 const jsonStart = new RegExp(`^[${goBlanks}]*\\{`)
 
 /**
- * Converts a file to JSON. As in kube-apiserver, a file that begins with a brace is only parsed as
+ * Converts a file to JSON. As in kube-apiserver, a file that begins with a brace is parsed only as
  * JSON.
  */
 export function readText(bytes: Buffer, { isYamlOnly = false } = {}): ReadText | FileFault {
@@ -120,7 +120,10 @@ export function headOf(json: string): Head | FileFault {
   }
 }
 
-/** Returns the apiVersion of a file. The default also completes its own group without a version. */
+/**
+ * Returns the apiVersion of a file. If only its group is given, and equals that of the default, the
+ * version of the default is added.
+ */
 const versionOf = (given: string, byDefault: string): string =>
   given === '' || (given.endsWith('/') && byDefault.startsWith(given)) ? byDefault || given : given
 
@@ -132,7 +135,7 @@ function missingPart({ kind, apiVersion }: Head): 'Kind' | 'apiVersion' | undefi
 const notRegistered = ({ kind, apiVersion }: Head, scheme: Scheme): string =>
   `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme ${quote(scheme.name)}`
 
-/** Decodes the fields of a file, unless its kind has no schema. */
+/** Decodes the fields of a file. Kinds without a schema are not decoded. */
 function decodeFields(json: string, { struct }: RegisteredKind): Decoding {
   const nothing = { value: {}, fault: undefined, strictFaults: [] }
   if (struct === undefined || json === 'null') return nothing
@@ -145,8 +148,8 @@ function decodeFields(json: string, { struct }: RegisteredKind): Decoding {
 }
 
 /**
- * Returns the names of the top-level fields, except kind and apiVersion. The values may be any
- * JSON, even values that cannot be decoded.
+ * Returns the names of the top-level fields except kind and apiVersion. The values can be any JSON,
+ * including values that cannot be decoded.
  */
 export function fieldNames(json: string): readonly string[] {
   const scanner = new JsonScanner(json)

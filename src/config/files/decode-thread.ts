@@ -1,15 +1,15 @@
 /**
- * Decodes a large configuration file on its own thread, since decoding 1 MB takes 100 ms or more.
- * The thread ends when the file is decoded.
+ * Decodes a large configuration file on a worker thread, because decoding 1 MB takes 100 ms or
+ * more. The thread ends after the file is decoded.
  */
 import { startOwnThread } from '../../lib/process/own-files.ts'
 import type { Scheme } from '../../objects/schema/object-schema.ts'
 import { type DecodedFile, decodeFile, type FileFault } from './decode-file.ts'
 
-/** Limit for the heap of the thread. A file of 1 MB needs a tenth of it. */
+/** Maximum heap size of the thread. A file of 1 MB needs a tenth of it. */
 const MEGABYTES_MAX = 256
 
-/** The part of a decoded file that can be posted between threads. */
+/** The parts of a decoded file that can be sent from the thread. */
 export type PostedFile =
   | (Omit<DecodedFile, 'known' | 'isVersioned'> & { readonly hubName: string })
   | FileFault

@@ -1,6 +1,6 @@
 /**
- * Decodes a YAML or JSON configuration without apiVersion and kind like Go's encoding/json: field
- * names are case-insensitive, and unknown fields are ignored.
+ * Decodes a YAML or JSON configuration that has no apiVersion and kind. As in Go's encoding/json,
+ * field names are case-insensitive, and unknown fields are ignored.
  */
 import { JsonMap } from '../../api/json-map.ts'
 import { JsonScanner } from '../../api/json-scanner.ts'
@@ -36,7 +36,7 @@ export function decodeUnversioned(
   return fault === undefined ? { fields } : { fault: `${prefix}${fault}` }
 }
 
-/** Returns the fields with the names in the struct, which are matched case-insensitively. */
+/** Renames the fields to their names in the struct, which are matched case-insensitively. */
 function withNames(fields: Fields, struct: Struct): Fields {
   const named = new JsonMap()
   for (const name of Object.keys(fields)) {

@@ -1,4 +1,4 @@
-/** The program of the thread that decodes a large configuration file. */
+/** Entry point of the worker thread that decodes a large configuration file. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '../../lib/errors.ts'
 import { decodeHere, type DecodeTask } from './decode-thread.ts'

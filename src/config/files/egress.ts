@@ -1,8 +1,7 @@
 /**
- * Reads the file of `--egress-selector-config-file`, which defines the proxies through which this
- * server connects to the nodes and Services of the cluster, to the control plane and to etcd. Its
- * kind is EgressSelectorConfiguration (apiserver.k8s.io). v1alpha1 and v1beta1 have the same
- * fields.
+ * Reads the file of `--egress-selector-config-file`, which defines the proxies for connections to
+ * the nodes and Services of the cluster, to the control plane, and to etcd. Its kind is
+ * EgressSelectorConfiguration (apiserver.k8s.io). v1alpha1 and v1beta1 have the same fields.
  */
 import { existsSync } from 'node:fs'
 import { describeFaults } from '../../api/aggregate.ts'
@@ -31,7 +30,7 @@ import { pairFault } from './key-pair.ts'
 import { readTextFile } from './read-file.ts'
 import { egressScheme } from './schemes.ts'
 
-/** An error. Its `stage` decides which prefix kube-apiserver adds. */
+/** An error. `stage` determines the prefix that kube-apiserver adds to the message. */
 export type EgressFault = {
   readonly fault: string
   readonly stage: 'reading' | 'validating' | 'building'
@@ -60,7 +59,7 @@ export function readEgressConfiguration(
 type Selection = {
   readonly name: string
   readonly protocol: string
-  /** The transport. Undefined if the file does not set it. */
+  /** The transport, or undefined if the file does not configure it. */
   readonly transport: Fields | undefined
 }
 
@@ -68,7 +67,7 @@ function selectionOf({ name: given, connection: of }: Fields): Selection {
   const name = textOf(given)
   const connection = fieldsOf(of)
   return {
-    // The former name of the control plane.
+    // `master` is the former name of the control plane.
     name: name === 'master' ? 'controlplane' : name,
     protocol: textOf(connection['proxyProtocol']),
     transport: isGiven(connection['transport']),
@@ -235,8 +234,8 @@ const tlsOf = ({ caBundle, clientCert, clientKey }: Fields): ProxyTls => ({
 })
 
 /**
- * Returns why the TLS files cannot be used, if so. They are checked at startup, although each
- * connection reads them again.
+ * Returns why the TLS files cannot be used, or undefined if they can. They are validated at
+ * startup, although each connection reads them again.
  */
 function unusable({ caPath, certificatePath, keyPath }: ProxyTls): string | undefined {
   const pair = (why: string): string =>

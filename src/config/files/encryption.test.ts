@@ -34,7 +34,7 @@ test('names of resources are normalized', () => {
   )
 })
 
-test('an error message does not contain a file with keys', () => {
+test('an error message does not reveal the contents of a file with keys', () => {
   for (const text of [
     JSON.stringify({ resources }),
     `kind: EncryptionConfiguration\nresources: ${JSON.stringify(resources)}\n`,
@@ -49,18 +49,19 @@ test('an error message does not contain a file with keys', () => {
   }
 })
 
-test('a heap snapshot does not contain the keys', () => {
+test('a heap snapshot does not contain encryption keys', () => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-heap-'))
   const [config, snapshot] = [join(folder, 'config.yaml'), join(folder, 'heap')]
   writeFileSync(config, JSON.stringify(file))
-  // The snapshot is taken in a new process, which has only read the file.
+  // The snapshot is taken in a new process that has only read the file.
   const program = `
     import { readFileSync } from 'node:fs'
     import { writeHeapSnapshot } from 'node:v8'
     import { readEncryptionConfiguration } from ${JSON.stringify(join(import.meta.dirname, 'encryption.ts'))}
     const read = readEncryptionConfiguration(readFileSync(${JSON.stringify(config)}), { path: 'f', gates: { isOn: () => false }, isReloaded: false })
     if ('fault' in read) throw new Error('it is refused')
-    // V8 keeps the last input of a regular expression, so apply one to another string.
+    // V8 retains the last string to which a regular expression was applied, so apply one to another
+    // string.
     'another text'.match(/a/)
     globalThis.gc()
     writeHeapSnapshot(${JSON.stringify(snapshot)})

@@ -1,6 +1,6 @@
 /**
- * Reads the file of `--encryption-provider-config`, which defines which resources are encrypted at
- * rest, how, and with which keys. Its kind is EncryptionConfiguration
+ * Reads the file of `--encryption-provider-config`, which defines the resources to encrypt at rest,
+ * and the providers and keys to use. Its kind is EncryptionConfiguration
  * (apiserver.config.k8s.io/v1), or EncryptionConfig (v1) in old files.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto'
@@ -35,8 +35,8 @@ const AES_KEY_BYTES = [16, 24, 32]
 const SECRETBOX_KEY_BYTES = [32]
 
 /**
- * A rule of the file. Rules are in the order of the file. If several rules name a resource, their
- * providers are joined.
+ * A rule of the file. The order of the rules is significant. If several rules name a resource,
+ * their providers are combined.
  */
 export type EncryptionRule = {
   readonly resources: readonly string[]
@@ -50,28 +50,31 @@ export type EncryptionProvider =
 
 type KeyedKind = 'aescbc' | 'aesgcm' | 'secretbox'
 
-/** A key. Its secret is not a string, so that it does not appear in logs or heap snapshots. */
+/**
+ * A key. Its secret is a KeyObject instead of a string, so that it does not appear in logs or heap
+ * snapshots.
+ */
 export type EncryptionKey = { readonly name: string; readonly secret: KeyObject }
 
 export type KmsProvider = {
   readonly kind: 'kms'
   readonly version: 'v1' | 'v2'
   readonly name: string
-  /** Path of the Unix socket. `@name` is a socket in the abstract namespace. */
+  /** Path of the Unix socket. `@name` is an abstract socket. */
   readonly path: string
   readonly timeoutMs: number
-  /** Number of keys to cache, for v1 only. If negative, no keys are cached. */
+  /** Number of keys to cache, which only v1 supports. If negative, no keys are cached. */
   readonly keysMax: number
 }
 
 export type EncryptionOptions = {
   readonly path: string
   readonly gates: Gates
-  /** Whether the file is reloaded when it changes. Names must be unique then. */
+  /** Whether the file is reloaded when it changes. Names of KMS providers must then be unique. */
   readonly isReloaded: boolean
 }
 
-/** Reads the file at startup. As in kube-apiserver, errors say which step failed. */
+/** Reads the file at startup. As in kube-apiserver, errors name the step that failed. */
 export const readEncryptionConfiguration = (
   bytes: Buffer,
   options: EncryptionOptions,
@@ -110,8 +113,8 @@ function readFault(
 const unexpectedType = 'got unexpected config type'
 
 /**
- * Removes the content of the file from an error. kube-apiserver prints a file without a kind, even
- * if it contains keys.
+ * Removes the contents of the file from an error message. kube-apiserver includes a file without a
+ * kind in the message, even if it contains keys.
  */
 const withoutSecrets = (fault: string, bytes: Buffer): string =>
   /secret["']?[ \t]*:/i.test(bytes.toString('utf8'))
@@ -169,7 +172,7 @@ function timeoutFault({ kms }: Fields): string | undefined {
 
 type GroupResource = { readonly group: string; readonly resource: string }
 
-/** Splits a name such as `deployments.apps` or `*.`. The group follows the first dot. */
+/** Splits a name such as `deployments.apps` or `*.`. The part after the first dot is the group. */
 function parseName(name: string): GroupResource {
   const dot = name.indexOf('.')
   return dot === -1
@@ -177,7 +180,7 @@ function parseName(name: string): GroupResource {
     : { group: name.slice(dot + 1), resource: name.slice(0, dot) }
 }
 
-/** Normalizes a name: `secrets.` becomes `secrets`. Rules are found by this name. */
+/** Normalizes a name, such as `secrets.` to `secrets`. Rules are looked up by normalized names. */
 function canonical(name: string): string {
   const { group, resource } = parseName(name)
   if (group !== '') return `${resource}.${group}`
@@ -187,7 +190,7 @@ function canonical(name: string): string {
 const isEverything = ({ group, resource }: GroupResource): boolean =>
   group === '*' && resource === '*'
 
-/** Returns errors about duplicate and overlapping names in a list. */
+/** Returns the errors about duplicate and overlapping names in a list. */
 function overlapFaults(names: readonly string[], path: string): FieldFault[] {
   const parsed = names.map(parseName)
   const counts = new Map<string, number>()
@@ -216,7 +219,7 @@ function overlapFaults(names: readonly string[], path: string): FieldFault[] {
   return faults
 }
 
-/** Records of the server that are never encrypted, because they have no REST API. */
+/** Internal records of the server. They are never encrypted, because they have no REST API. */
 const serverRecords: readonly string[] = [
   'apiserveripinfo',
   'serviceipallocations',
@@ -272,7 +275,7 @@ function checkProvider(fields: Fields, path: string, context: ProviderContext): 
   return { provider: { kind: 'identity' }, faults }
 }
 
-/** Checks that an element of the list has exactly one provider. */
+/** Validates that a provider in the list configures exactly one provider type. */
 function countFaults(fields: Fields, path: string): FieldFault[] {
   const names = ['aesgcm', 'aescbc', 'secretbox', 'identity', 'kms']
   const count = names.filter((name) => isFields(fields[name])).length
@@ -323,7 +326,7 @@ type ReadSecret =
 
 function readSecret(text: string, sizes: readonly number[]): ReadSecret {
   if (text === '') return { fault: 'secret is a mandatory field for a key', isMissing: true }
-  // As in Go, line breaks are allowed anywhere, and padding is required.
+  // As in Go, base64 text can contain line breaks anywhere and must be padded.
   const digits = text.replace(/[\r\n]/g, '')
   if (digits.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(digits)) {
     return { fault: 'secrets must be base64 encoded', isMissing: false }
@@ -419,7 +422,7 @@ function endpointFaults(endpoint: string, path: string): FieldFault[] {
   return [invalidValue(path, endpoint, why)]
 }
 
-/** Returns the path of `unix:///run/kms.sock`, or `@name` of `unix:///@name`. */
+/** Returns the path `/run/kms.sock` of `unix:///run/kms.sock`, or `@name` of `unix:///@name`. */
 function socketOf(endpoint: string): string {
   const path = decodePath(endpoint.replace(/^unix:(\/\/[^/]*)?/, ''))
   return path.startsWith('/@') ? path.slice(1) : path
@@ -429,12 +432,15 @@ function decodePath(path: string): string {
   try {
     return decodeURIComponent(path)
   } catch {
-    // The endpoint is not a valid URL, which `endpointFaults` has already reported.
+    // The endpoint is not a valid URL. `endpointFaults` has already reported this.
     return path
   }
 }
 
-/** Returns the error that kube-apiserver finds when it builds the providers, if any. */
+/**
+ * Returns the error that kube-apiserver would report when it creates the providers, or undefined if
+ * there is none.
+ */
 function ruleFault(rules: readonly EncryptionRule[], gates: Gates): string | undefined {
   const earlier = new Set<string>()
   for (const { resources, providers } of rules) {

@@ -12,13 +12,15 @@ const limitTypes = ['Server', 'Namespace', 'User', 'SourceAndObject'] as const
 
 export type EventLimit = {
   /**
-   * Scope of the buckets: one for the server, or one for each namespace, each user, or each pair of
-   * source and object.
+   * Scope of the limit. There is one token bucket for the whole server, or one for each namespace,
+   * each user, or each pair of event source and object.
    */
   readonly type: (typeof limitTypes)[number]
   readonly perSecond: number
   readonly burst: number
-  /** Maximum number of buckets. The least recently used bucket is evicted. */
+  /**
+   * Maximum number of token buckets. If it is exceeded, the least recently used bucket is evicted.
+   */
   readonly bucketsMax: number
 }
 
@@ -28,7 +30,7 @@ const BUCKETS_MAX = 4096
 export const readEventLimits = (bytes: Buffer): FileRead<readonly EventLimit[]> =>
   readConfigFile(bytes, fileType)
 
-/** The error if there is no configuration, without which the plugin cannot run. */
+/** The error if the configuration is missing. The plugin cannot run without it. */
 export const noEventLimits = describeFaults([emptyFault('(nil)')])
 
 const fileType: ConfigFileType<readonly EventLimit[]> = {

@@ -1,6 +1,6 @@
 /**
- * Compiles CEL expressions in configuration files. This happens when the file is read, so that
- * errors are reported right away.
+ * Compiles the CEL expressions in configuration files. They are compiled when the file is read, so
+ * that errors are reported immediately.
  */
 import { type FieldFault, internalFault, invalidValue } from '../../api/field-fault.ts'
 import {
@@ -15,15 +15,15 @@ import { outputNameOf, type Type } from '../../objects/cel/types.ts'
 
 export type Expression = { readonly text: string; readonly program: Program }
 
-/** An expression and the path of its field. */
+/** An expression, and the path of the field that contains it. */
 export type ExpressionField = { readonly text: string; readonly path: string }
 
-/** Returns an error if a result type is not allowed. */
+/** Returns an error if a type is not allowed as the result. */
 type CheckType = (type: Type) => string | undefined
 
 /**
- * Compiles expressions in named environments. A file that is reloaded is prepared first, without
- * blocking the event loop, since 500 expressions take 100 ms.
+ * Compiles expressions in named environments. Compiling 500 expressions takes 100 ms. Therefore,
+ * when a file is reloaded, its expressions are compiled in advance without blocking the event loop.
  */
 export class ExpressionCompiler<Name extends string> {
   readonly #environments: { readonly [name in Name]: Environment }
@@ -62,10 +62,12 @@ export class ExpressionCompiler<Name extends string> {
   }
 }
 
-/** Allows any type, for claim mappings. The value is checked for each token. */
+/**
+ * Allows any result type. Claim mappings use it, because their values are validated for each token.
+ */
 export const anyType = (): undefined => undefined
 
-/** Allow only bool. The message depends on the kind of file, as in kube-apiserver. */
+/** Allows only bool. As in kube-apiserver, the message depends on the kind of file. */
 export const onlyBool = (type: Type): string | undefined =>
   type.kind === 'bool' ? undefined : 'must evaluate to bool'
 export const onlyBoolShown = (type: Type): string | undefined =>

@@ -1,4 +1,4 @@
-/** Formats Go's message for a file that cannot be read: `open /x: no such file or directory`. */
+/** Returns Go's message for a file that cannot be read: `open /x: no such file or directory`. */
 import { messageOf } from '../../lib/errors.ts'
 
 const words: { readonly [code: string]: string } = {
@@ -14,7 +14,7 @@ const words: { readonly [code: string]: string } = {
 export function goFileError(call: 'open' | 'stat' | 'read', path: string, error: unknown): string {
   const code =
     error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
-  // In Go, opening a directory succeeds, and reading it fails.
+  // In Go, opening a directory succeeds, but reading it fails.
   const named = code === 'EISDIR' ? 'read' : call
   return `${named} ${path}: ${words[code] ?? messageOf(error)}`
 }

@@ -1,5 +1,5 @@
 /**
- * Reads the configuration of the ImagePolicyWebhook plugin, which has no apiVersion and no kind:
+ * Reads the configuration of the ImagePolicyWebhook plugin. It has no apiVersion or kind:
  * `imagePolicy: {kubeConfigFile: …}`.
  */
 import { fieldsOf, numberOf, textOf } from '../../api/object.ts'
@@ -13,10 +13,10 @@ import { imagePolicyType } from './schemes.ts'
 
 export type ImagePolicyWebhook = {
   readonly kubeconfig: ClientConfig
-  /** How long to cache responses that allow a pod; 0: not at all. */
+  /** Time for which responses that allow a pod are cached. 0 disables the cache. */
   readonly allowTtlMs: number
   readonly denyTtlMs: number
-  /** Delay before the first retry; 0: none. */
+  /** Delay before the first retry. 0 means no delay. */
   readonly retryBackoffMs: number
   /** Whether pods are admitted if the webhook cannot be called. */
   readonly defaultAllow: boolean
@@ -32,7 +32,7 @@ type Range = {
 const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS
 
-/** Limits of kube-apiserver. The smallest backoff is a nanosecond. */
+/** Limits of kube-apiserver. The minimum backoff is one nanosecond. */
 const backoff: Range = { unitMs: 1, minMs: 1e-6, maxMs: 5 * MINUTE_MS, defaultMs: 500 }
 const ttl = { unitMs: SECOND_MS, minMs: SECOND_MS, maxMs: 30 * MINUTE_MS }
 
@@ -57,7 +57,10 @@ export function readImagePolicyWebhook(bytes: Buffer): FileRead<ImagePolicyWebho
   return { value: { kubeconfig, ...durations, defaultAllow: defaultAllow === true } }
 }
 
-/** Checks a duration and converts it to milliseconds. 0 means the default, and -1 disables it. */
+/**
+ * Validates a duration and converts it to milliseconds. 0 stands for the default, and -1 for no
+ * duration.
+ */
 function normalized(
   given: number,
   range: Range,

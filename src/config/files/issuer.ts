@@ -6,11 +6,11 @@ import { AuthorityChecks } from './authority-checks.ts'
 
 export type Issuer = {
   readonly url: string
-  /** URL of the discovery document. Empty: the well-known path below `url`. */
+  /** URL of the discovery document. If empty, it is the well-known path below `url`. */
   readonly discoveryUrl: string
-  /** CA certificates in PEM format. Empty: the trust roots of the system. */
+  /** CA certificates in PEM format. If empty, the trust roots of the operating system are used. */
   readonly certificateAuthority: string
-  /** Audiences. A token must have one of them. */
+  /** Accepted audiences. A token must have at least one of them. */
   readonly audiences: readonly string[]
   readonly audienceMatchPolicy: string
 }
@@ -59,8 +59,8 @@ function discoveryFaults({ url, discoveryUrl }: Issuer, path: string): FieldFaul
 }
 
 /**
- * Removes slashes at the end. A regular expression for this would take quadratic time if there are
- * many slashes in the middle.
+ * Removes trailing slashes. A regular expression would take quadratic time for many slashes in the
+ * middle.
  */
 function withoutSlashes(url: string): string {
   let end = url.length
@@ -103,7 +103,7 @@ function audienceFaults(
   ]
 }
 
-/** Checks the CA bundle. As in kube-apiserver, the error does not contain the value. */
+/** Validates the CA bundle. As in kube-apiserver, the error does not contain the value. */
 function authorityFaults(pem: string, path: string, authorities: AuthorityChecks): FieldFault[] {
   const why = pem === '' ? undefined : authorities.faultOf(pem)
   return why === undefined ? [] : [invalidValue(path, '<omitted>', why)]

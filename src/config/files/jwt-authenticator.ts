@@ -1,6 +1,6 @@
 /**
- * Reads and validates a JWT authenticator: its issuer, validation rules and claim mappings. Errors
- * have kube-apiserver's messages.
+ * Reads and validates a JWT authenticator: its issuer, validation rules and claim mappings. Error
+ * messages are those of kube-apiserver.
  */
 import { duplicate, type FieldFault, invalidValue, required } from '../../api/field-fault.ts'
 import { checkDomainPrefixedPath } from '../../api/names.ts'
@@ -16,7 +16,7 @@ import {
 } from './expressions.ts'
 import { type Issuer, issuerFaults, readIssuer } from './issuer.ts'
 
-/** Expressions in configuration files may use all libraries of this version. */
+/** Version of the CEL environment. Expressions in configuration files can use all its libraries. */
 const CEL_VERSION = '1.33'
 
 export type JwtAuthenticator = {
@@ -24,7 +24,7 @@ export type JwtAuthenticator = {
   readonly claimRules: readonly ClaimRule[]
   readonly userRules: readonly UserRule[]
   readonly username: ClaimMapping
-  /** Mapping of the groups. Null: the claim is not mapped. */
+  /** Mapping of the claim with the groups. If null, groups are not mapped. */
   readonly groups: ClaimMapping | null
   readonly uid: ClaimMapping | null
   /** Mappings of extra attributes, in the order of the file. */
@@ -41,7 +41,10 @@ export type ClaimMapping =
   | { readonly kind: 'claim'; readonly claim: string; readonly prefix: string }
   | { readonly kind: 'expression'; readonly expression: Expression }
 
-/** Compiles expressions and checks CA bundles. Both can be prepared without blocking. */
+/**
+ * Compiles expressions and validates CA bundles. Both can be done in advance without blocking the
+ * event loop.
+ */
 export type JwtCompiler = {
   readonly expressions: ExpressionCompiler<'claims' | 'user'>
   readonly authorities: AuthorityChecks
@@ -85,7 +88,7 @@ export type JwtOptions = {
   readonly compiler: JwtCompiler
 }
 
-/** Reads an authenticator. It may be used only if there are no errors. */
+/** Reads an authenticator. It can be used only if there are no errors. */
 export function readJwtAuthenticator(
   { issuer, claimValidationRules, claimMappings, userValidationRules }: Fields,
   { path, disallowedIssuers, compiler }: JwtOptions,
@@ -117,8 +120,8 @@ class AuthenticatorReader {
   readonly faults: FieldFault[] = []
   readonly #compiler: JwtCompiler['expressions']
   /**
-   * Whether an expression reads claims.email_verified, and whether the expression for the user name
-   * reads claims.email.
+   * Whether an expression reads claims.email_verified. This is required if the expression for the
+   * user name reads claims.email.
    */
   #isMailVerified = false
   #isMailUsed = false
@@ -234,7 +237,7 @@ class AuthenticatorReader {
     })
   }
 
-  /** Checks that a key is prefixed with a domain, since all authenticators share the keys. */
+  /** Validates that a key begins with a domain, because all authenticators share the keys. */
   #checkKey(key: string, path: string): void {
     if (key === '') this.#refuse(required(path))
     else
@@ -270,7 +273,7 @@ class AuthenticatorReader {
     return 'fault' in compiled ? this.#refuse(compiled.fault) : compiled
   }
 
-  /** Reports a duplicate value, and returns whether the value is new. */
+  /** Whether a value is new. A duplicate value is reported as an error. */
   #once(seen: Set<string>, value: string, path: string): boolean {
     const isNew = !seen.has(value)
     if (!isNew) this.#refuse(duplicate(path, value))

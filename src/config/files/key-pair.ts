@@ -1,10 +1,15 @@
-/** Checks that a certificate and a private key belong together. Errors have Go's messages. */
+/**
+ * Validates that a certificate and a private key belong together. Error messages are those of Go.
+ */
 import { createSecureContext } from 'node:tls'
 import { quote } from '../../api/quote.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { decodePem } from '../../lib/x509/pem.ts'
 
-/** Returns why a certificate and a key in PEM format cannot be used, or undefined if they can. */
+/**
+ * Returns why a certificate and a key in PEM format cannot be used together, or undefined if they
+ * can.
+ */
 export function pairFault(certificate: string, key: string): string | undefined {
   const missing = certificateMissing(certificate) ?? keyMissing(key)
   if (missing !== undefined) return `tls: ${missing}`

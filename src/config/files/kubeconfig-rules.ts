@@ -1,4 +1,4 @@
-/** Validates kubeconfigs, with client-go's messages. */
+/** Validates kubeconfigs. Error messages are those of client-go. */
 import { aggregate } from '../../api/aggregate.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, textOf, textsOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
@@ -12,8 +12,8 @@ const lists = [
 ] as const
 
 /**
- * Returns an error if a name occurs twice in a list. kube-apiserver's message contains the whole
- * list, including secrets; this one contains only the name.
+ * Returns an error if a name occurs twice in a list. The message contains only the name.
+ * kube-apiserver's message contains the whole list, including secrets.
  */
 export function duplicateName(fields: Fields): string | undefined {
   const preferences = duplicateExtension(fieldsOf(fields['preferences']))
@@ -113,10 +113,7 @@ function userFaults(user: Fields, name: string): string[] {
   return faults
 }
 
-/**
- * Validates exec plugins. They are validated even if they are not used because the server is called
- * without TLS.
- */
+/** Validates exec plugins, even if they are not used because the connection does not use TLS. */
 function execFaults({ exec, 'auth-provider': provider }: Fields, name: string): string[] {
   if (!isFields(exec)) return []
   const faults: string[] = []

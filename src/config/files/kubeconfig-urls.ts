@@ -1,4 +1,7 @@
-/** Reads the URLs of a kubeconfig. Errors do not contain URLs with a user and password. */
+/**
+ * Reads the URLs in a kubeconfig. Error messages do not contain URLs that have a user name and
+ * password.
+ */
 import { quote } from '../../api/quote.ts'
 import { parseGoUrl } from '../../api/url.ts'
 import type { FileFault } from './decode-file.ts'
@@ -6,8 +9,8 @@ import type { FileFault } from './decode-file.ts'
 export type ServerUrl = { readonly server: string; readonly isTls: boolean }
 
 /**
- * Reads the URL of a server. A URL without a scheme means http. As in client-go, query and fragment
- * are dropped.
+ * Reads the URL of a server. The default scheme is http. As in client-go, the query and the
+ * fragment are dropped.
  */
 export function readServerUrl(server: string, path: string): ServerUrl | FileFault {
   const parsed = parseGoUrl(server)
@@ -20,7 +23,7 @@ export function readServerUrl(server: string, path: string): ServerUrl | FileFau
     return { fault: server.includes('@') ? `${path}: server is not a valid URL` : fault }
   const whole = isUrl ? withoutQuery : `http://${withoutQuery}`
   const scheme = 'fault' in url ? '' : url.scheme
-  // client-go accepts these URLs, and then every call fails.
+  // client-go accepts these URLs, but then every call fails.
   if (scheme !== 'http' && scheme !== 'https') {
     return {
       fault: `${path}: server of scheme ${quote(scheme)} is not supported: use https or http`,
@@ -33,7 +36,10 @@ export function readServerUrl(server: string, path: string): ServerUrl | FileFau
 const notHost = (server: string): string =>
   `host must be a URL or a host:port pair: ${quote(server)}`
 
-/** Returns the URL of a proxy, with its scheme in lower case, as Node requires. Empty: no proxy. */
+/**
+ * Returns the URL of a proxy. The scheme is in lower case, because Node.js requires it. An empty
+ * string means that no proxy is used.
+ */
 export function readProxyUrl(
   proxy: string,
   path: string,
@@ -46,7 +52,7 @@ export function readProxyUrl(
       fault: `${path}: proxy-url of scheme socks5 is not supported: use an http or https proxy`,
     }
   }
-  // client-go accepts a URL without a host, and then every call fails.
+  // client-go accepts a URL without a host, but then every call fails.
   if (host === '' || !URL.canParse(proxy)) return { fault: `${path}: proxy-url is not a valid URL` }
   return { proxyUrl: `${scheme}${proxy.slice(scheme.length)}` }
 }

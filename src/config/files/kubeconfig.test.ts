@@ -73,7 +73,7 @@ test('a password without a user name is not sent', () => {
   assert.deepEqual(accept({ server }, { username: 'me' }).credentials, basic)
 })
 
-test('an error message does not contain an invalid URL with a password', () => {
+test('the error message for an invalid URL does not reveal a password in the URL', () => {
   for (const cluster of [
     { server: 'https://someone:secret@127.0.0.1:99999' },
     { server: 'https://someone:secret@[::1' },
@@ -91,14 +91,14 @@ test('an error message does not contain an invalid URL with a password', () => {
   }
 })
 
-test('an error message does not contain a file of another version', () => {
+test('the error message for a file of another version does not reveal its contents', () => {
   writeFileSync(path, 'apiVersion: v1/\nkind: Config\nusers: [{name: u, user: {token: secret}}]\n')
   assert.deepEqual(readKubeconfig(path), {
     fault: `error loading config file "${path}": Object 'apiVersion' is missing`,
   })
 })
 
-test('a file that is larger than a ConfigMap can be is refused', () => {
+test('a file that exceeds the maximum size of a ConfigMap is refused', () => {
   writeFileSync(path, '#'.repeat((1 << 20) + 1))
   assert.deepEqual(readKubeconfig(path), {
     fault: `error loading config file "${path}": the file has 1048577 bytes; at most 1048576 are allowed`,

@@ -1,6 +1,6 @@
 /**
- * Reads kubeconfig files, which configure connections to webhooks. As in client-go, the current
- * context is used. Exec credential plugins are not supported.
+ * Reads kubeconfig files, which configure connections to webhooks and other servers. As in
+ * client-go, the current context is used. Exec credential plugins are not supported.
  */
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import {
@@ -32,8 +32,8 @@ import { kubeconfigScheme } from './schemes.ts'
 import { readBytes, readTextFile } from './read-file.ts'
 
 /**
- * Reads all users of a file, for calls to servers that the file does not name. Clusters are
- * ignored. An unusable user is an error; kube-apiserver reports it only when the user is needed.
+ * Reads all users of a file, for calls to servers whose addresses are not in the file. Clusters are
+ * ignored. An unusable user is an error, which kube-apiserver reports only when the user is needed.
  */
 export function readKubeconfigUsers(path: string): KubeconfigUsers | FileFault {
   const loaded = loadFile(path)
@@ -55,8 +55,8 @@ export function readKubeconfigUsers(path: string): KubeconfigUsers | FileFault {
 }
 
 /**
- * Reads the cluster and the user of the current context. Errors have client-go's messages. Paths in
- * the file are relative to its directory.
+ * Reads the cluster and the user of the current context. Error messages are those of client-go.
+ * Paths in the file are relative to its directory.
  */
 export function readKubeconfig(path: string): ClientConfig | FileFault {
   const loaded = loadFile(path)
@@ -77,7 +77,7 @@ export function readKubeconfig(path: string): ClientConfig | FileFault {
 function loadFile(path: string): { readonly fields: Fields } | FileFault {
   const read = readBytes(path)
   if ('fault' in read) {
-    // client-go calls stat before it opens the file.
+    // client-go calls stat before it opens the file, so its error names stat.
     const isMissing = read.fault === `open ${path}: no such file or directory`
     const fault = isMissing
       ? read.fault.replace('open', 'stat')
@@ -127,7 +127,7 @@ function clientOf(cluster: Fields, user: Fields, origin: Origin): ClientConfig |
   const proxy = readProxyUrl(textOf(cluster['proxy-url']), origin.path)
   if ('fault' in proxy) return proxy
   const { server, isTls } = url
-  // Without TLS, client-go sends no credentials and does not validate them.
+  // client-go does not send or validate credentials if the server does not use TLS.
   const identity = isTls ? identityOf(user, origin) : nobody
   if ('fault' in identity) return identity
   const authority = isTls ? authorityOf(cluster) : { text: '' }
@@ -175,7 +175,7 @@ function credentialsOf(user: Fields): KubeconfigCredentials | FileFault {
     if (read.text === '') return { fault: `read empty token from file ${quote(path)}` }
     return { kind: 'token', token: read.text.trim(), path }
   }
-  // As in client-go, a password without a user name is not sent.
+  // As in client-go, a password is not sent without a user name.
   return username === '' ? { kind: 'none' } : { kind: 'basic', username, password }
 }
 
@@ -211,7 +211,7 @@ function authorityOf(cluster: Fields): { readonly text: string } | FileFault {
   }
   const read = data === '' ? readTextFile(path) : { text: data }
   if ('fault' in read || read.text === '') return read
-  // As in Go's certificate pools, certificates that cannot be parsed are skipped.
+  // As in Go, certificates that cannot be parsed are skipped.
   if (certificateBlocks(read.text).some(isCertificate)) return read
   return { fault: `unable to load root certificates: ${noneIn(read.text)}` }
 }

@@ -1,7 +1,7 @@
 /**
- * Reads the configuration of the PodNodeSelector plugin, which has no apiVersion and no kind.
- * kube-apiserver ignores a file that it cannot decode. Keelson refuses it, because pods would
- * otherwise run on nodes that its author wanted to exclude.
+ * Reads the configuration of the PodNodeSelector plugin, which has no apiVersion or kind.
+ * kube-apiserver ignores a file that it cannot decode. Keelson refuses it, because pods could
+ * otherwise run on nodes from which they should be excluded.
  */
 import { entriesOf, textOf } from '../../api/object.ts'
 import type { FileRead } from './config-file.ts'
@@ -11,7 +11,7 @@ import { podNodeSelectorType } from './schemes.ts'
 export type PodNodeSelectors = {
   /** Default node selector of namespaces without the annotation. */
   readonly clusterDefault: string
-  /** Labels that the node selectors of pods may have, by namespace. */
+  /** Labels that the node selectors of pods can contain, by namespace. */
   readonly whitelists: ReadonlyMap<string, string>
 }
 

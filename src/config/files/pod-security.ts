@@ -1,7 +1,7 @@
 /**
- * Reads the configuration of the PodSecurity plugin: the levels of namespaces without labels, and
- * the exemptions. Its kind is PodSecurityConfiguration (pod-security.admission.config.k8s.io). v1,
- * v1beta1 and v1alpha1 have the same fields.
+ * Reads the configuration of the PodSecurity plugin: the default levels for namespaces without
+ * labels, and the exemptions. Its kind is PodSecurityConfiguration
+ * (pod-security.admission.config.k8s.io). v1, v1beta1 and v1alpha1 have the same fields.
  */
 import { aggregate, describeFaults } from '../../api/aggregate.ts'
 import { duplicate, type FieldFault, invalidValue } from '../../api/field-fault.ts'

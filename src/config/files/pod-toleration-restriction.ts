@@ -1,7 +1,8 @@
 /**
- * Reads the configuration of the PodTolerationRestriction plugin, for namespaces without
- * annotations. Its kind is Configuration (podtolerationrestriction.admission.k8s.io/v1alpha1). As
- * in kube-apiserver, unknown fields are ignored.
+ * Reads the configuration of the PodTolerationRestriction plugin, which applies to namespaces
+ * without annotations. Its kind is Configuration
+ * (podtolerationrestriction.admission.k8s.io/v1alpha1). As in kube-apiserver, unknown fields are
+ * ignored.
  */
 import { type Fields, itemsOf } from '../../api/object.ts'
 import { tolerationFaults } from '../../api/toleration-faults.ts'
@@ -11,7 +12,7 @@ import { podTolerationRestrictionScheme } from './schemes.ts'
 export type PodTolerations = {
   /** Tolerations that are added to every pod. */
   readonly defaults: readonly Fields[]
-  /** Tolerations that cover all those that pods may have. If empty, pods may have any. */
+  /** Permitted tolerations. If empty, pods can have any tolerations. */
   readonly whitelist: readonly Fields[]
 }
 

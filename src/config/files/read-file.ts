@@ -1,12 +1,12 @@
-/** Reads files that are named by flags or configuration files. Errors have Go's messages. */
+/** Reads files that are named by flags or configuration files. Error messages are those of Go. */
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
 import type { FileFault } from './decode-file.ts'
 import { goFileError } from './go-file-error.ts'
 
 /**
- * Maximum size of a file: certificates, tokens, policies and configurations are far smaller. Larger
- * files could exhaust the memory or exceed the maximum length of a JavaScript string, which is
- * 512 MiB. kube-apiserver has no limit.
+ * Maximum size of a file. Certificates, tokens, policies and configurations are far smaller. Larger
+ * files could exhaust the memory, or exceed the maximum length of a JavaScript string (512 MiB).
+ * kube-apiserver has no limit.
  */
 export const FILE_BYTES_MAX = 16 << 20
 const CHUNK_BYTES = 64 << 10
@@ -25,10 +25,10 @@ export function readTextFile(path: string): { readonly text: string } | FileFaul
   return 'fault' in read ? read : { text: read.bytes.toString('utf8') }
 }
 
-/** Reads a file while the server runs. Rejects as readFile does, or if the file is too large. */
+/** Reads a file while the server runs. Rejects if the file cannot be read or is too large. */
 export async function rereadBytes(path: string): Promise<Buffer> {
   const chunks: Buffer[] = []
-  // Reads up to one byte more than allowed, which shows that the file is too large.
+  // Read up to one byte more than the maximum, to detect that the file is too large.
   const stream = createReadStream(path, { end: FILE_BYTES_MAX, highWaterMark: CHUNK_BYTES })
   for await (const chunk of stream) if (Buffer.isBuffer(chunk)) chunks.push(chunk)
   return within(Buffer.concat(chunks))

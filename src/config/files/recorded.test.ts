@@ -1,6 +1,6 @@
 /**
- * Replays the cases in test/recorded/config-files, which were recorded from kube-apiserver.
- * Intentional differences are listed in differences.ts.
+ * Replays cases that were recorded from kube-apiserver (test/recorded/config-files). Intentional
+ * differences are listed in differences.ts.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -17,7 +17,7 @@ import { ConfigReloader } from './reload.ts'
 
 const MINUTE_MS = 60_000
 
-/** Timers and a clock that the test advances. */
+/** Timers and a clock that the test controls. */
 class VirtualTime {
   nowMs = 0
   #due: { atMs: number; everyMs: number; run: () => void }[] = []
@@ -63,7 +63,7 @@ type ReloadFixture = {
   useFault: Error | undefined
   /** Replaces the function that reads the file. */
   read: ((bytes: Buffer) => Promise<FileRead<AuthenticationConfiguration>>) | undefined
-  /** Replaces the function that puts the configuration into use. */
+  /** Replaces the function that applies the configuration. */
   use: ((signal: AbortSignal) => Promise<void>) | undefined
 }
 
@@ -118,7 +118,7 @@ function follow(): ReloadFixture {
   return whole
 }
 
-/** Advances the time, and waits for the checks that are due then. */
+/** Advances the clock, and waits for the checks that are then due. */
 const settled = ({ reloader, time }: ReloadFixture, ms: number): Promise<void> => {
   time.pass(ms)
   return reloader.check()
@@ -138,7 +138,7 @@ test('a changed file is reloaded within a minute', async () => {
   assert.deepEqual(followed.logged, ['info | reloaded authentication config'])
 })
 
-test('a change that the file system reports is reloaded at once', async () => {
+test('a change that the file system reports is reloaded immediately', async () => {
   const followed = follow()
   followed.disk.text = file('second')
   followed.changed()
@@ -150,7 +150,7 @@ test('a change that the file system reports is reloaded at once', async () => {
   assert.deepEqual(followed.used, ['second'])
 })
 
-test('an invalid file is reported once, and the old one stays in use', async () => {
+test('an invalid file is reported once, and the old configuration stays in use', async () => {
   const followed = follow()
   followed.disk.text = 'apiVersion: ['
   await settled(followed, MINUTE_MS)
@@ -174,7 +174,7 @@ test('an invalid file is reported once, and the old one stays in use', async () 
   assert.deepEqual(followed.used, ['second'])
 })
 
-test('a file that cannot be read or used is retried', async () => {
+test('a file that cannot be read or applied is retried', async () => {
   const followed = follow()
   followed.disk.text = Object.assign(new Error('gone'), { code: 'ENOENT' })
   await settled(followed, MINUTE_MS)
@@ -203,7 +203,7 @@ test('a disposed reloader does not read the file', async () => {
   assert.deepEqual(followed.used, [])
 })
 
-test('a reader that throws is retried', async () => {
+test('a reload whose reader throws is retried', async () => {
   const followed = follow()
   followed.read = () => Promise.reject(new Error('out of memory'))
   followed.disk.text = file('second')
@@ -215,7 +215,7 @@ test('a reader that throws is retried', async () => {
   assert.equal(followed.reloader.reloads.failure.count > 0, true)
 })
 
-test('a configuration that cannot be used within a minute is retried', async () => {
+test('a configuration that cannot be applied within a minute is retried', async () => {
   const followed = follow()
   const signals: AbortSignal[] = []
   followed.use = (signal) => {
@@ -239,7 +239,7 @@ test('a configuration that cannot be used within a minute is retried', async () 
   assert.deepEqual(followed.used, ['second'])
 })
 
-test('a reloader that is disposed of while it reads or uses a file does not use it', async () => {
+test('a reloader that is disposed while it reads or applies a file does not use the file', async () => {
   const reading = follow()
   const { promise, resolve } = Promise.withResolvers<FileRead<AuthenticationConfiguration>>()
   let isReading = false
@@ -287,12 +287,12 @@ test('a file that is replaced on disk is reloaded', async () => {
   await rm(dir, { recursive: true })
 })
 
-/** Rereads a file, and counts the ticks of the event loop in the meantime. */
+/** Reloads a file, and counts the ticks of the event loop during the reload. */
 async function rereadInTurns(
   bytes: Buffer,
 ): Promise<{ readonly read: FileRead<AuthenticationConfiguration>; readonly turns: number }> {
   let turns = 0
-  // setImmediate runs once per tick. An interval would run at most once per millisecond, and less
+  // setImmediate runs in every tick. An interval would run at most once per millisecond, and less
   // often on a busy machine.
   const count = (): void => {
     turns++
@@ -305,7 +305,7 @@ async function rereadInTurns(
   return { read, turns }
 }
 
-test('a large file is compiled without blocking the event loop', async () => {
+test('compiling the expressions of a large file does not block the event loop', async () => {
   const jwt = Array.from({ length: 64 }, (_, at) => ({
     issuer: { url: `https://i${at}.example.org`, audiences: ['a'] },
     claimMappings: { username: { expression: `'i${at}:' + claims.sub` } },
@@ -322,7 +322,7 @@ test('a large file is compiled without blocking the event loop', async () => {
   assert.ok(turns > 5, `${turns} turns`)
 })
 
-test('a large file is decoded, and its certificates are parsed, without blocking the event loop', async () => {
+test('decoding a large file and parsing its certificates does not block the event loop', async () => {
   const { certificatePem } = createAuthority('ca', Date.now())
   const head = {
     apiVersion: 'apiserver.config.k8s.io/v1beta1',
@@ -355,7 +355,7 @@ test('a large file is decoded, and its certificates are parsed, without blocking
   assert.deepEqual(read, { fault: 'strict decoding error: unknown field "x"', stage: 'decoding' })
 })
 
-test('a file that is larger than a ConfigMap can be is refused', async () => {
+test('a file that exceeds the maximum size of a ConfigMap is refused', async () => {
   const bytes = Buffer.alloc((1 << 20) + 1, '#')
   const expected = {
     fault: 'the file has 1048577 bytes; at most 1048576 are allowed',

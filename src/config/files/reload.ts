@@ -1,7 +1,7 @@
 /**
- * Reloads a configuration file that changes while the server runs. An invalid file is reported
- * once, and the old configuration stays in use. A file that cannot be read, or a configuration that
- * cannot be used yet, is retried.
+ * Reloads a configuration file when it changes. An invalid file is reported once, and the old
+ * configuration stays in use. If a file cannot be read, or its configuration cannot be applied yet,
+ * the reload is retried.
  */
 import { formatDuration } from '../../lib/time/duration.ts'
 import { messageOf } from '../../lib/errors.ts'
@@ -14,14 +14,14 @@ import { goFileError } from './go-file-error.ts'
 import { rereadBytes } from './read-file.ts'
 
 /**
- * Maximum time to put a configuration into use, as in kube-apiserver. An authentication
- * configuration is used only after its issuers have responded.
+ * Maximum time to apply a configuration, as in kube-apiserver. An authentication configuration is
+ * not applied before its issuers have responded.
  */
 const USE_MS_MAX = 60_000
 
 /**
- * The values of the metrics `automatic_reloads_total` and
- * `automatic_reload_last_timestamp_seconds`, by status.
+ * Values of the metrics `automatic_reloads_total` and `automatic_reload_last_timestamp_seconds`, by
+ * status.
  */
 export type Reloads = {
   readonly success: ReloadCount
@@ -30,16 +30,16 @@ export type Reloads = {
 
 type ReloadCount = {
   readonly count: number
-  /** Unix time of the last reload; 0: never. */
+  /** Unix time of the last reload. 0 means never. */
   readonly lastSeconds: number
 }
 
 export type ConfigReloaderOptions<T> = {
   readonly read: (bytes: Buffer) => Promise<FileRead<T>>
   /**
-   * Puts the new configuration into use. If this fails, it is called again at the next check. When
-   * `signal` is aborted, the time is up or the reloader is disposed of. The configuration must not
-   * be used after that.
+   * Applies the new configuration. If this fails, it is called again after the next check. `signal`
+   * is aborted on timeout or when the reloader is disposed. The configuration must not be applied
+   * after that.
    */
   readonly use: (value: T, signal: AbortSignal) => Promise<void> | void
   /** Name of the configuration in log messages, such as `authentication config`. */
@@ -54,7 +54,7 @@ export class ConfigReloader<T> implements Disposable {
   readonly #path: string
   readonly #options: ConfigReloaderOptions<T>
   readonly #looks: FileLooks
-  /** The last content that was used or reported. It needs no further check. */
+  /** The last content that was applied or reported. It is not processed again. */
   #seen: Buffer
   readonly #ended = new AbortController()
   #reloads: Reloads = {
@@ -62,7 +62,7 @@ export class ConfigReloader<T> implements Disposable {
     failure: { count: 0, lastSeconds: 0 },
   }
 
-  /** Watches a file. `bytes` is the content that is in use. */
+  /** Watches a file. `bytes` is the content that is currently in use. */
   constructor(path: string, bytes: Buffer, options: ConfigReloaderOptions<T>) {
     this.#path = path
     this.#seen = bytes
@@ -71,7 +71,7 @@ export class ConfigReloader<T> implements Disposable {
       onFailed: (error) => this.#fail(`failed to load ${options.what}`, messageOf(error)),
       ...options.looks,
     })
-    // The file may have changed before the watch started.
+    // The file could have changed before the watch started.
     void this.check()
   }
 

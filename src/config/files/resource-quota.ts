@@ -1,8 +1,8 @@
 /**
- * Reads the configuration of the ResourceQuota plugin: resources that may be used only if a quota
- * covers them. Its kind is ResourceQuotaConfiguration in apiserver.config.k8s.io/v1, or
- * Configuration in resourcequota.admission.k8s.io/v1beta1 and v1alpha1. All versions have the same
- * fields.
+ * Reads the configuration of the ResourceQuota plugin, which defines resources that can be used
+ * only if a quota covers them. Its kind is ResourceQuotaConfiguration in
+ * apiserver.config.k8s.io/v1, or Configuration in resourcequota.admission.k8s.io/v1beta1 and
+ * v1alpha1. All versions have the same fields.
  */
 import { describeFaults } from '../../api/aggregate.ts'
 import { required } from '../../api/field-fault.ts'
@@ -14,8 +14,9 @@ export type LimitedResource = {
   readonly group: string
   readonly plural: string
   /**
-   * Substrings that select resources of quotas by name, such as
-   * `.storageclass.storage.k8s.io/requests.storage`.
+   * Substrings of the names of quota resources, such as
+   * `.storageclass.storage.k8s.io/requests.storage`. A resource whose name contains one of them is
+   * limited.
    */
   readonly matchContains: readonly string[]
   readonly matchScopes: readonly LimitedScope[]

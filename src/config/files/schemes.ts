@@ -1,7 +1,7 @@
 /**
- * The kinds of configuration files by apiVersion, as in kube-apiserver's schemes. A new type of
- * file needs a table in types/ and a row here. Kinds without a package are not implemented. They
- * are listed because their error messages differ from those for unknown kinds.
+ * The kinds of configuration files, keyed by apiVersion, as in kube-apiserver's schemes. A new type
+ * of file needs a table in types/ and a row in this file. Kinds without a package are not
+ * implemented. They are listed because their error differs from the error for an unknown kind.
  */
 import type { RegisteredKind, Scheme } from '../../objects/schema/object-schema.ts'
 import { splitPackages, TypeCatalogue } from '../../objects/schema/read-types.ts'
@@ -22,11 +22,11 @@ const catalogue = new TypeCatalogue(
 
 type Row = {
   readonly apiVersion: string
-  /** The package of the types in the catalogue. Empty if the kinds are not implemented. */
+  /** The catalogue package of the types. Empty if the kinds are not implemented. */
   readonly packageName: string
-  /** The package name of the internal version, for messages. */
+  /** The package name of the internal version, as used in messages. */
   readonly hub: string
-  /** The name of the kind in the internal version, if it is different. */
+  /** The name of the kind in the internal version, if it differs. */
   readonly hubKind?: string
   readonly kinds: readonly string[]
 }
@@ -116,7 +116,7 @@ const abacRows: readonly Row[] = ['v0', 'v1beta1'].map((version) => ({
   kinds: ['Policy'],
 }))
 
-/** Rows of the configuration of PodSecurity. Each plugin has its own scheme. */
+/** Kinds and versions of the PodSecurity configuration. Each plugin has its own scheme. */
 const podSecurityRows: readonly Row[] = ['v1', 'v1beta1', 'v1alpha1'].map((version) => ({
   apiVersion: `pod-security.admission.config.k8s.io/${version}`,
   packageName: `podsecurity/${version}`,
@@ -175,7 +175,7 @@ const tolerationRows: readonly Row[] = [
 ]
 
 /**
- * The type of a configuration without apiVersion and kind. Two plugins have such a configuration.
+ * The type of a configuration that has no apiVersion or kind. Two plugins use such configurations.
  */
 export const imagePolicyType = (): Struct =>
   catalogue.struct('admission/imagepolicy', 'AdmissionConfig')
@@ -238,8 +238,8 @@ export const podTolerationRestrictionScheme = schemeOf(
 )
 
 /**
- * Returns the kinds of all configuration files, for the reference page. The two configurations
- * without a kind are not included.
+ * Returns the kinds of all configuration files, for the reference documentation. The two
+ * configurations without a kind are not included.
  */
 export function configurationKinds(): readonly {
   readonly apiVersion: string
@@ -270,8 +270,8 @@ function schemeOf(name: string, rows: readonly Row[]): Scheme {
     name,
     find: (apiVersion, kind) => {
       const row = rows.find((one) => one.apiVersion === apiVersion && one.kinds.includes(kind))
-      // Use the string of the table instead of a slice of the file, which would keep the whole file
-      // in memory. A file may contain keys.
+      // Use the string from the table. A substring of the file would keep the whole file in memory,
+      // which can contain keys.
       const known = row?.kinds.find((one) => one === kind)
       return row === undefined || known === undefined ? undefined : knownKind(row, known)
     },

@@ -1,6 +1,6 @@
 /**
- * Reads the file of `--tracing-config-file`, which defines where spans are sent and how many
- * requests are traced. Its kind is TracingConfiguration (apiserver.config.k8s.io).
+ * Reads the file of `--tracing-config-file`, which defines the receiver of spans and the sampling
+ * rate. Its kind is TracingConfiguration (apiserver.config.k8s.io).
  */
 import { describeFaults } from '../../api/aggregate.ts'
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
@@ -12,15 +12,15 @@ import { tracingScheme } from './schemes.ts'
 
 export type TracingConfig = {
   /**
-   * Address of the collector, in gRPC's syntax: `localhost:4317`, `dns://resolver/host:port`,
+   * Address of the collector in gRPC syntax: `localhost:4317`, `dns://resolver/host:port`,
    * `unix:///path`, `unix-abstract://name`.
    */
   readonly endpoint: string
-  /** Number of traced requests per million, of those that a client does not trace already. */
+  /** Number of requests per million that are traced, in addition to requests that clients trace. */
   readonly samplingRatePerMillion: number
 }
 
-/** 4317 is the default port of OTLP over gRPC. */
+/** 4317 is the default port for OTLP over gRPC. */
 const DEFAULT_ENDPOINT = 'localhost:4317'
 const RATE_MAX = 1_000_000
 
@@ -30,8 +30,8 @@ const byDefault = {
 } as const
 
 /**
- * Reads a TracingConfiguration. kind and apiVersion may be absent, because kube-apiserver decodes
- * the file into a fixed type.
+ * Reads a TracingConfiguration. kind and apiVersion can be absent, because kube-apiserver decodes
+ * the file to a fixed type.
  */
 export function readTracingConfig(bytes: Buffer): FileRead<TracingConfig> {
   const decoded = decodeFile(bytes, tracingScheme, { byDefault })

@@ -1,6 +1,6 @@
 /**
  * Reads the configuration of the MutatingAdmissionWebhook and ValidatingAdmissionWebhook plugins: a
- * kubeconfig whose users are named after the hosts of webhooks. Its kind is
+ * kubeconfig in which the name of each user is the host of a webhook. Its kind is
  * WebhookAdmissionConfiguration in apiserver.config.k8s.io/v1, and WebhookAdmission in v1alpha1. As
  * in kube-apiserver, unknown fields are ignored.
  */

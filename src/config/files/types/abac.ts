@@ -1,4 +1,4 @@
-/** The types of ABAC policies. Syntax: objects/schema/read-types.ts. */
+/** The types of ABAC policies. objects/schema/read-types.ts describes the syntax. */
 export const abacTypes = `
 package abac/v1beta1
 

@@ -1,6 +1,6 @@
 /**
- * The types of AdmissionConfiguration and of the configurations of plugins, by version. Syntax:
- * objects/schema/read-types.ts. All versions of a kind have the same fields.
+ * The types of AdmissionConfiguration and of plugin configurations, by version. All versions of a
+ * kind have the same fields. objects/schema/read-types.ts describes the syntax.
  */
 
 const admission = `

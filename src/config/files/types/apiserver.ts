@@ -1,9 +1,9 @@
 /**
  * The types of AuthenticationConfiguration, AuthorizationConfiguration, EncryptionConfiguration,
- * EgressSelectorConfiguration and TracingConfiguration, by version. Syntax:
- * objects/schema/read-types.ts. They have no protobuf form. All versions of a kind have the same
- * fields. Unlike in kube-apiserver, durations are pointers. This distinguishes an empty string,
- * which is invalid, from an absent field.
+ * EgressSelectorConfiguration and TracingConfiguration, by version. objects/schema/read-types.ts
+ * describes the syntax. The types have no protobuf form. All versions of a kind have the same
+ * fields. Unlike in kube-apiserver, durations are pointers, to distinguish an empty string, which
+ * is invalid, from an absent field.
  */
 
 const authentication = `
@@ -92,7 +92,7 @@ WebhookMatchCondition
   expression! string -
 `
 
-/** EncryptionConfig is the kind in v1, the version of old files, which have no API group. */
+/** Old files have the kind EncryptionConfig and the apiVersion v1, without an API group. */
 const encryption = `
 EncryptionConfiguration
   ...meta.TypeMeta

@@ -1,4 +1,4 @@
-/** The types of audit policies. Syntax: objects/schema/read-types.ts. */
+/** The types of audit policies. objects/schema/read-types.ts describes the syntax. */
 export const auditTypes = `
 package audit/v1
 

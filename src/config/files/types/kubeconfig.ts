@@ -1,4 +1,4 @@
-/** The types of kubeconfig files. Syntax: objects/schema/read-types.ts. */
+/** The types of kubeconfig files. objects/schema/read-types.ts describes the syntax. */
 export const kubeconfigTypes = `
 package kubeconfig/v1
 

@@ -1,6 +1,6 @@
 /**
- * The metadata types of configuration files, a subset of registry/catalogue/meta.ts. Syntax:
- * objects/schema/read-types.ts.
+ * The metadata types of configuration files, a subset of registry/catalogue/meta.ts.
+ * objects/schema/read-types.ts describes the syntax.
  */
 export const metaTypes = `
 package meta/v1
