@@ -1,6 +1,6 @@
 /**
- * Selects the function that serves a request for a resource: a verb, or the handler of a
- * subresource or of a kind that is not stored.
+ * Selects the handler for a request for a resource: that of a verb, of a subresource, or of a kind
+ * that is not stored.
  */
 import type { KubeObject } from '../api/object.ts'
 import type { ApiResponse } from '../api/request.ts'
@@ -40,7 +40,7 @@ export function createDispatch({
   subresourceAccess,
 }: DispatchOptions): Dispatch {
   /**
-   * Returns the access for `get` and `list`. ComponentStatuses are computed for each request; all
+   * Returns the access for `get` and `list`. ComponentStatuses are computed for each request. All
    * other objects are stored.
    */
   const readAccess = (resource: Resource): ReadAccess => {

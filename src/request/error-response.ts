@@ -1,4 +1,4 @@
-/** Turns an error into a response: a Status, or a line of text. */
+/** Converts an error to a response: a Status object, or a line of text. */
 import { ApiError, internalError, TextError, toStatus } from '../api/errors.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../api/request.ts'
 import { printError, printUntyped } from './discovery/print.ts'
@@ -15,7 +15,7 @@ export function errorResponse(
 ): ApiResponse {
   if (error instanceof TextError) return textResponse(error)
   if (error instanceof ApiError) return statusResponse(error, request, isRefusal)
-  // The error is unexpected: the client gets an ID to report, and the log has the details.
+  // The error is unexpected. The client receives an ID to report, and the log contains the details.
   log('error', 'a request failed', {
     auditId,
     method: request.method,
@@ -39,8 +39,8 @@ export function textResponse({ code, message, retryAfterSeconds }: TextError): A
 }
 
 /**
- * Returns a Status in the media type that the client accepts, or in JSON if the server supports
- * none of those.
+ * Returns a Status in a media type that the client accepts. If the server supports none of those,
+ * the Status is sent as JSON.
  */
 function statusResponse(error: ApiError, request: ApiRequest, isRefusal: boolean): ApiResponse {
   const seconds = error.details?.retryAfterSeconds ?? 0
@@ -51,11 +51,11 @@ function statusResponse(error: ApiError, request: ApiRequest, isRefusal: boolean
   const headers: Headers = {
     'content-type': type,
     ...(seconds > 0 ? { 'retry-after': `${seconds}` } : {}),
-    // kube-apiserver sends this header only with a 403 of its authorization filter.
+    // kube-apiserver sends this header only with the 403 response of its authorization filter.
     ...(isRefusal && error.reason === 'Forbidden' ? { 'x-content-type-options': 'nosniff' } : {}),
   }
-  // kube-apiserver does not audit a Status that it had to send in a media type that the client does
-  // not accept.
+  // kube-apiserver does not audit a Status that is sent in a media type that the client does not
+  // accept.
   return { status: error.code, headers, body, ...(isAccepted ? { shownStatus: status } : {}) }
 }
 

@@ -1,4 +1,7 @@
-/** Pages for people only (/statusz, /flagz): plain text, for clients that accept it. */
+/**
+ * Pages that are intended for people (/statusz, /flagz). They are served as plain text, to clients
+ * that accept it.
+ */
 import { notPlainText } from '../../api/errors.ts'
 import { type ApiRequest, elementsOf, firstHeader } from '../../api/request.ts'
 
@@ -11,7 +14,7 @@ export type TextPage = {
 const warning =
   'Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.'
 
-/** Returns the page. `name` is its name in kube-apiserver's title. */
+/** Returns the page. `name` is the name in the title of kube-apiserver's page. */
 export function plainPage(
   { headers }: Pick<ApiRequest, 'headers'>,
   name: string,
@@ -23,8 +26,8 @@ export function plainPage(
 }
 
 /**
- * Whether an element of Accept allows plain text. Besides a weight, it may only have the charset
- * UTF-8 as a parameter.
+ * Whether an element of the Accept header allows plain text. Besides a weight, its only allowed
+ * parameter is the charset UTF-8.
  */
 function isPlainText(clause: string): boolean {
   const [range = '', ...others] = clause.split(';').map((part) => part.trim())

@@ -1,6 +1,6 @@
 /**
- * Prints documents of the server in the format that the client accepts: JSON (indented for people),
- * YAML, protobuf or CBOR.
+ * Serializes the server's documents in the format that the client accepts: JSON (with optional
+ * indentation), YAML, protobuf or CBOR.
  */
 import { notAcceptable, type Status } from '../../api/errors.ts'
 import { fieldsOf, type Json } from '../../api/object.ts'
@@ -29,7 +29,7 @@ type Request = Pick<ApiRequest, 'headers' | 'query' | 'takesCbor'>
 const offered = [jsonType, yamlType, protobufType]
 
 /**
- * Prints a document. kube-apiserver has two routers, which refuse media types with different
+ * Serializes a document. kube-apiserver has two routers, which reject media types with different
  * errors. `isAggregator` selects the error of the aggregator.
  */
 export function printDocument(
@@ -37,7 +37,8 @@ export function printDocument(
   request: Request,
   { isAggregator = false } = {},
 ): EncodedDocument {
-  // A conversion (`as=Table`) alone is refused. Beside a plain media type it is ignored.
+  // If all clauses request a conversion (`as=Table`), the request is rejected. Otherwise, clauses
+  // with a conversion are ignored.
   const clauses = elementsOf(firstHeader(request.headers, 'accept') ?? '')
   const plain = clauses.filter((clause) => !isConversion(clause))
   const isKnown = plain.some((clause) => clause.trim() === '' || knownType.test(clause.trim()))
@@ -55,8 +56,8 @@ const isKnownConversion = (clause: string): boolean =>
 const knownType = /^(\*\/\*|application\/(\*|json|yaml|vnd\.kubernetes\.protobuf))\s*(;|$)/
 
 /**
- * Prints an error. Errors need a response in any case, so a client that accepts none of our media
- * types gets JSON.
+ * Serializes an error. Every error needs a response, so a client that accepts none of the supported
+ * media types gets JSON.
  */
 export function printError(
   status: Status,
@@ -67,7 +68,8 @@ export function printError(
 }
 
 /**
- * Prints an error like kube-apiserver's outermost filter: JSON without a kind, sent as plain text.
+ * Serializes an error like kube-apiserver's outermost filter: JSON without a kind, sent as plain
+ * text.
  */
 export function printUntyped({
   kind: _kind,

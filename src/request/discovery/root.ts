@@ -1,4 +1,4 @@
-/** Lists all paths that the server serves, for a request of `/`. */
+/** Serves `/`: a list of all paths that the server serves. */
 import { type HealthCheck, checksOf, type Endpoint } from './health.ts'
 import type { ListedGroups } from './listed-groups.ts'
 
@@ -13,7 +13,7 @@ const fixed: readonly string[] = [
   '/version',
 ].concat('/openapi/v2', '/openapi/v3', '/openapi/v3/')
 
-/** Returns the paths. `others` are paths that not every server has. */
+/** Returns the list of paths. `others` are paths that only some servers have. */
 export function rootIndex(
   listed: ListedGroups,
   checks: readonly HealthCheck[],

@@ -48,7 +48,7 @@ export function addServerMetrics(metrics: Metrics, gates: Gates): void {
   ).value = 1
   const enabled = metrics.gauge({
     name: 'kubernetes_feature_enabled',
-    help: 'Whether each feature gate is enabled.',
+    help: '1 if the feature gate is enabled, 0 otherwise.',
     stability: 'BETA',
     labels: ['name', 'stage'],
   })
@@ -59,14 +59,14 @@ export function addServerMetrics(metrics: Metrics, gates: Gates): void {
 }
 
 /**
- * Returns a function that counts the results of checks. A check appears in the metrics once it has
- * run.
+ * Returns a function that records the results of checks. A check appears in the metrics after its
+ * first run.
  */
 export function countChecks(metrics: Metrics): OnChecked {
   const stability = 'STABLE'
   const last = metrics.gauge({
     name: 'kubernetes_healthcheck',
-    help: 'Result of the last run of each health check.',
+    help: 'Result of the last run of each health check: 1 if it succeeded, 0 otherwise.',
     stability,
     labels: ['name', 'type'],
   })

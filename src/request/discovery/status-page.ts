@@ -1,6 +1,6 @@
 /**
- * /statusz (feature gate ComponentStatusz): when the process started, and the versions of the
- * server. The page itself says that programs should not parse it.
+ * The page /statusz (feature gate ComponentStatusz): when the process started, and the versions of
+ * the server. The page itself states that programs should not parse it.
  */
 import type { ApiRequest } from '../../api/request.ts'
 import { plainPage, type TextPage } from './plain-page.ts'

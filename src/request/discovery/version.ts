@@ -1,6 +1,8 @@
-/** The document of /version. Clients use gitVersion to decide what the server can do. */
+/**
+ * The document of /version. Clients use gitVersion to determine which features the server supports.
+ */
 
-/** The release of Kubernetes that Keelson implements. */
+/** The Kubernetes release that Keelson implements. */
 export const kubernetesVersion = { major: '1', minor: '33', gitVersion: 'v1.33.5' } as const
 
 /** The oldest minor version that can be emulated. */

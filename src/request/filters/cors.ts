@@ -1,12 +1,12 @@
 /**
- * Cross-origin requests of browsers (https://fetch.spec.whatwg.org/#http-cors-protocol), for the
+ * Cross-origin requests from browsers (https://fetch.spec.whatwg.org/#http-cors-protocol), for the
  * origins that the operator allows.
  */
 import { ORIGIN_LENGTH_MAX } from '../../api/origin.ts'
 import { type ApiRequest, firstHeader, type Headers } from '../../api/request.ts'
 import type { Pattern } from '../../objects/cel/regex.ts'
 
-/** Permissions as in kube-apiserver, whatever the request asks for. */
+/** Allowed methods and headers, as in kube-apiserver. They do not depend on the request. */
 const permissions: Headers = {
   'access-control-allow-methods': 'POST, GET, OPTIONS, PUT, DELETE, PATCH',
   'access-control-allow-headers':
@@ -33,8 +33,8 @@ export class Cors {
   }
 
   /**
-   * Whether a pattern matches the origin. The configuration limits the total cost of all patterns
-   * for an origin of this length.
+   * Whether a pattern matches the origin. The configuration limits the total cost of matching all
+   * patterns against an origin of the maximum length.
    */
   #isAllowed(origin: string): boolean {
     return (

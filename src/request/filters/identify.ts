@@ -1,4 +1,4 @@
-/** Stages that identify the user of a request, and begin its span and its audit event. */
+/** Stages that identify the user of a request, and start its span and its audit event. */
 import type { Authenticate } from '../../access/authentication/authenticate.ts'
 import type { AuthenticatedUser } from '../../access/authentication/attempt.ts'
 import type { Authorize } from '../../access/authorization/authorizer.ts'
@@ -14,7 +14,7 @@ import { asksToImpersonate, impersonate } from './impersonate.ts'
 
 type MonotonicMs = () => number
 
-/** Authenticates the request. The server's own requests have a user and no credentials. */
+/** Authenticates the request. The server's own requests carry a user instead of credentials. */
 export function authenticateRequest(authenticate: Authenticate, monotonicMs: MonotonicMs): Stage {
   const identify = (
     life: RequestLifecycle,
@@ -48,7 +48,7 @@ export const beginSpan =
   }
 
 /**
- * Records that the request was received. In a blocking mode the request waits until the event is
+ * Records that the request was received. In a blocking mode, the request waits until the event is
  * stored.
  */
 export const beginAudit = (audit: Audit | undefined, monotonicMs: MonotonicMs): Stage =>
@@ -66,14 +66,17 @@ export const beginAudit = (audit: Audit | undefined, monotonicMs: MonotonicMs): 
         })
       }
 
-/** The part of an audit event that is known when the request arrives. */
+/** Returns the part of an audit event that is known when the request arrives. */
 export const arrivalOf = (
   { request, auditId, startMs, isLongRunning }: RequestLifecycle,
   info: RequestInfo,
   nowMs: number,
 ): ReceivedRequest => ({ request, info, auditId, startMs, nowMs, isLongRunning })
 
-/** Acts as the user that the headers name, if the caller is allowed to. */
+/**
+ * Executes the request as the user in the impersonation headers, if the caller is allowed to
+ * impersonate that user.
+ */
 export function impersonateUser(authorize: Authorize, monotonicMs: MonotonicMs): Stage {
   const isAsked = ofSharedHeaders(asksToImpersonate)
   return (life) => {

@@ -91,7 +91,7 @@ for (const [what, headers, wanted] of cases) {
   })
 }
 
-test('an extra field may have any name', async () => {
+test('an extra field can have any name', async () => {
   const { extra } = await become({
     ...u,
     'impersonate-extra-constructor': 'x',
@@ -118,7 +118,7 @@ test('impersonating groups, extra fields or a UID without a user is an error', a
   )
 })
 
-test('every part of the identity needs a permission, and the first denied one is reported', async () => {
+test('each part of the identity requires a permission, and the first denied one is reported', async () => {
   const all = { ...u, 'impersonate-group': 'g', 'impersonate-extra-k': 'v', 'impersonate-uid': 'x' }
   const asked: string[] = []
   const onlyUsers: Authorize = (_, attributes) => {

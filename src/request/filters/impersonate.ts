@@ -1,7 +1,7 @@
 /**
- * Impersonation by headers. The caller needs the verb `impersonate` on each part of the identity,
- * and keeps nothing of its own identity. Only the headers decide which parts are authorized, not
- * the groups that the impersonated user gets implicitly.
+ * User impersonation through headers. The caller needs the verb `impersonate` for each part of the
+ * identity, and loses its own identity. Only the parts in the headers are authorized, not the
+ * groups that the impersonated user gets implicitly.
  */
 import type { AccessAttributes } from '../../api/access.ts'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -30,15 +30,17 @@ type ImpersonatedUser = {
   readonly extra: readonly (readonly [key: string, value: string])[]
 }
 
-/** Whether a request has impersonation headers. Cheap, because most requests have none. */
+/**
+ * Whether a request has impersonation headers. The check is cheap, because most requests have none.
+ */
 export function asksToImpersonate(headers: IncomingHttpHeaders): boolean {
   for (const name in headers) if (name.startsWith('impersonate-')) return true
   return false
 }
 
 /**
- * Returns the impersonated user. Fails with Forbidden if the caller lacks a permission, or with a
- * TextError if the headers name no user but other parts of an identity.
+ * Returns the impersonated user. Fails with Forbidden if the caller lacks a permission, and with a
+ * TextError if the headers contain other parts of an identity but no user name.
  */
 export async function impersonate(
   request: ApiRequest,
@@ -82,8 +84,8 @@ function accountOf(name: string): { namespace: string; account: string } | undef
 }
 
 /**
- * Yields the permissions that the caller needs, in the order of authorization. The first denied
- * permission is reported.
+ * Yields the permissions that the caller needs, in the order in which they are checked. The first
+ * denied permission is reported.
  */
 function* rightsFor({
   name,
@@ -138,8 +140,8 @@ function withOwnGroup(name: string, groups: readonly string[]): readonly string[
 }
 
 /**
- * Returns the parts of the identity as Go prints object references: kind, namespace, name, version
- * and field path. Spaces stand for empty parts.
+ * Returns the parts of the identity in the format in which Go prints object references: kind,
+ * namespace, name, version and field path. Empty parts are printed as spaces.
  */
 function partsOf({ uid, groups, extra }: ImpersonatedUser): string[] {
   const version = `${authenticationGroup}/v1`

@@ -36,7 +36,7 @@ const isRefused = (inFlight: InFlight, info: RequestInfo, user = bob): boolean =
   }
 }
 
-test('reads and writes have a pool each, and a finished request frees its slot', () => {
+test('reads and writes have separate pools, and a finished request releases its slot', () => {
   const inFlight = new InFlight({ readOnlyMax: 2, mutatingMax: 1 })
   const reads = [inFlight.enter(bob, pods('get')), inFlight.enter(bob, path('get', '/version'))]
   assert.ok(isRefused(inFlight, pods('list')))
@@ -49,7 +49,7 @@ test('reads and writes have a pool each, and a finished request frees its slot',
   assert.ok(!isRefused(inFlight, pods('patch')))
 })
 
-test('exempt requests are admitted and take no slot', () => {
+test('exempt requests are admitted without a slot', () => {
   const inFlight = new InFlight({ readOnlyMax: 1, mutatingMax: 1 })
   const exempt: readonly [User, RequestInfo][] = [
     [admin, pods('get')],
@@ -72,7 +72,7 @@ test('a limit of 0 means no limit', () => {
   assert.ok(!isRefused(inFlight, pods('create')))
 })
 
-test('unread long responses of one user hold at most a quarter of a pool', () => {
+test('unread long responses of one user can occupy at most a quarter of a pool', () => {
   const inFlight = new InFlight({ readOnlyMax: 8, mutatingMax: 8 })
   const alice: User = { ...bob, name: 'alice' }
   const begun = Array.from({ length: 8 }, () => inFlight.enter(bob, pods('list')))

@@ -1,9 +1,11 @@
 /**
- * Limits the number of requests in flight. Otherwise a hanging etcd or a burst of clients could
- * make the server hold an unbounded number of them. It works like kube-apiserver without priority
- * and fairness: there are two pools, and a request that finds its pool full gets a 429.
- * Long-running requests are not counted. Members of system:masters are exempt, and so are health
- * checks, which kube-apiserver's flow schemas exempt.
+ * Limits the number of requests in flight. Otherwise, a hanging etcd or a burst of clients could
+ * cause an unbounded number of them.
+ *
+ * This works like kube-apiserver without API Priority and Fairness: there are two pools, and a
+ * request that finds its pool full is rejected with a 429. Long-running requests are not counted.
+ * Members of system:masters are exempt, and so are health checks, which kube-apiserver's flow
+ * schemas exempt.
  */
 import type { RequestInfo } from '../../api/context.ts'
 import { tooManyInFlight } from '../../api/errors.ts'
@@ -35,8 +37,8 @@ export class InFlight {
   }
 
   /**
-   * Takes a slot. Fails if the pool is full, or if unread long responses of this user occupy their
-   * share of it. Returns undefined if the request is not counted.
+   * Acquires a slot. Fails if the pool is full, or if unread long responses of this user occupy
+   * their share of it. Returns undefined if the request is not counted.
    */
   enter(user: User, info: RequestInfo): RequestSlot | undefined {
     if (isExempt(user, info)) return undefined
@@ -48,29 +50,31 @@ export class InFlight {
 
 /** Slot of a request whose handler is running. */
 export interface RequestSlot extends InFlightSlot {
-  /** Releases the slot. `nowMs` is the time on the monotonic clock, if it was read just now. */
+  /**
+   * Releases the slot. `nowMs` is the time on the monotonic clock, if the caller has just read it.
+   */
   readonly leave: (nowMs?: number) => void
   /**
-   * Converts this slot into the slot of a long response that the client has yet to read. Releasing
+   * Converts this slot to the slot of a long response that the client has not read yet. Releasing
    * the returned slot releases this one.
    */
   readonly keep: (user: string) => InFlightSlot
 }
 
 /**
- * Share of a pool that unread long responses of one user may occupy, so that a slow reader cannot
- * lock out all other users.
+ * Share of a pool that unread long responses of one user can occupy, so that a slow reader cannot
+ * block all other users.
  */
 const KEPT_SHARE = 1 / 4
 
 /**
- * Slots are interchangeable, so the pool itself stands for all of them and none is allocated per
- * request.
+ * A pool of slots. The slots of a pool are interchangeable, so the pool itself serves as the slot,
+ * and no object is allocated per request.
  */
 class Pool implements RequestSlot {
   readonly #max: number
   readonly #keptMax: number
-  /** Number of unread long responses, for each user that has any. */
+  /** Number of unread long responses, by user. */
   readonly #kept = new Map<string, number>()
   #open = 0
 
@@ -92,8 +96,8 @@ class Pool implements RequestSlot {
   keep(user: string): InFlightSlot {
     const kept = this.#keptBy(user) + 1
     this.#kept.set(user, kept)
-    // Requests that were admitted together may exceed the share. The excess counts against the
-    // user, but not against the pool.
+    // Requests that were admitted at the same time can exceed the share. The excess counts against
+    // the user, but not against the pool.
     const isCounted = kept <= this.#keptMax
     if (!isCounted) this.leave()
     return {
@@ -112,8 +116,8 @@ class Pool implements RequestSlot {
 }
 
 /**
- * Whether the client or another server decides how long a request takes. Such requests have no
- * timeout either.
+ * Whether the client or another server determines how long a request takes. Such requests also have
+ * no timeout.
  */
 export const isLongRunning = (info: RequestInfo): boolean =>
   longRunningVerbs.has(info.verb) ||

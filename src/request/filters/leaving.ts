@@ -1,18 +1,18 @@
 /**
- * Refuses requests that arrive while the server shuts down, with --shutdown-send-retry-after. The
- * response asks clients to retry, so that they reach another server.
+ * Rejects requests that arrive during shutdown, if --shutdown-send-retry-after is set. The response
+ * asks clients to retry, so that they reach another server.
  */
 import { shuttingDown, type TextError } from '../../api/errors.ts'
 import { type ApiRequest, firstHeader } from '../../api/request.ts'
 
 /**
- * Paths that are served until the end, so that monitoring sees the shutdown. As in kube-apiserver,
- * requests from other API servers are also served.
+ * Paths that are served until the end, so that monitoring can observe the shutdown. As in
+ * kube-apiserver, requests from other API servers are also served.
  */
 const exemptPaths = /^\/(?:readyz|livez|healthz|metrics)/
 const exemptAgent = 'kube-apiserver/'
 
-/** Returns undefined if the request is served. */
+/** Returns the error for a rejected request, or undefined if the request is served. */
 export const refusalOf = ({
   path,
   headers,

@@ -1,6 +1,6 @@
 /**
- * The stage that limits concurrent requests. A request waits for its seats. Without flow control,
- * it is refused if too many requests are in flight.
+ * The stage that limits concurrent requests. A request waits for its seats. Without API Priority
+ * and Fairness, it is rejected if too many requests are in flight.
  */
 import { mastersGroup } from '../../api/user.ts'
 import type { FlowControl } from '../flow/flow-control.ts'
@@ -8,7 +8,7 @@ import type { RequestLifecycle, Stage } from '../lifecycle.ts'
 import type { InFlight, RequestSlot } from './in-flight.ts'
 
 export type LimitOptions = {
-  /** Undefined if requests are limited by their number alone. */
+  /** Undefined if only the number of requests is limited. */
   readonly flowControl: FlowControl | undefined
   readonly inFlight: InFlight
   readonly monotonicMs: () => number
@@ -28,7 +28,7 @@ export function limitRequests({ flowControl, inFlight, monotonicMs }: LimitOptio
     const { request, context, startMs, nowMs } = life
     const { user, info } = context
     if (life.isOwn) return control.countOwn()
-    // As in kube-apiserver, watches are the only long-running requests that belong to a flow.
+    // As in kube-apiserver, watches are the only long-running requests that have a flow.
     if (info.verb !== 'watch' && life.isLongRunning) {
       return request.heldBy?.({ name: user.name, isExempt: false })
     }

@@ -1,6 +1,6 @@
 /**
- * The first stages: they refuse requests while the server shuts down, check the origins of
- * browsers, and parse what a request is about.
+ * The first stages: they reject requests during shutdown, check the origins of browsers, and parse
+ * the path and method of a request.
  */
 import { RequestContext } from '../../api/context.ts'
 import { badRequest } from '../../api/errors.ts'
@@ -14,11 +14,11 @@ import { refusalOf } from './leaving.ts'
 import { requestInfo } from './request-info.ts'
 
 export type ServerPhase = {
-  /** Whether the server is shutting down and refuses new requests. */
+  /** Whether the server is shutting down and rejects new requests. */
   readonly isLeaving: boolean
 }
 
-/** Refuses new requests while the server shuts down. */
+/** Rejects new requests during shutdown. */
 export const refuseWhileLeaving =
   (server: ServerPhase): Stage =>
   (life) => {
@@ -29,12 +29,13 @@ export const refuseWhileLeaving =
     life.earlyResponse = { ...response, headers, endsConnection: true }
   }
 
-/** Answers preflight requests. `common` has the headers of their responses. */
+/** Responds to preflight requests. `common` contains the headers of all their responses. */
 export const allowOrigins =
   (cors: Cors | undefined, common: Headers): Stage =>
   (life) => {
     if (cors === undefined || life.isOwn) return
-    // The headers of the request may be gone when the response is written.
+    // Determine the headers now, because the request headers might no longer be available when the
+    // response is written.
     life.corsHeaders = cors.headersFor(life.request)
     if (life.request.method !== 'OPTIONS' || life.corsHeaders === undefined) return
     const headers = { ...common, 'audit-id': life.auditId, ...life.corsHeaders }
@@ -42,7 +43,7 @@ export const allowOrigins =
   }
 
 export type ReceiveOptions = {
-  /** Request timeout. Long-running requests, such as watches, have none. */
+  /** Timeout of requests. Long-running requests, such as watches, have no timeout. */
   readonly requestTimeoutMs: number
   readonly monotonicMs: () => number
   /** Called with the context of each request before authentication. */
@@ -70,8 +71,8 @@ export const receive =
   }
 
 /**
- * Returns the timeout of a request. Any request may have a `timeout`, a Go duration. The server's
- * own timeout is the maximum.
+ * Returns the timeout of a request. Clients can send the parameter `timeout`, a Go duration, with
+ * any request. The server's own timeout is the maximum.
  */
 function timeoutOf(query: URLSearchParams, maxMs: number): number {
   const text = query.get('timeout') ?? ''

@@ -1,20 +1,20 @@
 /**
- * How kube-apiserver's metrics name a request: by its verb, its scope and, for the few paths that
- * are counted, its path.
+ * How kube-apiserver's metrics identify a request: by its verb and scope and, for the few paths
+ * that are counted, by its path.
  */
 import type { RequestInfo } from '../../api/context.ts'
 import type { ApiRequest } from '../../api/request.ts'
 
 /**
- * Verbs that kube-apiserver's metrics report as the HTTP method, including the deletion of a
- * collection.
+ * Verbs for which kube-apiserver's metrics report the HTTP method. The verb deletecollection is
+ * also reported as DELETE.
  */
 const reported: { readonly [verb: string]: string } = {
   create: 'POST',
   update: 'PUT',
   deletecollection: 'DELETE',
 }
-/** Subresources whose requests are reported as CONNECT, whatever their verb is. */
+/** Subresources whose requests are reported as CONNECT, for all verbs. */
 const connecting: ReadonlySet<string> = new Set(['log', 'exec', 'portforward', 'attach', 'proxy'])
 const applyType = 'application/apply-patch+yaml'
 const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
@@ -42,7 +42,10 @@ export const reportedScope = ({
 }: Omit<ReportedTarget, 'subresource'>): string =>
   name !== '' || verb === 'create' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster'
 
-/** Returns the `dry_run` label. kube-apiserver joins the values, of which only `All` is valid. */
+/**
+ * Returns the `dry_run` label. kube-apiserver joins the values of the parameter. Only `All` is
+ * valid.
+ */
 export function reportedDryRun({ query }: Pick<ApiRequest, 'query'>): string {
   const value = query.get('dryRun') ?? ''
   return value === '' || value === 'All' ? value : 'invalid'
@@ -61,8 +64,8 @@ export const reportedMethod = (method: string): string =>
 export type CountedPath = { readonly subresource: string; readonly component: string }
 
 /**
- * Returns the labels of a path without a resource, or undefined if kube-apiserver does not count
- * it. For `/api` and `/apis`, kube-apiserver counts only the aggregated documents.
+ * Returns the labels for a path without a resource, or undefined if kube-apiserver does not count
+ * it. For `/api` and `/apis`, kube-apiserver counts only requests for aggregated discovery.
  */
 export function countedPath(path: string): CountedPath | undefined {
   switch (path) {
@@ -83,8 +86,8 @@ export function countedPath(path: string): CountedPath | undefined {
 }
 
 /**
- * Returns the labels of a request for an unavailable aggregated API server. Like kube-apiserver, it
- * reports a path without a resource as the subresource.
+ * Returns the labels of a request for an unavailable aggregated API server. For a path without a
+ * resource, the path is reported as the subresource, as in kube-apiserver.
  */
 export function remoteRequest(http: ApiRequest, info: RequestInfo | undefined): EndedRequestLabels {
   if (info?.kind === 'resource') return endedRequest(http, info, () => true)
@@ -103,8 +106,8 @@ export type EndedRequestLabels = {
 }
 
 /**
- * Returns the labels of an ended request. `isServed` says whether the resource exists. A request
- * for an unknown resource gets no labels of its own, so that clients cannot create series.
+ * Returns the labels of an ended request. `isServed` is whether the resource exists. Requests for
+ * unknown resources share the same labels, so that clients cannot create metrics.
  */
 export function endedRequest(
   http: ApiRequest,

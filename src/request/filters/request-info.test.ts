@@ -70,13 +70,13 @@ for (const option of [
   'fieldSelector=metadata.name%3Dx,a%3D',
   'fieldSelector=metadata.name%3Dx&labelSelector=a%3D',
 ]) {
-  test(`${option} selects a name, unless the selector is too long`, () => {
+  test(`${option} selects one name, unless the selector is too long`, () => {
     assert.equal(about('GET', `/api/v1/pods?${option}b`), 'list /v1 pods - - x')
     assert.equal(about('GET', `/api/v1/pods?${option}${' '.repeat(5_000)}b`), 'list /v1 pods - - -')
   })
 }
 
-test('a path that ends after watch is an error', () => {
+test('a path that ends after the segment watch is an error', () => {
   assert.throws(() => about('GET', '/api/v1/watch'), {
     code: 500,
     message: /unable to determine kind and namespace/,
@@ -89,7 +89,7 @@ const selectorsOf = (method: string, target: string) => {
   return info.kind === 'resource' ? info.selectors?.() : undefined
 }
 
-test('lists, watches and deletes of a collection have the selectors of their query', () => {
+test('lists, watches and deletions of collections have the selectors of their query', () => {
   const query = 'fieldSelector=spec.nodeName%3Dn,a%21%3Db&labelSelector=c'
   const selectors = {
     fields: [
@@ -111,7 +111,7 @@ test('lists, watches and deletes of a collection have the selectors of their que
   }
 })
 
-test('a selector that is invalid, or too long to be parsed here, is omitted', () => {
+test('a selector is omitted if it is invalid or too long', () => {
   const labels = [{ key: 'c', operator: 'exists' }]
   assert.deepEqual(selectorsOf('GET', '/api/v1/pods?fieldSelector=broken&labelSelector=c'), {
     fields: [],

@@ -1,7 +1,7 @@
 /**
- * Derives the RequestInfo of a request from its method, path and query alone, without looking up
- * whether the resource exists. Authorization is based on it, so that a caller without access does
- * not learn what exists.
+ * Derives the RequestInfo of a request from its method, path and query, without looking up whether
+ * the resource exists. Authorization uses only the RequestInfo, so that a caller without access
+ * cannot find out which resources exist.
  */
 import type { AccessSelectors } from '../../api/access.ts'
 import { accessSelectors, SELECTOR_CHARACTERS_MAX } from '../../api/access-selectors.ts'
@@ -13,7 +13,7 @@ import { checkPathSegment } from '../../api/names.ts'
 import type { ApiRequest } from '../../api/request.ts'
 import { parseBoolean } from '../verbs/options.ts'
 
-/** Verbs by method. It is a Map because a method may be any token, such as `constructor`. */
+/** Verbs by method. This is a Map because a method can be any token, such as `constructor`. */
 const verbOfMethod: ReadonlyMap<string, string> = new Map([
   ['POST', 'create'],
   ['GET', 'get'],
@@ -24,11 +24,10 @@ const verbOfMethod: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Path segments after the version that are verbs themselves, as in the first releases of
- * Kubernetes.
+ * Path segments after the version that determine the verb, as in the first releases of Kubernetes.
  */
 const verbWords: ReadonlySet<string> = new Set(['watch', 'proxy'])
-/** Subresources of a namespace itself. They are not resources in the namespace. */
+/** Subresources of a namespace. They do not name resources in the namespace. */
 export const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize'])
 
 type Request = Pick<ApiRequest, 'method' | 'path' | 'query'>
@@ -52,7 +51,7 @@ export function requestInfo(request: Request): RequestInfo {
 
 /**
  * Splits a path into segments. Slashes at both ends are ignored. Inner slashes separate segments,
- * which may be empty.
+ * which can be empty.
  */
 function splitPath(path: string): string[] {
   let from = 0
@@ -99,8 +98,8 @@ const isOfMany = (verb: string): boolean =>
   verb === 'list' || verb === 'watch' || verb === 'deletecollection'
 
 /**
- * Splits off the namespace. `namespaces/x/pods` names pods in x, while `namespaces/x` and
- * `namespaces/x/status` name x itself.
+ * Splits off the namespace. `namespaces/x/pods` refers to pods in the namespace x, while
+ * `namespaces/x` and `namespaces/x/status` refer to the namespace itself.
  */
 function splitNamespace(segments: readonly string[]): {
   namespace: string
@@ -120,8 +119,8 @@ function resolveVerb({ method, query }: Request, name: string): string {
 }
 
 /**
- * Returns the name that the field selector requires. A query that cannot be parsed yields no name;
- * the verb rejects it later.
+ * Returns the name that the field selector requires. If the query cannot be parsed, the name is
+ * empty, and the handler of the verb rejects the query later.
  */
 function nameInSelector(query: URLSearchParams): string {
   const selector = query.get('fieldSelector') ?? ''
@@ -143,8 +142,8 @@ function nameInSelector(query: URLSearchParams): string {
 }
 
 /**
- * Returns the selectors that authorization may use. The deprecated watch paths have none, because
- * not all of them apply selectors.
+ * Returns the selectors for authorization. They are left out on the deprecated watch paths, because
+ * some of those ignore selectors.
  */
 const selectorsOf = (query: URLSearchParams): (() => AccessSelectors) | undefined =>
   accessSelectors(query.get('fieldSelector') ?? '', query.get('labelSelector') ?? '')

@@ -1,4 +1,4 @@
-/** Metrics of requests, under kube-apiserver's names. */
+/** Metrics of requests, with kube-apiserver's metric names. */
 import type { RequestInfo } from '../../api/context.ts'
 import { followFrames } from '../../api/follow-frames.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
@@ -37,29 +37,29 @@ const mutating: ReadonlySet<string> = new Set([
 ])
 const mutatingMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
-/** Series of one resource. */
+/** The metrics of one resource. */
 class OfResource {
   readonly series = new Map<string, RequestSeries>()
   /**
-   * Functions that remove the other series named after the resource: requests that the server
-   * ended, and the gauge of deprecated APIs.
+   * Functions that remove further series of the resource: those of requests that the server ended
+   * early, and the gauge of deprecated APIs.
    */
   readonly others = new Map<string, () => void>()
   /**
-   * Whether the resource is no longer served. Requests that are still in progress are then not
-   * counted, because nothing would remove their series.
+   * Whether the resource is no longer served. Requests still in progress are then not counted,
+   * because their series would never be removed.
    */
   isForgotten = false
 }
 
-/** Measures one request, from the moment it is served. */
+/** Measures one request, from the time when its handler starts. */
 export type MeasuredRequest = {
   /**
    * Must be called once, with the response. Returns the response to send. As in kube-apiserver, a
    * stream is counted when it ends.
    */
   readonly answer: (response: ApiResponse) => ApiResponse
-  /** Called when the request is no longer in progress. */
+  /** Must be called when the request is no longer in progress. */
   readonly end: () => void
 }
 
@@ -82,13 +82,13 @@ export class RequestMetrics {
   readonly #eventBytes: Histogram
   readonly #deprecated: Gauge
   /**
-   * Series by resource object. A custom resource becomes a new object with each change of its CRD,
-   * but keeps its series.
+   * Series by resource object. A change of a CRD creates a new resource object, for which the same
+   * series are used.
    */
   readonly #ofResource = new WeakMap<Resource, OfResource>()
   readonly #ofId = new Map<string, OfResource>()
   readonly #ofPath = new Map<string, RequestSeries>()
-  /** Label values of requests to unavailable aggregated servers, joined. */
+  /** Joined label values of requests to unavailable aggregated API servers. */
   readonly #ofRemote = new Set<string>()
 
   constructor(metrics: Metrics, { monotonicMs }: RequestMetricsOptions) {
@@ -96,19 +96,19 @@ export class RequestMetrics {
     this.#served = new ServedRequestMetrics(metrics)
     this.#terminated = metrics.counter({
       name: 'apiserver_request_terminations_total',
-      help: 'Requests that the server terminated to protect itself, because of an overload or a timeout.',
+      help: 'Number of requests that the server terminated to protect itself, because of an overload or a timeout.',
       labels: ['code', ...requestLabels],
     })
     this.#refused = metrics.counter({
       name: 'keelson_refused_requests_total',
-      help: 'Requests that were refused before they reached a resource or a document: not authenticated, forbidden, over a limit, or without a valid path.',
+      help: 'Number of requests that were rejected before they reached a resource or a document: not authenticated, forbidden, over a limit, or without a valid path.',
       labels: ['code'],
     })
     this.#filters = addFilters(metrics)
     this.#fieldValidation = metrics.histogram(
       {
         name: 'field_validation_request_duration_seconds',
-        help: 'Response time of writes, by field validation directive.',
+        help: 'Response time of writes in seconds, by field validation directive.',
         labels: ['field_validation'],
       },
       sliBounds,
@@ -117,20 +117,20 @@ export class RequestMetrics {
     const ofKind = ['group', 'kind', 'version']
     this.#events = metrics.counter({
       name: 'apiserver_watch_events_total',
-      help: 'Events sent to watchers.',
+      help: 'Number of events sent to watch clients.',
       labels: ofKind,
     })
     this.#eventBytes = metrics.histogram(
       {
         name: 'apiserver_watch_events_sizes',
-        help: 'Size of events sent to watchers, in bytes.',
+        help: 'Size of events sent to watch clients, in bytes.',
         labels: ofKind,
       },
       eventBounds,
     )
     this.#deprecated = metrics.gauge({
       name: 'apiserver_requested_deprecated_apis',
-      help: 'Deprecated APIs that were requested, with the release that removes them.',
+      help: 'Deprecated APIs that were requested, with the release that removes them. The value is always 1.',
       stability: 'STABLE',
       labels: ['group', 'removed_release', 'resource', 'subresource', 'version'],
     })
@@ -145,7 +145,7 @@ export class RequestMetrics {
     })
     const inQueue = metrics.gauge({
       name: 'apiserver_current_inqueue_requests',
-      help: 'Requests that are waiting for a seat.',
+      help: 'Number of requests that are waiting for a seat.',
       labels: ['request_kind'],
     })
     const [readOnly, changing] = [inFlight.with('readOnly'), inFlight.with('mutating')]
@@ -158,8 +158,8 @@ export class RequestMetrics {
   }
 
   /**
-   * Records how long each filter took, for a request that has passed all filters or was forbidden
-   * by the last of them.
+   * Records the duration of each filter, for a request that passed all filters or was forbidden by
+   * the last one.
    */
   filtered({
     authenticationMs,
@@ -183,8 +183,8 @@ export class RequestMetrics {
   }
 
   /**
-   * Counts a request that was rejected for lack of a slot. kube-apiserver also counts it as a
-   * request.
+   * Counts a request that was rejected because no slot was free. kube-apiserver also includes it in
+   * the number of requests.
    */
   dropped(ended: EndedRequestLabels, dryRun: string): void {
     const { group, resource, scope, subresource, verb, version } = ended
@@ -207,8 +207,8 @@ export class RequestMetrics {
   }
 
   /**
-   * Counts an ended request. The removal of its series is registered separately, because
-   * perhaps no served request has these labels.
+   * Counts a request that ended early. The removal of its series is registered here, because
+   * possibly no served request has the same labels.
    */
   #countEnded(
     counter: Counter,
@@ -224,7 +224,7 @@ export class RequestMetrics {
 
   /**
    * Counts a request whose aggregated API server is unavailable. The resources of that server are
-   * unknown, so the labels come from the client.
+   * unknown, so the labels are derived from the request.
    */
   remoteUnavailable(http: ApiRequest, info: RequestInfo | undefined): void {
     const named = terminatedLabels('aggregator', remoteRequest(http, info))
@@ -316,7 +316,7 @@ export class RequestMetrics {
   }
 
   /**
-   * Returns undefined for a request that is not counted here. As in kube-apiserver, aggregated
+   * Returns undefined for a request that is not counted here. As in kube-apiserver, aggregated API
    * servers count the requests that they serve.
    */
   #seriesOf(passed: RoutedRequest): RequestSeries | undefined {
@@ -361,8 +361,8 @@ export class RequestMetrics {
   }
 
   /**
-   * Records that a deprecated API was requested. A version may become deprecated while it is
-   * served.
+   * Records that a deprecated API was requested. A version can become deprecated while the server
+   * runs.
    */
   #recordDeprecated(
     { others, isForgotten }: OfResource,
@@ -394,7 +394,7 @@ export class RequestMetrics {
   }
 }
 
-/** Verbs whose request bodies are measured, with their names in kube-apiserver's metrics. */
+/** Verbs whose request bodies are measured, with their label values in kube-apiserver's metrics. */
 const bodyVerbs: { readonly [verb: string]: string } = {
   create: 'create',
   update: 'update',
@@ -404,13 +404,13 @@ const bodyVerbs: { readonly [verb: string]: string } = {
 }
 
 /**
- * Maximum number of label combinations for unavailable servers. Requests beyond it are counted
- * without names, because any client can invent names.
+ * Maximum number of label combinations for unavailable servers. Further combinations are counted
+ * under generic labels, because clients can invent any number of names.
  */
 const REMOTE_SERIES_MAX = 500
 /**
- * Maximum length of such labels, which exceeds the names of any resource. A path may be a megabyte
- * long.
+ * Maximum total length of these labels, longer than the names of any real resource. A path can be a
+ * megabyte long.
  */
 const REMOTE_CHARACTERS_MAX = 512
 
@@ -427,7 +427,7 @@ function addFilters(metrics: Metrics) {
   const filters = metrics.histogram(
     {
       name: 'apiserver_request_filter_duration_seconds',
-      help: 'Time that requests spent in each filter before they were handled.',
+      help: 'Time in seconds that requests spent in each filter before they were handled.',
       labels: ['filter'],
     },
     filterBounds,
@@ -458,7 +458,7 @@ type RequestObserver = {
   readonly ended: (response: ApiResponse) => void
 }
 
-/** Counts a stream as open until it ends, whichever side ends it. */
+/** Counts a stream as open until either side ends it. */
 function observed(response: ApiResponse, { series, ended }: RequestObserver): ApiResponse {
   const longRunning = series?.longRunning
   if (longRunning === undefined) {

@@ -119,8 +119,8 @@ const withCustoms = new Registry([...builtInResources(), ...customs])
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'get']
 
 /**
- * Returns what a request would do, or undefined if it is refused. Asserts that this is what
- * authorization decided on.
+ * Returns the operation that a request executes, or undefined if it is rejected. Asserts that
+ * authorization checked the same operation.
  */
 function doneAsAllowed(method: string, target: string, served: Registry): string | undefined {
   const [path = '', query = ''] = target.split('?')
@@ -134,7 +134,7 @@ function doneAsAllowed(method: string, target: string, served: Registry): string
   }
   const { resource, verb, subresource } = done
   const place = `${method} ${target}`
-  // OPTIONS on a proxy has no verb. Only the permission for all verbs allows it.
+  // OPTIONS on a proxy subresource has no verb, so only a permission for all verbs allows it.
   const isNameless = method === 'OPTIONS' && subresource === 'proxy' && info.verb === ''
   const allowed = [
     isNameless ? 'get' : info.verb,
@@ -148,8 +148,8 @@ function doneAsAllowed(method: string, target: string, served: Registry): string
     allowed,
     place,
   )
-  // Access to a namespace is decided as if in that namespace, and access to a list of one name as
-  // if to the object. Both are more specific, but not about another object.
+  // A request for a namespace is authorized in that namespace, and a list restricted to one name is
+  // authorized for that object. Both are more specific, but never refer to another object.
   if (resource.isNamespaced) assert.equal(done.namespace, info.namespace, place)
   else if (resource.plural === 'namespaces') assert.equal(info.namespace, done.name, place)
   else assert.equal(info.namespace, '', place)
@@ -157,7 +157,7 @@ function doneAsAllowed(method: string, target: string, served: Registry): string
   return `${verb} ${resource.group} ${resource.version} ${resource.plural} ${subresource}`
 }
 
-test('the operation on a custom kind is the one that was authorized', () => {
+test('the executed operation on a custom resource is the authorized one', () => {
   const paths = ['foos', 'foos/a', 'status', 'status/a', 'finalize/a', 'status/a/status'].flatMap(
     (own) => ['', 'watch/'].map((word) => `/apis/ex.com/v1/${word}namespaces/ns/${own}`),
   )
@@ -165,8 +165,8 @@ test('the operation on a custom kind is the one that was authorized', () => {
 })
 
 /**
- * Yields paths of a resource, of its subresources and of their neighbors, inside and outside of a
- * namespace. Some have the verb words of old releases.
+ * Yields paths of a resource, of its subresources and of similar names, with and without a
+ * namespace. Some contain the verb segments of old releases.
  */
 function* pathsOf({ group, version, plural, subresources }: Resource): Generator<string> {
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
@@ -184,7 +184,7 @@ function* pathsOf({ group, version, plural, subresources }: Resource): Generator
           yield `${root}${word}${place}${plural}${name}${end === '' ? '' : `/${end}`}`
 }
 
-test('the operation on a built-in kind is the one that was authorized, for every path and method', () => {
+test('the executed operation on a built-in resource is the authorized one, for every path and method', () => {
   const all = builtInResources({ isServed: () => true, gates: { isOn: () => true } })
   const served = new Registry(all)
   const queries = ['?watch', '?watch=false', '?fieldSelector=metadata.name=b']

@@ -1,7 +1,7 @@
 /**
- * The router: maps the path segments and the method to a resource and a verb. The order of checks
- * is kube-apiserver's: whether the path exists, whether it has such a method, and whether the names
- * in it are valid.
+ * The router: maps path segments and method to a resource and a verb. As in kube-apiserver, it
+ * first checks whether the path exists, then whether the path supports the method, and then whether
+ * the names in the path are valid.
  */
 import type { ResourceInfo } from '../../api/context.ts'
 import {
@@ -26,18 +26,18 @@ export type Route = {
   readonly name: string
   readonly subresource: string
   /**
-   * Why the request fails although the resource exists. The deprecation warning of the resource is
-   * still sent.
+   * The reason why the request fails although the resource exists. A deprecation warning for the
+   * resource is still sent.
    */
   readonly fault?: Error
 }
 
 /**
- * Finds the resource and the verb. Fails if the path does not exist or does not have the method.
+ * Finds the resource and the verb. Fails if the path does not exist or does not support the method.
  */
 export function resolve(info: ResourceInfo, method: string, registry: Registry): Route {
-  // The proxy paths of pods and services were removed, but requests for them are still authorized
-  // as `proxy`.
+  // The old proxy paths of pods and services are not served, but requests for them are still
+  // authorized with the verb `proxy`.
   const place = info.verb === 'proxy' ? undefined : findPlace(info, registry)
   if (place === undefined)
     throw hasBuiltIn(registry, info.group) ? noSuchResource() : pageNotFound()
@@ -63,16 +63,16 @@ type ResourceTarget = {
 }
 
 /**
- * Finds the target of a path. The path has at most `plural/name/subresource`, optionally after
- * `namespaces/x`. After `proxy` follows the path on the proxied server.
+ * Finds the target of a path. The path consists of at most `plural/name/subresource`, optionally
+ * after `namespaces/x`. After `proxy`, the rest is the path on the proxied server.
  */
 function findPlace(
   { group, version, segments }: ResourceInfo,
   registry: Registry,
 ): ResourceTarget | undefined {
   const [first = '', second = '', third = ''] = segments
-  // This must agree with RequestInfo, on which authorization was based. `namespaces/x/status` is
-  // not a resource in the namespace, whatever follows.
+  // This must agree with RequestInfo, which was authorized. `namespaces/x/status` is not a resource
+  // in the namespace, even if more segments follow.
   const isInside =
     first === 'namespaces' && segments.length > 2 && !namespaceSubresources.has(third)
   const own = isInside ? segments.slice(2) : segments
@@ -99,16 +99,19 @@ function findPlace(
 const hasBuiltIn = (registry: Registry, group: string): boolean =>
   registry.inGroup(group).some((resource) => !resource.isCustom)
 
-/** Custom resources are served by a router of their own, with other error texts. */
+/**
+ * Resolves a request for a custom resource. As in kube-apiserver, custom resources have a separate
+ * router with different error messages.
+ */
 function resolveCustom(place: ResourceTarget, info: ResourceInfo, sent: string): Route {
   // This router uses the verb of RequestInfo, which is the same for HEAD and GET. The router of
-  // built-in kinds uses the method, and has no HEAD.
+  // built-in resources uses the method, and does not support HEAD.
   const method = sent === 'HEAD' ? 'GET' : sent
   const { resource, scope, namespace, name, subresource, isNamed } = place
   const isWatch = info.isWatchPath || info.verb === 'watch'
   if (isWatch && sent === 'HEAD') throw noSuchMethod()
-  // The verb that was authorized must be the one that is executed. On the deprecated watch paths
-  // that is a watch, whatever the method.
+  // The executed verb must be the authorized one. On the deprecated watch paths, it is always
+  // watch, regardless of the method.
   const verb = info.isWatchPath
     ? 'watch'
     : method === 'POST' && isNamed
@@ -144,7 +147,7 @@ const collectionVerbs: readonly Verb[] = ['list', 'watch', 'create', 'deletecoll
 const objectVerbs: readonly Verb[] = ['get', 'update', 'patch', 'delete']
 const none: readonly Verb[] = []
 
-/** Returns the verbs that have a route here, or an empty list if the path does not exist. */
+/** Returns the verbs that the path supports, or an empty list if the path does not exist. */
 function verbsAt(
   { resource, scope, subresource, isNamed }: ResourceTarget,
   { isWatchPath }: ResourceInfo,
@@ -155,13 +158,13 @@ function verbsAt(
     return resource.subresources.find(({ name }) => name === subresource)?.verbs ?? none
   if (scope === 'all-namespaces') return verbs.filter((verb) => verb === 'list' || verb === 'watch')
   const own = isNamed ? objectVerbs : collectionVerbs
-  // limit: there are ten verbs
+  // limit: there are ten verbs, so each search is short
   return verbs.filter((verb) => own.includes(verb))
 }
 
 /**
- * Returns the verb of a method on a collection or an object, or undefined if there is no such
- * route.
+ * Returns the verb of a method on a collection or an object, or undefined if the method is not
+ * supported there.
  */
 function verbFor(
   method: string,

@@ -1,7 +1,4 @@
-/**
- * Headers that responses have in common: security, caching, the flow of the request, warnings and
- * CORS.
- */
+/** Headers that all responses have: security, caching, flow control, warnings and CORS. */
 import type { ApiResponse, Headers } from '../../api/request.ts'
 import type { Flow } from '../flow/flow-control.ts'
 import type { RequestLifecycle } from '../lifecycle.ts'
@@ -12,13 +9,13 @@ const notCached: Headers = { 'cache-control': 'no-cache, private' }
 export class ResponseHeaders {
   readonly #constant: Headers
   /**
-   * Common headers, with a placeholder for the audit ID: copying one object is many times faster
+   * Common headers, with a placeholder for the audit ID. Copying one object is many times faster
    * than merging several.
    */
   readonly withoutFlow: Headers
   readonly #ofFlow = new WeakMap<Flow, Headers>()
 
-  /** `constant`: headers that do not depend on the request. */
+  /** `constant` contains the headers that do not depend on the request. */
   constructor(constant: Headers) {
     this.#constant = constant
     this.withoutFlow = { 'audit-id': '', ...constant, ...notCached }

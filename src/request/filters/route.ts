@@ -1,4 +1,4 @@
-/** Two stages: authorization, and the lookup of the resource that serves the request. */
+/** Two stages: authorization, and finding the handler for the request. */
 import type { Authorize } from '../../access/authorization/authorizer.ts'
 import type { AuthorizationMetrics } from '../../access/authorization/metrics.ts'
 import { refusal } from '../../access/authorization/refusal.ts'
@@ -33,7 +33,8 @@ export function authorizeRequest({
     context.spent.authorizationMs = life.nowMs - sinceMs
     authorizationMetrics.decided(decision, context.spent.authorizationMs)
     metrics.filtered(context.spent)
-    // The timer may be due but not fired yet: a response from memory would otherwise overtake it.
+    // The timer might be due but not have fired yet. Without this check, a response from memory
+    // could be sent after the deadline.
     if (context.hasEndedAt(life.nowMs)) throw requestTimedOut()
     if (verdict === 'allow') return
     throw error === undefined
@@ -51,11 +52,11 @@ export function authorizeRequest({
 
 export type RouteOptions = {
   readonly registry: Registry
-  /** Finds the aggregated API server that serves a path, if there is one. */
+  /** Finds the aggregated API server for a path, if there is one. */
   readonly apiServices: { readonly remoteAt: (path: string) => unknown }
 }
 
-/** Finds what serves the request. Fails if the resource does not exist. */
+/** Finds the handler for the request. Fails if the resource does not exist. */
 export const route =
   (options: RouteOptions): Stage =>
   (life) => {
@@ -71,8 +72,8 @@ function routedRequest(
   if (apiServices.remoteAt(request.path) !== undefined)
     return { kind: 'remote', http: request, context }
   if (info.kind === 'path') return { kind: 'path', http: request, context }
-  // Such a path is authorized like any other. But kube-apiserver's router serves neither paths that
-  // begin with `//` nor a group without a name.
+  // Such a path is authorized like any other, but kube-apiserver's router does not serve paths that
+  // begin with `//`, or groups without a name.
   if (request.path.startsWith('//') || request.path.startsWith('/apis//')) throw pageNotFound()
   const { fault, resource, verb, namespace, name, subresource } = resolve(
     info,

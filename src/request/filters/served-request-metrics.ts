@@ -1,6 +1,5 @@
 /**
- * Metrics of served requests: how many there were, how long they took, and how large they and their
- * responses were.
+ * Metrics of served requests: their number, their duration, and the size of requests and responses.
  */
 import {
   Count,
@@ -19,7 +18,7 @@ export const sliBounds: readonly number[] = secondsBounds.slice(2)
 const sizeBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 const bodyBounds = Array.from({ length: 31 }, (_, at) => 50_000 + at * 100_000)
 
-/** Labels for what a request asked for. */
+/** Labels that describe the target of a request. */
 export const requestLabels: readonly string[] = [
   'component',
   'group',
@@ -40,7 +39,7 @@ const labelsWithDryRun = [
   'version',
 ]
 
-/** Series of one kind of request. They are looked up once, and then only added to. */
+/** Series of one kind of request. They are looked up only once. */
 export type RequestSeries = {
   readonly seconds: Distribution
   readonly sliSeconds: Distribution
@@ -49,14 +48,14 @@ export type RequestSeries = {
    * set.
    */
   readonly sloSeconds: Distribution
-  /** Undefined for writes: kube-apiserver only measures responses to reads. */
+  /** Undefined for writes, because kube-apiserver measures only the responses to reads. */
   readonly bytes: Distribution | undefined
   readonly bodyBytes: Distribution | undefined
   readonly totals: Map<number, Count>
   readonly total: (code: number) => Count
   /** Undefined if requests of this series are not long-running. */
   readonly longRunning: Count | undefined
-  /** Returns the count of requests that the server sends to itself. */
+  /** Returns the counter for requests that the server sends to itself. */
   readonly own: () => Count
   readonly remove: () => void
 }
@@ -88,19 +87,19 @@ export class ServedRequestMetrics {
     const labels = requestLabels
     this.total = metrics.counter({
       name: 'apiserver_request_total',
-      help: 'Completed requests, by what they asked for and by response code.',
+      help: 'Number of completed requests, by target and response code.',
       stability,
       labels: ['code', ...labelsWithDryRun],
     })
     this.#own = metrics.counter({
       name: 'apiserver_selfrequest_total',
-      help: 'Requests that the server sent to itself.',
+      help: 'Number of requests that the server sent to itself.',
       labels: ['resource', 'subresource', 'verb'],
     })
     this.#seconds = metrics.histogram(
       {
         name: 'apiserver_request_duration_seconds',
-        help: 'Response time of requests.',
+        help: 'Response time of requests in seconds.',
         stability,
         labels: labelsWithDryRun,
       },
@@ -139,7 +138,7 @@ export class ServedRequestMetrics {
     )
     this.#longRunning = metrics.gauge({
       name: 'apiserver_longrunning_requests',
-      help: 'Number of watches and other streams that are open now.',
+      help: 'Number of watches and other streams that are currently open.',
       stability,
       labels,
     })
@@ -168,7 +167,7 @@ export class ServedRequestMetrics {
       total: (code) => {
         const known = totals.get(code)
         if (known !== undefined) return known
-        // The request outlasted its resource.
+        // The request ended after its resource had been removed.
         if (isRemoved) return new Count()
         const count = this.total.with(`${code}`, ...valuesWithDryRun)
         totals.set(code, count)

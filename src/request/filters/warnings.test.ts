@@ -2,18 +2,18 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { warningHeaders } from './warnings.ts'
 
-test('warnings are quoted, and a text that could end the header is not sent', () => {
+test('warnings are quoted, and a warning that could end the header is not sent', () => {
   const headers = warningHeaders(['plain', 'say "x" \\', 'two\nlines', 'é'])
   assert.deepEqual(headers, ['299 - "plain"', '299 - "say \\"x\\" \\\\"', '299 - "Ã©"'])
 })
 
-test('if there are too many warnings, each is truncated, and the rest is dropped', () => {
+test('if the warnings are too long, each is truncated, and those beyond the limit are dropped', () => {
   const headers = warningHeaders(Array.from({ length: 20 }, (_, at) => `${at} `.padEnd(1000, 'x')))
   assert.equal(headers.length, 16)
   assert.ok(headers.every((header) => header.length === 256 + '299 - ""'.length))
 })
 
-test('the last of the truncated warnings may exceed the limit', () => {
+test('the last of the truncated warnings can exceed the limit', () => {
   const headers = warningHeaders(Array.from({ length: 60 }, (_, at) => `${at} `.padEnd(100, 'x')))
   assert.equal(headers.length, 41)
 })
@@ -24,11 +24,11 @@ test('all warnings before the one that exceeds the limit are sent', () => {
   assert.equal(warningHeaders([...short, ...short.slice(0, 9), 'x'.repeat(5000), 'y']).length, 410)
 })
 
-test('the limit counts code points, and control characters beyond ASCII are not sent', () => {
+test('the limit applies to code points, and warnings with control characters beyond ASCII are not sent', () => {
   assert.equal(warningHeaders(['\u{1f600}'.repeat(4096)])[0]?.length, 4 * 4096 + '299 - ""'.length)
   assert.deepEqual(warningHeaders(['a\u0085', 'b']), ['299 - "b"'])
 })
 
-test('the warn-agent precedes the text', () => {
+test('the warn-agent precedes the text of the warning', () => {
   assert.deepEqual(warningHeaders(['a'], 'keelson'), ['299 keelson "a"'])
 })

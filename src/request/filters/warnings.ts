@@ -4,7 +4,8 @@
  */
 
 /**
- * Limit for all texts together, as in kube-apiserver. If they exceed it, each text is truncated.
+ * Limit for the length of all warnings together, as in kube-apiserver. If it is exceeded, each
+ * warning is truncated.
  */
 const TEXT_RUNES_MAX = 4096
 const CUT_RUNES = 256
@@ -13,8 +14,8 @@ export function warningHeaders(texts: readonly string[], agent: '-' | 'keelson' 
   const headerOf = headerBy(agent)
   const beyond = firstBeyond(texts)
   if (beyond === -1) return texts.filter(isSendable).map(headerOf)
-  // All texts up to the one that exceeds the limit are truncated and sent. Of the later texts, only
-  // those that begin within the limit are sent.
+  // All warnings up to the one that exceeds the limit are truncated and sent. Later warnings are
+  // sent only if they begin within the limit.
   const headers: string[] = []
   let runes = 0
   for (const [at, text] of texts.entries()) {
@@ -29,7 +30,10 @@ export function warningHeaders(texts: readonly string[], agent: '-' | 'keelson' 
   return headers
 }
 
-/** Returns the index of the text with which the total exceeds the limit, or -1 if it does not. */
+/**
+ * Returns the index of the warning with which the total length exceeds the limit, or -1 if it does
+ * not.
+ */
 function firstBeyond(texts: readonly string[]): number {
   let runes = 0
   return texts.findIndex((text) => isSendable(text) && (runes += runesOf(text)) > TEXT_RUNES_MAX)
@@ -42,8 +46,8 @@ function runesOf(text: string): number {
 }
 
 /**
- * Whether a text can be sent. A control character could end the header, so such a text is not sent
- * at all.
+ * Whether a warning can be sent. A control character could end the header, so a warning with such a
+ * character is dropped.
  */
 const isSendable = (text: string): boolean => !/\p{Cc}/u.test(text) && text.isWellFormed()
 

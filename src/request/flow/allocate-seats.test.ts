@@ -5,7 +5,7 @@ import { allocateSeats } from './allocate-seats.ts'
 const close = (one: number | undefined, other: number): void =>
   assert.ok(Math.abs((one ?? Number.NaN) - other) < 1e-6, `${one} is not ${other}`)
 
-test('if no bound matters, each level gets the same multiple of what it wants', () => {
+test('without effective bounds, each priority level gets the same multiple of its target', () => {
   const found = allocateSeats(30, [
     { target: 10, min: 0, max: 100 },
     { target: 5, min: 0, max: 100 },
@@ -15,7 +15,7 @@ test('if no bound matters, each level gets the same multiple of what it wants', 
   close(found?.seats[1], 10)
 })
 
-test('bounds are respected, and the other levels share the rest', () => {
+test('bounds are respected, and the other priority levels share the remaining seats', () => {
   const found = allocateSeats(30, [
     { target: 10, min: 0, max: 12 },
     { target: 5, min: 0, max: 100 },
@@ -31,7 +31,7 @@ test('bounds are respected, and the other levels share the rest', () => {
   close(low?.seats[1], 5)
 })
 
-test('a level that wants nothing still gets some of the remaining seats', () => {
+test('a priority level with a target of zero still gets some of the remaining seats', () => {
   const found = allocateSeats(10, [
     { target: 0, min: 0, max: 100 },
     { target: 0, min: 0, max: 100 },
@@ -39,14 +39,14 @@ test('a level that wants nothing still gets some of the remaining seats', () => 
   close(found?.seats[0], 5)
 })
 
-test('there is no allocation if the bounds cannot be met', () => {
+test('no allocation is returned if the bounds cannot be satisfied', () => {
   assert.equal(allocateSeats(10, [{ target: 20, min: 11, max: 30 }]), undefined)
   assert.equal(allocateSeats(10, [{ target: 1, min: 0, max: 9 }]), undefined)
   assert.deepEqual(allocateSeats(10, [{ target: 10, min: 10, max: 30 }])?.seats, [10])
   assert.deepEqual(allocateSeats(10, [{ target: 10, min: 1, max: 10 }])?.seats, [10])
 })
 
-test('the total is always allocated, within all bounds', () => {
+test('all seats are allocated, within the bounds of each priority level', () => {
   let state = 7
   const random = (): number => (state = (state * 48271) % 0x7fffffff) / 0x7fffffff
   for (let round = 0; round < 500; round++) {

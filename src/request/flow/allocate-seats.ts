@@ -1,23 +1,23 @@
 /**
- * Divides the server's seats among the levels that want more or fewer than their own. Each level
- * gets the same multiple of what it wants, within its lower and upper bounds. The multiple is
- * chosen so that all seats are used.
+ * Divides the server's seats among the priority levels. Each level gets the same multiple of its
+ * target number of seats, within its lower and upper bounds. The multiple is chosen so that all
+ * seats are allocated.
  */
 
 export type Want = { readonly target: number; readonly min: number; readonly max: number }
 
 export type Allocation = {
   readonly seats: readonly number[]
-  /** The multiple of its target that each level gets, within its bounds. */
+  /** The multiple of its target that each priority level gets, within its bounds. */
   readonly fairFraction: number
 }
 
-/** Minimum target, so that levels that want nothing still get some of the remaining seats. */
+/** Minimum target, so that priority levels without demand still get some of the remaining seats. */
 const TARGET_MIN = 0.001
-/** Sums of fractions that differ by less than this are equal. */
+/** Sums of fractions that differ by less than this value are considered equal. */
 const EPSILON = 1e-7
 
-/** Returns undefined if the bounds cannot be met. */
+/** Returns undefined if the bounds cannot be satisfied. */
 export function allocateSeats(total: number, wants: readonly Want[]): Allocation | undefined {
   const lowest = sum(wants.map(({ min }) => min))
   const highest = sum(wants.map(({ max }) => max))
@@ -38,8 +38,9 @@ type Problem = {
 }
 
 /**
- * Returns the fraction at which all seats are used. The number of seats grows with the fraction,
- * and linearly between any two fractions at which a level meets one of its bounds.
+ * Returns the fraction at which all seats are allocated. The number of seats increases with the
+ * fraction, and is linear between two fractions at which a priority level reaches one of its
+ * bounds.
  */
 function fractionOf(total: number, { wants, targets, sumAt }: Problem): number {
   const corners = wants.flatMap(({ min, max }, index) => [

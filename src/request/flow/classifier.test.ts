@@ -198,7 +198,7 @@ for (const [what, rules, who, request, isTaken] of cases) {
 const found = (...schemas: readonly KubeObject[]): string | undefined =>
   classifierOf(...schemas).classify(bob, infoOf('get pods in a'))?.name
 
-test('the lowest precedence counts, then the name that sorts first', () => {
+test('the schema with the lowest precedence is used, and if several have it, the first one by name', () => {
   const all = { subjects, resources: [onAll] }
   assert.equal(
     found(schema('c', 2, all), schema('b', 1, all), schema('a', 1, all), schema('d', 1, all)),
@@ -207,7 +207,7 @@ test('the lowest precedence counts, then the name that sorts first', () => {
   assert.equal(found(schema('c', 0, all), schema('b', 1, all), schema('d', 1, all)), 'c')
 })
 
-test('a schema without its level is ignored', () => {
+test('a schema whose priority level does not exist is ignored', () => {
   const schemas = [schema('a', 1, { subjects, resources: [onAll] })].map(readSchema)
   assert.equal(
     new Classifier(schemas, () => undefined).classify(bob, infoOf('get pods in a')),
@@ -215,14 +215,14 @@ test('a schema without its level is ignored', () => {
   )
 })
 
-test('a request that no rule matches falls under catch-all', () => {
+test('a request that no rule matches belongs to the schema catch-all', () => {
   const classifier = classifierOf(
     schema('catch-all', 10_000, { subjects: [group('system:authenticated')] }),
   )
   assert.equal(classifier.classify(bob, infoOf('get pods in a'))?.name, 'catch-all')
 })
 
-test('users are classified in the same way when they come again, among many others', () => {
+test('a cached user is classified in the same way as an unknown one', () => {
   const classifier = classifierOf(
     schema('named', 1, { subjects: [person('user-1')], resources: [onAll] }),
     schema('all', 2, { subjects: [person('*')], resources: [onAll] }),
@@ -233,7 +233,7 @@ test('users are classified in the same way when they come again, among many othe
     groups: bob.groups,
   }))
   for (let round = 0; round < 4; round++) {
-    // In some rounds each user comes several times in a row, in the others all users alternate.
+    // In even rounds the users alternate. In odd rounds each user occurs three times in a row.
     for (const who of round % 2 === 0 ? users : users.flatMap((one) => [one, one, one])) {
       const expected = who.name === 'user-1' ? 'named' : 'all'
       assert.equal(classifier.classify(who, infoOf('get pods in a'))?.name, expected)

@@ -1,15 +1,17 @@
 /**
- * Finds the flow schema of a request: the first one by precedence that has a rule for its user and
- * its target. The rules that apply to a user are cached for users that come again, because nearly
- * all rules are for others. One user object stands for all requests of a token, or of a connection
- * with a certificate. An impersonated user, or one named by a proxy, is a new object each time and
- * is not cached.
+ * Finds the flow schema of a request: the first schema by precedence that has a rule for its user
+ * and its target.
+ *
+ * The rules that apply to a user are cached, because they are few and most users send many
+ * requests. Requests of the same token, or of a connection with a client certificate, share one
+ * user object. An impersonated user, or one authenticated by a front proxy, is a new object each
+ * time and is not cached.
  */
 import type { RequestInfo } from '../../api/context.ts'
 import type { User } from '../../api/user.ts'
 import { type FlowRule, type FlowSchema, isFor, takes } from './flow-schema.ts'
 
-/** A schema, and the `flow` of type `T` that belongs to it. */
+/** A schema, with the flow of type `T` that belongs to it. */
 type Entry<T> = { readonly schema: FlowSchema; readonly flow: T }
 
 /** A rule that applies to a user. */
@@ -18,25 +20,25 @@ type Rule<T> = { readonly rule: FlowRule; readonly flow: T }
 const catchAll = 'catch-all'
 
 /**
- * Number of recently seen users to remember. A user that is seen again while in this list is
+ * Number of recently seen users to remember. A user that is seen again while it is in this list is
  * cached.
  */
 const NEWCOMERS = 8
 
 export class Classifier<T> {
-  /** Schemas in the order of matching. */
+  /** Schemas in the order in which they are matched. */
   readonly #entries: readonly Entry<T>[]
   readonly #fallback: T | undefined
   readonly #ofUser = new WeakMap<User, readonly Rule<T>[]>()
   readonly #newcomers: (User | undefined)[] = new Array(NEWCOMERS).fill(undefined)
   #newcomerAt = 0
-  /** The last user and its rules, because requests of one user often follow each other. */
+  /** The last user and its rules, because consecutive requests often have the same user. */
   #lastUser: User | undefined
   #lastRules: readonly Rule<T>[] = []
 
   /**
-   * `flowOf` returns undefined if the level of the schema does not exist. The schema is then
-   * ignored.
+   * `flowOf` returns undefined if the priority level of the schema does not exist. The schema is
+   * then ignored.
    */
   constructor(schemas: Iterable<FlowSchema>, flowOf: (schema: FlowSchema) => T | undefined) {
     this.#entries = [...schemas]
@@ -51,8 +53,8 @@ export class Classifier<T> {
   }
 
   /**
-   * Returns the flow of a request. A request that no rule matches falls under `catch-all`.
-   * Undefined if there is no such schema.
+   * Returns the flow of a request. A request that no rule matches gets that of the schema
+   * `catch-all`. Undefined if `catch-all` does not exist.
    */
   classify(user: User, info: RequestInfo): T | undefined {
     for (const { rule, flow } of this.#rulesOf(user)) if (takes(rule, info)) return flow
@@ -72,7 +74,7 @@ export class Classifier<T> {
     return rules
   }
 
-  /** Returns the rules that apply to a user, in the order of matching. */
+  /** Returns the rules that apply to a user, in the order in which they are matched. */
   #findRules(user: User): readonly Rule<T>[] {
     const found: Rule<T>[] = []
     for (const { schema, flow } of this.#entries) {

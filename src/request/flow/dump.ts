@@ -1,6 +1,6 @@
 /**
- * The dump pages of flow control: a row for each level, queue or request, with kube-apiserver's
- * columns.
+ * The dump pages of API Priority and Fairness: a row for each priority level, queue or request,
+ * with kube-apiserver's columns.
  */
 import type { RequestInfo } from '../../api/context.ts'
 import { formatDuration } from '../../lib/time/duration.ts'
@@ -12,7 +12,7 @@ export type DumpTime = { readonly wallMs: number; readonly monotonicMs: number }
 
 const pages = '/debug/api_priority_and_fairness/'
 
-/** Returns undefined if there is no such page. */
+/** Returns undefined if the path is not one of these pages. */
 export function dumpFlows(
   path: string,
   query: URLSearchParams,
@@ -80,8 +80,8 @@ const queueColumns = [
 ]
 
 /**
- * Returns a row for each queue. kube-apiserver has a row for each configured queue. Here, queues
- * without requests do not exist and are omitted, because a level may have millions.
+ * Returns a row for each queue that has requests. kube-apiserver has a row for each configured
+ * queue. Here, empty queues do not exist, because a priority level can have millions of queues.
  */
 const queueRows = ({ spec, queues }: Level): string[][] =>
   queues.queues().map((queue) => {
@@ -145,7 +145,7 @@ function* requestRows(
     return hasDetails ? [...columns, asked.user.name, ...detailsOf(asked.info)] : columns
   }
   for (const queue of queues.queues()) {
-    // The requests are copied, because the queue changes while the page is created in slices.
+    // Copy the requests, because the queue changes while the page is created in slices.
     for (const [place, request] of [...queue.waiting].entries()) yield row(request, queue, place)
     for (const request of [...queue.executing]) yield row(request, queue, -1)
   }
@@ -171,17 +171,17 @@ function detailsOf(info: RequestInfo): string[] {
 const MS_PER_SECOND = 1000
 const seatSeconds = (seatMs: number): string => `${(seatMs / MS_PER_SECOND).toFixed(8)}ss`
 
-/** Formats a time as Go does with nanoseconds: without trailing zeros. */
+/** Formats a time like Go's format with nanoseconds: without trailing zeros. */
 const shownTime = (wallMs: number): string => new Date(wallMs).toISOString().replace(/\.?0*Z$/, 'Z')
 
 /** Minimum width of a column, as in kube-apiserver. */
 const CELL_MIN = 8
-/** Maximum length of a cell. User names may be as long as a header. */
+/** Maximum length of a cell. User names can be as long as a header. */
 const CELL_MAX = 256
 
 /**
- * Formats a table. Each cell but the last is followed by a comma and spaces, so that columns are
- * aligned. There may be thousands of rows, so they are formatted in slices.
+ * Formats a table. Each cell except the last is followed by a comma and spaces, so that columns are
+ * aligned. There can be thousands of rows, so they are formatted in slices.
  */
 async function table(
   header: readonly string[],
@@ -214,7 +214,10 @@ const controls = /[\x00-\x1f\x7f]/g
 
 const widthOf = (cell: string): number => (ascii.test(cell) ? cell.length : Array.from(cell).length)
 
-/** Shortens a text and replaces control characters, because user names may contain anything. */
+/**
+ * Truncates a string and replaces control characters, because user names can contain any
+ * characters.
+ */
 function shownCell(text: string): string {
   const short = text.length > CELL_MAX ? `${text.slice(0, CELL_MAX)}…` : text
   return short.replaceAll(controls, ' ')

@@ -105,7 +105,7 @@ class FlowControlFixture implements Disposable {
   }
 }
 
-test('no flow waits behind the requests of another, whichever queues they share', async () => {
+test('the next request of a flow does not wait behind queued requests of another flow', async () => {
   for (let other = 0; other < 30; other++) {
     using world = new FlowControlFixture()
     const began: string[] = []
@@ -140,7 +140,7 @@ test('a request waits for at most a quarter of its timeout', async () => {
   assert.equal(seat.state, 'executing')
 })
 
-test('refusals of a flow that keeps sending are delayed after the first ones', async () => {
+test('if a flow continues to send rejected requests, later rejections are delayed', async () => {
   using world = new FlowControlFixture({ seats: 1 })
   void world.enter('flood')
   const outcomes = { atOnce: 0, late: 0 }
@@ -153,7 +153,7 @@ test('refusals of a flow that keeps sending are delayed after the first ones', a
       outcomes.atOnce++
     }
   }
-  // Four queues of fifty hold two hundred requests. Of the other sixty, twenty are refused
+  // Four queues of fifty hold two hundred requests. Of the other sixty, twenty are rejected
   // immediately.
   assert.equal(outcomes.atOnce, 20)
   world.time.advance(2_000)
@@ -161,7 +161,7 @@ test('refusals of a flow that keeps sending are delayed after the first ones', a
   assert.equal(outcomes.late, 40)
 })
 
-test('lists take seats by the number of objects that they read', () => {
+test('lists acquire seats according to the number of objects that they read', () => {
   using world = new FlowControlFixture({ objects: 450 })
   const seat = world.enter('a', 'list')
   assert.ok(!(seat instanceof Promise))
@@ -172,7 +172,7 @@ test('lists take seats by the number of objects that they read', () => {
   assert.equal(widest.seats, 10)
 })
 
-test('the columns of a dump are only as wide as their cells', async () => {
+test('each column of a dump is as wide as its widest cell', async () => {
   using world = new FlowControlFixture({ seats: 1 })
   for (let at = 0; at < 40; at++)
     void world.enter(at === 5 ? 'x'.repeat(50_000) : `user-${at % 3}\n`)
@@ -188,7 +188,7 @@ test('the columns of a dump are only as wide as their cells', async () => {
   )
 })
 
-test('a cached flow does not keep the path of its request in memory', async () => {
+test('a cached flow does not retain the path of its request', async () => {
   using world = new FlowControlFixture()
   const byNamespace = {
     ...schema,

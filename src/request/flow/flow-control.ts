@@ -1,7 +1,8 @@
 /**
- * API priority and fairness: decides which requests are served now, which wait, and which are
- * refused. The flow schemas classify a request. It takes seats of its priority level, or waits for
- * them in one of the queues of its flow. It starts when a tick of the event loop has room for it.
+ * API Priority and Fairness: determines which requests are executed, queued, or rejected. Flow
+ * schemas classify a request. It acquires seats of its priority level, or waits for them in one of
+ * the queues of its flow. With its seats, it starts in the next tick of the event loop that has
+ * capacity.
  */
 import type { RequestInfo } from '../../api/context.ts'
 import { overloaded } from '../../api/errors.ts'
@@ -26,23 +27,23 @@ import { Hand, handOf, hashOfFlow } from './shuffle-sharding.ts'
 import { WatchCounts } from './watch-counts.ts'
 import { type CountObjects, estimateWork } from './work-estimate.ts'
 
-/** How often seats are divided again, as in kube-apiserver. */
+/** Interval at which seats are divided again, as in kube-apiserver. */
 const DIVIDE_MS = 10_000
-/** Maximum share of its timeout that a request waits for seats. */
+/** Maximum time that a request waits for seats, as a share of its timeout. */
 const WAIT_SHARE = 1 / 4
 /** Maximum time that a request waits for seats. */
 const WAIT_MS_MAX = 60_000
 /**
- * Maximum number of cached hands per schema. Computing a hash for each request would take longer
- * than everything else.
+ * Maximum number of cached hands (sets of queues) per schema. Computing the hash for each request
+ * would take longer than everything else.
  */
 const HANDS_MAX = 1000
 
-/** A schema together with its level. */
+/** A schema together with its priority level. */
 export type Flow = {
   readonly schema: FlowSchema
   readonly level: Level
-  /** Response headers that name the schema and the level. */
+  /** Response headers that identify the schema and the priority level. */
   readonly headers: Headers
   readonly series: FlowSeries
   readonly hands: Map<string, Hand>
@@ -51,14 +52,14 @@ export type Flow = {
 export type FlowControlOptions = {
   readonly time: Time
   readonly metrics: FlowMetrics
-  /** Number of seats of all levels together. */
+  /** Number of seats of all priority levels together. */
   readonly seats: number
   readonly countObjects: CountObjects
   /** Timeout for requests without a deadline of their own, such as watches. */
   readonly requestTimeoutMs: number
 }
 
-/** A request that asks for seats. */
+/** A request that needs seats. */
 export type FlowControlRequest = {
   readonly user: User
   readonly info: RequestInfo
@@ -67,8 +68,8 @@ export type FlowControlRequest = {
   /** The current time, on the monotonic clock. */
   readonly nowMs: number
   /**
-   * Each of its properties is read only if it is needed, because computing them costs more than
-   * admitting most requests.
+   * The request. Its properties are read only when they are needed, because computing them costs
+   * more than admitting most requests.
    */
   readonly request: EnteringRequest
 }
@@ -78,7 +79,9 @@ export type EnteringRequest = {
   readonly headers?: { readonly 'content-length'?: string | readonly string[] | undefined }
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
-  /** Identifies the connection. Where nothing else distinguishes flows, connections take turns. */
+  /**
+   * Identifies the connection. If the schema does not distinguish flows, connections take turns.
+   */
   readonly connection?: unknown
 }
 
@@ -89,15 +92,15 @@ export class FlowControl implements Disposable {
   readonly #watches = new WatchCounts()
   readonly #scheduler: TickScheduler
   readonly #heldRefusals = new HeldRefusals()
-  /** Flow of the last request. */
+  /** Metrics of the flow of the last request. */
   #lastSeries: FlowSeries | undefined
   #lastDistinguisher = ''
-  /** Undefined after schemas or levels have changed. */
+  /** Undefined after a change of schemas or priority levels, until the next request. */
   #classifier: Classifier<Flow> | undefined
   #shown: readonly Flow[] = []
   readonly #dividing: Timer
   readonly #own: FlowSeries
-  /** Hand of flows that are not distinguished. */
+  /** Hand of requests whose schema does not distinguish flows. */
   readonly #onlyQueue = new Hand([0])
 
   constructor(options: FlowControlOptions) {
@@ -133,13 +136,13 @@ export class FlowControl implements Disposable {
     return what === 'schemas' ? this.#schemas.keys() : this.#levels.names()
   }
 
-  /** Returns the levels, for the dump pages. */
+  /** Returns the priority levels, for the dump pages. */
   levels(): readonly Level[] {
     this.#latest()
     return this.#levels.all()
   }
 
-  /** Updates the metrics that are not updated with every request. */
+  /** Updates the metrics that do not change with every request. */
   recordMetrics(): void {
     const nowMs = this.#options.time.monotonicMs()
     for (const { queues } of this.levels()) queues.recordProgress()
@@ -149,16 +152,13 @@ export class FlowControl implements Disposable {
     }
   }
 
-  /**
-   * Returns the flow of a request. It is undefined only while there is no schema at all, which
-   * never lasts.
-   */
+  /** Returns the flow of a request. Undefined only during startup, while no schema exists. */
   classify(user: User, info: RequestInfo): Flow | undefined {
     return this.#latest().classify(user, info)
   }
 
   /**
-   * Counts one of the server's own requests. These never wait, because other requests may be
+   * Counts one of the server's own requests. They never wait, because other requests might be
    * waiting for them.
    */
   countOwn(): void {
@@ -166,8 +166,8 @@ export class FlowControl implements Disposable {
   }
 
   /**
-   * Returns the seats of the request, immediately or once they are available. Throws or rejects
-   * with a TextError if the request is refused.
+   * Returns the seats of the request, immediately or when they become available. Throws or rejects
+   * with a TextError if the request is rejected.
    */
   enter(flow: Flow, entering: FlowControlRequest): MaybePromise<Seat> {
     const { level, series } = flow
@@ -184,8 +184,8 @@ export class FlowControl implements Disposable {
       work,
       asked: entering,
     })
-    // Exempt requests hold no seats while they only wait for a tick: these seats would be taken
-    // from the other levels.
+    // Exempt requests hold no seats while they wait only for a tick, because these seats would be
+    // taken from the other priority levels.
     if (isExempt) return this.#begin(seat, entering, isWrite)
     const outcome = level.queues.enter(
       seat,
@@ -201,7 +201,7 @@ export class FlowControl implements Disposable {
     return this.#refuse(flow, user.name)
   }
 
-  /** Counts a watch that begins. Returns the function to call when it ends. */
+  /** Counts a new watch. Returns the function to call when the watch ends. */
   countWatch(info: RequestInfo, query: URLSearchParams): (() => void) | undefined {
     return info.kind === 'resource' ? this.#watches.add(info, query) : undefined
   }
@@ -214,7 +214,8 @@ export class FlowControl implements Disposable {
     this.#levels.apply()
     const all = new Map(mandatorySchemas.map((schema) => [schema.name, schema]))
     for (const [name, schema] of this.#schemas) {
-      // A schema whose level is missing is ignored, even if it would replace a mandatory schema.
+      // A schema whose priority level does not exist is ignored, even if it would replace a
+      // mandatory schema.
       if (this.#levels.get(schema.level) !== undefined) all.set(name, schema)
     }
     const shown: Flow[] = []
@@ -224,7 +225,7 @@ export class FlowControl implements Disposable {
       return flow
     })
     for (const { schema } of this.#shown) {
-      // limit: FlowSchemas, which administrators write
+      // limit: only administrators create FlowSchemas, so there are few
       const isShown = shown.some(
         (flow) => flow.schema.name === schema.name && flow.schema.level === schema.level,
       )
@@ -271,12 +272,12 @@ export class FlowControl implements Disposable {
         ? this.#onlyQueue
         : handOf(hashOfFlow(schema.name, distinguisher), queuing)
     if (hands.size >= HANDS_MAX) hands.clear()
-    // The key may be a slice of a path, so copy it.
+    // The key might be a slice of a path, so copy it.
     hands.set(ownText(key), hand)
     return hand
   }
 
-  /** Starts the request, immediately if this tick has room. */
+  /** Starts the request, immediately if the current tick has capacity. */
   #begin(seat: Seat, { request }: FlowControlRequest, isWrite: boolean): MaybePromise<Seat> {
     const { level, series, distinguisher } = seat
     if (series !== this.#lastSeries || distinguisher !== this.#lastDistinguisher) {
@@ -289,7 +290,8 @@ export class FlowControl implements Disposable {
     return new Promise((resolve) =>
       this.#scheduler.enqueue({
         group: level,
-        // Keyed by flow and not by queue: flows share queues, and none must wait behind another.
+        // The key is the flow instead of the queue, because flows share queues, and a flow must not
+        // wait for another one.
         flow: distinguisher === '' ? request.connection : `${series.schema}/${distinguisher}`,
         weight,
         start: () => {
@@ -339,7 +341,8 @@ export class FlowControl implements Disposable {
   }
 
   /**
-   * Refuses a request. Refusals are counted by user, even if the level does not distinguish users.
+   * Rejects a request. Rejections are counted by user, even if the schema does not distinguish
+   * users.
    */
   #refuse({ schema, level }: Flow, user: string): Promise<Seat> {
     const { time } = this.#options
@@ -359,7 +362,7 @@ export class FlowControl implements Disposable {
   }
 }
 
-/** The seats that a request holds while it is served. */
+/** The seats that a request holds while it is executed. */
 export class Seat extends FlowRequest {
   readonly level: Level
   readonly kind: KindSeries
@@ -378,8 +381,8 @@ export class Seat extends FlowRequest {
   }
 
   /**
-   * Releases the seats. Further calls have no effect. `atMs` is the current time, if the clock was
-   * already read.
+   * Releases the seats. Further calls have no effect. `atMs` is the current time, if the caller has
+   * already read the clock.
    */
   leave(atMs?: number): void {
     if (this.state !== 'executing') return
@@ -392,14 +395,14 @@ export class Seat extends FlowRequest {
     this.series.executionSeconds(isWatch).observe((nowMs - this.startedMs) / 1000)
   }
 
-  /** Keeps the seats of a long response until the client has received it. */
+  /** Retains the seats of a long response until the client has received it. */
   keep(): this {
     return this
   }
 
   /**
-   * Releases the seats while a response is written, if the client reads it so slowly that it causes
-   * hardly any work.
+   * Releases the seats while a response is being written, because its client reads so slowly that
+   * the server has almost nothing to do.
    */
   stall(): void {
     this.leave()

@@ -1,6 +1,6 @@
 /**
- * Prints OpenAPI 3.0 as JSON text. Most definitions are in several documents, so a definition is
- * printed only once.
+ * Serializes OpenAPI 3.0 documents as JSON. Most definitions occur in several documents, so each
+ * definition is serialized only once.
  */
 import type { Fields } from '../../../api/object.ts'
 import { printFast } from '../../../objects/codec/json.ts'
@@ -12,7 +12,7 @@ import type { Parameter } from './parameters.ts'
 
 export type Info = { readonly title: string; readonly version: string }
 
-/** The parts of a document by name, each as JSON. */
+/** Serialized parts of a document by name. */
 export type DocumentText = {
   readonly info: Info
   readonly paths: ReadonlyMap<string, string>
@@ -37,14 +37,14 @@ export class V3Printer {
   }
 }
 
-/** Returns the sorted names of all definitions that paths need, directly or not. */
+/** Returns the sorted names of all definitions that paths reference, directly or indirectly. */
 export async function reachable(
   items: readonly PathItem[],
   definitions: DefinitionSource,
   slices: Slices,
 ): Promise<readonly string[]> {
   const found = definitionsOf(items)
-  // Iteration over a Set includes entries that are added meanwhile.
+  // Iteration over a Set includes entries that are added during the iteration.
   for (const name of found) {
     for (const used of definitions.get(name).uses) found.add(used)
     if (slices.isOver) await slices.turn()
@@ -112,7 +112,7 @@ function operationFields(operation: OpenApiOperation): Fields {
   }
 }
 
-/** Returns Kubernetes' extensions of an operation. */
+/** Returns the Kubernetes extensions of an operation. */
 export function kubernetesFields({ action, kind }: OpenApiOperation): Fields {
   if (action === undefined || kind === undefined) return {}
   return {

@@ -1,6 +1,7 @@
 /**
- * Converts OpenAPI 2.0 to 3.0, for remote servers that only have 2.0. As in kube-apiserver, not
- * everything is kept: a reference to a shared parameter leads nowhere.
+ * Converts OpenAPI 2.0 documents to 3.0, for remote servers that support only 2.0. As in
+ * kube-apiserver, the conversion is incomplete: references to shared parameters are left
+ * unresolved.
  */
 import {
   type Fields,
@@ -27,7 +28,7 @@ const methods: ReadonlySet<string> = new Set([
   'patch',
 ])
 
-/** Returns the document, with the hash by which clients cache it. */
+/** Returns the converted document, and a hash for client caches. */
 export async function convertOlder(
   spec: OlderSpec,
 ): Promise<{ readonly json: Buffer; readonly hash: string }> {
@@ -103,7 +104,7 @@ function parameterFields(parameter: Fields): Fields {
   return { ...rest, schema: made }
 }
 
-/** Converts a schema. In 3.0 a reference has no other fields beside it. */
+/** Converts a schema. In 3.0, a reference has no other fields next to it. */
 function schemaOf(schema: Fields): Fields {
   const { $ref, ...rest } = schema
   const fields = Object.fromEntries(Object.entries(rest).map(schemaField))

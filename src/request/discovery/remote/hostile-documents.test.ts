@@ -1,6 +1,6 @@
 /**
- * Documents of remote servers that are made to be expensive. Each is refused, and blocks the event
- * loop no longer than any other request.
+ * Tests remote documents that are expensive to process. The server must reject each of them without
+ * blocking the event loop.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,8 +13,8 @@ import { readAggregated, readPlain } from './remote-resources.ts'
 
 const MB = 1 << 20
 /**
- * Maximum time for which the event loop may be blocked, including garbage collection. Without
- * slices it would be blocked for seconds.
+ * Maximum time for which the event loop can be blocked, including garbage collection. Without
+ * slices, it would be blocked for seconds.
  */
 const TURN_MS_MAX = 300
 const fill = (text: string, length: number): string =>
@@ -48,18 +48,18 @@ const hostile: readonly (readonly [string, () => Promise<unknown>])[] = [
 ]
 
 for (const [what, read] of hostile)
-  test(`a document with ${what} is refused`, async () => {
+  test(`a document with ${what} is rejected`, async () => {
     const turnMs = await longestTurnMs(() => assert.rejects(read()))
     assert.ok(turnMs < TURN_MS_MAX, `${turnMs} ms in one turn`)
   })
 
-test('fields that are not read are skipped, however long they are', async () => {
+test('unknown fields of any length are skipped without blocking the event loop', async () => {
   const text = `{"x":[${fill('[],', 8 * MB)}],"paths":{"/a":{}}}`
   const turnMs = await longestTurnMs(async () => void (await readOlderSpec(Buffer.from(text))))
   assert.ok(turnMs < TURN_MS_MAX, `${turnMs} ms in one turn`)
 })
 
-test('a name that already has many different definitions is refused', async () => {
+test('a document is rejected if one of its names already has too many different definitions', async () => {
   const definitions = new Map(
     Array.from({ length: 200 }, (_, at) => [at === 0 ? 'A' : `A_v${at + 1}`, `{"maximum":${at}}`]),
   )
@@ -75,7 +75,7 @@ test('a name that already has many different definitions is refused', async () =
   assert.equal(whole.paths.size, 0)
 })
 
-test('the parts that are kept of a document do not keep all of it in memory', async () => {
+test('the retained parts of a document do not keep the whole document in memory', async () => {
   const specs: unknown[] = []
   const held = await heldBytes(async () => {
     for (let at = 0; at < 10; at++) {

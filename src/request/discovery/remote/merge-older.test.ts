@@ -28,7 +28,7 @@ const wholeOf = (definitions: Record<string, Fields> = {}): OlderWhole => ({
 const read = (texts: ReadonlyMap<string, string>): object =>
   Object.fromEntries([...texts].map(([name, text]) => [name, parseText(text)]))
 
-test('a definition with another meaning gets another name, in all references', async () => {
+test('a definition that differs from an existing one of the same name is renamed in all references', async () => {
   const whole = wholeOf({
     Meta: { type: 'object', properties: { name: { type: 'string' } } },
     Meta_v2: { type: 'string' },
@@ -44,7 +44,7 @@ test('a definition with another meaning gets another name, in all references', a
   assert.deepEqual(parseText(whole.definitions.get('Kind') ?? ''), {
     properties: { m: refTo('Meta_v3') },
   })
-  // The same document under another path uses the renamed definition again.
+  // When the same document is merged under another path, it reuses the renamed definition.
   await mergeOlder(
     whole,
     await specOf({ ...given, paths: { '/apis/b/v1/': pathOf('Kind') } }),
@@ -54,7 +54,7 @@ test('a definition with another meaning gets another name, in all references', a
   assert.deepEqual(parseText(whole.paths.get('/apis/b/v1/') ?? ''), pathOf('Kind_v2'))
 })
 
-test('definitions that differ only in descriptions are the same, and their kinds are joined', async () => {
+test('definitions that differ only in descriptions are merged, and their lists of kinds are joined', async () => {
   const kinds = (group: string): Fields => ({
     [gvk]: [{ group, kind: 'DeleteOptions', version: 'v1' }],
   })
@@ -77,7 +77,7 @@ test('definitions that differ only in descriptions are the same, and their kinds
   })
 })
 
-test('an existing path is kept, and definitions that only the new path needs are not added', async () => {
+test('an existing path is not replaced, and definitions that only the new path references are not added', async () => {
   const whole = wholeOf({ Kind: { type: 'string' } })
   await mergeOlder(
     whole,
@@ -88,7 +88,7 @@ test('an existing path is kept, and definitions that only the new path needs are
   assert.deepEqual(read(whole.definitions), { Kind: { type: 'string' } })
 })
 
-test('definitions are kept if a kept path needs them, or if no path needs them', async () => {
+test('definitions are retained if a retained path references them, or if no path references them', async () => {
   const spec = await specOf({
     paths: { '/apis/a/v1/x': pathOf('A'), '/apis/b/v1/x': pathOf('B') },
     definitions: { A: { properties: { inner: refTo('Inner') } }, B: {}, Inner: {}, Free: {} },
@@ -98,7 +98,7 @@ test('definitions are kept if a kept path needs them, or if no path needs them',
   assert.deepEqual([...kept.definitions.keys()].toSorted(), ['A', 'Free', 'Inner'])
 })
 
-test('a 2.0 document is converted to 3.0, which can be encoded as protobuf', async () => {
+test('a document in OpenAPI 2.0 is converted to 3.0, which can be encoded as protobuf', async () => {
   const operation = {
     consumes: ['application/json'],
     produces: ['application/json'],

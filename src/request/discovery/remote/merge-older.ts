@@ -1,7 +1,7 @@
 /**
- * Adds the OpenAPI 2.0 document of a remote server to that of this server, by kube-apiserver's
- * rules. An existing path is kept. A definition or parameter with the name, but not the meaning, of
- * an existing one gets another name. Descriptions are not part of the meaning.
+ * Merges the OpenAPI 2.0 document of a remote server into that of this server, by kube-apiserver's
+ * rules. An existing path is not replaced. A definition or parameter that differs from an existing
+ * one of the same name is renamed. Differences in descriptions are ignored.
  */
 import { isFields, type Json, listOf } from '../../../api/object.ts'
 import { parseText } from '../../../api/json-value.ts'
@@ -15,7 +15,7 @@ import {
   withRefs,
 } from './older-spec.ts'
 
-/** JSON texts by name. */
+/** Serialized parts of the whole document, by name. */
 export type OlderWhole = {
   readonly paths: Map<string, string>
   readonly definitions: Map<string, string>
@@ -25,8 +25,8 @@ export type OlderWhole = {
 const kindsField = 'x-kubernetes-group-version-kind'
 
 /**
- * Merges a document. `whole` is only changed at the end, in one tick, so it stays as it was if this
- * fails.
+ * Merges a document. `whole` is changed only at the end, in one tick of the event loop, so it is
+ * unchanged if the merge fails.
  */
 export async function mergeOlder(
   whole: OlderWhole,
@@ -86,13 +86,14 @@ type Texts = ReadonlyMap<string, string>
 type Definitions = OlderSpec['definitions']
 
 /**
- * Maximum number of different definitions with the same name. Real servers share far fewer names.
+ * Maximum number of different definitions with the same name. Real servers have far fewer
+ * conflicts.
  */
 const SAME_NAMES_MAX = 100
 
 /**
- * Returns other names for parts whose names are taken by something else: `name_v2`, `name_v3` and
- * so on.
+ * Returns new names for parts whose names are already used for different parts: `name_v2`,
+ * `name_v3` and so on.
  */
 async function newNames(
   taken: Texts,
@@ -124,14 +125,20 @@ async function newNames(
   return renamed
 }
 
-/** Returns the meaning of a part, without descriptions and the kinds that it is for. */
+/**
+ * Returns a string that is equal for equivalent parts. Descriptions and lists of kinds are left
+ * out.
+ */
 function meaningOf(part: Json): string {
   if (!isFields(part)) return printSorted(part)
   const { [kindsField]: _, ...rest } = part
   return printSorted(withoutWords(rest))
 }
 
-/** Removes descriptions. A property may have the name `description`, but it is then a schema. */
+/**
+ * Removes descriptions. The value of a property named `description` is a schema, so such a property
+ * is not removed.
+ */
 function withoutWords(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutWords)
   if (!isFields(value)) return value
@@ -143,7 +150,10 @@ function withoutWords(value: Json): Json {
   )
 }
 
-/** Returns a definition with the kinds of both. Undefined if it already has them. */
+/**
+ * Returns the known definition with the kinds of both definitions. Undefined if it already has
+ * them.
+ */
 function withKinds(known: string, given: string): string | undefined {
   const [one, other] = [parseText(known), parseText(given)]
   if (!isFields(one) || !isFields(other)) return undefined

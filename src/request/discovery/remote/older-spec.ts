@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 2.0 document of a remote server, split into its paths and the parts to which they
- * refer, as texts. It is read in slices, one path or definition at a time.
+ * The OpenAPI 2.0 document of a remote server, split into its paths and the parts that they
+ * reference, as JSON strings. It is read in slices, one path or definition at a time.
  */
 import type { JsonScanner } from '../../../api/json-scanner.ts'
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
@@ -9,9 +9,7 @@ import { ownText } from '../../../lib/text/own-text.ts'
 import { inSlices, type Steps } from '../../../lib/scheduling/slices.ts'
 import { eachEntry, readFields, readPart } from '../../../api/bounded-json.ts'
 
-/**
- * Maximum number of paths, and of definitions. kube-apiserver has some 1,000 paths and definitions.
- */
+/** Maximum number of paths, and of definitions. kube-apiserver has about 1,000 of each. */
 const PARTS_MAX = 10_000
 
 /** A path, a definition or a parameter. */
@@ -28,7 +26,7 @@ export type OlderSpec = {
   readonly paths: OlderSection
   readonly definitions: OlderSection
   readonly parameters: OlderSection
-  /** Other fields that are needed, as JSON by name: `info`, `securityDefinitions`. */
+  /** Other required fields as JSON, by name: `info`, `securityDefinitions`. */
   readonly rest: ReadonlyMap<string, string>
 }
 
@@ -46,7 +44,7 @@ function* specSteps(text: string): Steps<OlderSpec> {
     parameters: new Map<string, OlderPart>(),
   }
   const rest = new Map<string, string>()
-  // Names are slices of the text, so they are copied.
+  // Names are slices of the document, so they are copied to release its memory.
   const into = (parts: Map<string, OlderPart>) => (scanner: JsonScanner) =>
     eachEntry(scanner, PARTS_MAX, (name, part) =>
       parts.set(ownText(name), { text: printFast(part), refs: refsOf(part) }),
@@ -65,7 +63,7 @@ function* specSteps(text: string): Steps<OlderSpec> {
   return { ...spec, rest }
 }
 
-/** Returns roughly how many characters of memory a document takes. */
+/** Returns the approximate memory used by a document, in characters. */
 export function sizeOf({ paths, definitions, parameters }: OlderSpec): number {
   let size = 0
   for (const parts of [paths, definitions, parameters])
@@ -74,13 +72,13 @@ export function sizeOf({ paths, definitions, parameters }: OlderSpec): number {
   return size
 }
 
-/** Overhead of an entry of a map, and of an entry of a list. */
+/** Estimated overhead of an entry in a map or a list. */
 const PART_CHARS = 200
 const REF_CHARS = 50
 
 /**
- * Returns the document with only these paths, and without the definitions that only the other paths
- * need. As in kube-apiserver, a definition that no path needs is kept.
+ * Returns the document reduced to the selected paths. Definitions that only other paths need are
+ * removed. As in kube-apiserver, a definition that no path needs is retained.
  */
 export const withPaths = (spec: OlderSpec, isKept: (path: string) => boolean): Promise<OlderSpec> =>
   inSlices(withPathsSteps(spec, isKept))
@@ -95,7 +93,7 @@ function* withPathsSteps(spec: OlderSpec, isKept: (path: string) => boolean): St
   return { ...spec, paths, definitions }
 }
 
-/** Returns the names of the definitions that paths need. */
+/** Returns the names of the definitions that paths reference, directly or indirectly. */
 function* neededBy(
   paths: OlderSection,
   { definitions, parameters }: OlderSpec,
@@ -113,7 +111,7 @@ function* neededBy(
     yield
   }
   for (const name of shared) look(parameters.get(name))
-  // Iteration over a Set includes entries that are added meanwhile.
+  // Iteration over a Set includes entries that are added during the iteration.
   for (const name of found) {
     look(definitions.get(name))
     yield
@@ -136,7 +134,7 @@ function eachRef(value: Json | undefined, look: (ref: string) => void): void {
     }
 }
 
-/** Returns a copy of the value with other references. */
+/** Returns a copy of the value with renamed references. */
 export function withRefs(value: Json, renamed: ReadonlyMap<string, string>): Json {
   if (Array.isArray(value)) return value.map((item) => withRefs(item, renamed))
   if (!isFields(value)) return value

@@ -1,21 +1,22 @@
 /**
- * Requests a document of each remote server repeatedly: at once when its APIService changes, then
- * once a minute, and less and less often while it fails. Each server gets one request at a time,
- * and several servers are asked concurrently, so a server that hangs does not delay the others.
+ * Repeatedly requests a document from each remote server: at once when its APIService changes, then
+ * once a minute, and with increasing delays while requests fail. Each server receives one request
+ * at a time. Several servers are queried concurrently, so a server that hangs does not delay the
+ * others.
  */
 import { systemTimers, type Timer, type Timers } from '../../../lib/time/timers.ts'
 
-/** Time between refreshes, as in kube-apiserver. */
+/** Interval between refreshes, as in kube-apiserver. */
 const PERIOD_MS = 60_000
-/** The first wait after a failure. It doubles with each failure, up to `retryMsMax`. */
+/** Delay after the first failure. It doubles with each failure, up to `retryMsMax`. */
 const RETRY_MS_FIRST = 1_000
 
 export type RefresherOptions = {
-  /** Refreshes a document, and returns whether that succeeded. Must not fail. */
+  /** Refreshes a document, and returns whether that succeeded. Must not reject. */
   readonly refresh: (name: string, signal: AbortSignal) => Promise<boolean>
   /** Maximum number of concurrent refreshes. */
   readonly workersMax: number
-  /** The longest wait after failures. */
+  /** Maximum delay after a failure. */
   readonly retryMsMax: number
   readonly timers?: Timers
 }
@@ -23,7 +24,7 @@ export type RefresherOptions = {
 type RefreshState = {
   timer: Timer | undefined
   isRunning: boolean
-  /** Whether it was marked while it was being refreshed. */
+  /** Whether `mark` was called during the current refresh. */
   isMarked: boolean
   failures: number
 }
@@ -57,7 +58,7 @@ export class Refresher implements AsyncDisposable {
     this.#start()
   }
 
-  /** Stops refreshing an APIService, because it is gone. */
+  /** Stops refreshing an APIService, because it was deleted. */
   drop(name: string): void {
     this.#known.get(name)?.timer?.close()
     this.#known.delete(name)

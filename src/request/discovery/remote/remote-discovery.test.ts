@@ -28,7 +28,7 @@ const shownOf = (discovery: RemoteDiscovery): Record<string, Omit<RemoteVersion,
 const jobsText =
   '[{"resource":"jobs","responseKind":{"group":"","version":"","kind":""},"scope":"Namespaced","singularResource":"","verbs":["list"],"shortNames":["jz"]}]'
 
-test('one response serves all APIServices of a server, and versions that it does not list have no resources', async () => {
+test('one response covers all APIServices of a server, and versions that it does not list have no resources', async () => {
   const servers = new FakeServers()
   servers.answers['/apis'] = jsonAnswer(documentOf({ version: 'v1', resources: [jobs] }), {
     type,
@@ -64,7 +64,7 @@ test('an APIService that is added later gets its resources from the same documen
   )
 })
 
-test('a server that cannot be reached is stale without resources, and current once it responds', async () => {
+test('the version of an unreachable server is stale and has no resources until the server responds', async () => {
   const servers = new FakeServers()
   servers.answers['/apis'] = new Error('connection refused')
   servers.set(remoteService('v1.stable.example.com'))
@@ -89,7 +89,7 @@ test('a server that cannot be reached is stale without resources, and current on
   assert.deepEqual(shownOf(discovery), {})
 })
 
-test('a failed request is retried without a change of the APIService', async () => {
+test('a failed request is retried even if the APIService does not change', async () => {
   const servers = new FakeServers()
   servers.answers['/apis'] = new Error('connection refused')
   servers.set(remoteService('v1.stable.example.com'))
@@ -99,7 +99,7 @@ test('a failed request is retried without a change of the APIService', async () 
   await until(() => !shownOf(discovery)['v1.stable.example.com']?.isStale, 'the version is current')
 })
 
-test('the resources of a server that only has plain discovery are converted', async () => {
+test('the resources of a server without aggregated discovery are converted', async () => {
   const servers = new FakeServers()
   servers.answers['/apis/old.example.com/v1'] = jsonAnswer({
     kind: 'APIResourceList',
@@ -157,7 +157,7 @@ test('the resources of a server that only has plain discovery are converted', as
   ])
 })
 
-test('an invalid response makes only its own APIService stale', async () => {
+test('an invalid response makes only the APIServices of that server stale', async () => {
   for (const body of [
     '',
     '[]',
@@ -193,7 +193,7 @@ test('an invalid response makes only its own APIService stale', async () => {
   }
 })
 
-test('a server that never responds does not keep this server from becoming ready', async () => {
+test('a server that never responds does not prevent this server from becoming ready', async () => {
   const servers = new FakeServers()
   servers.answers['/apis'] = new Promise(() => undefined)
   servers.set(remoteService('v1.stable.example.com'))

@@ -1,7 +1,7 @@
 /**
- * Reads the resources of remote servers, for aggregated discovery. As in kube-apiserver, a server
- * that cannot be reached is listed as stale, without resources. The response of a server serves all
- * of its APIServices.
+ * Reads the resources of remote servers for aggregated discovery. As in kube-apiserver, the
+ * versions of an unreachable server are listed as stale, without resources. One response of a
+ * server is used for all of its APIServices.
  */
 import type { Log } from '../../../lib/telemetry/log.ts'
 import { systemTime, type Time } from '../../../lib/time/timers.ts'
@@ -17,23 +17,23 @@ import type { ListedApiService, RemoteServers } from './remote-servers.ts'
 /** Timeout of a request, as in kube-apiserver. */
 const TIMEOUT_MS = 5_000
 /**
- * Maximum length of a response, which has all groups of a server. 10,000 custom resources take 3
- * MB.
+ * Maximum length of a response, which contains all groups of a server. With 10,000 custom
+ * resources, it has 3 MB.
  */
 const ANSWER_BYTES_MAX = 8 << 20
 /**
- * Maximum number of servers that are asked concurrently. Servers that do not respond must not delay
- * the others for long.
+ * Maximum number of servers that are queried concurrently. Servers that do not respond must not
+ * delay the others for long.
  */
 const WORKERS_MAX = 16
 /**
- * Maximum time for which remote servers keep this server from becoming ready: two rounds of
+ * Maximum time for which remote servers can delay the readiness of this server: two rounds of
  * requests without a response.
  */
 const FIRST_ROUND_MS_MAX = 2 * TIMEOUT_MS
 /**
- * The longest wait after failures. It equals the period of a server that responds, so that
- * aggregated discovery soon shows a server that is back.
+ * Maximum delay after a failure. It equals the interval for a server that responds, so that
+ * aggregated discovery soon includes a server that is available again.
  */
 const RETRY_MS_MAX = 60_000
 
@@ -42,7 +42,7 @@ const accept = ['v2', 'v2beta1']
   .join(',')
 const aggregatorName = 'system:kube-aggregator'
 
-/** A version of a group, as it is listed. */
+/** A version of a group, as discovery lists it. */
 export type RemoteVersion = {
   readonly service: ListedApiService
   /** The resources as a JSON list. Undefined if they are unknown. */
@@ -53,7 +53,9 @@ export type RemoteVersion = {
 /** The response of a server. */
 type DiscoveryAnswer = {
   readonly resources: RemoteResources
-  /** The APIServices for which it was read. It says nothing about others. */
+  /**
+   * Names of the APIServices for which the response was read. It does not cover other APIServices.
+   */
   readonly names: ReadonlySet<string>
   readonly etag: string
   readonly sinceMs: number
@@ -78,7 +80,7 @@ export class RemoteDiscovery implements AsyncDisposable {
   readonly #refresher: Refresher
   readonly #services = new Map<string, MarkedService>()
   readonly #found = new Map<string, DiscoveredResources>()
-  /** The responses by service. Several APIServices may name the same service. */
+  /** Responses by service. Several APIServices can reference the same service. */
   readonly #answered = new Map<string, DiscoveryAnswer>()
   #following: Disposable | undefined
   readonly #firstRound = new Set<string>()
@@ -98,8 +100,8 @@ export class RemoteDiscovery implements AsyncDisposable {
   }
 
   /**
-   * Resolves when every existing APIService was requested once, or has failed, or when that takes
-   * too long.
+   * Resolves when every existing APIService has been queried once, or at the latest after a fixed
+   * time.
    */
   async start(): Promise<void> {
     this.#following = this.#options.servers.onChange((name, service) => this.#follow(name, service))
@@ -112,10 +114,7 @@ export class RemoteDiscovery implements AsyncDisposable {
     timer.close()
   }
 
-  /**
-   * The number of changes. Anything that is derived from the versions is valid as long as it stays
-   * the same.
-   */
+  /** Number of changes. Data derived from the versions is valid until this number changes. */
   get changes(): number {
     return this.#changes
   }
@@ -126,8 +125,8 @@ export class RemoteDiscovery implements AsyncDisposable {
   }
 
   /**
-   * Returns the versions that were requested. A new version appears once its server has responded
-   * or failed.
+   * Returns the versions that have been queried. A new version appears when its server has
+   * responded or failed.
    */
   *versions(): Generator<RemoteVersion> {
     for (const [name, { service }] of this.#services) {
@@ -143,7 +142,8 @@ export class RemoteDiscovery implements AsyncDisposable {
     }
     this.#services.set(name, { service, markedMs: this.#time.monotonicMs() })
     const found = this.#found.get(name)
-    // As in kube-apiserver, a version whose server was not reached yet is stale from the beginning.
+    // As in kube-apiserver, the version of a server that is not available yet is stale from the
+    // beginning.
     if (found === undefined && !service.isAvailable) this.#found.set(name, unknown)
     this.#recordChange()
     this.#refresher.mark(name)
@@ -172,7 +172,7 @@ export class RemoteDiscovery implements AsyncDisposable {
     if (known === undefined) return true
     const found = await this.#find(known, signal)
     const now = this.#services.get(name)
-    // The APIService names another server by now, which is asked next.
+    // The APIService now references another server, which is queried next.
     if (signal.aborted || now === undefined || keyOf(now.service) !== keyOf(known.service))
       return true
     const before = this.#found.get(name)
@@ -204,7 +204,8 @@ export class RemoteDiscovery implements AsyncDisposable {
     const answered = this.#answered.get(keyOf(service))
     const known = answered?.names.has(service.name) === true ? answered : undefined
     const sinceMs = this.#time.monotonicMs()
-    // The document was requested for another APIService after this one changed.
+    // The document was requested for another APIService of the same server, after this APIService
+    // had changed.
     if (known !== undefined && known.sinceMs > markedMs && sinceMs - known.sinceMs < SHARED_MS_MAX)
       return known.resources.get(place)
     const etag = known?.etag ?? ''
@@ -245,8 +246,8 @@ export class RemoteDiscovery implements AsyncDisposable {
 }
 
 /**
- * How long a response for one APIService serves the other APIServices of its server, which are
- * refreshed in the same round.
+ * Time for which a response for one APIService is used for other APIServices of the same server. It
+ * covers those that are refreshed in the same round.
  */
 const SHARED_MS_MAX = 10_000
 

@@ -46,7 +46,7 @@ function libraryWith(openApi: RemoteOpenApi): OpenApiLibrary {
 const pathsOf = async (library: OpenApiLibrary): Promise<readonly string[]> =>
   Object.keys(fieldsOf(fieldsOf(parseJson((await library.v2()).json))['paths']))
 
-test('the 2.0 document has the paths of a remote server until it is gone, whatever else its document contains', async () => {
+test('the 2.0 document contains the paths of a remote server until its APIService is deleted, even if its document has invalid values', async () => {
   const servers = new FakeServers()
   await using openApi = new RemoteOpenApi({ servers, log: silent })
   const library = libraryWith(openApi)
@@ -56,13 +56,14 @@ test('the 2.0 document has the paths of a remote server until it is gone, whatev
   await until(() => openApi.olderSpecs().length === 1, 'the document of the remote server is read')
   const own = (await pathsOf(library)).filter((one) => one.includes('example.com'))
   assert.deepEqual(own, [path])
-  // An invalid number in it does not keep the rest from being printed.
+  // An invalid number in the remote document does not prevent the whole document from being
+  // encoded.
   assert.ok((await encodeV2((await library.v2()).json)).length > 0)
   servers.set()
   assert.equal((await pathsOf(library)).includes(path), false)
 })
 
-test('a document that cannot be read adds nothing, and the previous one is kept', async () => {
+test('a document that cannot be parsed adds no paths, and the previous document is retained', async () => {
   const servers = new FakeServers()
   await using openApi = new RemoteOpenApi({ servers, log: silent })
   const library = libraryWith(openApi)
@@ -88,7 +89,7 @@ test('a document that cannot be read adds nothing, and the previous one is kept'
   assert.equal((await pathsOf(library)).includes(path), true)
 })
 
-test('the index has the addresses of remote documents, and a server that only has 2.0 is converted', async () => {
+test('the index contains the URLs of remote documents, and the document of a server that supports only 2.0 is converted', async () => {
   const servers = new FakeServers()
   await using openApi = new RemoteOpenApi({ servers, log: silent })
   openApi.start()
@@ -107,7 +108,7 @@ test('the index has the addresses of remote documents, and a server that only ha
   await until(() => openApi.find(key)?.converted !== undefined, 'the document of 2.0 is converted')
 })
 
-test('the documents of all servers share one budget, and a document that exceeds it adds nothing', async () => {
+test('the documents of all servers share one size limit, and a document that exceeds it adds no paths', async () => {
   const servers = new FakeServers()
   const reported: unknown[] = []
   const log: Log = (_level, _message, fields) => void reported.push(fields)

@@ -1,7 +1,8 @@
 /**
- * The OpenAPI documents of remote servers. For 3.0 only the index is kept, and a client's request
- * for a document goes to the server that has it. For 2.0 the paths of each APIService are kept,
- * because there is one document for all. The last response of a server is kept while it fails.
+ * The OpenAPI documents of remote servers. For 3.0, only the index of each server is stored, and
+ * requests for a document are forwarded to the server that has it. For 2.0, the paths of each
+ * APIService are stored, because they are merged into one document. While a server fails, its last
+ * response remains in use.
  */
 import { hash } from 'node:crypto'
 import { parseText } from '../../../api/json-value.ts'
@@ -17,39 +18,39 @@ import type { ListedApiService, RemoteDocument, RemoteServers } from './remote-s
 /** Timeout of a request, as in kube-apiserver. */
 const TIMEOUT_MS = 60_000
 const RETRY_MS_MAX = 60 * 60_000
-/** Limits of an index, which has a path for each version of each group. */
+/** Limits for an index, which has one path for each group and version. */
 const INDEX_BYTES_MAX = 1 << 20
 const INDEX_KEYS_MAX = 4_096
 /**
- * Maximum length of a 2.0 document. kube-apiserver's own has 4 MB. A document takes three times as
- * much memory while it is read.
+ * Maximum length of a 2.0 document. kube-apiserver's own document has 4 MB. While a document is
+ * read, it uses three times as much memory.
  */
 const OLDER_BYTES_MAX = 16 << 20
-/** Default limit for the 2.0 documents of all servers together. */
+/** Default size limit for the 2.0 documents of all servers together. */
 const OLDER_CHARS_MAX = 64 << 20
 /**
- * Maximum number of servers that are asked concurrently. Servers that do not respond must not delay
- * the others.
+ * Maximum number of servers that are queried concurrently. Servers that do not respond must not
+ * delay the others.
  */
 const WORKERS_MAX = 8
 
 const aggregatorUser: User = { name: 'system:aggregator', uid: '', groups: [] }
 
-/** A 3.0 document that this server has made for a remote server which only has 2.0. */
+/** A 3.0 document that this server generated for a remote server that supports only 2.0. */
 export type ConvertedDocument = {
   readonly json: Buffer
   readonly hash: string
   readonly modifiedMs: number
 }
 
-/** The 3.0 documents of one APIService's server. */
+/** Index of the 3.0 documents on the server of an APIService. */
 type Index = {
-  /** The addresses of documents, by key. */
+  /** URLs of the documents, by key. */
   readonly urls: ReadonlyMap<string, string>
   readonly converted?: ConvertedDocument
 }
 
-/** A 2.0 document. `digest` is its hash, because not every server sends an ETag. */
+/** A 2.0 document. `digest` is its hash, which is needed because some servers send no ETag. */
 type Older = {
   readonly etag: string
   readonly digest: string
@@ -61,7 +62,7 @@ export type RemoteOpenApiOptions = {
   readonly servers: RemoteServers
   readonly log: Log
   readonly time?: Time
-  /** Maximum size of the 2.0 documents of all servers together. */
+  /** Size limit for the 2.0 documents of all servers together. */
   readonly olderCharsMax?: number
 }
 
@@ -98,17 +99,14 @@ export class RemoteOpenApi implements AsyncDisposable {
     this.#following = this.#options.servers.onChange((name, service) => this.#follow(name, service))
   }
 
-  /**
-   * The number of changes. Anything that is derived from the documents is valid as long as it stays
-   * the same.
-   */
+  /** Number of changes. Data derived from the documents is valid until this number changes. */
   get changes(): number {
     return this.#changes
   }
 
   /**
-   * Returns the 2.0 documents in the order in which they are merged: by the priority of groups,
-   * then by name.
+   * Returns the 2.0 documents in the order in which they are merged: by group priority, then by
+   * name.
    */
   olderSpecs(): readonly (readonly [ListedApiService, OlderSpec])[] {
     const priorities = new Map<string, number>()
@@ -124,8 +122,8 @@ export class RemoteOpenApi implements AsyncDisposable {
   }
 
   /**
-   * Returns the addresses of the 3.0 documents, by key. The document of an APIService's own version
-   * comes from its server.
+   * Returns the URLs of the 3.0 documents, by key. The document for the version of an APIService
+   * comes from the server of that APIService.
    */
   urls(): ReadonlyMap<string, string> {
     const urls = new Map<string, string>()
@@ -135,7 +133,7 @@ export class RemoteOpenApi implements AsyncDisposable {
     return urls
   }
 
-  /** Returns where the document with this key is. Undefined if no server has it. */
+  /** Returns the location of the document with this key. Undefined if no remote server has it. */
   find(
     key: string,
   ):
@@ -147,7 +145,10 @@ export class RemoteOpenApi implements AsyncDisposable {
     return service === undefined ? undefined : { service, converted: index?.converted }
   }
 
-  /** Whether the document is that of an APIService's own version, and its server has it. */
+  /**
+   * Whether the document describes the version of an APIService, and the server of that APIService
+   * has it.
+   */
   owns(key: string): boolean {
     const [, group = '', version = ''] = key.split('/')
     return this.#indexes.get(`${version}.${group}`)?.urls.has(key) ?? false
@@ -239,8 +240,8 @@ export class RemoteOpenApi implements AsyncDisposable {
     const known = this.#olders.get(service.name)
     const options = { signal, bytesMax: OLDER_BYTES_MAX, etag: known?.etag }
     const document = await this.#fetch(service, '/openapi/v2', options)
-    // A server without the document has nothing to add. As in kube-apiserver, its previous
-    // document is kept.
+    // A server that does not have the document adds no paths. As in kube-apiserver, its previous
+    // document is retained.
     if (document.status === NOT_FOUND || (document.status === NOT_MODIFIED && known !== undefined))
       return
     requireOk(document)
@@ -280,7 +281,7 @@ export class RemoteOpenApi implements AsyncDisposable {
   }
 
   /**
-   * Whether the APIService is unchanged. If it changed during the request, its server is asked
+   * Whether the APIService is unchanged. If it changed during the request, its server is queried
    * again.
    */
   #isKnown(service: ListedApiService): boolean {
@@ -297,7 +298,7 @@ const OK = 200
 const NOT_MODIFIED = 304
 const NOT_FOUND = 404
 
-/** Whether the service is this server, which would request its own documents. */
+/** Whether the service is this server, which must not request its own documents. */
 const isOwn = ({
   namespace,
   name,

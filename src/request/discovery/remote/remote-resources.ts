@@ -1,6 +1,7 @@
 /**
- * Reads the resources of a remote server, in either form of discovery, into the texts of aggregated
- * discovery. A document is read in slices, one resource at a time. Only known fields are passed on.
+ * Reads the resources of a remote server, in either form of discovery, and converts them to JSON
+ * for aggregated discovery. A document is read in slices, one resource at a time. Only known fields
+ * are included.
  */
 import type { JsonScanner } from '../../../api/json-scanner.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf, textsOf } from '../../../api/object.ts'
@@ -12,17 +13,17 @@ import { eachField, eachItem, readFields, readPart } from '../../../api/bounded-
 const GROUPS_MAX = 10_000
 const VERSIONS_MAX = 100
 /**
- * Maximum number of resources of a version, and maximum length of their texts together. The texts
- * are part of what every client gets.
+ * Maximum number of resources of a version, and maximum length of their JSON together. The JSON is
+ * part of the document that every client receives.
  */
 const RESOURCES_MAX = 4_096
 const TEXT_CHARS_MAX = 1 << 20
 
-/** The resources of each version by `group/version`. Each value is the text of a JSON list. */
+/** The resources of each version, by `group/version`. Each value is a JSON list. */
 export type RemoteResources = ReadonlyMap<string, string>
 
 /**
- * Reads the wanted versions of an APIGroupDiscoveryList. Fails if the document is of another kind.
+ * Reads the wanted versions of an APIGroupDiscoveryList. Fails if the document has another kind.
  */
 export const readAggregated = (
   json: Buffer,
@@ -90,8 +91,8 @@ const isKnownVersion = (apiVersion: Json | undefined): boolean =>
   apiVersion === 'apidiscovery.k8s.io/v2' || apiVersion === 'apidiscovery.k8s.io/v2beta1'
 
 /**
- * Reads an APIResourceList, of which a server without aggregated discovery has one for each
- * version. Fails if the document is of another kind.
+ * Reads an APIResourceList. A server without aggregated discovery has one for each version. Fails
+ * if the document has another kind.
  */
 export const readPlain = (json: Buffer): Promise<string> => inSlices(plainSteps(json.toString()))
 

@@ -1,10 +1,10 @@
 /**
- * The access of this server's documents to APIServices, and to the aggregated API servers that they
- * name, which are called remote servers here.
+ * Interface through which the discovery and OpenAPI documents use APIServices and the aggregated
+ * API servers that they reference. These are called remote servers here.
  */
 import type { User } from '../../../api/user.ts'
 
-/** An APIService: where discovery lists a version of a group, and which server has it. */
+/** An APIService: the priorities of a version in discovery, and the server of that version. */
 export type ListedApiService = {
   /** The name, which is `<version>.<group>`. */
   readonly name: string
@@ -12,7 +12,7 @@ export type ListedApiService = {
   readonly version: string
   readonly groupPriorityMinimum: number
   readonly versionPriority: number
-  /** Undefined if this server has the version. */
+  /** Undefined if this server serves the version. */
   readonly remote: { readonly service: ServiceId } | undefined
   /** Whether its condition Available is True. */
   readonly isAvailable: boolean
@@ -26,19 +26,19 @@ type ServiceId = { readonly namespace: string; readonly name: string; readonly p
 
 export type DocumentRequest = {
   readonly accept: string
-  /** The ETag of the document that is already known. */
+  /** The ETag of the document from the previous response. */
   readonly etag?: string | undefined
-  /** The user of the request, which its headers name. */
+  /** The user of the request. Headers identify it. */
   readonly user: User
   readonly timeoutMs: number
-  /** A longer response is a failure. */
+  /** Maximum length of the response. A longer response is an error. */
   readonly bytesMax: number
   readonly signal: AbortSignal
 }
 
 export type RemoteDocument = {
   readonly status: number
-  /** The Content-Type header, or empty if there is none. */
+  /** The Content-Type header. Empty if it is absent. */
   readonly type: string
   readonly etag: string
   readonly body: Buffer
@@ -52,7 +52,7 @@ export type OnListedApiService = (name: string, service: ListedApiService | unde
 export type RemoteServers = {
   /** Returns all APIServices, including local ones. */
   readonly list: () => Iterable<ListedApiService>
-  /** Returns how often they have changed. */
+  /** Returns the number of changes to APIServices so far. */
   readonly changes: () => number
   /**
    * Calls the listener with all existing APIServices, and then with every change, including changes
@@ -60,8 +60,8 @@ export type RemoteServers = {
    */
   readonly onChange: (listener: OnListedApiService) => Disposable
   /**
-   * Sends a request to the server of an APIService, whether available or not. Fails if the server
-   * cannot be reached.
+   * Sends a request to the server of an APIService, even if that server is marked as unavailable.
+   * Fails if the server cannot be reached.
    */
   readonly fetch: (
     service: ListedApiService,
@@ -70,7 +70,7 @@ export type RemoteServers = {
   ) => Promise<RemoteDocument>
 }
 
-/** The remote servers of a server without aggregation. */
+/** Used by a server without an aggregation layer. */
 export const noRemoteServers: RemoteServers = {
   list: () => [],
   changes: () => 0,
