@@ -5,7 +5,7 @@ import { IssuanceMetrics } from './issuance-metrics.ts'
 import { Metrics } from '../lib/telemetry/metrics.ts'
 import { createAuthority } from '../lib/x509/certificates.ts'
 
-/** A certificate that is valid for ten years and two or three days. */
+/** A certificate that is valid for ten years and a few days. */
 const certificate = Buffer.from(createAuthority('any', Date.now()).certificatePem).toString(
   'base64',
 )
@@ -46,7 +46,7 @@ test('a certificate is counted once, and only if its request specifies a duratio
   assert.deepEqual(countedOf({ signerName: 'example.com/s' }), [])
 })
 
-test('a duration is honored if it differs by less than a twentieth plus five minutes', () => {
+test('a duration counts as honored if it differs by less than a twentieth plus five minutes', () => {
   assert.deepEqual(
     countedOf({ signerName: 'a.b/c', expirationSeconds: TEN_YEARS_SECONDS * 1.04 }).length,
     2,

@@ -1,6 +1,6 @@
 /**
- * Counts the certificates that were issued for requests with a duration, and those whose signer
- * honored that duration.
+ * Counts certificates issued for requests that specify a duration, and those whose signer honored
+ * that duration.
  */
 import { X509Certificate } from 'node:crypto'
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
@@ -8,8 +8,8 @@ import type { Counter, Metrics } from '../lib/telemetry/metrics.ts'
 import { decodePem } from '../lib/x509/pem.ts'
 
 /**
- * A signer may backdate a certificate by this much, and may also miss the requested duration by a
- * twentieth.
+ * Maximum difference by which a signer can backdate a certificate. The duration can also differ by
+ * a twentieth.
  */
 const BACKDATED_SECONDS_MAX = 300
 const ROUNDED_SHARE_MAX = 1 / 20
@@ -30,7 +30,8 @@ export class IssuanceMetrics {
   }
 
   /**
-   * Counts a CertificateSigningRequest that was stored. `previous` is the object before the write.
+   * Counts a CertificateSigningRequest that was updated. `previous` is the object before the
+   * update.
    */
   count(request: KubeObject, previous: KubeObject): void {
     const { expirationSeconds, signerName } = fieldsOf(previous['spec'])
@@ -53,8 +54,8 @@ const about = (what: string, help: string) => ({
 const certificateOf = ({ status }: KubeObject): string => textOf(fieldsOf(status)['certificate'])
 
 /**
- * Returns for how long the first certificate is valid, which is the one that was issued. Validation
- * has already parsed it.
+ * Returns the validity in seconds of the first certificate, which is the issued one. Validation has
+ * already parsed it.
  */
 function validSeconds(base64: string): number {
   const [first] = decodePem(Buffer.from(base64, 'base64').toString('latin1'))

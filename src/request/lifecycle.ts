@@ -1,5 +1,5 @@
 /**
- * State of one request that the stages of the pipeline share. Each stage adds to it for later
+ * State of one request, shared by the stages of the pipeline. Each stage can add data for later
  * stages.
  */
 import type { RequestContext, RequestInfo } from '../api/context.ts'
@@ -16,7 +16,7 @@ import type { RoutedRequest } from './routed-request.ts'
 type LifecycleOptions = {
   readonly request: ApiRequest
   readonly auditId: string
-  /** When the request arrived, on the monotonic clock. */
+  /** Time on the monotonic clock when the request arrived. */
   readonly startMs: number
   /** User of a request that the server sends to itself. Such a request has no credentials. */
   readonly ownUser: User | undefined
@@ -27,26 +27,26 @@ export class RequestLifecycle {
   readonly auditId: string
   readonly startMs: number
   readonly ownUser: User | undefined
-  /** When a stage last read the monotonic clock. Stages that do not wait reuse this time. */
+  /** Time on the monotonic clock that a stage read last. Stages that do not wait reuse it. */
   nowMs: number
-  /** CORS headers for a browser that sends the request on behalf of a page from another origin. */
+  /** CORS headers for a request that a browser sends for a page from another origin. */
   corsHeaders: Headers | undefined
-  /** Undefined until the path is parsed, and if it cannot be parsed. */
+  /** Undefined before the path is parsed, or if it cannot be parsed. */
   info: RequestInfo | undefined
   isLongRunning = false
-  /** Warnings of the authenticator about the credentials. */
+  /** Warnings of the authenticator about the client's credentials. */
   warnings: readonly string[] | undefined
   /** Undefined if the request is not traced. */
   span: Span | undefined
   /** Undefined if no audit event has been started. */
   audited: AuditedRequest | undefined
-  /** Undefined if the request does not belong to a flow. */
+  /** Undefined if the request has no flow. */
   flow: Flow | undefined
   /** Seats of the request in its priority level, or its slot among the requests in flight. */
   seat: RequestSlot | undefined
-  /** Undefined if the request was refused before it was served. */
+  /** Undefined if the request was rejected before it was handled. */
   measured: MeasuredRequest | undefined
-  /** A response that ends the request before it is measured and audited. */
+  /** A response that is sent without measuring and auditing the request. */
   earlyResponse: ApiResponse | undefined
   response: ApiResponse | undefined
   #context: RequestContext | undefined
@@ -73,7 +73,7 @@ export class RequestLifecycle {
     this.#context = context
   }
 
-  /** Undefined if the request was refused before its context was created. */
+  /** Undefined if the request was rejected before its context was created. */
   get contextIfAny(): RequestContext | undefined {
     return this.#context
   }
@@ -89,7 +89,7 @@ export class RequestLifecycle {
 }
 
 /**
- * One stage of the pipeline. It refuses a request by throwing an error or rejecting its promise. It
- * returns a promise only if the request has to wait.
+ * One stage of the pipeline. To reject a request, it throws an error or returns a promise that
+ * rejects. It returns a promise only if the request has to wait.
  */
 export type Stage = (life: RequestLifecycle) => Promise<void> | void

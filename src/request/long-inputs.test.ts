@@ -1,6 +1,6 @@
 /**
- * Inputs within the limits of a request whose processing once took quadratic time or worse. Each of
- * them must be processed in linear time.
+ * Inputs within the size limits of a request that once took quadratic or more time to process. Each
+ * of them must be processed in linear time.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -37,8 +37,8 @@ import { matchesFormat } from '../objects/schema/structural/formats.ts'
 const HEADER_CHARACTERS = 1_000_000
 const BODY_CHARACTERS = 3_000_000
 /**
- * Limit of CPU time. It is generous, because the machine also does other things. A second pass over
- * the whole input is fine, but one pass per character is not.
+ * Limit of CPU time. It is generous, because other processes run on the machine. A few passes over
+ * the whole input are acceptable, but one pass per character is not.
  */
 const CPU_MS_MAX = 3_000
 
@@ -46,7 +46,7 @@ const attempt = (run: () => unknown) => (): void => {
   try {
     run()
   } catch {
-    // The input may be rejected: only the time matters.
+    // The input may be rejected, because only the time is tested.
   }
 }
 
@@ -60,7 +60,7 @@ const entries = Array.from(
 const faultsOf = (issuer: Fields): unknown =>
   issuerFaults(readIssuer({ url: 'https://a', ...issuer }), { path: 'issuer', disallowed: [] })
 
-/** A nested list as a webhook may return it, with much space between the brackets. */
+/** A nested list with much whitespace between the brackets, as a webhook could return it. */
 const nestedLists = `${`[${' '.repeat(16_384)}`.repeat(990)}1${']'.repeat(990)}`
 
 const inputs: readonly (readonly [string, () => unknown])[] = [

@@ -87,7 +87,7 @@ function get({ handle }: PipelineFixture, ownUser?: User): Promise<ApiResponse> 
   return request(send, { method: 'GET', path, signal: new AbortController().signal })
 }
 
-test('a request passes the stages in order', async () => {
+test('a request passes through the stages in order', async () => {
   const one = world()
   const { status, headers } = await get(one)
   assert.equal(status, 200)
@@ -101,14 +101,14 @@ test("the server's own requests are authorized but not authenticated", async () 
   assert.deepEqual(one.seen, ['context', 'authorize system', 'get b'])
 })
 
-test('a request that is not allowed is refused and not served', async () => {
+test('a request that is not authorized is rejected without being handled', async () => {
   const one = world({ verdict: 'deny' })
   const { status } = await get(one)
   assert.equal(status, 403)
   assert.deepEqual(one.seen, ['context', 'authenticate', 'authorize alice'])
 })
 
-test('a request waits for its authenticator and its authorizer', async () => {
+test('a request waits for an asynchronous authenticator and authorizer', async () => {
   const one = world({ isSlow: true })
   assert.equal((await get(one)).status, 200)
   assert.deepEqual(one.seen, ['context', 'authenticate', 'authorize alice', 'get b'])
@@ -117,7 +117,7 @@ test('a request waits for its authenticator and its authorizer', async () => {
   assert.deepEqual(other.seen, ['context', 'authenticate', 'authorize alice'])
 })
 
-test('a server that is shutting down refuses requests before any other stage runs', async () => {
+test('during shutdown, the server rejects requests before any other stage runs', async () => {
   const one = world({ isLeaving: true })
   const { status, endsConnection } = await get(one)
   assert.equal(status, 429)
@@ -125,7 +125,7 @@ test('a server that is shutting down refuses requests before any other stage run
   assert.deepEqual(one.seen, [])
 })
 
-test('an unexpected error results in a 500 and releases the seat for the next request', async () => {
+test('an unexpected error results in status 500 and releases the seat of the request', async () => {
   const one = world({ serve: () => Promise.reject(new Error('broken')) })
   assert.equal((await get(one)).status, 500)
   assert.equal((await get(one)).status, 500, 'not 429: the only seat is free again')

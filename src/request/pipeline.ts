@@ -1,6 +1,7 @@
 /**
- * The handler chain: the ordered list of stages that every request passes, like kube-apiserver's
- * filters. An error that a stage throws becomes the response: a Status, or a line of text.
+ * The handler chain: the ordered list of stages through which every request passes, like
+ * kube-apiserver's filters. An error in a stage is converted to a response: a Status, or a line of
+ * text.
  */
 import type { Authenticate } from '../access/authentication/authenticate.ts'
 import type { Authorize } from '../access/authorization/authorizer.ts'
@@ -40,7 +41,7 @@ export type PipelineOptions = {
   readonly server: ServerPhase
   /** Undefined if no other origins are allowed. */
   readonly cors: Cors | undefined
-  /** Headers of every response, except for refusals during shutdown. */
+  /** Headers of every response, except for rejections during shutdown. */
   readonly constantHeaders: Headers
   readonly context: Omit<ReceiveOptions, 'monotonicMs'>
   readonly authenticate: Authenticate
@@ -60,8 +61,8 @@ export function createPipeline(options: PipelineOptions): Handler {
   const { clock, log, authorize, observers, limits } = options
   const { monotonicMs } = clock
   const headers = new ResponseHeaders(options.constantHeaders)
-  // A stage that refuses requests of known users belongs after `beginAudit`, because refusals
-  // before it are not audited.
+  // A stage that rejects requests of authenticated users must come after `beginAudit`, because
+  // rejections before it are not audited.
   const stages: readonly Stage[] = [
     refuseWhileLeaving(options.server),
     allowOrigins(options.cors, headers.withoutFlow),
@@ -104,14 +105,14 @@ export function createPipeline(options: PipelineOptions): Handler {
       const isRefusal = life.measured === undefined
       response = respond(life, errorResponse(error, auditId, { request, log, isRefusal }), error)
     }
-    // Returning the promise itself would cost two extra microtasks.
+    // Returning the promise would take two more microtasks than awaiting it.
     return response instanceof Promise ? await response : response
   }
 }
 
 /**
- * Runs the stages in order. Returns a promise only if a stage does, because awaiting a plain value
- * costs more than most stages.
+ * Runs the stages in order. Returns a promise only if a stage returns one, because awaiting a plain
+ * value takes longer than most stages.
  */
 function run(
   stages: readonly Stage[],
@@ -134,7 +135,7 @@ function responseOf({ response }: RequestLifecycle): ApiResponse {
 
 /**
  * Returns the audit ID that the client sent, or an empty string. Node joins repeated headers with a
- * comma and a space; only the first value counts.
+ * comma and a space. Only the first value is used.
  */
 const givenAuditId = ({ headers }: ApiRequest): string =>
   firstHeader(headers, 'audit-id')?.split(', ', 1)[0] ?? ''

@@ -1,6 +1,6 @@
 /**
- * Access to the objects of each resource. It is created on first use and released with the
- * resource.
+ * Access to the objects of each resource. It is created when it is first used, and released with
+ * the resource.
  */
 import type { Admission } from '../admission/admission.ts'
 import { isEvents } from '../api/events.ts'
@@ -57,13 +57,13 @@ export type ResourceAccessOptions = {
   readonly registry: Registry
   readonly storage: {
     /**
-     * Cache of the main database, which has all custom resources. Items derived from cached
-     * objects, such as converted ones, are also kept in it.
+     * Cache of the main database, which contains all custom resources. It also stores items derived
+     * from cached objects, such as converted objects.
      */
     readonly cache: Cache
     /** Returns the cache of the database that stores a resource. */
     readonly cacheOf: (resource: Resource) => Cache
-    /** Returns the store to which the objects of a resource are written. */
+    /** Returns the store that writes the objects of a resource. */
     readonly storeOf: (resource: Resource) => ObjectStore
   }
   readonly metrics: RequestMetrics
@@ -72,10 +72,10 @@ export type ResourceAccessOptions = {
     readonly confirmGrantOf: (resource: Resource) => WritePermissions['confirmGrant']
   }
   readonly effects: {
-    /** Creates in progress, by namespace. */
+    /** Creates that are in progress, by namespace. */
     readonly creates: InProgress
     readonly onUpdatedOf: (resource: Resource) => WriteEffects['onUpdated']
-    /** Allocates addresses and node ports of Services. */
+    /** Allocates cluster IPs and node ports of Services. */
     readonly allocator: Allocator
   }
   readonly yaml: YamlConverter
@@ -84,7 +84,7 @@ export type ResourceAccessOptions = {
   readonly calls: WebhookClientOptions
   readonly clock: Clock
   readonly ids: Ids
-  /** Returns a number from 0 up to, but not including, 1. */
+  /** Returns a random number in the range [0, 1). */
   readonly random: () => number
 }
 
@@ -98,10 +98,13 @@ export class ResourceAccess {
   readonly #written = new WrittenMessages()
   readonly #printed = new PrintedCheck()
   readonly #heldSelectors = new HeldSelectors()
-  /** Access by resource. Weak, because custom resources come and go. */
+  /** Access by resource. This is a WeakMap, because custom resources can be deleted. */
   readonly #made = new WeakMap<Resource, Access>()
   readonly #retired = new WeakSet<Resource>()
-  /** Converters by key prefix, because all versions of a definition are retired together. */
+  /**
+   * Converters by key prefix. All versions of a resource share the prefix and are released
+   * together.
+   */
   readonly #converters = new Map<Key, Converter[]>()
 
   constructor(options: ResourceAccessOptions) {
@@ -124,14 +127,15 @@ export class ResourceAccess {
   }
 
   /**
-   * Returns the resources worth loading into the cache at startup: built-in resources, each in its
-   * newest served version. There may be thousands of custom resources, most of which are never
-   * requested. Events are numerous, and kube-apiserver does not cache them either.
+   * Returns the resources to load into the cache at startup: built-in resources, each in its newest
+   * served version. Custom resources are left out, because there can be thousands that are never
+   * requested. Events are left out because they are numerous, and kube-apiserver does not cache
+   * them either.
    */
   fillable(): Fillable[] {
     const newest = new Map<Key, Resource>()
     for (const resource of this.#options.registry.all()) {
-      // The fill counts the objects of the main database, so it skips resources of other databases.
+      // The fill counts the objects in the main database, so it skips resources in other databases.
       if (
         resource.isCustom ||
         !resource.isStored ||
@@ -157,8 +161,8 @@ export class ResourceAccess {
   }
 
   /**
-   * Loads a resource into the cache, and encodes its objects as protobuf, which controllers
-   * request.
+   * Loads a resource into the cache, and encodes its objects as protobuf, the format that
+   * controllers request.
    */
   #fill(resource: Resource, prefix: Key): Promise<void> {
     const { cache } = this.#options.storage
@@ -169,8 +173,8 @@ export class ResourceAccess {
   }
 
   /**
-   * Returns access to objects in the versions in which they are stored. Without a conversion
-   * webhook, this is the ordinary access.
+   * Returns access to objects in the versions in which they are stored. For resources without a
+   * conversion webhook, this is the same as `of`.
    */
   ofStored(resource: Resource): Access {
     return resource.versions.conversionWebhook === undefined
@@ -178,14 +182,14 @@ export class ResourceAccess {
       : this.#make(resource)
   }
 
-  /** Returns the keys of a resource. Unlike `of`, it creates nothing that has to be released. */
+  /** Returns the keys of a resource. Unlike `of`, this creates nothing that has to be released. */
   keysOf(resource: Resource): ResourceKeys {
     return new ResourceKeys(this.#root, resourcePrefix(resource), resource.isNamespaced)
   }
 
   /**
    * Releases a resource whose definition has changed. A request that still uses the resource must
-   * not bring it back into the cache.
+   * not load it into the cache again.
    */
   retire(resource: Resource): void {
     const { prefix } = this.keysOf(resource)
@@ -266,7 +270,7 @@ export class ResourceAccess {
       ids,
       now: this.#now,
       random,
-      // kube-apiserver's storage reports keys without their common prefix.
+      // Error messages contain keys without the common prefix, as in kube-apiserver.
       corruptKey: authorizeUnsafeDelete && ((key: Key) => toText(key.slice(this.#root.length - 1))),
       convertYaml: (bytes) => yaml.convert(bytes),
       allowsWatchList: config.featureGates.isOn('WatchList'),
@@ -280,8 +284,8 @@ export class ResourceAccess {
     const kind = {
       kind: resource.kind,
       apiVersion: apiVersionOf(resource),
-      // Read with the first object: most kinds have no objects, and reading the schemas of all
-      // kinds would take milliseconds and megabytes.
+      // Load the schema when the first object is read. Most kinds have no objects, and loading all
+      // schemas would take milliseconds and megabytes.
       get schema() {
         return resource.shape
       },
@@ -314,8 +318,8 @@ export class ResourceAccess {
 }
 
 /**
- * Defers `make` until the first value. Most resources are never watched, and a metric is kept once
- * it is created.
+ * Defers `make` until the first value. Most resources are never watched, and a metric is permanent
+ * once it is created.
  */
 function lazily<T>(make: () => (value: T) => void): (value: T) => void {
   let made: ((value: T) => void) | undefined
@@ -326,8 +330,8 @@ function lazily<T>(make: () => (value: T) => void): (value: T) => void {
 }
 
 /**
- * Returns the Go type of a kind, such as `*core.Secret`. kube-apiserver has one Go package per
- * group, and one type for all custom kinds.
+ * Returns the Go type of a kind, such as `*core.Secret`. In kube-apiserver, each group has one Go
+ * package, and all custom resources have the same type.
  */
 const goKindOf = ({ isCustom, group, kind }: Resource): string =>
   isCustom ? '*unstructured.Unstructured' : `*${group.split('.')[0] || 'core'}.${kind}`

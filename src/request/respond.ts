@@ -1,6 +1,6 @@
 /**
- * Completes a response: sets its headers, releases the seats of the request, and ends its metrics,
- * traces, log lines and audit event.
+ * Completes a response: sets its headers, releases the seats of the request, and completes its
+ * metrics, trace, log lines and audit event.
  */
 import type { ResourceInfo } from '../api/context.ts'
 import { ApiError, RemoteUnavailable, TextError } from '../api/errors.ts'
@@ -36,7 +36,7 @@ export type RespondOptions = {
   readonly verbosity: Verbosity
 }
 
-/** Completes a response. `error` is why the request failed, if it failed. */
+/** Completes a response. `error` is the reason why the request failed, if it failed. */
 type Respond = (
   life: RequestLifecycle,
   answered: ApiResponse,
@@ -47,8 +47,8 @@ export const createRespond =
   (options: RespondOptions): Respond =>
   (life, answered, error) => {
     const { audit, clock, headers, flowControl } = options
-    // Reading the clock costs as much as some stages, so one timestamp serves everything that ends
-    // here.
+    // Reading the clock takes as long as some stages, so one timestamp is used for everything that
+    // ends here.
     const nowMs = clock.monotonicMs()
     const counted = countWatch(life, life.measured?.answer(answered) ?? answered, flowControl)
     life.contextIfAny?.end()
@@ -85,7 +85,7 @@ function endSpan(
   if (span !== undefined && context !== undefined) traces?.end(span, { context, startMs, response })
 }
 
-/** Counts a request that was refused or terminated. Most requests are neither. */
+/** Counts a request that was rejected or terminated. Most requests are neither. */
 function countRefusal(
   { request, info, measured }: RequestLifecycle,
   { status }: ApiResponse,
@@ -106,8 +106,8 @@ function countRefusal(
 const TOO_MANY_REQUESTS = 429
 
 /**
- * Counts an open watch, because writes need more seats while there are watchers. Releases the seats
- * of the watch once it has sent the objects that already exist.
+ * Counts an open watch, because writes that notify many watches need more seats. Releases the seats
+ * of the watch after it has sent the existing objects.
  */
 function countWatch(
   { info, request, seat }: RequestLifecycle,
@@ -139,8 +139,8 @@ function countWatch(
 }
 
 /**
- * Returns the slot that a watch or a long response keeps while it is written. Releases the seats of
- * every other request now.
+ * Returns the slot that a watch or a long response holds while it is written. For all other
+ * requests, releases the seats now.
  */
 function placeOf(
   life: RequestLifecycle,
@@ -170,9 +170,9 @@ function placeOf(
 }
 
 /**
- * Whether a response counts as in flight until its client has read it. kube-apiserver's handler
- * ends when it has written a short response, whether or not the client reads it. A longer response
- * may keep a whole list in memory.
+ * Whether a response counts as in flight until its client has read it. In kube-apiserver, the
+ * handler of a short response ends as soon as the response is written, even if the client does not
+ * read it. A longer response can keep a whole list in memory.
  */
 function isLong(response: ApiResponse): boolean {
   if (!('body' in response)) return false
@@ -190,7 +190,7 @@ function isUnauthenticated({ contextIfAny }: RequestLifecycle): boolean {
   return caller === undefined || caller.name === anonymousUser.name
 }
 
-/** Logs a request without its query and headers, which may contain secrets. */
+/** Logs a request without its query and headers, which can contain secrets. */
 function logRequest(
   { request, auditId, contextIfAny }: RequestLifecycle,
   status: number,
@@ -213,8 +213,8 @@ function logRequest(
 }
 
 /**
- * Ends the audit event and returns the response. In the blocking modes, the promise waits until the
- * event is recorded.
+ * Ends the audit event and returns the response. In the blocking modes, waits until the event is
+ * stored.
  */
 function endAudit(
   life: RequestLifecycle,
@@ -224,7 +224,7 @@ function endAudit(
   const { audited, info, contextIfAny } = life
   if (audited !== undefined) return audited.answered(response, outcome)
   // If the caller is known, the audit policy has excluded the request. A request whose path cannot
-  // be parsed is not audited.
+  // be parsed is not audited either.
   if (contextIfAny?.caller !== undefined || info === undefined) return response
   const begun = audit.begin(arrivalOf(life, info, outcome.nowMs), undefined)
   return begun?.refused(response, outcome) ?? response

@@ -1,5 +1,6 @@
 /**
- * The stage that serves a request: with a document, an aggregated server, or a verb of a resource.
+ * The stage that handles a request: it serves a document, forwards the request to an aggregated API
+ * server, or executes a verb on a resource.
  */
 import { requestTimedOut } from '../api/errors.ts'
 import type { RequestContext } from '../api/context.ts'
@@ -17,10 +18,10 @@ import type { Traces } from './tracing/tracing.ts'
 export type ServeOptions = {
   readonly dispatch: Dispatch
   readonly documents: Documents
-  /** Forwards a request to the aggregated API server that serves its path. */
+  /** Forwards a request to the aggregated API server for its path. */
   readonly proxy: Proxy
   readonly metrics: RequestMetrics
-  /** Undefined if tracing is off. */
+  /** Undefined if tracing is disabled. */
   readonly traces: Traces | undefined
   readonly monotonicMs: () => number
 }
@@ -93,7 +94,7 @@ async function document(
   return response
 }
 
-/** Returns a copy of the request whose only header accepts `type`. */
+/** Returns a copy of the request with an Accept header for `type` and no other headers. */
 function accepting(request: ApiRequest, type: string): ApiRequest {
   const { method, path, query, signal, remoteAddress, hasBody } = request
   return {

@@ -1,14 +1,17 @@
 /**
- * Logs one line for each slow request, with where its time went. The rate of lines is limited, so
- * that people can read them.
+ * Logs one line for each slow request, with the time that it spent in each stage. The number of
+ * lines per second is limited, so that the log stays readable.
  */
 import type { RequestContext } from '../api/context.ts'
 import type { ApiRequest } from '../api/request.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 
-/** Threshold of kube-apiserver's traces, which it also logs. */
+/**
+ * Minimum duration of a slow request. kube-apiserver uses the same threshold for the traces that it
+ * logs.
+ */
 const SLOW_MS = 500
-/** Maximum number of lines per second, because all requests are slow in an overload. */
+/** Maximum number of lines per second. In an overload, all requests are slow. */
 const LINES_PER_SECOND_MAX = 10
 
 export type EndedRequest = {
@@ -28,7 +31,7 @@ export class SlowRequests {
     this.#log = log
   }
 
-  /** Logs the request if it was slow. `nowMs` is on the monotonic clock. */
+  /** Logs the request if it was slow. `nowMs` is a time on the monotonic clock. */
   record(ended: EndedRequest, nowMs: number): void {
     if (ended.ms < SLOW_MS) return
     const second = Math.floor(nowMs / 1000)
@@ -43,7 +46,7 @@ export class SlowRequests {
     this.#report(ended)
   }
 
-  /** Logs neither the query nor the headers, because both may contain secrets. */
+  /** Logs the request without its query and headers, because both can contain secrets. */
   #report({ request: { method, path }, context, status, ms }: EndedRequest): void {
     const left = this.#left
     this.#left = 0
@@ -61,8 +64,8 @@ export class SlowRequests {
 }
 
 /**
- * Returns the steps that took at least a millisecond. The rest is the server's own work, and waits
- * that the request shared with other requests.
+ * Returns the stages that took at least a millisecond. The rest of the time is the server's own
+ * work, and waits that the request shared with other requests.
  */
 function partsOf({ spent }: RequestContext, ms: number): Record<string, number> {
   const named = {

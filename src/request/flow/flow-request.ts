@@ -1,4 +1,4 @@
-/** A request in flow control: where it waits, which seats it takes, and since when. */
+/** A request in API Priority and Fairness: its queue, its seats, and its times. */
 import type { RequestInfo } from '../../api/context.ts'
 import type { User } from '../../api/user.ts'
 import type { FlowSeries } from './flow-schema-metrics.ts'
@@ -6,10 +6,10 @@ import type { Hand } from './shuffle-sharding.ts'
 
 /** Estimated cost of a request. */
 export type Work = {
-  /** Seats while the request is served. */
+  /** Seats while the request is executed. */
   readonly initialSeats: number
   /**
-   * Seats after the response, for `lingerMs`, while the watchers of the written object are
+   * Seats that are held for `lingerMs` after the response, while watches of the written object are
    * notified.
    */
   readonly finalSeats: number
@@ -21,7 +21,10 @@ export const oneSeat: Work = { initialSeats: 1, finalSeats: 0, lingerMs: 0 }
 /** Sender and target of a request. Only the dump page uses them. */
 export type RequestOrigin = { readonly user: Pick<User, 'name'>; readonly info: RequestInfo }
 
-/** State of a request. `lingering`: the response was sent, but the seats are not free yet. */
+/**
+ * State of a request. In the state `lingering`, the response has been sent, but the seats are not
+ * free yet.
+ */
 export type FlowState = 'new' | 'waiting' | 'executing' | 'lingering' | 'over'
 
 export type FlowRequestOptions = {
@@ -35,28 +38,30 @@ export class FlowRequest {
   readonly series: FlowSeries
   readonly distinguisher: string
   readonly asked: RequestOrigin
-  /** Replaced if the level has fewer seats by the time the request starts. */
+  /**
+   * Replaced if the priority level has fewer seats when the request starts than when it arrived.
+   */
   work: Work
   state: FlowState = 'new'
-  /** Times on the monotonic clock. */
+  /** Time on the monotonic clock, like the following times. */
   arrivedMs = 0
   startedMs = 0
   endedMs = 0
-  /** Progress of the level when the request arrived. */
+  /** Progress of the priority level when the request arrived. */
   arrivedR = 0
   queue: Queue | undefined
-  /** Hand of the request's flow. It identifies the flow. */
+  /** Hand of the request's flow: the queues that the flow can use. It identifies the flow. */
   hand: Hand | undefined
   /**
-   * Whether the request has lasted longer than estimated. Its seats are then charged to its queue
-   * as time passes.
+   * Whether the request has taken longer than estimated. Its queue is then charged for the
+   * additional time.
    */
   isOverdue = false
-  /** Called when a request that had to wait gets its seats. */
+  /** Called when a request that had to wait acquires its seats. */
   onSeated: (() => void) | undefined
   /**
-   * Neighbors of the request among those that wait in the queue or, after it has started, among
-   * those that are executing.
+   * Neighbors of the request in a linked list: that of the requests waiting in its queue or, after
+   * it has started, that of the executing requests.
    */
   before: FlowRequest | undefined
   after: FlowRequest | undefined
@@ -68,14 +73,14 @@ export class FlowRequest {
     this.asked = asked
   }
 
-  /** Seats held from start to end: those of the phase that needs more. */
+  /** Seats held for the whole duration: those of the phase that needs more. */
   get seats(): number {
     return Math.max(this.work.initialSeats, this.work.finalSeats)
   }
 
   /**
    * Whether the request takes several seats: a list of many objects, or a watch that begins with
-   * one.
+   * such a list.
    */
   get isWide(): boolean {
     return this.work.initialSeats > 1
@@ -83,8 +88,8 @@ export class FlowRequest {
 }
 
 /**
- * Requests in the order of their arrival. It is a linked list that any member can leave. It
- * allocates nothing, because a request is in only one list at a time.
+ * Requests in the order of their arrival. This is a linked list from which any request can be
+ * removed. It allocates no memory, because a request is in only one list at a time.
  */
 export class RequestLine {
   first: FlowRequest | undefined
@@ -120,23 +125,26 @@ export class RequestLine {
 export type Requests = Iterable<FlowRequest> & { readonly length: number }
 
 /**
- * The waiting requests of some flows, in the order of their arrival, and the executing requests of
- * these flows.
+ * The waiting requests of the flows that share this queue, in the order of their arrival, and the
+ * executing requests of these flows.
  */
 export class Queue {
   readonly index: number
   /**
-   * Progress of the level at which the next request would start if every queue continuously got its
-   * share.
+   * Progress of the priority level at which the next request would start if every queue always got
+   * exactly its share.
    */
   nextR = 0
   seatsInUse = 0
   readonly #waiting = new RequestLine()
-  /** Executing requests in the order in which they started. The overdue ones come first. */
+  /** Executing requests in the order in which they started. Overdue requests come first. */
   readonly #executing = new RequestLine()
-  /** The first request that is not overdue. */
+  /** The first request in `#executing` that is not overdue. */
   #young: FlowRequest | undefined
-  /** Sums over the overdue requests: their seats, and their seats times their start times. */
+  /**
+   * Sums over the overdue requests: of their seats, and of their seats multiplied by their start
+   * times.
+   */
   #overdueSeats = 0
   #overdueSince = 0
   /** Sums over the waiting requests. */
@@ -185,11 +193,12 @@ export class Queue {
   }
 
   /**
-   * Returns the progress at which the next request would start. It includes what executing requests
-   * have taken beyond their estimate.
+   * Returns the progress at which the next request would start. It includes the time by which
+   * executing requests have exceeded their estimate.
    *
-   * kube-apiserver charges that only when they end. A queue whose requests last for seconds is then
-   * seconds ahead of its charge. A queue with a single request now and then has to wait that long.
+   * kube-apiserver charges the queue for this time only when the requests end. There, a queue whose
+   * requests take several seconds gets more than its share in the meantime, and a queue with
+   * occasional requests has to wait.
    */
   startR(nowMs: number): number {
     this.#age(nowMs)
@@ -229,8 +238,8 @@ export class Queue {
 }
 
 /**
- * Assumed duration of a request. It is kube-apiserver's estimate, so that both servers prefer the
- * same requests.
+ * Assumed duration of a request. It is kube-apiserver's estimate, so that both servers schedule
+ * requests in the same order.
  */
 export const ESTIMATED_MS = 3
 

@@ -1,6 +1,4 @@
-/**
- * Metrics of flow control for each flow schema and the priority level to which it assigns requests.
- */
+/** Metrics of API Priority and Fairness for each pair of a flow schema and its priority level. */
 import type {
   Count,
   Counter,
@@ -17,10 +15,10 @@ const lengthBounds = [0, 10, 25, 50, 100, 250, 500, 1000]
 const seatBounds = [1, 2, 4, 10]
 const watchBounds = [0, 1, 10, 100, 1000, 10_000]
 
-/** Why a request is refused: the label of a metric. */
+/** Reason why a request is rejected. It is a metric label. */
 export type RefusalReason = 'queue-full' | 'concurrency-limit' | 'time-out'
 
-/** Series of one flow schema at one level. */
+/** Series of one flow schema at one priority level. */
 export type FlowSeries = {
   readonly schema: string
   readonly level: string
@@ -78,9 +76,7 @@ export class FlowSchemaMetrics {
     return series
   }
 
-  /**
-   * Removes the series of a schema that was deleted or that now assigns requests to another level.
-   */
+  /** Removes the series of a schema that was deleted or now references another priority level. */
   forget(schema: string, level: string): void {
     if (!this.#known.delete(`${schema}/${level}`)) return
     const values = [schema, level]
@@ -95,7 +91,7 @@ export class FlowSchemaMetrics {
   }
 }
 
-/** Numbers of requests and of the seats that they hold or wait for. */
+/** Numbers of requests, and of the seats that they hold or for which they wait. */
 type RequestCounts = {
   readonly dispatched: Counter
   readonly refused: Counter
@@ -113,54 +109,54 @@ function createRequestCounts(metrics: Metrics): RequestCounts {
   return {
     dispatched: metrics.counter({
       name: 'apiserver_flowcontrol_dispatched_requests_total',
-      help: 'Requests that were started, by flow schema and priority level.',
+      help: 'Number of requests that started executing, by flow schema and priority level.',
       stability,
       labels,
     }),
     refused: metrics.counter({
       name: 'apiserver_flowcontrol_rejected_requests_total',
-      help: 'Requests that were refused, by reason.',
+      help: 'Number of rejected requests, by reason.',
       stability,
       labels: [...labels, 'reason'],
     }),
     notAccommodated: metrics.counter({
       name: 'apiserver_flowcontrol_request_dispatch_no_accommodation_total',
-      help: 'How often the next request needed more seats than were free.',
+      help: 'Number of times that the next request needed more seats than were free.',
       labels,
     }),
     executingRequests: metrics.gauge({
       name: 'apiserver_flowcontrol_current_executing_requests',
-      help: 'Requests that are executing. A watch counts until it has sent the existing objects.',
+      help: 'Number of requests that are executing. A watch counts until it has sent the existing objects.',
       stability,
       labels,
     }),
     executingSeats: metrics.gauge({
       name: 'apiserver_flowcontrol_current_executing_seats',
-      help: 'Seats that executing requests hold.',
+      help: 'Number of seats that executing requests hold.',
       stability,
       labels,
     }),
     deprecatedExecutingSeats: metrics.gauge({
       name: 'apiserver_flowcontrol_request_concurrency_in_use',
-      help: 'Seats that executing requests hold.',
+      help: 'Number of seats that executing requests hold.',
       labels,
       deprecatedSince: '1.31.0',
     }),
     waitingRequests: metrics.gauge({
       name: 'apiserver_flowcontrol_current_inqueue_requests',
-      help: 'Requests that are waiting in queues.',
+      help: 'Number of requests that are waiting in queues.',
       stability,
       labels,
     }),
     waitingSeats: metrics.gauge({
       name: 'apiserver_flowcontrol_current_inqueue_seats',
-      help: 'Seats that requests in queues are waiting for.',
+      help: 'Number of seats for which requests in queues are waiting.',
       labels,
     }),
   }
 }
 
-/** Distributions of times, queue lengths and estimates. */
+/** Distributions of durations, queue lengths and estimates. */
 type SampleHistograms = {
   readonly waitSeconds: Histogram
   readonly executionSeconds: Histogram
@@ -174,7 +170,7 @@ function createSampleHistograms(metrics: Metrics): SampleHistograms {
     waitSeconds: metrics.histogram(
       {
         name: 'apiserver_flowcontrol_request_wait_duration_seconds',
-        help: 'Time that requests spent in queues.',
+        help: 'Time in seconds that requests waited in queues.',
         stability: 'BETA',
         labels: ['execute', ...labels],
       },
@@ -183,7 +179,7 @@ function createSampleHistograms(metrics: Metrics): SampleHistograms {
     executionSeconds: metrics.histogram(
       {
         name: 'apiserver_flowcontrol_request_execution_seconds',
-        help: 'Time from getting a seat to the response.',
+        help: 'Time in seconds from the start of execution to the response.',
         labels: [...labels, 'type'],
       },
       secondsBounds,
@@ -215,7 +211,7 @@ function createSampleHistograms(metrics: Metrics): SampleHistograms {
   }
 }
 
-/** Creates a series when it is first needed, because a series is printed even if it is empty. */
+/** Creates a series when it is first needed, because even an empty series appears in the output. */
 function once<T>(create: () => T): () => T {
   let created: T | undefined
   return () => (created ??= create())

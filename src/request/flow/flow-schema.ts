@@ -1,4 +1,6 @@
-/** A FlowSchema in the form in which it is matched: to which users and requests it applies. */
+/**
+ * A FlowSchema in a form that is efficient to match: the users and requests to which it applies.
+ */
 import type { RequestInfo, ResourceInfo } from '../../api/context.ts'
 import {
   type Fields,
@@ -14,16 +16,19 @@ import type { User } from '../../api/user.ts'
 export type FlowSchema = {
   readonly name: string
   readonly uid: string
-  /** Schemas with lower numbers match first, then those whose names sort first. */
+  /**
+   * Schemas with a lower number are matched first. Schemas with the same number are matched in the
+   * order of their names.
+   */
   readonly precedence: number
   /** Name of the priority level. */
   readonly level: string
-  /** Distinguishes the flows of the schema. Undefined if the schema has only one flow. */
+  /** Property of a request that determines its flow. Undefined if the schema has only one flow. */
   readonly distinguishedBy: 'user' | 'namespace' | undefined
   readonly rules: readonly FlowRule[]
 }
 
-/** Returns which flow of the schema a request belongs to. */
+/** Returns the string that identifies the flow of a request within the schema. */
 export function distinguisherOf(
   { distinguishedBy }: FlowSchema,
   user: User,
@@ -43,25 +48,26 @@ export type FlowRule = {
 type Subject =
   /** An undefined `name` means every user. */
   | { readonly kind: 'User' | 'Group'; readonly name: string | undefined }
-  /** `prefix` begins the user names of all ServiceAccounts of a namespace. */
+  /** `prefix` is the prefix of the user names of all ServiceAccounts in a namespace. */
   | { readonly kind: 'accounts'; readonly prefix: string }
 
-/** Undefined means all. */
+/** Undefined means that all names match. */
 type Names = ReadonlySet<string> | undefined
 
 type ResourceRule = {
   readonly verbs: Names
   readonly groups: Names
   /**
-   * Such as `pods` or `pods/status`. Unlike in roles, `*` cannot stand for a part of such a name.
+   * Resources such as `pods` or `pods/status`. Unlike in roles, `*` cannot replace only a part of a
+   * name.
    */
   readonly resources: Names
   readonly namespaces: Names
-  /** Whether the rule applies to requests outside of namespaces. */
+  /** Whether the rule applies to requests without a namespace. */
   readonly isOfCluster: boolean
 }
 
-/** `prefixes`: unlike in roles, each path also covers the paths below it. */
+/** A rule for paths. Unlike in roles, each path in `prefixes` also covers the paths below it. */
 type PathRule = {
   readonly verbs: Names
   readonly paths: Names
@@ -81,7 +87,7 @@ const anyPath: FlowRule['paths'] = [{ verbs: undefined, paths: undefined, prefix
 const groupsNamed = (...names: readonly string[]): readonly Subject[] =>
   names.map((name) => ({ kind: 'Group', name }))
 
-/** Schemas that apply even without their objects, as in kube-apiserver. */
+/** Schemas that apply even if their objects do not exist, as in kube-apiserver. */
 export const mandatorySchemas: readonly FlowSchema[] = [
   {
     name: 'exempt',
@@ -140,7 +146,7 @@ const readRule = ({ subjects, resourceRules, nonResourceRules }: Fields): FlowRu
   })),
 })
 
-/** Returns undefined for a subject that no user can be. */
+/** Returns undefined for a subject that matches no user. */
 function readSubject({ kind, user, group, serviceAccount }: Fields): Subject | undefined {
   if (kind === 'User' || kind === 'Group') {
     const who = kind === 'User' ? user : group
@@ -157,7 +163,8 @@ function readSubject({ kind, user, group, serviceAccount }: Fields): Subject | u
 }
 
 /**
- * Returns the names of a list. `*` has its meaning only if it is alone, which validation ensures.
+ * Returns the names in a list, or undefined if all names match. Validation ensures that `*` is the
+ * only item if it is present.
  */
 function namesOf(list: Fields[string]): Names {
   const names = textsOf(list)
@@ -175,7 +182,7 @@ export function isFor({ subjects }: FlowRule, { name, groups }: User): boolean {
     if (subject.kind === 'accounts') {
       if (name.startsWith(subject.prefix)) return true
     } else if (subject.name === undefined) return true
-    // limit: subjects of FlowSchemas, which administrators write
+    // limit: only administrators write the subjects of FlowSchemas
     else if (subject.kind === 'User' ? subject.name === name : groups.includes(subject.name))
       return true
   }
@@ -183,8 +190,8 @@ export function isFor({ subjects }: FlowRule, { name, groups }: User): boolean {
 }
 
 /**
- * Whether a rule that applies to the user also applies to the request. It uses loops rather than
- * closures, because every request checks several rules.
+ * Whether a rule that applies to the user also applies to the request. It uses loops instead of
+ * closures for speed, because several rules are checked for every request.
  */
 export function takes({ resources, paths }: FlowRule, info: RequestInfo): boolean {
   if (info.kind === 'resource') {

@@ -1,4 +1,7 @@
-/** Keeps flow control current by watching its objects in the cache. */
+/**
+ * Watches FlowSchemas and PriorityLevelConfigurations in the cache, and updates API Priority and
+ * Fairness with their changes.
+ */
 import {
   type InformerAccess,
   informByName,
@@ -15,7 +18,7 @@ export const flowGroup = 'flowcontrol.apiserver.k8s.io'
 export type FlowResource = 'flowschemas' | 'prioritylevelconfigurations'
 
 export type FlowSchemasInformerOptions = {
-  /** Undefined if the resource is not served. */
+  /** Returns undefined if the resource is not served. */
   readonly accessOf: (resource: FlowResource) => InformerAccess | undefined
   readonly log: Log
   readonly flowControl: FlowControl
@@ -29,7 +32,7 @@ export class FlowSchemasInformer implements AsyncDisposable {
     this.#options = options
   }
 
-  /** Resolves when all schemas and levels are known. */
+  /** Resolves when all schemas and priority levels have been loaded. */
   async start(): Promise<void> {
     const { flowControl } = this.#options
     const informers = [

@@ -6,7 +6,7 @@ import { HeldRefusals } from './held-refusals.ts'
 const refuse = (held: HeldRefusals, flow: string, times: number, atMs = 5_000): number[] =>
   Array.from({ length: times }, () => held.holdMs(flow, atMs))
 
-test('a flow is refused immediately a few times per second, then with a delay', () => {
+test('the first rejections of a flow in each second are sent immediately, and later ones with a delay', () => {
   const held = new HeldRefusals()
   const [last, ...late] = refuse(held, 'a', 22).slice(-3)
   assert.equal(last, 0)
@@ -19,7 +19,7 @@ test('a flow is refused immediately a few times per second, then with a delay', 
   assert.equal(held.held, 0)
 })
 
-test('the number of held refusals is limited', () => {
+test('the number of delayed rejections is limited', () => {
   const held = new HeldRefusals()
   const all = refuse(held, 'a', 20_000)
   assert.equal(held.held, 4_000)
@@ -31,7 +31,7 @@ const names: { is: string; name: (at: number) => string }[] = [
   { is: 'a slice of a longer string', name: (at) => partOfMegabyte(`user-of-request-${at}`) },
 ]
 for (const { is, name } of names) {
-  test(`a name that is ${is} takes little memory`, async () => {
+  test(`a flow whose name is ${is} uses little memory`, async () => {
     const refusals = new HeldRefusals()
     const held = await heldBytes(() => {
       for (let at = 0; at < 50; at++) refusals.holdMs(`schema/${name(at)}`, 5_000)

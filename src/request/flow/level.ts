@@ -1,4 +1,4 @@
-/** A priority level at runtime: its seats and queues, and what it lends and borrows. */
+/** A priority level at runtime: its seats, its queues, and the seats that it lends and borrows. */
 import type { Time } from '../../lib/time/timers.ts'
 import type { FlowMetrics } from './metrics.ts'
 import type { LevelSeries } from './priority-level-metrics.ts'
@@ -9,8 +9,8 @@ import { SeatDemand } from './seat-demand.ts'
 import { SEATS_MAX } from './work-estimate.ts'
 
 /**
- * Maximum share of a level's seats that a single request takes. Wider requests would leave most
- * seats unused while they wait for each other.
+ * Maximum share of a priority level's seats that a single request can take. While wider requests
+ * wait for enough free seats, most seats would be unused.
  */
 const REQUEST_SHARE_MAX = 0.15
 
@@ -22,18 +22,21 @@ export type LevelOptions = {
 
 export class Level {
   spec: LevelSpec
-  /** Whether the object of the level was deleted. The level ends with its last request. */
+  /**
+   * Whether the object of the priority level was deleted. The level is removed when its last
+   * request ends.
+   */
   isQuiescing = false
   /**
-   * Number of seats by configuration, the number that is never lent, and the maximum number with
-   * borrowed seats.
+   * Seats according to the configuration. `lower` is the number that is never lent, and `upper` is
+   * the maximum including borrowed seats.
    */
   nominal = 0
   lower = 0
   upper = 0
-  /** Undefined until the seats are first divided. */
+  /** Current number of seats. Undefined until the seats are divided for the first time. */
   current: number | undefined
-  /** Maximum number of seats that one request may take. */
+  /** Maximum number of seats that one request can take. */
   requestSeatsMax = SEATS_MAX
   readonly queues: QueueSet
   readonly demand: SeatDemand
@@ -53,7 +56,8 @@ export class Level {
   }
 
   /**
-   * Computes the limits of the level. `serverSeats` is the number of seats of all levels together.
+   * Computes the limits of the priority level. `serverSeats` is the number of seats of all levels
+   * together.
    */
   setLimits(serverSeats: number, shareSum: number): void {
     const { shares, lendablePercent, borrowingLimitPercent, queuing } = this.spec
@@ -78,13 +82,15 @@ export class Level {
   }
 
   /**
-   * Minimum number of seats that the level needs now, based on its use in the last period. A
-   * limited level needs at least what it never lends, and at most its nominal seats.
+   * Minimum number of seats that the priority level currently needs, based on its use in the last
+   * period. For a limited level, it is at least the number that is never lent, and at most the
+   * nominal number.
    */
   get needed(): number {
     const { highWatermark, average, deviation } = this.demand
-    // Any client may send hundreds of health probes, which are answered immediately. Unlike in
-    // kube-apiserver, exempt requests therefore do not take their peak from the other levels.
+    // Any client can send hundreds of health probes, which are answered immediately. Unlike in
+    // kube-apiserver, peaks of exempt requests are therefore limited, so that they do not take
+    // seats from other priority levels.
     if (this.spec.isExempt)
       return Math.max(this.lower, Math.min(highWatermark, Math.ceil(average + deviation)))
     return Math.max(this.lower, Math.min(this.nominal, highWatermark))
@@ -104,7 +110,7 @@ export class Level {
     series.demandHighWatermark.value = demand.highWatermark
     series.demandSmoothed.value = demand.smoothed
     const nowMs = this.#time.monotonicMs()
-    // The ratios of a level without seats refer to a tenth of the server's seats.
+    // If a priority level has no seats, its ratios are relative to a tenth of the server's seats.
     const limit = seats > 0 ? seats : Math.max(1, Math.round(serverSeats / 10))
     for (const ratio of [series.demand, series.seats, series.executing])
       ratio.setLimit(limit, nowMs)

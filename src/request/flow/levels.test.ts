@@ -20,7 +20,7 @@ const limited = (name: string, shares: number, more: Partial<LevelSpec> = {}): L
   ...more,
 })
 
-/** The levels of a new cluster. */
+/** The priority levels of a new cluster. */
 const suggested: readonly LevelSpec[] = [
   limited('system', 30, { lendablePercent: 33 }),
   limited('node-high', 40, { lendablePercent: 25 }),
@@ -53,7 +53,7 @@ function worldOf(...specs: readonly LevelSpec[]) {
   return { time, levels, level, use }
 }
 
-test('the levels of a new cluster have as many seats as in kube-apiserver', () => {
+test('the priority levels of a new cluster have the same numbers of seats as in kube-apiserver', () => {
   const { level } = worldOf(...suggested)
   const shown = (name: string): number[] => {
     const { nominal, lower, upper, requestSeatsMax } = level(name)
@@ -69,7 +69,7 @@ test('the levels of a new cluster have as many seats as in kube-apiserver', () =
   assert.deepEqual(shown('global-default'), [49, 24, 649, 8])
 })
 
-test('a level that needs more seats borrows those that others do not use, and gives them back', () => {
+test('a priority level that needs more seats borrows unused seats of others, and returns them when they are needed', () => {
   const { time, levels, level, use } = worldOf(...suggested)
   const held = use('global-default', 400)
   time.advance(10_000)
@@ -86,7 +86,7 @@ test('a level that needs more seats borrows those that others do not use, and gi
   for (const request of held) level('global-default').queues.finish(request)
 })
 
-test('bursts of exempt requests take no seats from other levels', () => {
+test('bursts of exempt requests take no seats from other priority levels', () => {
   const { time, levels, level, use } = worldOf(...suggested)
   const before = level('workload-low').current
   for (let burst = 0; burst < 4; burst++) {
@@ -103,7 +103,7 @@ test('bursts of exempt requests take no seats from other levels', () => {
   assert.ok((level('workload-low').current ?? 0) < (before ?? 0), 'exempt requests that last do')
 })
 
-test('no level borrows beyond its limit or lends more than it may', () => {
+test('priority levels stay within their limits for borrowing and lending', () => {
   const { time, levels, level, use } = worldOf(
     limited('a', 50, { borrowingLimitPercent: 10 }),
     limited('b', 50, { lendablePercent: 40 }),
@@ -116,7 +116,7 @@ test('no level borrows beyond its limit or lends more than it may', () => {
   assert.ok((level('b').current ?? 0) >= level('b').lower)
 })
 
-test('a level whose object was deleted ends with its last request', () => {
+test('a priority level whose object was deleted is removed when its last request ends', () => {
   const { levels, level, use } = worldOf(...suggested)
   const [request] = use('system', 1)
   const { queues } = level('system')
@@ -129,7 +129,7 @@ test('a level whose object was deleted ends with its last request', () => {
   assert.ok(levels.all().every(({ spec }) => spec.name !== 'system'))
 })
 
-test('the mandatory levels exist without their objects', () => {
+test('the mandatory priority levels exist even without their objects', () => {
   const { levels } = worldOf()
   assert.deepEqual(
     levels.all().map(({ spec, nominal }) => [spec.name, nominal]),

@@ -1,14 +1,14 @@
 /**
- * All priority levels, and how the server's seats are divided among them: by their shares and,
- * every ten seconds, by what each level could use. A level that needs less than its own seats lends
- * the rest, as far as its object allows.
+ * All priority levels, and the division of the server's seats among them. Seats are divided by the
+ * shares of the levels and, every ten seconds, by the number of seats that each level could use. A
+ * level that needs fewer than its own seats lends the others, up to the limit in its object.
  */
 import { allocateSeats } from './allocate-seats.ts'
 import { Level, type LevelOptions } from './level.ts'
 import { type LevelSpec, mandatoryLevels } from './priority-level.ts'
 
 export type LevelsOptions = Omit<LevelOptions, 'onIdle'> & {
-  /** Number of seats of all levels together. */
+  /** Number of seats of all priority levels together. */
   readonly seats: number
 }
 
@@ -22,7 +22,9 @@ export class Levels {
     this.apply()
   }
 
-  /** Sets a level, or deletes it if `spec` is undefined. `apply` must follow. */
+  /**
+   * Sets a priority level, or deletes it if `spec` is undefined. `apply` must be called afterwards.
+   */
   set(name: string, spec: LevelSpec | undefined): void {
     if (spec === undefined) this.#specs.delete(name)
     else this.#specs.set(name, spec)
@@ -37,12 +39,15 @@ export class Levels {
     return level?.isQuiescing === true ? undefined : level
   }
 
-  /** Returns all levels, including those that are quiescing. */
+  /**
+   * Returns all priority levels, including those whose objects were deleted but which still have
+   * requests.
+   */
   all(): readonly Level[] {
     return [...this.#levels.values()]
   }
 
-  /** Applies the current objects and divides the seats among the levels. */
+  /** Applies the current objects, and divides the seats among the priority levels. */
   apply(): void {
     const wanted = new Map(mandatoryLevels.map((spec) => [spec.name, spec]))
     for (const [name, spec] of this.#specs) wanted.set(name, spec)
@@ -57,7 +62,7 @@ export class Levels {
     this.divide()
   }
 
-  /** Ends a period, and divides the seats by what was used in it. */
+  /** Ends a period, and divides the seats according to their use in it. */
   divide(): void {
     const { seats: serverSeats, time, metrics } = this.#options
     const nowMs = time.monotonicMs()
@@ -71,8 +76,8 @@ export class Levels {
     const needed = sum(limited.map((level) => level.needed))
     for (const level of exempt) level.setCurrent(level.needed, serverSeats)
     if (left > needed) {
-      // As in kube-apiserver, the seats that exempt requests use are not taken from the other
-      // levels while the needs of these are met.
+      // As in kube-apiserver, the seats of exempt requests are taken from the other priority levels
+      // only if those do not need them.
       const wants = limited.map((level) => ({
         target: level.target,
         min: level.needed,
@@ -96,7 +101,7 @@ export class Levels {
   }
 
   /**
-   * Ends a level whose object was deleted. It takes part in the division until its last request has
+   * Retires a priority level whose object was deleted. It gets seats until its last request has
    * ended.
    */
   #retire(level: Level, wanted: ReadonlyMap<string, LevelSpec>): void {

@@ -1,6 +1,6 @@
 /**
- * Metrics of flow control, under kube-apiserver's names. Series are looked up once for each flow
- * schema and level, and then only added to.
+ * Metrics of API Priority and Fairness, with kube-apiserver's metric names. The series of a flow
+ * schema or priority level are looked up only once.
  */
 import type { Count, Metrics } from '../../lib/telemetry/metrics.ts'
 import { FlowSchemaMetrics } from './flow-schema-metrics.ts'
@@ -31,7 +31,7 @@ export class FlowMetrics {
     const byKind = metrics.histogram(
       {
         name: 'apiserver_flowcontrol_read_vs_write_current_requests',
-        help: 'Time in nanoseconds, by the share of their limit that reads and writes used.',
+        help: 'Time in nanoseconds, by number of read or write requests as a fraction of their maximum number.',
         labels: ['phase', 'request_kind'],
       },
       kindBounds,
@@ -46,7 +46,7 @@ export class FlowMetrics {
     this.fairFraction = metrics
       .gauge({
         name: 'apiserver_flowcontrol_seat_fair_frac',
-        help: 'Fraction of its target that each level got when seats were last divided.',
+        help: 'Fraction of its target that each priority level got when seats were last divided.',
       })
       .with()
   }

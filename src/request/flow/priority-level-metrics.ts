@@ -1,4 +1,4 @@
-/** Metrics of flow control for each priority level. */
+/** Metrics of API Priority and Fairness for each priority level. */
 import type { Count, Gauge, Histogram, Metrics, Stability } from '../../lib/telemetry/metrics.ts'
 import { TimeRatio } from '../../lib/telemetry/time-ratio.ts'
 
@@ -10,13 +10,16 @@ const demandBounds = [0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.8, 4, 6]
 
 type Extremes = { readonly min: number; readonly max: number }
 
-/** Series of one level. */
+/** Series of one priority level. */
 export type LevelSeries = {
   readonly waiting: TimeRatio
   readonly executing: TimeRatio
   readonly seats: TimeRatio
   readonly demand: TimeRatio
-  /** Sets the bounds of the queues. They are undefined if no request waits in a queue. */
+  /**
+   * Sets the range of progress values at which queues start their next request. The values are
+   * undefined if no request is waiting in a queue.
+   */
   readonly nextS: (starts: Extremes | undefined, discounted: Extremes | undefined) => void
 } & { readonly [name in keyof LevelGauges]: Count }
 
@@ -33,18 +36,18 @@ export class PriorityLevelMetrics {
     this.#gauges = createLevelGauges(metrics)
     this.#deprecatedNominal = metrics.gauge({
       name: 'apiserver_flowcontrol_request_concurrency_limit',
-      help: 'Seats that a level has by its configuration.',
+      help: 'Nominal number of seats of a priority level, according to its configuration.',
       labels,
       deprecatedSince: '1.30.0',
     })
     this.#nextS = metrics.gauge({
       name: 'apiserver_flowcontrol_next_s_bounds',
-      help: 'Minimum and maximum progress at which queues start their next request.',
+      help: 'Minimum and maximum progress, in seat-seconds, at which queues start their next request.',
       labels: ['bound', ...labels],
     })
     this.#nextDiscountedS = metrics.gauge({
       name: 'apiserver_flowcontrol_next_discounted_s_bounds',
-      help: 'Minimum and maximum progress at which queues start their next request, less the estimated work of executing requests.',
+      help: 'Minimum and maximum progress, in seat-seconds, at which queues start their next request, minus the estimated work of executing requests.',
       labels: ['bound', ...labels],
     })
     this.#utilization = createUtilizationHistograms(metrics)
@@ -83,7 +86,7 @@ export class PriorityLevelMetrics {
     return series
   }
 
-  /** Removes the series of a level that was deleted. */
+  /** Removes the series of a priority level that was deleted. */
   forget(name: string): void {
     if (!this.#known.delete(name)) return
     for (const gauge of Object.values(this.#gauges)) gauge.remove(name)
@@ -139,7 +142,7 @@ function createLevelGauges(metrics: Metrics) {
   }
 }
 
-/** Nanoseconds by share of a limit (see `TimeRatio`). */
+/** Nanoseconds by fraction of a limit (see `TimeRatio`). */
 type UtilizationHistograms = {
   readonly requests: Histogram
   readonly seats: Histogram
@@ -151,7 +154,7 @@ function createUtilizationHistograms(metrics: Metrics): UtilizationHistograms {
     requests: metrics.histogram(
       {
         name: 'apiserver_flowcontrol_priority_level_request_utilization',
-        help: 'Time in nanoseconds, by the share of its request limit that a level used.',
+        help: 'Time in nanoseconds, by number of requests as a fraction of the request limit of a priority level.',
         labels: ['phase', ...labels],
       },
       requestBounds,
@@ -159,7 +162,7 @@ function createUtilizationHistograms(metrics: Metrics): UtilizationHistograms {
     seats: metrics.histogram(
       {
         name: 'apiserver_flowcontrol_priority_level_seat_utilization',
-        help: 'Time in nanoseconds, by the share of its seats that a level used.',
+        help: 'Time in nanoseconds, by seats in use as a fraction of the current seats of a priority level.',
         labels: ['phase', ...labels],
       },
       seatBounds,
@@ -167,7 +170,7 @@ function createUtilizationHistograms(metrics: Metrics): UtilizationHistograms {
     demand: metrics.histogram(
       {
         name: 'apiserver_flowcontrol_demand_seats',
-        help: 'Time in nanoseconds, by the share of its seats that a level could have used.',
+        help: 'Time in nanoseconds, by seat demand as a fraction of the current seats of a priority level.',
         labels,
       },
       demandBounds,

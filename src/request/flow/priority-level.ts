@@ -1,24 +1,24 @@
 /**
- * A PriorityLevelConfiguration in the form in which it is applied: how many seats it has, and what
- * happens to requests that find none.
+ * A PriorityLevelConfiguration as it is applied: its share of the seats, and how it handles
+ * requests that must wait.
  */
 import { fieldsOf, type KubeObject, numberOf } from '../../api/object.ts'
 
 export type LevelSpec = {
   readonly name: string
   readonly uid: string
-  /** Requests of an exempt level take seats, but never wait for one. */
+  /** Whether the requests of the priority level never wait for seats. */
   readonly isExempt: boolean
-  /** Share of the server's seats, relative to the shares of all levels. */
+  /** Share of the server's seats, relative to the shares of all priority levels. */
   readonly shares: number
-  /** Percentage of its seats that other levels may use while this level needs fewer. */
+  /** Percentage of its seats that other priority levels can borrow. */
   readonly lendablePercent: number
   /**
-   * Percentage of its seats that the level may borrow in addition. Undefined if it may borrow all
-   * that others lend.
+   * Percentage of its seats that the priority level can borrow in addition. Undefined if it can
+   * borrow all seats that others lend.
    */
   readonly borrowingLimitPercent: number | undefined
-  /** Undefined if a request that finds no seat is refused. */
+  /** Undefined if a request is rejected when no seat is free. */
   readonly queuing: Queuing | undefined
 }
 
@@ -31,8 +31,8 @@ export type Queuing = {
 const exemptName = 'exempt'
 
 /**
- * Levels that exist even without their objects, as in kube-apiserver, so that deleting an object
- * locks out no client.
+ * Priority levels that exist even without their objects, as in kube-apiserver, so that deleting an
+ * object blocks no client.
  */
 export const mandatoryLevels: readonly LevelSpec[] = [
   {
@@ -56,8 +56,8 @@ export const mandatoryLevels: readonly LevelSpec[] = [
 ]
 
 /**
- * Returns undefined if the object contradicts itself, and is treated as missing. Validation rejects
- * such objects, but another server may have stored one.
+ * Returns undefined if the object is inconsistent. It is then treated as absent. Validation rejects
+ * such objects, but another server might have stored one.
  */
 export function readLevel({ metadata, spec }: KubeObject): LevelSpec | undefined {
   const name = metadata.name ?? ''

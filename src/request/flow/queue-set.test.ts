@@ -50,7 +50,7 @@ class QueueSetFixture {
   }
 }
 
-test('requests take seats while there are any, then wait, and then are refused', () => {
+test('requests take seats while seats are free, then wait in the queue, and are rejected when the queue is full', () => {
   const world = new QueueSetFixture({ seats: 2, queuing: { queues: 1, handSize: 1, lengthMax: 2 } })
   const all = Array.from({ length: 5 }, () => world.request())
   assert.deepEqual(
@@ -70,7 +70,7 @@ test('requests take seats while there are any, then wait, and then are refused',
   assert.equal(seated, '34')
 })
 
-test('a level without queues refuses requests immediately', () => {
+test('a priority level without queues rejects requests if no seat is free', () => {
   const world = new QueueSetFixture({ seats: 1, queuing: undefined })
   const [one, other] = [world.request(), world.request()]
   assert.equal(world.enter(one), 'seated')
@@ -79,13 +79,13 @@ test('a level without queues refuses requests immediately', () => {
   assert.equal(world.enter(world.request()), 'seated')
 })
 
-test('an exempt level refuses no request', () => {
+test('an exempt priority level rejects no request', () => {
   const world = new QueueSetFixture({ seats: 0, isExempt: true, queuing: undefined })
   for (let at = 0; at < 1000; at++) assert.equal(world.enter(world.request()), 'seated')
   assert.equal(world.set.seatsInUse, 1000)
 })
 
-test('a request can give up and leave its queue only while it waits', () => {
+test('a request can leave its queue only while it is waiting', () => {
   const world = new QueueSetFixture({ seats: 1, queuing: { queues: 1, handSize: 1, lengthMax: 5 } })
   const [first, second, third] = [world.request(), world.request(), world.request()]
   for (const one of [first, second, third]) world.enter(one)
@@ -99,7 +99,7 @@ test('a request can give up and leave its queue only while it waits', () => {
   assert.deepEqual(world.set.totals, { dispatched: 2, refused: 1, timedOut: 1, cancelled: 0 })
 })
 
-test('a wide request waits until all of its seats are free, and no other request passes it', () => {
+test('a wide request waits until all of its seats are free, and no other request overtakes it', () => {
   const world = new QueueSetFixture({
     seats: 4,
     queuing: { queues: 1, handSize: 1, lengthMax: 10 },
@@ -117,7 +117,7 @@ test('a wide request waits until all of its seats are free, and no other request
   assert.equal(world.set.seatsInUse, 4)
 })
 
-test('a request that is wider than the level starts alone', () => {
+test('a request that needs more seats than the priority level has starts when it is alone', () => {
   const world = new QueueSetFixture({
     seats: 2,
     queuing: { queues: 1, handSize: 1, lengthMax: 10 },
@@ -140,7 +140,7 @@ test('wide requests leave seats for other requests', () => {
   assert.equal(lists.filter(({ state }) => state === 'executing').length, 3)
 })
 
-test('long requests are charged while they last, so a single request does not wait behind many', () => {
+test('long requests are charged while they run, so a single request does not wait behind many queued ones', () => {
   const world = new QueueSetFixture({ seats: 4 })
   const flood = Array.from({ length: 60 }, () => world.request(oneSeat, 'flood'))
   const endOne = (): void => {
@@ -149,7 +149,7 @@ test('long requests are charged while they last, so a single request does not wa
     world.set.finish(oldest)
   }
   for (const one of flood) world.enter(one)
-  // Each request lasts for a second, and one ends every 250 ms.
+  // Each request takes one second, and one of them ends every 250 ms.
   for (let at = 0; at < 8; at++) {
     world.time.advance(250)
     endOne()
@@ -162,7 +162,7 @@ test('long requests are charged while they last, so a single request does not wa
   assert.equal(polite.state, 'executing', 'it is next')
 })
 
-test('even with a single seat, a single request does not wait behind the queues of a flood', () => {
+test('even with only one seat, a single request does not wait behind the queues of a busy flow', () => {
   const world = new QueueSetFixture({ seats: 1 })
   const flood = Array.from({ length: 100 }, () => world.request(oneSeat, 'flood'))
   for (const one of flood) world.enter(one)
@@ -179,7 +179,7 @@ test('even with a single seat, a single request does not wait behind the queues 
   assert.equal(polite.state, 'executing')
 })
 
-test('seats linger while many watches are notified', () => {
+test('the seats of a write remain in use while many watches are notified', () => {
   const world = new QueueSetFixture({
     seats: 4,
     queuing: { queues: 1, handSize: 1, lengthMax: 10 },
@@ -196,7 +196,7 @@ test('seats linger while many watches are notified', () => {
   assert.deepEqual([write.state, next.state], ['over', 'executing'])
 })
 
-test('more seats start waiting requests, and fewer seats do not interrupt executing ones', () => {
+test('adding seats starts waiting requests, and removing seats does not interrupt executing ones', () => {
   const queuing = { queues: 1, handSize: 1, lengthMax: 10 }
   const world = new QueueSetFixture({ seats: 1, queuing })
   const all = Array.from({ length: 4 }, () => world.request())
@@ -207,7 +207,7 @@ test('more seats start waiting requests, and fewer seats do not interrupt execut
   assert.equal(world.set.executing, 3)
 })
 
-test('a level whose queues were removed still serves the requests in them', () => {
+test('requests in the queues of a priority level are still executed after its queues are removed', () => {
   const world = new QueueSetFixture({ seats: 1 })
   const [first, second] = [world.request(), world.request()]
   world.enter(first)
@@ -220,7 +220,7 @@ test('a level whose queues were removed still serves the requests in them', () =
   assert.ok(world.set.isIdle)
 })
 
-test('queues without requests take no memory, however many the level has', () => {
+test('empty queues use no memory, even if the priority level has many queues', () => {
   const world = new QueueSetFixture({
     seats: 5,
     queuing: { queues: 10_000_000, handSize: 2, lengthMax: 50 },
@@ -234,8 +234,8 @@ test('queues without requests take no memory, however many the level has', () =>
 })
 
 /**
- * Simulates clients that always have `atOnce` requests, each served for `serviceMs`. Returns the
- * seat-milliseconds that each flow got.
+ * Simulates clients that always have `atOnce` concurrent requests, each of which takes `serviceMs`.
+ * Returns the seat-milliseconds that each flow got.
  */
 function serveFor(
   world: QueueSetFixture,
@@ -271,22 +271,22 @@ function serveFor(
   return got
 }
 
-/** Two flows that share no queue. */
+/** Two flows without a common queue. */
 const apart = ['a', 'b'] as const
 
-test('a flow with many requests gets no more than one with few, as long as both want their share', () => {
+test('a flow with many requests gets no more seats than a flow with few, if both need their share', () => {
   const world = new QueueSetFixture({ seats: 10 })
   const [busy, other] = apart
   const got = serveFor(world, 20_000, [
     { name: busy, atOnce: 200, serviceMs: 10 },
     { name: other, atOnce: 10, serviceMs: 10 },
   ])
-  // Both flows have hands of four queues, and each active queue gets the same share.
+  // Both flows have hands of four queues, and all active queues get the same share.
   const share = (got.get(other) ?? 0) / ((got.get(busy) ?? 0) + (got.get(other) ?? 0))
   assert.ok(share > 0.45 && share < 0.55, `${share}`)
 })
 
-test('long requests are charged for their actual duration, not for the estimate', () => {
+test('long requests are charged for their actual duration instead of the estimated one', () => {
   const world = new QueueSetFixture({ seats: 10 })
   const got = serveFor(world, 60_000, [
     { name: 'a', atOnce: 40, serviceMs: 100 },
@@ -296,7 +296,7 @@ test('long requests are charged for their actual duration, not for the estimate'
   assert.ok(share > 0.4 && share < 0.6, `${share}`)
 })
 
-test('wide requests are charged for their width', () => {
+test('wide requests are charged for all of their seats', () => {
   const world = new QueueSetFixture({ seats: 20 })
   const got = serveFor(world, 60_000, [
     { name: 'a', atOnce: 40, serviceMs: 10, work: { initialSeats: 5, finalSeats: 0, lingerMs: 0 } },
@@ -306,7 +306,7 @@ test('wide requests are charged for their width', () => {
   assert.ok(share > 0.4 && share < 0.6, `${share}`)
 })
 
-test('a flow that asks for less than its share gets all of it immediately', () => {
+test('a flow that needs less than its share starts its requests immediately', () => {
   const world = new QueueSetFixture({ seats: 10 })
   const waits: number[] = []
   const ask = (): void => {
@@ -329,7 +329,7 @@ test('a flow that asks for less than its share gets all of it immediately', () =
   )
 })
 
-test('a queue does not save up what it did not use', () => {
+test('a queue cannot save its unused share for later', () => {
   const world = new QueueSetFixture({ seats: 4 })
   serveFor(world, 10_000, [{ name: 'a', atOnce: 40, serviceMs: 10 }])
   world.time.advance(1000)
@@ -341,7 +341,7 @@ test('a queue does not save up what it did not use', () => {
   assert.ok(share > 0.4 && share < 0.6, `${share}`)
 })
 
-test('random arrivals, widths and ends leave nothing behind', () => {
+test('after random arrivals, durations and cancellations, all seats and queues are released', () => {
   for (let seed = 1; seed <= 30; seed++) {
     const generator = new Random(seed)
     const random = (): number => generator.next()

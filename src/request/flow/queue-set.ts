@@ -1,11 +1,12 @@
 /**
- * The seats of one priority level, and the queues in front of them. It implements fair queuing for
- * server requests (KEP-1040): every active queue is entitled to the same share of the seats.
+ * The seats of one priority level and its queues. It implements fair queuing for server requests
+ * (KEP-1040): all active queues are entitled to the same share of the seats.
  *
- * `R` is the progress of a queue that always gets exactly its share, in seat-milliseconds. A queue
- * that got more than its share starts its next request at a higher R, so it waits. The queue whose
- * first request would end at the lowest R is served next. Of the queues without requests, only the
- * first few hundred are kept, however many the level has.
+ * `R` is the progress, in seat-milliseconds, of a queue that always gets exactly its share. For a
+ * queue that got more than its share, the next request starts at a higher R, so it has to wait. The
+ * next request is taken from the queue whose first request would end at the lowest R. Empty queues
+ * are removed, except for a few hundred, because a priority level can have a large number of
+ * queues.
  */
 import type { Time } from '../../lib/time/timers.ts'
 import {
@@ -40,12 +41,13 @@ export class QueueSet {
   readonly #options: QueueSetOptions
   #config: QueueSetConfig
   readonly #queues = new Map<number, Queue>()
-  /** Requests outside of queues, because the level is exempt or has no queues. */
+  /** Requests without a queue, because the priority level is exempt or has no queues. */
   readonly #executingAlone = new RequestLine()
   #progressR = 0
   #syncedMs: number
   /**
-   * Number of the queue that was served last. Among equal queues, the next one after it is served.
+   * Index of the queue from which a request was started last. If several queues are equal, the
+   * first one after it is next.
    */
   #servedLast = -1
   #activeQueues = 0
@@ -54,11 +56,11 @@ export class QueueSet {
   #executing = 0
   #seatsInUse = 0
   /**
-   * Seats in use by requests of queues. Together with the seats of waiting requests, this is what
-   * the queues ask for.
+   * Seats in use by requests of queues. Together with the seats of waiting requests, they are the
+   * demand of the queues.
    */
   #queuedSeatsInUse = 0
-  /** The part of `#queuedSeatsInUse` that requests with more than one seat hold. */
+  /** The part of `#queuedSeatsInUse` that is held by requests with more than one seat. */
   #wideSeatsInUse = 0
   #enqueued = 0
   readonly totals = { dispatched: 0, refused: 0, timedOut: 0, cancelled: 0 }
@@ -85,7 +87,7 @@ export class QueueSet {
     return this.#seatsInUse
   }
 
-  /** Returns the queues in the order of their numbers. */
+  /** Returns the queues sorted by index. */
   queues(): readonly Queue[] {
     return [...this.#queues.values()].toSorted((one, other) => one.index - other.index)
   }
@@ -95,8 +97,8 @@ export class QueueSet {
   }
 
   /**
-   * Changes the configuration. Requests in queues that no longer exist stay there until they are
-   * served.
+   * Changes the configuration. Requests in a queue that no longer exists stay in it until they
+   * start.
    */
   configure(config: QueueSetConfig): void {
     const nowMs = this.#sync()
@@ -105,9 +107,10 @@ export class QueueSet {
   }
 
   /**
-   * Seats the request, queues it, or refuses it. A queued request gets its seats later, when
-   * `onSeated` is called, or is removed by `giveUp`. `hand` has the queues of the request; it is
-   * not read if the level has none. `atMs` is the current time, if the clock was already read.
+   * Seats, queues or rejects the request. A queued request acquires its seats when `onSeated` is
+   * called, or is removed by `giveUp`. `hand` contains the queues of the request's flow. It is not
+   * used if the priority level has no queues. `atMs` is the current time, if the caller has already
+   * read the clock.
    */
   enter(request: FlowRequest, hand: Hand, atMs?: number): 'seated' | 'waiting' | RefusalReason {
     const nowMs = this.#sync(atMs)
@@ -134,13 +137,13 @@ export class QueueSet {
       return this.#refuse(request, 'queue-full')
     }
     this.#enqueue(request, queue)
-    // The only waiting request is the next one.
+    // If only one request is waiting, it is this one.
     if (this.#waiting > 1) this.#dispatchAll(nowMs)
     else if (this.#seatsInUse < seats && this.#leavesRoom(request)) this.#dispatch(queue, nowMs)
     return this.#isSeated(request) ? 'seated' : 'waiting'
   }
 
-  /** Removes a waiting request from its queue. Returns false if the request does not wait. */
+  /** Removes a waiting request from its queue. Returns false if the request is not waiting. */
   giveUp(request: FlowRequest, why: 'timedOut' | 'cancelled'): boolean {
     const { queue } = request
     if (request.state !== 'waiting' || queue === undefined) return false
@@ -157,8 +160,8 @@ export class QueueSet {
   }
 
   /**
-   * Ends a request that was served. Its seats are free now, or when its watchers are expected to
-   * have been notified.
+   * Ends a request that was executed. Its seats are released now, or after the estimated time for
+   * notifying watches.
    */
   finish(request: FlowRequest, atMs?: number): void {
     if (request.state !== 'executing') return
@@ -173,8 +176,8 @@ export class QueueSet {
       queue.end(request)
       if (request.hand !== undefined) request.hand.served--
       if (!queue.isActive) this.#activeQueues--
-      // The queue was charged for the estimated duration when the request started. Charge the
-      // actual duration instead.
+      // When the request started, the queue was charged for its estimated duration. Correct this to
+      // the actual duration.
       queue.nextR -= work.initialSeats * (ESTIMATED_MS - (nowMs - request.startedMs))
       this.#bound(queue)
     }
@@ -194,12 +197,9 @@ export class QueueSet {
     return state === 'executing'
   }
 
-  /**
-   * Advances the progress as fast as equal queues could have used the seats since the last call.
-   * Returns the time.
-   */
+  /** Advances the progress for the time since the last call. Returns the current time. */
   #sync(atMs: number = this.#options.time.monotonicMs()): number {
-    // The caller may have read the clock a while ago, so never go backwards.
+    // The caller might have read the clock earlier, so make sure that the time never decreases.
     const nowMs = Math.max(atMs, this.#syncedMs)
     if (this.#activeQueues > 0) {
       const asked = this.#queuedSeatsInUse + this.#seatsWaiting
@@ -211,8 +211,8 @@ export class QueueSet {
   }
 
   /**
-   * Returns the queue of the hand with the least waiting work. The search starts at a different
-   * queue each time, so that equal queues take turns.
+   * Returns the queue of the hand that has the least waiting work. The search starts at a different
+   * queue each time, so that queues with equal work are used in turn.
    */
   #choose(hand: Hand): Queue {
     const { queues } = hand
@@ -254,8 +254,8 @@ export class QueueSet {
   }
 
   /**
-   * Starts a request if none is waiting and seats are free. It has the effect of `#enqueue` and
-   * `#dispatch`, at the lower cost that most requests should pay.
+   * Starts a request if no request is waiting and seats are free. The effect is the same as that of
+   * `#enqueue` and `#dispatch`, but this is faster, and most requests start this way.
    */
   #beginAtOnce(request: FlowRequest, queue: Queue): void {
     if (!queue.isActive || queue.nextR < request.arrivedR) queue.nextR = request.arrivedR
@@ -286,10 +286,10 @@ export class QueueSet {
   }
 
   /**
-   * Returns the queue whose first request would end first, of those that may start now. Unlike
-   * kube-apiserver, it prefers a queue that got no more than its share, and whose flow has few
-   * requests executing. A flow that floods the server has as many queues as its hand. Each of them
-   * is entitled to as much as the only queue of a client that sends a request now and then.
+   * Returns the queue whose first request would end first, among those that can start now. Unlike
+   * kube-apiserver, this prefers queues that got no more than their share and whose flow has few
+   * executing requests. A flow that floods the server uses all queues of its hand. Each of these
+   * queues is entitled to as much as the only queue of a client that sends occasional requests.
    */
   #next(nowMs: number): Queue | undefined {
     const { queuing } = this.#config
@@ -325,7 +325,7 @@ export class QueueSet {
 
   /**
    * Starts the first request of the queue. Returns false if the request needs more seats than are
-   * free. In that case no other request gets these seats meanwhile.
+   * free. No other request can then take the free seats.
    */
   #dispatch(queue: Queue, nowMs: number): boolean {
     const request = queue.first
@@ -338,7 +338,8 @@ export class QueueSet {
     this.#recordDispatch(queue)
     this.#leaveQueue(request, queue)
     const { initialSeats, finalSeats, lingerMs } = request.work
-    // A level with few seats holds them for longer instead, so that the work stays the same.
+    // If the priority level has too few seats, they are held for a longer time instead, so that the
+    // total work is the same.
     if (finalSeats > seats)
       request.work = {
         initialSeats,
@@ -392,9 +393,9 @@ export class QueueSet {
   }
 
   /**
-   * Whether wide requests leave room for others if this request starts. Lists last for as long as
-   * their clients take to read them. They never get all seats, so that other requests wait only for
-   * short ones.
+   * Whether enough seats remain for other requests if this wide request starts. A list takes as
+   * long as its client needs to read it. Wide requests never get all seats, so that other requests
+   * wait only for short requests.
    */
   #leavesRoom({ isWide, seats }: FlowRequest): boolean {
     if (!isWide || this.#wideSeatsInUse === 0) return true
@@ -402,7 +403,8 @@ export class QueueSet {
   }
 
   /**
-   * Whether the free seats suffice. A request that is wider than the level starts when it is alone.
+   * Whether enough seats are free. A request that needs more seats than the priority level has
+   * starts when no other request is executing.
    */
   #fits(seats: number): boolean {
     if (this.#config.isExempt) return true
@@ -418,8 +420,8 @@ export class QueueSet {
   }
 
   /**
-   * Raises `nextR` to when the first request arrived: no request starts before it arrived, so a
-   * queue cannot save up what it did not use.
+   * Raises `nextR` to the progress at which the first request arrived. A queue cannot use its share
+   * from before that time.
    */
   #bound(queue: Queue): void {
     const { first } = queue
@@ -460,21 +462,28 @@ export class QueueSet {
   }
 }
 
-/** Maximum share of a level's seats for requests that take more than one. */
+/**
+ * Maximum share of a priority level's seats that requests with more than one seat can take
+ * together.
+ */
 const WIDE_SHARE = 3 / 4
 
-/** Share of a level's seats. A flow with fewer requests executing does not flood the server. */
+/**
+ * Share of a priority level's seats. A flow with fewer executing requests is not considered to
+ * flood the server.
+ */
 const LITTLE_SHARE = 1 / 8
 
 /**
- * Number of queues that are kept even if they are empty, which exceeds those of a level in a new
- * cluster. Otherwise each request that arrives alone would create a queue and drop it.
+ * Number of queues that are retained even if they are empty. It exceeds the number of queues of any
+ * priority level in a new cluster. Without it, each request that arrives alone would create and
+ * remove a queue.
  */
 const QUEUES_KEPT = 256
 
 const MS_PER_SECOND = 1000
 
-/** Returns the minimum and the maximum, converted to seat-seconds. */
+/** Returns the minimum and the maximum in seat-seconds. */
 const extremes = (
   values: readonly number[],
 ): { readonly min: number; readonly max: number } | undefined =>

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RetryAfter } from './retry-after.ts'
 
-/** Returns the delays that clients get, for the number of refusals in each second. */
+/**
+ * Returns the delays that clients get. Each argument is the number of rejections within a second.
+ */
 function retryAfterOf(...perSecond: readonly number[]): number[] {
   const retryAfter = new RetryAfter()
   return perSecond.map((refusals, at) => {
@@ -13,16 +15,16 @@ function retryAfterOf(...perSecond: readonly number[]): number[] {
   })
 }
 
-test('the delay is one second as long as few requests are refused', () => {
+test('the delay is one second while few requests are rejected', () => {
   assert.deepEqual(retryAfterOf(1, 1, 1, 2, 2), [1, 1, 1, 1, 1])
 })
 
-test('the delay doubles while many requests are refused, only once for a spike, up to 32 seconds', () => {
+test('the delay doubles while many requests are rejected, only once for a single spike, up to 32 seconds', () => {
   assert.deepEqual(retryAfterOf(5, 5, 5, 5, 5), [1, 2, 2, 4, 4])
   assert.equal(Math.max(...retryAfterOf(...Array.from({ length: 200 }, () => 200))), 32)
 })
 
-test('the delay shrinks by a second at a time', () => {
+test('the delay decreases by one second at a time', () => {
   const seconds = retryAfterOf(9, 9, 9, 9, 9, 0, 0, 0, 0, 0, 1, 1, 1, 1)
   assert.deepEqual(seconds.slice(-4), [3, 2, 2, 2])
 })

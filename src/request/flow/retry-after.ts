@@ -1,12 +1,11 @@
 /**
- * Decides when the clients of a priority level should retry after a refusal. The delay doubles
- * while there are many refusals, and shrinks by a second at a time when there are few. The
- * algorithm is kube-apiserver's, so clients wait equally long whether Keelson or kube-apiserver
- * refuses them.
+ * Determines when the clients of a priority level should retry after a rejection. The delay doubles
+ * while there are many rejections, and decreases by one second at a time when there are few. The
+ * algorithm is that of kube-apiserver, so that clients of both servers wait equally long.
  */
 
 const SECONDS_MAX = 32
-/** The delay doubles if there were at least this many refusals for each of its seconds. */
+/** Number of rejections, per second of the current delay, from which the delay doubles. */
 const OVERLOAD_PER_SECOND = 3
 
 type Second = { readonly at: number; readonly refused: number }
@@ -16,10 +15,10 @@ export class RetryAfter {
   #raisedAt = 0
   #current = 0
   #refused = 0
-  /** Earlier seconds in which there were refusals. */
+  /** Earlier seconds with rejections. */
   #past: Second[] = []
 
-  /** Counts a refusal, and returns the seconds to wait. */
+  /** Counts a rejection, and returns the number of seconds to wait. */
   refuse(wallMs: number): number {
     const now = Math.floor(wallMs / 1000)
     if (now === this.#current) this.#refused++

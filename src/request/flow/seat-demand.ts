@@ -1,5 +1,6 @@
 /**
- * Measures over time how many seats a level could use, which decides how much it lends and borrows.
+ * Measures how many seats a priority level could use over time, which determines how many seats it
+ * lends and borrows.
  */
 
 export class SeatDemand {
@@ -10,7 +11,7 @@ export class SeatDemand {
   #sum = 0
   #squares = 0
   #max = 0
-  /** Figures of the last period. `smoothed` rises immediately and falls slowly. */
+  /** Statistics of the last period. `smoothed` rises immediately and falls slowly. */
   average = 0
   deviation = 0
   highWatermark = 0
@@ -26,7 +27,7 @@ export class SeatDemand {
     if (seats > this.#max) this.#max = seats
   }
 
-  /** Ends a period. Its figures apply until the next period ends. */
+  /** Ends a period. Its statistics apply until the next period ends. */
   endPeriod(nowMs: number): void {
     this.#integrate(nowMs)
     this.highWatermark = Math.round(this.#max)
@@ -52,7 +53,7 @@ export class SeatDemand {
 }
 
 /**
- * Smoothing factor of kube-apiserver. With periods of ten seconds, half of a peak is forgotten
- * after five minutes.
+ * Smoothing factor, as in kube-apiserver. With periods of ten seconds, a peak decays to half after
+ * five minutes.
  */
 const SMOOTHING = 0.977

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { handOf, hashOfFlow } from './shuffle-sharding.ts'
 
-test('a hand has distinct queues, and all hands together cover the deck', () => {
+test('a hand has distinct queues, and all hands together contain every queue', () => {
   for (const [queues, handSize] of [
     [64, 6],
     [128, 6],
@@ -24,14 +24,14 @@ test('a hand has distinct queues, and all hands together cover the deck', () => 
   }
 })
 
-test('cards are dealt from what is left of the deck', () => {
-  // 12 is 2 + 5 * 2. So position 2 of 5 comes first, then position 2 of 0, 1, 3, 4, which is 3,
-  // then position 0 of 0, 1, 4.
+test('each card is drawn from the remaining cards of the deck', () => {
+  // 12 is 2 + 5 * 2. Therefore, the first card is 2, at position 2 of 0, 1, 2, 3, 4. The second is
+  // 3, at position 2 of 0, 1, 3, 4. The third is 0, at position 0 of 0, 1, 4.
   assert.deepEqual(handOf(12n, { queues: 5, handSize: 3 }).queues, [2, 3, 0])
   assert.deepEqual(handOf(0n, { queues: 5, handSize: 3 }).queues, [0, 1, 2])
 })
 
-test('schema and distinguisher identify a flow', () => {
+test('flows with a different schema or distinguisher have different hashes', () => {
   assert.notEqual(hashOfFlow('a', 'bc'), hashOfFlow('ab', 'c'))
   assert.equal(
     hashOfFlow('a', 'b'),

@@ -1,16 +1,16 @@
 /**
- * Decides which queues a flow may use. A hash of the flow deals it a hand of queues, like cards
- * from a shuffled deck. Two flows share all queues of their hands only with a tiny probability. So
- * a flow that fills its own queues leaves every other flow some empty ones. The hands are those of
- * kube-apiserver, so that replicas of both kinds shard alike.
+ * Determines which queues a flow uses. A hash of the flow selects a hand of queues, like cards from
+ * a shuffled deck. Two flows are very unlikely to have the same hand. Therefore, a flow that fills
+ * all of its queues leaves at least one empty queue for almost any other flow. The hands are the
+ * same as in kube-apiserver.
  */
 import { createHash } from 'node:crypto'
 
-/** Queues of a flow. All requests of the flow share one object. */
+/** The queues of a flow. All requests of the flow share one object. */
 export class Hand {
-  /** Queue numbers, in the order in which they are dealt. */
+  /** Queue numbers in the order in which they are drawn. */
   readonly queues: readonly number[]
-  /** Number of requests of the flow that are executing. */
+  /** Number of executing requests of the flow. */
   served = 0
 
   constructor(queues: readonly number[]) {
@@ -23,7 +23,7 @@ export function handOf(
   { queues, handSize }: { readonly queues: number; readonly handSize: number },
 ): Hand {
   let entropy = flow
-  /** Positions, each among the cards that are left when it is drawn. */
+  /** Positions of the cards, each among the cards that remain when it is drawn. */
   const places: number[] = []
   for (let dealt = 0; dealt < handSize; dealt++) {
     const left = BigInt(queues - dealt)
@@ -34,12 +34,12 @@ export function handOf(
 }
 
 /**
- * Converts a position among the remaining cards to one in the whole deck. Each card that was dealt
- * earlier from a position not above it moves it up by one.
+ * Converts a position among the remaining cards to a position in the whole deck. Each card that was
+ * drawn earlier, from a position that is not greater, increases the position by one.
  */
 const cardAt = (place: number, before: readonly number[]): number =>
   before.reduceRight((card, other) => (card >= other ? card + 1 : card), place)
 
-/** Returns 64 bits that identify a flow. */
+/** Returns a hash of 64 bits for a flow. */
 export const hashOfFlow = (schema: string, distinguisher: string): bigint =>
   createHash('sha256').update(schema).update('\0').update(distinguisher).digest().readBigUInt64LE(0)

@@ -1,6 +1,6 @@
 /**
- * Counts the watches that a write has to notify: those of its resource, of its namespace, and of
- * the object itself.
+ * Counts the watches that a write has to notify: those for its resource, its namespace, and the
+ * object itself.
  */
 import type { RequestInfo, ResourceInfo } from '../../api/context.ts'
 
@@ -8,11 +8,11 @@ export class WatchCounts {
   readonly #counts = new Map<string, number>()
 
   /**
-   * Counts a watch. Returns the function to call once, when the watch ends. The field selector in
-   * `query` may limit the watch to few objects.
+   * Counts a watch. Returns a function that must be called once, when the watch ends. With a field
+   * selector in `query`, the watch might match only a few objects.
    */
   add(info: ResourceInfo, query: URLSearchParams): () => void {
-    // A watch for the pods of one node is not counted: few writes concern it.
+    // A watch for the pods of one node is not counted, because few writes affect it.
     if (
       info.plural === 'pods' &&
       /(?:^|,)spec\.nodeName==?[^=,]/.test(query.get('fieldSelector') ?? '')
@@ -27,7 +27,7 @@ export class WatchCounts {
     }
   }
 
-  /** Returns the number of watches to notify, or 0 if the request is not for a resource. */
+  /** Returns the number of watches to notify. Returns 0 if the request is not for a resource. */
   of(info: RequestInfo): number {
     if (info.kind !== 'resource' || this.#counts.size === 0) return 0
     const { namespace, name } = info

@@ -66,14 +66,14 @@ test('a list takes a seat for each hundred objects that it reads', () => {
   assert.equal(seatsOf({ query: 'limit=100' }), 10, 'from the cache')
 })
 
-test('a streaming list takes as many seats as a list, and any other watch takes one', () => {
+test('a streaming list takes as many seats as a list, and other watches take one seat', () => {
   assert.equal(seatsOf({ verb: 'watch', query: 'watch=1&sendInitialEvents=true' }), 10)
   assert.equal(seatsOf({ verb: 'watch', query: 'watch=1&sendInitialEvents=1', stored: 250 }), 3)
   assert.equal(seatsOf({ verb: 'watch', query: 'watch=1&sendInitialEvents=false' }), 1)
   assert.equal(seatsOf({ verb: 'watch', query: 'watch=1' }), 1)
 })
 
-test('a write holds seats while it notifies watches, and a delete of a collection takes one seat', () => {
+test('a write holds seats while it notifies watches, and a deletecollection takes one seat', () => {
   const watches = new WatchCounts()
   for (let at = 0; at < 50; at++) watches.add({ ...info, verb: 'watch' }, new URLSearchParams())
   assert.deepEqual(estimated({ verb: 'create', watches }), {
@@ -94,7 +94,7 @@ test('a write holds seats while it notifies watches, and a delete of a collectio
   })
 })
 
-test('a write takes a seat for each quarter megabyte that it sends, and at least one', () => {
+test('a write takes a seat for every 256 KB that it sends, and at least one', () => {
   assert.equal(seatsOf({ verb: 'create', bodyBytes: 250_000 }), 1)
   assert.equal(seatsOf({ verb: 'patch', name: 'a', bodyBytes: 300_000 }), 2)
   assert.equal(seatsOf({ verb: 'update', name: 'a', bodyBytes: 3 << 20 }), 10)

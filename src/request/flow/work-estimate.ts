@@ -1,7 +1,7 @@
 /**
  * Estimates how many seats a request needs, and for how long after its response. A list needs one
- * seat for each hundred objects that it reads, and a write one for each quarter megabyte that it
- * sends. A write holds its seats for a moment longer if it has to notify many watches.
+ * seat for every hundred objects that it reads. A write needs one seat for every 256 KB that it
+ * sends, and holds its seats a little longer if it has to notify many watches.
  */
 import type { RequestInfo, ResourceInfo } from '../../api/context.ts'
 import type { FlowSeries } from './flow-schema-metrics.ts'
@@ -9,21 +9,21 @@ import { oneSeat, type Work } from './flow-request.ts'
 import type { WatchCounts } from './watch-counts.ts'
 
 /**
- * Returns the number of stored objects of a resource, as far as it is known without reading them.
- * Undefined if it is unknown.
+ * Returns the approximate number of stored objects of a resource, without reading them. Undefined
+ * if it is unknown.
  */
 export type CountObjects = (info: ResourceInfo) => number | undefined
 
 const OBJECTS_PER_SEAT = 100
 const WATCHES_PER_SEAT = 10
 /**
- * Bytes of the body of a write. Nearly all bodies are far smaller, and take one seat as in
+ * Body size per seat of a write. Almost all bodies are far smaller and take one seat, as in
  * kube-apiserver.
  */
 const BODY_BYTES_PER_SEAT = 256 * 1024
-/** Assumed time that a watch is busy with an event. */
+/** Assumed time that one event takes for one watch. */
 const EVENT_MS = 5
-/** Maximum number of seats of any request, whatever its level allows. */
+/** Maximum number of seats of a request, regardless of its priority level. */
 export const SEATS_MAX = 10
 
 const mutatingVerbs: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete'])
@@ -33,9 +33,9 @@ export type EstimateOptions = { readonly countObjects: CountObjects; readonly wa
 export type EstimateInput = {
   readonly info: RequestInfo
   readonly query: URLSearchParams
-  /** Maximum number of seats that the level allows a request. */
+  /** Maximum number of seats that the priority level allows for a request. */
   readonly seatsMax: number
-  /** Length of the body, as far as the client has announced it. */
+  /** Length of the body, if the client has announced it. */
   readonly bodyBytes?: number
   readonly series: FlowSeries
 }
@@ -61,7 +61,7 @@ export function estimateWork(
   return { ...lingering(Math.ceil(count / WATCHES_PER_SEAT), seatsMax), initialSeats }
 }
 
-/** Returns the work of notifying watches. The same work takes longer with fewer seats. */
+/** Returns the work of notifying watches. With fewer seats, the same work takes longer. */
 function lingering(seats: number, seatsMax: number): Work {
   const finalSeats = Math.min(seats, seatsMax)
   return { initialSeats: 1, finalSeats, lingerMs: (seats * EVENT_MS) / finalSeats }
@@ -72,7 +72,7 @@ function seatsOnly(seats: number, seatsMax: number): Work {
   return initialSeats === 1 ? oneSeat : { initialSeats, finalSeats: 0, lingerMs: 0 }
 }
 
-/** Returns the seats of a list. A list of one name is a lookup. */
+/** Returns the number of seats of a list. A list that selects one name is treated like a get. */
 function listSeats(info: ResourceInfo, query: URLSearchParams, countObjects: CountObjects): number {
   if (info.name !== '') return 1
   const stored = countObjects(info)
@@ -81,9 +81,9 @@ function listSeats(info: ResourceInfo, query: URLSearchParams, countObjects: Cou
 }
 
 /**
- * Returns the number of objects that kube-apiserver would count. From its cache, it reads all
- * objects of a resource. From the store, it reads pages, and counts both the objects that it reads
- * and those that it returns.
+ * Returns the number of objects that kube-apiserver would count. If it reads from its cache, it
+ * reads all objects of a resource. If it reads from etcd, it reads pages, and counts both the
+ * objects that it reads and those that it returns.
  */
 function objectsRead(stored: number, query: URLSearchParams, isWatch: boolean): number {
   if (isWatch || !isFromStore(query)) return stored
@@ -95,8 +95,8 @@ function objectsRead(stored: number, query: URLSearchParams, isWatch: boolean): 
 }
 
 /**
- * Whether kube-apiserver's cache leaves a list to the store: pages that continue or have a limit,
- * and lists at an exact version.
+ * Whether kube-apiserver reads the list from etcd instead of its cache: pages with a limit or a
+ * continue token, and lists at an exact version.
  */
 function isFromStore(query: URLSearchParams): boolean {
   const match = query.get('resourceVersionMatch') ?? ''
@@ -108,6 +108,6 @@ function isFromStore(query: URLSearchParams): boolean {
 
 const isTrue = (text: string | null): boolean => text === 'true' || text === '1'
 
-/** Whether the request creates a token, which changes nothing that a watch could see. */
+/** Whether the request creates a token, which changes no object that can be watched. */
 const isTokenRequest = ({ plural, subresource }: ResourceInfo): boolean =>
   plural === 'serviceaccounts' && subresource === 'token'

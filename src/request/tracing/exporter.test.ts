@@ -15,7 +15,7 @@ const span = {
   kind: 'server',
   startNs: 0n,
   endNs: 1n,
-  // Texts of the maximum length, in which each character has two bytes.
+  // Strings of the maximum length, in which each character takes two bytes.
   attributes: Object.fromEntries(
     Array.from({ length: 16 }, (_, at) => [`a${at}`, 'ü'.repeat(1024)]),
   ),
@@ -23,11 +23,11 @@ const span = {
   error: undefined,
 } as const
 
-test('no message is longer than a collector accepts, and all spans are sent', async () => {
+test('no message exceeds the size limit of a collector, and all spans are sent', async () => {
   const lengths: number[] = []
   const collector = createGrpcService(({ message }) => {
     lengths.push(message.length)
-    // The default limit of gRPC servers.
+    // The default size limit of gRPC servers.
     if (message.length > 4 << 20) throw new Error('message larger than max')
     return Buffer.alloc(0)
   }).listen(0, '127.0.0.1')
@@ -60,7 +60,7 @@ test('a span that cannot be encoded is dropped and logged once', async () => {
     metrics,
     resource: {},
   })
-  // A time before 1970.
+  // A time before 1970, which cannot be encoded.
   const odd = { ...span, startNs: -1n }
   for (const one of [odd, span, odd, span]) exporter.add(one)
   await exporter.flush()
@@ -70,13 +70,13 @@ test('a span that cannot be encoded is dropped and logged once', async () => {
   assert.match(metrics.print(), /^keelson_spans_exported_total 2$/m)
   assert.match(metrics.print(), /^keelson_spans_failed_total 3$/m)
   assert.deepEqual(reported, [
-    'a span cannot be encoded and is dropped; further ones are not logged',
+    'a span cannot be encoded and is dropped; further encoding failures are not logged',
   ])
   await exporter[Symbol.asyncDispose]()
   collector.close()
 })
 
-test('a refusal by the collector is logged with its message, and not as an error of etcd', async () => {
+test('an error response of the collector is logged with its message, and not as an etcd error', async () => {
   await using stack = new AsyncDisposableStack()
   const collector = createGrpcService(() => {
     throw new Error('no room for spans')
@@ -92,7 +92,7 @@ test('a refusal by the collector is logged with its message, and not as an error
   assert.deepEqual(errors, ['no room for spans'])
 })
 
-test('the queue for a collector that does not respond is limited, and accepts spans again once there is room', async () => {
+test('the queue for an unresponsive collector is limited, and accepts spans again when there is space', async () => {
   const held = Promise.withResolvers<void>()
   const collector = createGrpcService(async () => {
     await held.promise

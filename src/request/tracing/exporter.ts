@@ -1,6 +1,6 @@
 /**
- * Sends ended spans to a collector, in batches, over gRPC. A slow or missing collector blocks
- * nothing: spans that do not fit into the queue are dropped and counted.
+ * Sends ended spans to a collector over gRPC, in batches. A slow or missing collector does not
+ * block requests: spans that do not fit into the queue are dropped and counted.
  */
 import type { SpanAttributes } from '../../api/span.ts'
 import { messageOf } from '../../lib/errors.ts'
@@ -16,26 +16,27 @@ import { SpanBatch } from './otlp.ts'
 import type { EndedSpan } from './tracer.ts'
 
 /**
- * Maximum number of queued spans. Like the size and the delay of batches, this is OpenTelemetry's
- * default.
+ * Maximum number of queued spans. The queue length, batch size and delay are OpenTelemetry's
+ * defaults.
  */
 const QUEUE_MAX = 2048
 /**
- * Maximum size of queued spans. Most spans have some hundred bytes, but clients may send paths and
- * headers that make them a hundred times as long.
+ * Maximum size of queued spans. Most spans have a few hundred bytes, but long paths and headers can
+ * make them a hundred times as large.
  */
 const QUEUE_BYTES_MAX = 8 << 20
 const BATCH_MAX = 512
 const DELAY_MS = 5_000
-/** Timeout of an export, including its retries. */
+/** Timeout of an export, including retries. */
 const EXPORT_MS_MAX = 10_000
 /**
- * Size from which a batch accepts no more spans. By default, gRPC servers accept messages of 4 MiB.
+ * Size from which a batch accepts no more spans. By default, gRPC servers reject messages of more
+ * than 4 MiB.
  */
 const MESSAGE_BYTES_MAX = 3 << 20
 /**
- * Maximum time that a stopping server waits until the last spans are sent. Together with the time
- * for audit events (request/audit/backend.ts), it must be less than that for all parts
+ * Maximum time that shutdown waits for the last spans to be sent. The sum of this time and that for
+ * audit events (request/audit/backend.ts) must be less than the total shutdown timeout
  * (server/stop-all.ts).
  */
 const FLUSH_MS_MAX = 1_000
@@ -47,7 +48,7 @@ export type ExporterOptions = {
   readonly resource: SpanAttributes
   /** Undefined for direct connections to the collector. */
   readonly dial?: Dial | undefined
-  /** Absent for OpenTelemetry's default. */
+  /** Delay before a batch is sent. Absent for OpenTelemetry's default. */
   readonly delayMs?: number
 }
 
@@ -58,9 +59,9 @@ export class Exporter implements AsyncDisposable {
   readonly #exported: Count
   readonly #dropped: Count
   readonly #failed: Count
-  /** Batches in their order. The last one may accept more spans. */
+  /** Batches in order. The last batch can accept more spans. */
   #batches: SpanBatch[] = []
-  /** Number of spans in the batches, and their size. */
+  /** Number of spans in the batches, and their total size. */
   #waiting = 0
   #waitingBytes = 0
   #timer: NodeJS.Timeout | undefined
@@ -68,7 +69,7 @@ export class Exporter implements AsyncDisposable {
   #hasFailed = false
   #hasUnencodable = false
 
-  /** `endpoint` is in gRPC's syntax. */
+  /** `endpoint` is a target in gRPC's syntax. */
   constructor(endpoint: string, options: ExporterOptions) {
     const { clock, log, metrics, dial } = options
     this.#options = options
@@ -105,7 +106,10 @@ export class Exporter implements AsyncDisposable {
     else this.#timer ??= setTimeout(() => this.#begin(), this.#options.delayMs ?? DELAY_MS).unref()
   }
 
-  /** Encodes a span. Returns false if that is not possible; the other spans are sent without it. */
+  /**
+   * Encodes a span. Returns false if the span cannot be encoded. The other spans are then sent
+   * without it.
+   */
   #encode(batch: SpanBatch, span: EndedSpan): boolean {
     try {
       batch.add(span)
@@ -115,7 +119,7 @@ export class Exporter implements AsyncDisposable {
       if (!this.#hasUnencodable) {
         this.#options.log(
           'error',
-          'a span cannot be encoded and is dropped; further ones are not logged',
+          'a span cannot be encoded and is dropped; further encoding failures are not logged',
           {
             error: String(error),
           },
@@ -132,7 +136,7 @@ export class Exporter implements AsyncDisposable {
     return batch
   }
 
-  /** Resolves when all spans until now have been sent, or could not be sent. Never fails. */
+  /** Resolves when all current spans have been sent, or could not be sent. Never rejects. */
   async flush(): Promise<void> {
     this.#begin()
     await this.#sending
@@ -160,7 +164,7 @@ export class Exporter implements AsyncDisposable {
     }
   }
 
-  /** Sends a batch. Never fails. */
+  /** Sends a batch. Never rejects. */
   async #send(batch: SpanBatch): Promise<void> {
     const { count } = batch
     try {
@@ -181,7 +185,7 @@ export class Exporter implements AsyncDisposable {
     await this.#channel.unary(exportMethod, frame)
   }
 
-  /** Logs a failure, once until an export succeeds again. */
+  /** Logs a failure only once until an export succeeds again. */
   #reportFailure(error: unknown): void {
     if (this.#hasFailed) return
     this.#hasFailed = true
@@ -197,7 +201,7 @@ const isFull = ({ count, bytes }: SpanBatch): boolean =>
 const SCOPE = 'keelson'
 const FRAME_HEAD_BYTES = 5
 
-/** An export may be sent twice, because repeated spans have the same IDs. */
+/** An export can safely be repeated, because spans are identified by their IDs. */
 const exportMethod: Method<undefined> = {
   path: '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
   read: () => undefined,
@@ -206,8 +210,8 @@ const exportMethod: Method<undefined> = {
 }
 
 /**
- * Converts a target in gRPC's syntax to a URL. The name server in a target is ignored, because the
- * system's resolver is used.
+ * Converts a target in gRPC's syntax to a URL. A name server in the target is ignored, because the
+ * operating system's resolver is used.
  */
 export function collectorUrl(endpoint: string): string {
   const [, scheme = 'dns', rest = ''] =
@@ -218,5 +222,5 @@ export function collectorUrl(endpoint: string): string {
   return `http://${/:\d+$/.test(target) ? target : `${target}:${DEFAULT_PORT}`}`
 }
 
-/** Port of a target that names none, as in gRPC. */
+/** Port of a target without a port, as in gRPC. */
 const DEFAULT_PORT = 443

@@ -1,5 +1,5 @@
 /**
- * Encodes spans as OTLP's protobuf (opentelemetry-proto 1.x): trace/v1/trace.proto and
+ * Encodes spans in OTLP's protobuf format (opentelemetry-proto 1.x): trace/v1/trace.proto and
  * collector/trace/v1/trace_service.proto.
  */
 import type { SpanAttributes } from '../../api/span.ts'
@@ -9,26 +9,29 @@ import type { EndedSpan, SpanKind } from './tracer.ts'
 
 const kinds: { readonly [kind in SpanKind]: number } = { internal: 1, server: 2, client: 3 }
 const ERROR = 2
-/** Flags: the trace is sampled, and it is known whether its parent is remote (bit 8). */
+/**
+ * Flags: the trace is sampled, and the flag that says whether its parent is remote is valid (bit
+ * 8).
+ */
 const SAMPLED_FLAGS = 0x101
 
 /**
  * An ExportTraceServiceRequest with one resource and one scope. Spans are encoded as they end. If
- * they were kept as objects until they are sent, they would survive several garbage collections,
- * each of which moves all of their parts.
+ * they remained objects until they are sent, they would survive several garbage collections, each
+ * of which would copy them.
  */
 export class SpanBatch {
   readonly #writer = new ProtobufWriter(BATCH_BYTES)
   count = 0
 
-  /** Size of the spans. */
+  /** Total size of the encoded spans. */
   get bytes(): number {
     return this.#writer.length
   }
 
   /**
-   * Adds a span. The writer works from the end to the front, so the last span and its last field
-   * come first. A span that cannot be encoded leaves nothing behind.
+   * Adds a span. The writer works from the end to the beginning, so the last span and its last
+   * field are written first. If a span cannot be encoded, its partial output is removed.
    */
   add(span: EndedSpan): void {
     const writer = this.#writer
@@ -44,7 +47,7 @@ export class SpanBatch {
     this.count++
   }
 
-  /** Returns the request, and empties the batch. */
+  /** Returns the encoded request, and empties the batch. */
   take({ resource, scope }: { readonly resource: SpanAttributes; readonly scope: string }): Buffer {
     const writer = this.#writer
     writer.message(1, () => writeText(writer, 1, scope))
@@ -58,7 +61,7 @@ export class SpanBatch {
   }
 }
 
-/** Initial size of a batch, which fits some hundred spans. */
+/** Initial size of a batch, large enough for several hundred spans. */
 const BATCH_BYTES = 64 << 10
 
 function writeSpan(writer: ProtobufWriter, span: EndedSpan): void {

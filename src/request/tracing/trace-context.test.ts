@@ -6,7 +6,7 @@ import { printTraceContext, readTraceContext } from './trace-context.ts'
 const id = '4bf92f3577b34da6a3ce929d0e0e4736'
 const parent = '00f067aa0ba902b7'
 
-test('a traceparent is read and printed as W3C Trace Context specifies', () => {
+test('a traceparent is parsed and formatted as W3C Trace Context specifies', () => {
   const read = readTraceContext(`00-${id}-${parent}-01`, 'a=1,b=2') ?? assert.fail()
   assert.deepEqual(
     [read.traceId.toString('hex'), read.spanId.toString('hex'), read.isSampled],
@@ -34,7 +34,7 @@ for (const text of [
   test(`"${text}" is not a valid traceparent`, () =>
     assert.equal(readTraceContext(text, undefined), undefined))
 
-test('the endpoint of a collector is a gRPC target', () => {
+test('the endpoint of a collector is parsed as a gRPC target', () => {
   assert.equal(collectorUrl('localhost:4317'), 'http://localhost:4317')
   assert.equal(collectorUrl('dns://8.8.8.8/collector:4317'), 'http://collector:4317')
   assert.equal(collectorUrl('dns:///collector:4317'), 'http://collector:4317')

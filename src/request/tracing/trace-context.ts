@@ -1,26 +1,29 @@
 /**
- * W3C Trace Context: the headers `traceparent` and `tracestate`, which pass a trace from one
+ * W3C Trace Context: the headers `traceparent` and `tracestate`, which propagate a trace from one
  * program to the next.
  */
 export type TraceContext = {
   readonly traceId: Buffer
   readonly spanId: Buffer
   readonly isSampled: boolean
-  /** State of other vendors, which is passed on unchanged. Empty if it is missing. */
+  /** Vendor-specific state, which is propagated unchanged. Empty if it is absent. */
   readonly state: string
 }
 
 /**
- * Maximum length of tracestate. Programs may cut off more than this (section 3.3.1.5); here a
- * longer one is dropped.
+ * Maximum length of tracestate. The standard allows programs to truncate longer values (section
+ * 3.3.1.5). This server drops them.
  */
 const STATE_CHARACTERS_MAX = 512
 const SAMPLED = 0x01
 
-/** Version 00 has these four parts. Later versions may have more at the end, and ff is invalid. */
+/**
+ * Version 00 has exactly these four parts. Later versions can have additional parts at the end.
+ * Version ff is invalid.
+ */
 const pattern = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
-/** Returns undefined if the header is missing or invalid. */
+/** Returns undefined if the header is absent or invalid. */
 export function readTraceContext(
   parent: string | undefined,
   state: string | undefined,

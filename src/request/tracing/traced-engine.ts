@@ -1,4 +1,7 @@
-/** Wraps an engine: calls of a traced request to etcd become spans, with kube-apiserver's names. */
+/**
+ * Wraps an engine so that the etcd calls of a traced request become spans, with kube-apiserver's
+ * span names.
+ */
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import { type Span, within } from '../../api/span.ts'
 import type {
@@ -17,7 +20,7 @@ import type {
 } from '../../storage/engine.ts'
 import { resourceOfFolder } from '../../storage/keys.ts'
 
-/** Holds the span of the current request for everything that is called on its behalf. */
+/** Provides the span of the current request to everything that is called on its behalf. */
 export type CurrentSpan = AsyncLocalStorage<Span>
 
 export class TracedEngine implements Engine {
@@ -25,7 +28,7 @@ export class TracedEngine implements Engine {
   readonly #current: CurrentSpan
   readonly #root: Key
 
-  /** `root` is the prefix of all keys, which spans omit as in kube-apiserver. */
+  /** `root` is the prefix of all keys. As in kube-apiserver, spans omit it. */
   constructor(
     engine: Engine,
     { current, root }: { readonly current: CurrentSpan; readonly root: Key },
@@ -55,7 +58,7 @@ export class TracedEngine implements Engine {
     if (span === undefined) return this.#engine.change(change, options)
     const call = (inner: Span): Promise<Outcome> =>
       rpc(inner, 'Txn', (more) => this.#engine.change(change, { ...options, ...more }))
-    // As in kube-apiserver, a deletion has only the span of the call.
+    // As in kube-apiserver, a deletion has only one span, for the etcd call.
     if (change.write === 'delete') return call(span)
     const key = this.#shown(change.key)
     const name = change.expected === 0 ? 'Create etcd3' : 'GuaranteedUpdate etcd3'
@@ -82,7 +85,8 @@ export class TracedEngine implements Engine {
     sink: FeedListener,
     options?: FeedStreamOptions,
   ): FeedStream {
-    // The feed outlives the request that first needed it.
+    // The feed continues after the request that first needed it, so it must not use the span of
+    // that request.
     return this.#current.exit(() => this.#engine.openFeed(ranges, sink, options))
   }
 
@@ -91,7 +95,7 @@ export class TracedEngine implements Engine {
   }
 }
 
-/** Runs a call to etcd in a span. The call may have spans below it. */
+/** Runs an etcd call in a span. The call can create child spans. */
 function rpc<T>(
   parent: Span,
   method: string,
@@ -107,5 +111,7 @@ function rpc<T>(
   })
 }
 
-/** Returns the resource of a key without the root, such as /pods/default/a. */
+/**
+ * Returns the resource of a key from which the root prefix was removed, such as /pods/default/a.
+ */
 const resourceOf = (key: string): string => resourceOfFolder(key.split('/')[1] ?? '')

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { systemClock } from '../../lib/time/clock.ts'
 import { type EndedSpan, Tracer } from './tracer.ts'
 
-/** Creates a tracer whose IDs end with these eight bytes. */
+/** Creates a tracer whose trace IDs end with the given eight bytes. */
 function tracerOf(
   samplingRatePerMillion: number,
   lower: string,
@@ -26,7 +26,7 @@ const parent = { traceId: Buffer.alloc(16, 2), spanId: Buffer.alloc(8, 3), state
 for (const [rate, lower, isSampled] of [
   [0, '0000000000000000', false],
   [10_000, '0000000000000000', true],
-  // A hundredth of 2 ** 63 is 0x147ae147ae147ae, and the last bit of the id does not count.
+  // One percent of 2 ** 63 is 0x147ae147ae147ae. The last bit of the ID is ignored.
   [10_000, '028f5c28f5c28f5b', true],
   [10_000, '028f5c28f5c28f5c', false],
   [10_000, '028f5c28ffffffff', false],
@@ -44,7 +44,7 @@ for (const [rate, lower, isSampled] of [
   })
 }
 
-test('a trusted client decides whether a request is traced, and the trace of any other client is linked', () => {
+test('a trusted client determines whether its request is traced, and the trace of any other client is only linked', () => {
   const { tracer, ended } = tracerOf(0, '0000000000000000')
   const remote = { ...parent, isSampled: true }
   tracer.begin({ remote, isTrusted: true }, () => described)?.end()
@@ -66,7 +66,7 @@ test('a trusted client decides whether a request is traced, and the trace of any
   assert.deepEqual([other?.parentId, other?.link], [undefined, remote])
 })
 
-test('IDs do not repeat, although their bytes are generated many at a time', () => {
+test('IDs are unique, although their random bytes are generated in batches', () => {
   let seed = 0
   const seen = new Set<string>()
   const tracer = new Tracer({
@@ -83,7 +83,7 @@ test('IDs do not repeat, although their bytes are generated many at a time', () 
   assert.equal(seen.size, 2000)
 })
 
-test('every text of a span is limited in length, whoever chose it', () => {
+test('all strings of a span are limited in length', () => {
   const { tracer, ended } = tracerOf(1_000_000, '0000000000000000')
   const long = 'a'.repeat(100_000)
   const span = tracer.begin(nobody, () => ({
@@ -91,7 +91,7 @@ test('every text of a span is limited in length, whoever chose it', () => {
     name: long,
     attributes: { 'http.target': long, size: 1 },
   }))
-  // A call to etcd, and an error that names the object.
+  // An etcd call, and an error that contains the name of the object.
   span?.child('List', { attributes: { key: long } }).end({ error: `pods "${long}" not found` })
   span?.set({ more: long })
   span?.end()

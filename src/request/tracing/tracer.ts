@@ -1,14 +1,14 @@
 /**
  * Creates spans for traced requests, by kube-apiserver's rules. If a privileged client sends a
- * trace context with its request, the sampling decision in the context is followed. All other
- * requests begin traces of their own, which are sampled at random.
+ * trace context, its sampling decision applies. All other requests start new traces, which are
+ * sampled at random.
  */
 import type { Span, SpanAttributes, SpanOptions } from '../../api/span.ts'
 import type { Clock } from '../../lib/time/clock.ts'
 import { RandomPool } from '../../lib/bytes/random-pool.ts'
 import { printTraceContext, type TraceContext } from './trace-context.ts'
 
-/** A span as it is exported. Times are Unix times in nanoseconds. */
+/** A span in the form in which it is exported. Times are Unix times in nanoseconds. */
 export type EndedSpan = {
   readonly context: TraceContext
   readonly parentId: Buffer | undefined
@@ -29,38 +29,43 @@ export type TracerOptions = {
   readonly clock: Clock
   readonly fillRandom: (bytes: Buffer) => void
   readonly onEnd: (span: EndedSpan) => void
-  /** Runs work with this span as the current one. */
+  /** Runs work with this span as the current span. */
   readonly run: <T>(span: Span, work: () => T) => T
 }
 
-/** The trace that a client sent, if any. */
+/** The trace context that a client sent, if any. */
 export type RemoteTrace = {
   readonly remote: TraceContext | undefined
-  /** Whether the client may decide that its requests are traced. */
+  /** Whether the client is allowed to determine that its requests are traced. */
   readonly isTrusted: boolean
 }
 
-/** The facts about a request that its span contains. */
+/** The properties of a request that its span contains. */
 export type RequestSpan = Pick<EndedSpan, 'name' | 'attributes'> & { readonly startMs: number }
 
 const TRACE_ID_BYTES = 16
 const SPAN_ID_BYTES = 8
 const RATE_MAX = 1_000_000n
-/** The number that decides about sampling has 63 bits. Its first 31 bits nearly always suffice. */
+/**
+ * The random number for sampling has 63 bits. Comparing its first 31 bits is almost always
+ * sufficient.
+ */
 const LOWER_BITS = 32n
 /**
- * Maximum length of texts. A client may have chosen them, or be named in them. Spans wait in a
- * queue of bounded length, so their size must also be bounded.
+ * Maximum length of strings in spans, which clients can influence. The queue of spans has a maximum
+ * length, so the size of each span must also be limited.
  */
 const TEXT_CHARACTERS_MAX = 1024
 
 export class Tracer {
   readonly #options: TracerOptions
-  /** A trace is sampled if the lower half of its ID, without the last bit, is below this number. */
+  /**
+   * A trace is sampled if the lower half of its ID, without the last bit, is less than this number.
+   */
   readonly #bound: bigint
   /** The first 31 bits of `#bound`. */
   readonly #upperBound: number
-  /** Time of the wall clock when the monotonic clock is 0. */
+  /** Wall-clock time at which the monotonic clock is 0. */
   readonly #originMs: number
   readonly #random: RandomPool
 
@@ -74,7 +79,7 @@ export class Tracer {
 
   /**
    * Starts the span of a request, or returns undefined if the request is not traced. `describe` is
-   * called only for traced requests, because the others should cost nothing.
+   * called only for traced requests, so that other requests cause no costs.
    */
   begin({ remote, isTrusted }: RemoteTrace, describe: () => RequestSpan): Span | undefined {
     const parent = isTrusted ? remote : undefined
@@ -130,7 +135,7 @@ export class Tracer {
     this.#options.onEnd(span)
   }
 
-  /** Returns the ID of a new trace, if it is sampled. */
+  /** Returns the ID of a new trace. Undefined if it is not sampled. */
   #chosenId(): Buffer | undefined {
     const id = this.#random.next(TRACE_ID_BYTES)
     const lowerAt = TRACE_ID_BYTES / 2
@@ -145,7 +150,7 @@ type OpenSpan = Pick<
   EndedSpan,
   'context' | 'parentId' | 'name' | 'kind' | 'attributes' | 'link'
 > & {
-  /** When the span started, on the monotonic clock. */
+  /** Time on the monotonic clock when the span started. */
   readonly startMs: number
 }
 
@@ -190,8 +195,8 @@ class TracedSpan implements Span {
     this.#hasEnded = true
     const tracer = this.#tracer
     const { context, parentId, name, kind, startMs, link } = this.#begun
-    // Each property is named, because spreading an object takes several times as long, and a
-    // request may have dozens of spans.
+    // The properties are listed, because spreading an object takes several times as long, and a
+    // request can have dozens of spans.
     tracer.ended({
       context,
       parentId,
@@ -210,7 +215,8 @@ const isLong = (value: unknown): boolean =>
   typeof value === 'string' && value.length > TEXT_CHARACTERS_MAX
 
 /**
- * Shortens a long text to a copy of its beginning. A slice would keep the whole string in memory.
+ * Truncates a long string to a copy of its beginning. A slice would keep the whole string in
+ * memory.
  */
 const bounded = (text: string): string =>
   isLong(text) ? Buffer.from(text.slice(0, TEXT_CHARACTERS_MAX)).toString() : text

@@ -1,6 +1,6 @@
 /**
- * Traces requests. A traced request has a span. Below it are spans for the stages that it passed,
- * for its handler, and for its calls to other servers.
+ * Traces requests. A traced request has a span, with child spans for the stages that it passed, for
+ * its handler, and for its calls to other servers.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomFillSync } from 'node:crypto'
@@ -15,12 +15,15 @@ import { readTraceContext } from './trace-context.ts'
 import { TracedEngine } from './traced-engine.ts'
 import { Tracer } from './tracer.ts'
 
-/** Groups that may decide that a request is traced. A trace of any other client is only linked. */
+/**
+ * Groups whose members can determine that their requests are traced. The traces of other clients
+ * are only linked.
+ */
 const trusted: ReadonlySet<string> = new Set([mastersGroup, 'system:monitoring'])
 const CLIENT_ERROR = 400
 /**
- * Minimum duration of a stage with a span. A shorter span says nothing, and costs as much as any
- * other.
+ * Minimum duration of a stage that gets a span. A shorter span would be of little use, but would
+ * cost as much as any other span.
  */
 const SHOWN_MS_MIN = 1
 const SERVER_ERROR = 500
@@ -40,11 +43,11 @@ export type AnsweredRequest = {
   readonly response: ApiResponse
 }
 
-/** The stages of the pipeline call these. */
+/** Interface for the stages of the pipeline. */
 export interface Traces {
   /** Returns undefined if the request is not traced. */
   begin(arrival: TracedRequest): Span | undefined
-  /** Runs the handler of a traced request, so that its calls to etcd are attributed to it. */
+  /** Runs the handler of a traced request, so that its etcd calls belong to the span. */
   run<T>(span: Span, handled: Handled, work: () => Promise<T>): Promise<T>
   end(span: Span, answered: AnsweredRequest): void
 }
@@ -99,9 +102,9 @@ export class Tracing implements Traces, AsyncDisposable {
   }
 
   /**
-   * Ends the span of a request. The time in the stages before the handler is measured anyway, so
-   * their spans are created from these measurements. Unlike kube-apiserver, this shows every stage
-   * that took long, not only authentication.
+   * Ends the span of a request. The stages before the handler are measured in any case, so their
+   * spans are derived from these measurements. Unlike kube-apiserver, this shows every stage that
+   * took long, not only authentication.
    */
   end(span: Span, { context: { spent }, startMs, response }: AnsweredRequest): void {
     let atMs = startMs
@@ -145,8 +148,8 @@ function spanName({ method }: ApiRequest, info: RequestInfo): string {
 }
 
 /**
- * kube-apiserver's names of handlers, and of their verbs. A watch has none, because its span would
- * last as long as the request.
+ * Handler and verb names that kube-apiserver uses in spans. Watches are not listed, because their
+ * spans would last as long as the request.
  */
 const handlers: { readonly [verb: string]: readonly [name: string, verb: string] } = {
   get: ['Get', 'GET'],
@@ -165,8 +168,8 @@ const shownVerb = ({ headers }: ApiRequest, verb: string): string =>
     : verb
 
 /**
- * Returns the HTTP attributes. Unlike in kube-apiserver, they omit the query: it may contain
- * secrets, such as in a command that is executed.
+ * Returns the HTTP attributes. Unlike in kube-apiserver, they do not contain the query, because it
+ * can contain secrets, such as in the command of an exec.
  */
 function httpAttributes(request: ApiRequest): SpanAttributes {
   const { method, path, rawPath, headers, remoteAddress, remotePort = 0, protocol } = request

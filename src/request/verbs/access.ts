@@ -1,6 +1,6 @@
 /**
- * Access of the verbs to one resource: where its objects are, how to read them and how to write
- * them.
+ * Access to the objects of one resource for the verbs: the location of its objects, and the
+ * functions to read and write them.
  */
 import type { Ids } from '../../api/ids.ts'
 import type { Admission } from '../../admission/admission.ts'
@@ -21,32 +21,31 @@ import type { ResourceForms } from './represent/forms.ts'
 export type ReadAccess = {
   readonly keys: ResourceKeys
   readonly reader: Pick<ObjectReader, 'get' | 'list'>
-  /** Encodes the objects in formats other than that of the cache. */
+  /** Encodes the objects in formats other than the cached one. */
   readonly forms: ResourceForms
   /**
-   * Returns how messages name an object that cannot be read. Undefined if such objects cannot be
-   * deleted; messages do not name them then.
+   * Returns the key of an unreadable object in the format of error messages. Undefined if
+   * unreadable objects cannot be deleted, because messages then do not contain their keys.
    */
   readonly corruptKey?: ((key: Key) => string) | undefined
 }
 
 export type WatchAccess = ReadAccess & {
   readonly reader: ObjectReader
-  /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
+  /** Returns a random number in the range [0, 1). */
   readonly random: () => number
   /**
-   * Whether a watch may request initial events, and a bookmark at their end (feature gate
-   * WatchList).
+   * Whether a watch can request initial events, followed by a bookmark (feature gate WatchList).
    */
   readonly allowsWatchList: boolean
   /**
-   * Minimum duration of a watch without timeoutSeconds. The actual duration is random between this
-   * and twice this, so that clients do not all reconnect at once.
+   * Minimum duration of a watch without timeoutSeconds. The actual duration is random between one
+   * and two times this value, so that clients do not all reconnect at the same time.
    */
   readonly watchMsMin: number
-  /** Limits the selectors of open watches. Shared by the watches of all resources. */
+  /** Limits the selectors of open watches. All resources share this object. */
   readonly heldSelectors: HeldSelectors
-  /** Called with the frames that are sent to one watcher together. */
+  /** Called with the frames that are sent together to one client. */
   readonly onFrames: (frames: readonly { readonly length: number }[]) => void
 }
 
@@ -70,11 +69,11 @@ export type WriteAccess = ReadAccess & {
 export type StorageAccess = {
   readonly store: ObjectStore
   readonly decode: (stored: StoredValue) => KubeObject
-  /** Time after which objects expire. Undefined if they never expire. */
+  /** Time after which objects expire. Undefined if they do not expire. */
   readonly ttlSeconds?: number | undefined
   /**
-   * Returns the object that a read would return for bytes that are stored, or would be stored.
-   * Present only if a webhook converts the resource. Fails with an ApiError.
+   * Returns the object that a read would return for the given stored bytes. Present only if a
+   * webhook converts the resource. Fails with an ApiError.
    */
   readonly readBack?: (stored: Buffer) => Promise<KubeObject>
 }
@@ -95,16 +94,16 @@ export type VersionAccess = {
   ) => Promise<readonly KubeObject[]>
 }
 
-/** The permissions that a user needs besides that for the verb. */
+/** Permissions that a user needs in addition to that for the verb. */
 export type WritePermissions = {
   /**
-   * Fails with Forbidden if the user may not create the object. An update that creates an object
-   * needs this permission as well.
+   * Fails with Forbidden if the user is not allowed to create the object. An update that creates an
+   * object also needs this permission.
    */
   readonly authorizeCreate: (request: ResourceRequest) => Promise<void>
   /**
-   * Fails with Forbidden if the object grants more than the user has. Absent if objects of the
-   * resource grant nothing.
+   * Fails with Forbidden if the object grants permissions that the user does not have. Absent if
+   * objects of the resource grant no permissions.
    */
   readonly confirmGrant?:
     | ((
@@ -114,35 +113,35 @@ export type WritePermissions = {
       ) => Promise<void>)
     | undefined
   /**
-   * Fails with Forbidden if the user may not delete unreadable objects. Absent if this is disabled
-   * for all users.
+   * Fails with Forbidden if the user is not allowed to delete unreadable objects. Absent if such
+   * deletions are disabled for all users.
    */
   readonly authorizeUnsafeDelete?: ((request: ResourceRequest) => Promise<void>) | undefined
 }
 
-/** Tools for validation. */
+/** Functions for validation. */
 export type ValidationAccess = {
-  /** Matches slow patterns on a worker thread. */
+  /** Evaluates slow patterns in a worker thread. */
   readonly answerPattern: NonNullable<ValidateTools['answer']>
   /** Returns the current labels of a namespace. */
   readonly namespaceLabels: (namespace: string) => Promise<Labels>
 }
 
-/** The effects of a write besides storing the object. */
+/** Effects of a write in addition to storing the object. */
 export type WriteEffects = {
-  /** Counts the creates in progress in each namespace. Absent for resources without namespaces. */
+  /** Counts the creates in progress in each namespace. Absent for cluster-scoped resources. */
   readonly creates?: Pick<InProgress, 'enter' | 'leave'> | undefined
   /**
-   * Called after an update was stored, with the new and the previous object. Absent if nothing
-   * depends on it.
+   * Called after an update is stored, with the new and the previous object. Absent if no listener
+   * is needed.
    */
   readonly onUpdated?: ((object: KubeObject, previous: KubeObject) => void) | undefined
-  /** Allocates addresses and node ports. Absent if objects of the resource need none. */
+  /** Allocates cluster IPs and node ports. Absent for resources that need no allocation. */
   readonly allocator?: Allocator | undefined
 }
 
 export type DeletionAccess = {
-  /** Whether there is a garbage collector that a delete may wait for. */
+  /** Whether a garbage collector runs, for which a delete can wait. */
   readonly collectsGarbage: boolean
   /** Number of objects that a deletecollection deletes concurrently. */
   readonly deleteWorkers: number

@@ -1,4 +1,4 @@
-/** Builds the view of a request that admission plugins get. */
+/** Creates the attributes of a request that admission plugins receive. */
 import type { Attributes } from '../../admission/admission.ts'
 import {
   deleteOptions,
@@ -15,13 +15,15 @@ type AttributesOptions = {
   readonly options: OperationOptions
   readonly object?: KubeObject | undefined
   readonly oldObject?: KubeObject | undefined
-  /** The schema of the object, if it is neither that of the resource nor that of a view. */
+  /**
+   * Schema of the object, if it differs from the schemas of the resource and of the subresource.
+   */
   readonly shape?: ObjectSchema | undefined
 }
 
 /**
- * Creates the attributes of a request for admission. If the path has no name, as in a create, the
- * name comes from the object. The attributes of a deletecollection have no name.
+ * Creates the attributes of a request for admission. If the path contains no name, as for a create,
+ * the name is that of the object. The attributes of a deletecollection have no name.
  */
 export function attributesOf(request: ResourceRequest, given: AttributesOptions): Attributes {
   const { operation, options, object, oldObject, shape } = given
