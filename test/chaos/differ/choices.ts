@@ -1,4 +1,7 @@
-/** Random choices of the generators. The same seed, area and number always give the same case. */
+/**
+ * Random choices of the generators. The same seed, area and case number always produce the same
+ * case.
+ */
 import { Random } from '../simulation/random.ts'
 
 export class Choices extends Random {

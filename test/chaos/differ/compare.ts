@@ -1,6 +1,6 @@
 /**
- * Prepares responses for comparison. Everything that a client sees is compared; values that change
- * from run to run are replaced by stable names.
+ * Prepares responses for comparison. Values that differ from run to run are replaced by stable
+ * names. Everything else that a client receives is compared.
  */
 import { sortManagedFields } from '../../recorded/compat/diff.ts'
 import { isRecord, type Json } from '../../recorded/compat/json.ts'
@@ -12,7 +12,7 @@ import type { Answer } from './step.ts'
 const NODE_PORT_MIN = 30_000
 const NODE_PORT_MAX = 32_767
 
-/** Normalizes the responses of one server to one case. A uid gets the same name in all of them. */
+/** Normalizes the responses of one server in one case. A UID gets the same name in all of them. */
 export class Comparer {
   readonly #normaliser: Normaliser
 
@@ -51,9 +51,9 @@ export const withoutChance = (body: Json): Json =>
     : withoutAges(sortMisfits(sortCauses(withoutPlaces(withoutTypeNumbers(body)))))
 
 /**
- * Masks the ages in a table, or in a watch that sends tables. A table shows a fixed date of an
- * object as the time since that date, which changes. Only known columns are masked, because others
- * may show quantities that look like ages, such as `5m`.
+ * Masks the ages in a table, or in a watch that sends tables. Ages change, because a table shows
+ * the time since a date of the object. Only known columns are masked, because other columns can
+ * show quantities that look like ages, such as `5m`.
  */
 function withoutAges(body: Json): Json {
   const events = child(body, 'events')
@@ -90,8 +90,8 @@ function withoutAgesIn(table: Json, moving: ReadonlySet<number>): Json {
 const age = /^(?=.)(?:\d+y)?(?:\d+d)?(?:\d+h)?(?:\d+m)?(?:\d+s)?$/
 
 /**
- * Masks the position of an embedded object whose metadata cannot be read. If there are several,
- * kube-apiserver reports the first that it meets in a Go map.
+ * Masks the position of an embedded object whose metadata cannot be read. If there are several such
+ * objects, kube-apiserver reports one of them at random, because it iterates over a Go map.
  */
 function withoutPlaces(body: Json): Json {
   if (!isRecord(body)) return body
@@ -112,7 +112,7 @@ const sortOwners = (yaml: string): string =>
       [head, ...entries.split(/^(?= *- )/m).toSorted()].join(''),
   )
 
-/** Masks the random number in the name of the type that a rule refers to. */
+/** Masks the random number in the name of the type to which a rule refers. */
 function withoutTypeNumbers(value: Json, key = ''): Json {
   if (typeof value === 'string')
     return key === 'message' ? value.replace(/\bselfType\d+/g, 'selfType<n>') : value
@@ -124,9 +124,9 @@ function withoutTypeNumbers(value: Json, key = ''): Json {
 }
 
 /**
- * Sorts the causes of a refusal, because kube-apiserver's order is random wherever it walks a Go
- * map. The message repeats the causes, so its list is cut off. `orderOf` returns the original
- * order.
+ * Sorts the causes of a rejection, because their order in kube-apiserver is random if it iterates
+ * over a Go map. The message repeats the causes, so they are removed from it. `orderOf` returns the
+ * original order.
  */
 function sortCauses(body: Json): Json {
   const causes = causesOf(body)
@@ -141,8 +141,8 @@ function sortCauses(body: Json): Json {
 }
 
 /**
- * Sorts the schema errors of an applied object, because kube-apiserver walks Go maps. It stops at
- * the first undeclared field of a map, so only the existence of such a field is compared.
+ * Sorts the schema errors of an applied object, because kube-apiserver iterates over Go maps. It
+ * stops at the first undeclared field of a map, so only the existence of such a field is compared.
  */
 function sortMisfits(body: Json): Json {
   const [whole, what = '', faults = ''] =
@@ -166,13 +166,13 @@ export function causesOf(body: Json): readonly Json[] {
   return Array.isArray(causes) ? causes : []
 }
 
-/** Returns the fields that a refusal names, in their original order. */
+/** Returns the fields that a rejection names, in their original order. */
 export const orderOf = ({ body }: Answer): string =>
   causesOf(body)
     .map((cause) => textAt(cause, 'field'))
     .join()
 
-/** Masks changing values in YAML, which is compared as text. */
+/** Masks values that differ from run to run in YAML, which is compared as text. */
 const withoutMoving = (text: string): string =>
   text
     .replace(/^- description: .*\n( {4,}.*\n|\n)*/gm, '- description\n')
@@ -181,8 +181,8 @@ const withoutMoving = (text: string): string =>
     .replace(/(\w*[nN]odePort: )\d+/g, '$1<port>')
 
 /**
- * Masks node ports, which are allocated at random. Also masks addresses and node ports in messages:
- * a refused patch quotes the JSON of the object.
+ * Masks node ports, which are allocated at random. Also masks addresses and node ports in messages,
+ * because the error of a rejected patch quotes the JSON of the object.
  */
 function withoutPorts(value: Json, key = ''): Json {
   if (Array.isArray(value)) return value.map((entry) => withoutPorts(entry))

@@ -1,6 +1,6 @@
 /**
  * Generates random structural schemas of custom kinds with all keywords, list types, defaults and
- * rules. Servers refuse some of them.
+ * rules. Some of these schemas are invalid.
  */
 import { isRecord, type Json, type JsonObject } from '../../recorded/compat/json.ts'
 import type { Choices } from './choices.ts'
@@ -136,7 +136,7 @@ export class SchemaMaker {
   }
 }
 
-/** For each key, the probability that it is present, then its possible values. */
+/** For each key: the probability that it is present, followed by its possible values. */
 export type Optional = { readonly [key: string]: readonly [number, ...(Json | (() => Json))[]] }
 
 export function optional(choices: Choices, given: Optional): JsonObject {
@@ -200,7 +200,7 @@ const intOrStringKeywords: Optional = {
   maximum: [0.2, 10],
 }
 
-/** Returns the expressions that a rule at this schema may use. */
+/** Returns the expressions that a rule in this schema can use. */
 function scopeOf(schema: Json | undefined, expression: string, depth = 3): Scope {
   if (!isRecord(schema)) return []
   const { type, properties, items, additionalProperties } = schema

@@ -1,6 +1,6 @@
 /**
- * Reads the data from which cases are made: lists of values, shapes of objects and forms of
- * expressions.
+ * Reads the data from which cases are generated: lists of values, shapes of objects and templates
+ * of expressions.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

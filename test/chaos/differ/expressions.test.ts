@@ -16,7 +16,7 @@ const types = [
   'quantity',
 ]
 
-test('every form expands to CEL without any of its own notation', () => {
+test('every template expands to CEL that contains no template notation', () => {
   const grammar = new Grammar()
   for (let number = 0; number < 2000; number++) {
     const choices = choicesOf(1, 'expressions', number)

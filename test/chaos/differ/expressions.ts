@@ -1,18 +1,19 @@
 /**
  * Generates random CEL expressions over the standard library and the libraries of Kubernetes 1.33.
- * They are typed, so that most compile. data/expressions.json has their forms, in this notation:
+ * The generator tracks their types, so that most expressions compile. data/expressions.json
+ * contains templates in this notation:
  *
- * - `int` is an expression of that type, and `int double` one of either type.
- * - `=same` is an expression of a type that is chosen once for the whole form.
- * - `bool k:string` is an expression that may use the variable k.
+ * - `int` is an expression of that type, and `int double` is an expression of either type.
+ * - `=same` is an expression of a type that is chosen once for the whole template.
+ * - `bool k:string` is an expression that can use the variable k.
  * - «a;b» is one of these texts, and ‹x› is optional.
- * - $v is a variable of the form.
+ * - $v is a variable of the template.
  */
 import { isRecord } from '../../recorded/compat/json.ts'
 import type { Choices } from './choices.ts'
 import { Lists, readObject } from './data.ts'
 
-/** Expressions that may be used, each with its type. */
+/** Expressions that can be used, each with its type. */
 export type Scope = readonly (readonly [expression: string, type: string])[]
 
 export class Grammar {
@@ -105,7 +106,7 @@ export class Expressions {
   }
 }
 
-/** Breaks an expression, so that it most likely does not compile. */
+/** Changes an expression so that it most likely does not compile. */
 export function broken(choices: Choices, text: string): string {
   const at = choices.int(text.length)
   const insert = choices.pick(['(', ')', '"', '.', ',', ' ', '!', '#', 'ü', '\\', '@', '0'])

@@ -1,5 +1,5 @@
 /**
- * Sends the same random requests to both servers. Reduces the first difference of each sort and
+ * Sends the same random requests to both servers. Reduces the first difference of each kind and
  * writes it to a file.
  */
 import { appendFileSync, mkdirSync } from 'node:fs'
@@ -44,7 +44,7 @@ class FuzzRun {
   readonly totals = new Totals()
   readonly #runner: Runner
   readonly #options: Options
-  /** Number of differences of each sort. */
+  /** Number of differences of each kind. */
   readonly #sorts = new Map<string, number>()
 
   constructor(runner: Runner, options: Options) {
@@ -79,8 +79,9 @@ class FuzzRun {
   }
 
   /**
-   * Returns the differences that can be reproduced. Repeats a case with a new sort of difference,
-   * and keeps a difference if it occurs again and the reference gives the same response as before.
+   * Returns the reproducible differences. Repeats a case that has a new kind of difference. A
+   * difference is reproducible if it occurs again and the response of the reference is the same as
+   * before.
    */
   async #lasting(work: Work, outcome: Outcome): Promise<readonly Difference[]> {
     const isNew = outcome.differences.some(

@@ -1,4 +1,4 @@
-/** A server that does not respond must not block a run. */
+/** Tests that a server that does not respond does not block a run. */
 import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,8 +12,8 @@ import { takeAll } from './work.ts'
 const asked: string[] = []
 
 /**
- * Starts a server that responds with its name, and with 404 at /missing. To a watch without
- * timeoutSeconds it sends the headers and one line, and never ends the response.
+ * Starts a server that responds with its name, and with 404 at /missing. For a watch without
+ * timeoutSeconds, it sends the headers and one line, and never ends the response.
  */
 async function startServer(
   name: string,
@@ -44,7 +44,7 @@ after(() => {
   }
 })
 
-test('reducing a finding keeps the timeout of its watch', async () => {
+test('reducing a case does not remove the timeout of its watch', async () => {
   using reference = new Target({ url: one.url, token: '' }, { answerMsMax: 20_000 })
   using keelson = new Target({ url: other.url, token: '' }, { answerMsMax: 20_000 })
   const runner = new Runner(reference, keelson)
@@ -59,7 +59,7 @@ test('reducing a finding keeps the timeout of its watch', async () => {
   assert.ok(asked.every((url) => !url.includes('watch') || url.includes('timeoutSeconds')))
 })
 
-test('a case ends if neither server serves what it waits for', async () => {
+test('a case ends if neither server ever serves the awaited resource', async () => {
   using reference = new Target({ url: one.url, token: '' }, { waitMsMax: 0 })
   using keelson = new Target({ url: other.url, token: '' }, { waitMsMax: 0 })
   const wait: Step = { id: 'w', method: 'GET', path: '/missing', wait: true }
@@ -75,7 +75,7 @@ test('a request without a complete response times out and is listed', async () =
   assert.deepEqual(target.unanswered, ['GET /api/v1/pods?watch=true'])
 })
 
-test('work that does not finish ends the run with an error that names it', async () => {
+test('if a case does not finish, the run ends with an error that names the case', async () => {
   const never = new Promise<void>(() => undefined)
   const running = takeAll(['a', 'b'], { minutes: 1, concurrency: 2, pieceMsMax: 20 }, (piece) =>
     piece === 'a' ? Promise.resolve() : never,

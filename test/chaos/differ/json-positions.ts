@@ -28,7 +28,7 @@ export function textAt(value: Json | undefined, key: string): string {
 }
 
 /**
- * Sets a value in place. Missing parents become objects. Does nothing if a scalar is in the way.
+ * Sets a value in place. Missing parents become objects. Does nothing if a parent is a scalar.
  */
 export function setAt(root: Json, path: Path, value: Json): void {
   let here: Json = root
@@ -46,7 +46,7 @@ function put(holder: Json, key: string | number, value: Json): void {
   else if (isRecord(holder)) holder[key] = value
 }
 
-/** Deletes a value in place. Returns whether there was one. */
+/** Deletes a value in place. Returns whether the value existed. */
 export function deleteAt(root: Json, path: Path): boolean {
   const holder = valueAt(root, path.slice(0, -1))
   const last = path.at(-1)

@@ -15,7 +15,7 @@ import {
 const document = readFileSync(join(import.meta.dirname, '../../../docs/differences.md'), 'utf8')
 const rows = document.split('\n').map((line) => line.split('|')[1]?.trim())
 
-test('every known difference is a row of docs/differences.md', () => {
+test('every known difference has a row in docs/differences.md', () => {
   for (const row of [
     DESCRIPTIONS_ROW,
     NOT_ENFORCED_ROW,
@@ -36,7 +36,7 @@ test('Go values and diffs are removed only from messages', () => {
   })
 })
 
-test('descriptions of columns are not compared', () => {
+test('column descriptions are not compared', () => {
   const table = { columnDefinitions: [{ name: 'Name', description: 'words' }], description: 'kept' }
   assert.deepEqual(withoutKnown(table), {
     columnDefinitions: [{ name: 'Name' }],
@@ -47,7 +47,7 @@ test('descriptions of columns are not compared', () => {
 const service = (nodePort: unknown, type = 'NodePort'): Json =>
   asRecorded({ status: 201, body: { type, nodePort } })
 
-test('a known difference does not hide another difference of the same response', () => {
+test('a known difference does not hide other differences in the same response', () => {
   const step = {
     id: 's',
     method: 'POST',
@@ -68,7 +68,7 @@ const refusal = (...messages: readonly string[]): Json =>
   })
 const mac = 'Invalid value: "0": spec.a in body must be of type mac: "001122334455"'
 
-test('a hardware address that only Keelson refuses does not hide other causes', () => {
+test('a hardware address that only Keelson rejects does not hide other causes', () => {
   const step = { id: 's', method: 'POST', path: '/apis/g/v1/namespaces/$ns/widgets' }
   const accepted = asRecorded({ status: 201, body: {} })
   assert.ok(isKnown({ step, want: accepted, got: refusal(mac) }))
@@ -116,7 +116,7 @@ test('a strategic patch is a known difference only if it sets a list and deletes
 const widget = (spec: Json, metadata: { readonly [field: string]: Json }): Json =>
   asRecorded({ status: 200, body: { metadata, spec } })
 
-test('missing managedFields are a known difference only if a list is in place of a string', () => {
+test('missing managedFields are a known difference only if the object has a list instead of a string', () => {
   const step = { id: 's', method: 'PUT', path: '/apis/$ns.example.com/v1/namespaces/$ns/widgets/x' }
   const owned = { managedFields: [{ manager: 'm' }] }
   assert.ok(isKnown({ step, want: widget({ a: [] }, {}), got: widget({ a: [] }, owned) }))
@@ -133,7 +133,7 @@ const versioned = (resourceVersion: string, more: { readonly [field: string]: Js
     },
   })
 
-test('a null that was applied as a status only explains a different resourceVersion', () => {
+test('a null that was applied as the status excuses only a different resourceVersion', () => {
   const step = { id: 's', method: 'PATCH', path: '/apis/g/v1/namespaces/$ns/widgets/x' }
   assert.ok(isKnown({ step, want: versioned('rv#2'), got: versioned('rv#1') }))
   assert.ok(
@@ -145,7 +145,7 @@ test('a null that was applied as a status only explains a different resourceVers
   )
 })
 
-test('a rule with a sum of quantities does not hide other rules', () => {
+test('the known difference of a rule that adds quantities does not hide differences of other rules', () => {
   const step = { id: 's', method: 'POST', path: '/apis/g/v1/namespaces/$ns/widgets' }
   const rule = "quantity('2') == quantity('1').add(quantity('1'))"
   const failed = `'no such overload': call arguments did not match a supported operator for rule: ${rule}`
@@ -165,7 +165,7 @@ const applied = (field: string, resourceVersion: string, labels: Json = {}): Jso
   })
 }
 
-test('fields that were applied and pruned only explain a different resourceVersion or generation', () => {
+test('fields that were applied and pruned excuse only a different resourceVersion or generation', () => {
   const step = {
     id: 's',
     method: 'PATCH',

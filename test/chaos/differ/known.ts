@@ -15,7 +15,7 @@ export type KnownDifference = {
 }
 export type ComparedStep = { readonly step: Step; readonly want: Json; readonly got: Json }
 
-/** Texts that are removed from error messages. */
+/** Parts that are removed from error messages. */
 export const knownTexts: readonly KnownText[] = [
   {
     row: 'Go values in messages look like `core.Thing{A:1, …}`.',
@@ -34,7 +34,7 @@ export const knownTexts: readonly KnownText[] = [
   },
 ]
 
-/** Differences of whole responses. */
+/** Known differences that concern a whole response. */
 export const knownDifferences: readonly KnownDifference[] = [
   {
     row: 'A request that makes the server panic gets no response.',
@@ -123,7 +123,8 @@ export const knownDifferences: readonly KnownDifference[] = [
     holds: ({ want, got }) => {
       const causes = causesOf(got)
       const rest = causes.filter((cause) => !bareAddress.test(JSON.stringify(cause)))
-      // Keelson skips the rules because of this fault, and reports that they were not checked.
+      // Because of this error, Keelson does not evaluate the rules, and reports that they were not
+      // checked.
       const others = rest.every((cause) => JSON.stringify(cause).includes(NOT_CHECKED)) ? [] : rest
       const isSame = JSON.stringify(others) === JSON.stringify(causesOf(want))
       return (
@@ -206,7 +207,7 @@ export const DESCRIPTIONS_ROW =
 export const NOT_ENFORCED_ROW =
   'A mutating admission policy is stored without a warning while its gate is off.'
 
-/** Whether this is a warning that only Keelson sends. */
+/** Whether only Keelson sends this warning. */
 export const isKnownWarning = (warning: string): boolean =>
   warning.includes('is stored but not enforced')
 

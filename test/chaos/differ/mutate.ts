@@ -13,7 +13,7 @@ export class Mutator {
   readonly #choices: Choices
   readonly #values: Values
   readonly #schemas: Schemas
-  /** Schema of the object that is changed, if it is known. */
+  /** Schema of the object, if it is known. */
   readonly #root: JsonObject | undefined
 
   constructor(choices: Choices, values: Values, schemas: Schemas, root: JsonObject | undefined) {
@@ -87,7 +87,8 @@ export class Mutator {
   }
 
   /**
-   * Returns an edit that inserts a missing field of the schema, in the object at or above the path.
+   * Returns an edit that adds a missing field of the schema to the object at the path, or to its
+   * nearest ancestor.
    */
   #insertion(value: Json, from: Path): Edit | undefined {
     const choices = this.#choices
@@ -132,8 +133,8 @@ const near = (choices: Choices, value: number): Json =>
   choices.pick<Json>([-value, value + 1, value * 1000, value + 0.5, String(value)])
 
 /**
- * Returns some of an object's fields, for merge patches and applies. Keeps the fields that identify
- * entries of lists.
+ * Returns a subset of an object's fields, for merge patches and applies. Always includes the fields
+ * that identify list entries.
  */
 export function subset(choices: Choices, value: Json, keep: number): Json {
   if (Array.isArray(value))

@@ -39,7 +39,7 @@ export type Options = {
   readonly verbose: boolean
 }
 
-/** An error in the command line. Its message says what to write instead. */
+/** An error in the command line. The message says how to correct it. */
 export class UsageError extends Error {}
 
 export function parseOptions(argv: readonly string[]): Options {

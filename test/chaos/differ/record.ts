@@ -15,15 +15,16 @@ import type { Target } from './target.ts'
 import { chosenCases, loadInput, takeAll, type Work } from './work.ts'
 
 /**
- * Maximum total length of the responses of a stored case. Longer cases have lists of large objects
- * or long messages; they would fill the repository without testing more.
+ * Maximum total length of the responses of a stored case. Longer cases contain lists of large
+ * objects or long messages, and would enlarge the repository without testing more.
  */
 const ANSWERS_LENGTH_MAX = 40_000
-/** Maximum number of watches in a stored case. Each takes a second. */
+/** Maximum number of watches in a stored case, because each watch takes a second. */
 const SECONDS_MAX = 3
 /**
- * Maximum number of replays of a case. On a busy machine a case takes half a second, so every
- * second replay crosses a second boundary. This many replays in a row practically never do.
+ * Maximum number of replays of a case. On a busy machine a case takes half a second, so the clock
+ * reaches the next second in every second replay. It is very unlikely that this happens in this
+ * many consecutive replays.
  */
 const REPLAYS_MAX = 12
 
@@ -49,8 +50,8 @@ export async function record(options: Options): Promise<number> {
 }
 
 /**
- * Runs a case twice and returns it if the servers agree both times. Random responses of the
- * reference cannot be compared with a recording.
+ * Runs a case twice, and returns it if the servers agree both times. If a response of the reference
+ * is random, the case cannot be recorded.
  */
 async function recordOne(
   runner: Runner,
@@ -92,8 +93,8 @@ const comparable = (answer: Json): Json =>
 
 /**
  * Returns the differences as lines. The timestamps of managedFields have a resolution of one
- * second, so the second of a request decides whether an apply that changes nothing else is written.
- * Therefore a case that differs and crossed a second boundary is replayed.
+ * second. An apply that changes nothing else is written only if the second has changed since the
+ * last write. Therefore a case that differs is replayed if the second changed while it ran.
  */
 async function replayWithinSecond(
   target: Target,
@@ -109,7 +110,7 @@ async function replayWithinSecond(
 
 const secondNow = (): number => Math.floor(Date.now() / 1000)
 
-/** Returns the first difference as lines. Steps after it are not sent. */
+/** Returns the first difference as lines. Does not send the steps after it. */
 async function replay(
   target: Target,
   { steps, answers }: RecordedCase,

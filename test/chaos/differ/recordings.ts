@@ -36,7 +36,7 @@ export function readCases(area: string): RecordedCase[] {
   })
 }
 
-/** Adds cases and keeps the stored ones. Returns the number of new cases. */
+/** Adds cases to the stored ones. Returns the number of new cases. */
 export function addCases(area: string, cases: readonly RecordedCase[]): number {
   const before = readCases(area)
   const known = new Set(before.map(idOf))

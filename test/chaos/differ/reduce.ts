@@ -1,17 +1,20 @@
 /**
- * Reduces a case that differs: removes steps first, then parameters and fields of bodies, as long
- * as the case still shows the same difference.
+ * Reduces a case that shows a difference: removes first steps, then parameters and body fields, as
+ * long as the difference remains the same.
  */
 import type { Json } from '../../recorded/compat/json.ts'
 import { deleteAt, type Path, places } from './json-positions.ts'
 import type { Difference, Outcome, Runner } from './runner.ts'
 import type { Step } from './step.ts'
 
-/** Maximum time for the reduction of a finding. After it, the smallest case so far is kept. */
+/**
+ * Maximum duration of the reduction of a case. After this time, the smallest case that was found is
+ * used.
+ */
 const REDUCE_MAX_MS = 60_000
 
 /**
- * Query parameter that is never removed, because without it a watch would last for half an hour.
+ * Query parameter that is never removed, because a watch without it would last for half an hour.
  */
 const KEPT_PARAMETER = 'timeoutSeconds'
 
@@ -92,7 +95,10 @@ class Reduction {
   }
 }
 
-/** Returns the paths whose removal makes a body smaller, the largest value first. */
+/**
+ * Returns the paths that can be removed from a body, ordered by the size of their values, largest
+ * first.
+ */
 const removable = (body: Json): Path[] =>
   [...places(body)]
     .filter(
@@ -104,8 +110,7 @@ const removable = (body: Json): Path[] =>
     .map(({ path }) => path)
 
 /**
- * Generalizes a signature, because a smaller body has other positions and fewer errors besides the
- * one that is reduced.
+ * Generalizes a signature, because a smaller body has other positions and fewer unrelated errors.
  */
 const loose = (signature: string): string =>
   (signature.split(' ; ')[0] ?? '').replace(/\d+/g, 'N').slice(0, 160)

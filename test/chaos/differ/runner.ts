@@ -21,7 +21,7 @@ export type Difference = {
 export type Outcome = {
   readonly steps: readonly Step[]
   readonly compared: number
-  /** Number of refusals with the same causes in another order. */
+  /** Number of rejections with the same causes in a different order. */
   readonly reordered: number
   readonly differences: readonly Difference[]
   /** The reference's normalized response to each compared step. */
@@ -57,7 +57,7 @@ export class Runner {
     for (let step = next(undefined); step !== undefined; ) {
       taken.push(step)
       const [answer, own] = await Promise.all([reference.send(step), keelson.send(step)])
-      // The awaited resource is not served: its definition was removed or refused.
+      // The awaited resource is not served, because its definition was removed or rejected.
       if (step.wait && answer.status !== 200 && own.status !== 200) break
       if (!step.wait) {
         const [want, got] = [reference.normalise(answer), keelson.normalise(own)]
@@ -73,7 +73,7 @@ export class Runner {
               signature: signatureOf(step, compared),
               changesOutcome: changesOutcome(compared),
             })
-          // If both servers refuse the request, their states are still equal.
+          // If both servers reject the request, their states are still equal.
           if (answer.status < 400 || own.status < 400) break
         }
       }

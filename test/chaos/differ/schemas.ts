@@ -1,6 +1,6 @@
 /**
- * Reads the OpenAPI v3 documents that the reference publishes. Finds the fields of a kind and makes
- * values of them.
+ * Reads the OpenAPI v3 documents that the reference publishes. Finds the fields of a kind and
+ * generates values for them.
  */
 import { isRecord, type Json, type JsonObject } from '../../recorded/compat/json.ts'
 import type { Choices } from './choices.ts'
@@ -15,7 +15,7 @@ import type { Values } from './values.ts'
  */
 export type Density = { readonly required: number; readonly near: number; readonly far: number }
 const sparse: Density = { required: 0.95, near: 0.25, far: 0.05 }
-/** Densities for an object with nearly every field set. */
+/** Probabilities for an object with nearly every field set. */
 export const dense: Density = { required: 1, near: 0.9, far: 0.4 }
 
 export async function loadSchemas(reference: Target, values: Values): Promise<Schemas> {
@@ -67,7 +67,7 @@ export class Schemas {
     )
   }
 
-  /** Makes a value of the schema. Deeper objects have fewer fields. */
+  /** Generates a value of the schema. Objects further below have fewer fields. */
   make(choices: Choices, given: Json | undefined, of: FieldRequest): Json {
     const { name, depth, density = sparse } = of
     const schema = this.#resolve(given)
@@ -103,7 +103,10 @@ export type FieldRequest = {
   readonly density?: Density
 }
 
-/** Depth at which values end. Without it, recursive schemas would never end. */
+/**
+ * Maximum depth of generated values. Without this limit, recursive schemas would produce infinite
+ * values.
+ */
 const DEPTH_MIN = -3
 const mapKeys = ['a', 'b', 'cpu', 'memory', 'storage', 'app', 'example.com/x', 'pods']
 

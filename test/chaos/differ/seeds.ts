@@ -1,6 +1,6 @@
 /**
- * Seeds of built-in kinds: objects and patches of the compat scenarios, and one object of every
- * kind.
+ * Seed objects of built-in kinds: objects and patches from the compat scenarios, and one object of
+ * every kind.
  */
 import { builtInResources } from '../../../src/registry/built-in.ts'
 import { apiVersionOf, type Resource } from '../../../src/registry/resource.ts'
@@ -10,7 +10,10 @@ import { asRecorded, isRecord, type Json, type JsonObject } from '../../recorded
 import { loadScenarios } from '../../recorded/compat/scenarios.ts'
 import { textAt } from './json-positions.ts'
 
-/** Maximum length of a seed. Longer objects of the scenarios test length limits, and are slow. */
+/**
+ * Maximum length of a seed object. Longer objects in the scenarios test length limits, and are
+ * slow.
+ */
 const LENGTH_MAX = 6_000
 /**
  * Maximum number of objects of a kind. The scenarios have thousands of ConfigMaps that hardly
@@ -19,14 +22,14 @@ const LENGTH_MAX = 6_000
 const OBJECTS_PER_KIND_MAX = 300
 
 /**
- * Resources that are not written here. The area `crds` covers definitions; APIServices and
- * ComponentStatuses depend on servers elsewhere.
+ * Resources that are not written. The area `crds` covers definitions; APIServices and
+ * ComponentStatuses depend on other servers.
  */
 const leftOut = new Set(['customresourcedefinitions', 'apiservices', 'componentstatuses'])
 
 export type KnownPatch = { readonly type: string; readonly body: Json; readonly suffix: string }
 
-/** Seeds of one kind in one version. `path` is the path of its collection. */
+/** Seed objects of one kind in one version. `path` is the path of the collection. */
 export type KindSeeds = {
   readonly path: string
   readonly objects: JsonObject[]

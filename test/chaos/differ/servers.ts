@@ -5,7 +5,7 @@ import { startReference } from '../../support/harness/reference.ts'
 import { sharedSteps } from './areas/shared.ts'
 import { type Endpoint, Target } from './target.ts'
 
-/** Starts servers and stops them when it is disposed of. */
+/** Starts servers, and stops them when this object is disposed of. */
 export class Servers implements AsyncDisposable {
   readonly #stack = new AsyncDisposableStack()
 

@@ -1,6 +1,6 @@
 /**
- * One server during one case. Sends the steps, keeps the responses that later steps quote, and
- * cleans up.
+ * A session with one server during one case. Sends the steps, stores the responses to which later
+ * steps refer, and cleans up.
  */
 import type { Json } from '../../recorded/compat/json.ts'
 import { Comparer } from './compare.ts'
@@ -9,8 +9,8 @@ import type { Answer, Step, Variables } from './step.ts'
 import type { Target } from './target.ts'
 
 /**
- * Namespaced resources that affect other cases, because cluster addresses and ports come from a
- * shared pool.
+ * Namespaced resources that affect other cases, because cluster IPs and node ports are allocated
+ * from a shared range.
  */
 const HELD_IN_COMMON = /\/(services|resourcequotas|limitranges)\b/
 
@@ -45,8 +45,8 @@ export class Session {
   }
 
   /**
-   * Deletes objects that could affect other cases. Cluster-scoped objects could collide with those
-   * of other cases, and custom kinds slow all of them down.
+   * Deletes objects that could affect other cases. Cluster-scoped objects could conflict with those
+   * of other cases, and custom kinds slow down all other cases.
    */
   async end(steps: readonly Step[]): Promise<void> {
     for (const path of new Set(steps.map((step) => this.#written(step)))) {
@@ -71,8 +71,8 @@ export class Session {
   }
 
   /**
-   * Returns the path of the object that a step left behind, if deleting the namespace does not
-   * delete it.
+   * Returns the path of the object that a step created, if deleting the namespace does not delete
+   * this object.
    */
   #written({ id, method, path, query }: Step): string | undefined {
     if (path.includes('/namespaces/$ns') && !HELD_IN_COMMON.test(path)) return undefined

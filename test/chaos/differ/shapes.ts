@@ -1,5 +1,5 @@
 /**
- * Makes parts of objects from shapes: some fields of an object, some entries of a list map by key,
+ * Generates parts of objects from templates: some fields of an object, some entries of a list map,
  * some values of a set.
  */
 import { isRecord, type Json, type JsonObject } from '../../recorded/compat/json.ts'
@@ -90,7 +90,10 @@ function fieldsOf(choices: Choices, fields: Shapes, options: SampleOptions): Jso
   return Object.fromEntries(kept.map(([key, of]) => [key, sample(choices, of, options)]))
 }
 
-/** Makes entries of a list map. Now and then an entry lacks a key, or two have the same key. */
+/**
+ * Generates entries of a list map. Occasionally an entry has no key, or two entries have the same
+ * key.
+ */
 function keyedEntries(
   choices: Choices,
   { keys, fields }: Extract<Shape, { readonly keys: unknown }>,

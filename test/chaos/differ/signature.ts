@@ -1,6 +1,6 @@
 /**
- * Computes the signature of a difference. It leaves out values, names and positions, so that one
- * fault is reported once.
+ * Computes the signature of a difference. It contains no values, names or positions, so that each
+ * fault is reported only once.
  */
 import { isRecord, type Json } from '../../recorded/compat/json.ts'
 import { causesOf } from './compare.ts'
@@ -32,7 +32,7 @@ export const ofAnyKind = (signature: string): string =>
     .replace(/^(\w+) \S+?(\/(?:status|scale))? /, '$1 K$2 ')
     .replace(/^((?:POST|PUT|PATCH) )K(\S*) \S* /, '$1K$2 ')
 
-/** Whether a client gets another outcome: another class of status, or another object. */
+/** Whether the outcome for the client differs: another class of status code, or another object. */
 export function changesOutcome({ want, got, lines }: SignatureInput): boolean {
   const [wanted, came] = [statusOf(want), statusOf(got)]
   if (Math.floor(wanted / 100) !== Math.floor(came / 100)) return true
@@ -54,8 +54,8 @@ const general = (line: string): string =>
     .slice(0, SHOWN_LENGTH_MAX)
 
 /**
- * Describes the causes that only one of two refusals has. Returns undefined if one has no causes or
- * both have the same.
+ * Describes the causes that only one of two rejections has. Returns undefined if one of them has no
+ * causes, or if both have the same causes.
  */
 function ofRefusals(want: Json, got: Json): string | undefined {
   const [wanted, came] = [causeTexts(want), causeTexts(got)]
@@ -68,7 +68,9 @@ function ofRefusals(want: Json, got: Json): string | undefined {
     .replace(/P(\.P)+/g, 'P')
 }
 
-/** Returns the entries of a list that another list lacks. Duplicates count separately. */
+/**
+ * Returns the entries of a list that another list does not contain. Duplicates count separately.
+ */
 function without(list: readonly string[], other: readonly string[]): string[] {
   const left = [...other]
   return list.filter((entry) => {

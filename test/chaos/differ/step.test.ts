@@ -51,7 +51,7 @@ test('values at a path are found, set and deleted', () => {
 
 const draw = (choices: Choices): number[] => Array.from({ length: 5 }, () => choices.int(1000))
 
-test('the same seed, area and number give the same choices', () => {
+test('the same seed, area and case number produce the same choices', () => {
   assert.deepEqual(draw(choicesOf(7, 'apply', 3)), draw(choicesOf(7, 'apply', 3)))
   assert.notDeepEqual(draw(choicesOf(7, 'apply', 3)), draw(choicesOf(7, 'apply', 4)))
   assert.notDeepEqual(draw(choicesOf(7, 'apply', 3)), draw(choicesOf(7, 'reads', 3)))

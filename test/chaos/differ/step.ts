@@ -1,9 +1,12 @@
-/** The steps of a case. Requests are data, so that they can be stored, sent again and reduced. */
+/**
+ * Types of the steps of a case. Requests are plain data, so that they can be stored, sent again and
+ * reduced.
+ */
 import { isRecord, type Json } from '../../recorded/compat/json.ts'
 import { deleteAt, type Path, setAt, valueAt } from './json-positions.ts'
 
 /**
- * A request. In all strings `$ns` stands for the case's namespace, and `${id.path}` for a value of
+ * A request. In all strings, `$ns` stands for the case's namespace, and `${id.path}` for a value in
  * an earlier response of the same server. A body of the form {$base: id, $edits: […]} is an earlier
  * response with changes.
  */

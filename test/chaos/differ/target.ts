@@ -10,8 +10,8 @@ import { isRecord, type Json } from '../../recorded/compat/json.ts'
 import { type Answer, fill, fillTarget, fillText, type Step, type Variables } from './step.ts'
 
 /**
- * Maximum time to wait for a custom kind. It is usually served within a second, but a busy machine
- * is many times slower.
+ * Maximum time to wait until a custom kind is served. This usually takes less than a second, but
+ * much longer on a busy machine.
  */
 const WAIT_MAX_MS = 10_000
 const WAIT_POLL_MS = 100
@@ -77,8 +77,8 @@ export class Target implements Disposable {
 }
 
 /**
- * Represents a broken connection, which also counts as a response: kube-apiserver breaks it when it
- * panics.
+ * Represents a broken connection, which also counts as a response: kube-apiserver closes the
+ * connection when it panics.
  */
 const noAnswer = (error: unknown): Answer => ({
   status: 0,

@@ -4,15 +4,15 @@ export type AreaTotals = {
   cases: number
   failed: number
   steps: number
-  /** Steps that the reference accepted. */
+  /** Number of steps that the reference accepted. */
   accepted: number
   differing: number
-  /** Differing steps that change what a client achieves. */
+  /** Number of differing steps that have another outcome for the client. */
   changing: number
   reordered: number
   /**
-   * Differences that did not occur again, or for which the reference's second response was
-   * different.
+   * Number of differences that did not occur again, or for which the second response of the
+   * reference was different.
    */
   flaky: number
 }
@@ -33,8 +33,8 @@ export class Totals {
   }
 
   /**
-   * Formats one line for each area and one for all. The last line is `N passed, N failed` and
-   * counts cases.
+   * Formats one line for each area and one line for the total. The last line is
+   * `N passed, N failed`, which are numbers of cases.
    */
   format(): string {
     const lines = [...this.#byArea].map(([area, totals]) => formatLine(area, totals))

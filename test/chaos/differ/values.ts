@@ -42,7 +42,10 @@ export class Values {
     )()
   }
 
-  /** Returns a value of a leaf's type. Uses the meaning that the field's name suggests. */
+  /**
+   * Returns a value of the type of a leaf field. The choice depends on the meaning that the field's
+   * name suggests.
+   */
   ofLeaf(choices: Choices, schema: JsonObject, name: string): Json {
     const { type, format, enum: options } = schema
     const from = (list: string): Json => choices.pick(this.#lists.of(list))

@@ -12,7 +12,7 @@ const input = { values, grammar: new Grammar(), schemas: new Schemas([], values)
 const chosen = (...argv: string[]): string[] =>
   [...chosenCases(parseOptions(argv), input)].map(({ area, number }) => `${area}/${number}`)
 
-test('areas take turns', () => {
+test('the cases of all areas run in turn', () => {
   assert.deepEqual(chosen('--area', 'cel,apply', '--from', '3', '--cases', '2'), [
     'cel/3',
     'apply/3',
@@ -21,6 +21,6 @@ test('areas take turns', () => {
   ])
 })
 
-test('an area whose cases are a list ends before the time limit of the run', () => {
+test('an area that reads its cases from a list ends before the time limit of the run', () => {
   assert.equal(chosen('--area', 'probes', '--minutes', '5').length, probes['probes']?.length)
 })

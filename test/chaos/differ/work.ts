@@ -22,7 +22,7 @@ export async function loadInput(reference: Target): Promise<Input> {
   }
 }
 
-/** Yields one case of each area in turn, so that a run that ends early has covered all of them. */
+/** Yields one case of each area in turn, so that even a run that ends early covers all areas. */
 export function* chosenCases(
   { seed, areas: names, cases, from }: Options,
   input: Input,
@@ -37,19 +37,19 @@ export function* chosenCases(
   }
 }
 
-/** Maximum time for one piece of work: a case, and the reduction of its differences. */
+/** Maximum duration of one task: a case, and the reduction of its differences. */
 const PIECE_MAX_MS = 10 * 60_000
 
 export type TakeOptions<T> = Pick<Options, 'minutes' | 'concurrency'> & {
-  /** Called before each piece of work. No piece starts after it returns true. */
+  /** Called before each task. After it returns true, no further task starts. */
   readonly isOver?: () => boolean
   readonly nameOf?: (piece: T) => string
   readonly pieceMsMax?: number
 }
 
 /**
- * Runs pieces of work concurrently until the time is over or the process receives SIGINT. Throws an
- * error that names the piece if one does not end in time.
+ * Runs tasks concurrently until the time limit is reached or the process receives SIGINT. If a task
+ * does not end in time, throws an error that names the task.
  */
 export async function takeAll<T>(
   work: Iterable<T>,

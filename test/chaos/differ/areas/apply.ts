@@ -13,7 +13,7 @@ import { patchTypes } from './input.ts'
 const { kinds, shapes } = readKinds(readObject('apply.json'))
 
 export function* applyCase(choices: Choices): Case {
-  // The custom kind is picked more often, because it has schema features that no built-in kind has.
+  // The custom kind is chosen more often, because it has schema features that no built-in kind has.
   const shared = kinds.filter(({ kind }) => kind === 'Shared')
   const writer = new ApplyWriter(choices, choices.pick([...kinds, ...shared, ...shared]))
   const first = writer.first()

@@ -1,4 +1,4 @@
-/** Generators of cases, by the name of their area. */
+/** The generators of test cases, by area name. */
 import { applyCase } from './apply.ts'
 import { celCase, costCase } from './cel.ts'
 import { crdsCase } from './crds.ts'
@@ -18,5 +18,7 @@ export const areas: { readonly [name: string]: Area } = {
   'object-probes': probesCase('object-probes'),
 }
 
-/** Number of cases of an area. Areas that read their cases from a list are finite. */
+/**
+ * Number of cases of an area. Only areas that read their cases from a list have a limited number.
+ */
 export const casesMax = (area: string): number => probes[area]?.length ?? Number.POSITIVE_INFINITY

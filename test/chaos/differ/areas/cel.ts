@@ -36,8 +36,8 @@ export const scope: Scope = [
 ]
 
 /**
- * Number of sets of rules that are sent as dry runs. The definition that is stored has the rules
- * that both servers accepted. Only one is stored, because serving a definition takes long.
+ * Number of rule sets that are sent as dry runs. Only one definition is stored, because it takes
+ * long until a definition is served. It has the rules that both servers accepted.
  */
 const TRIED_MAX = 3
 const RULES_MAX = 40
@@ -61,7 +61,8 @@ export function* celCase(choices: Choices, input: Input): Case {
     const bad = new Set([...refusedRules(tried), ...refusedRules(tried.keelson)])
     good.push(...rules.filter((_, index) => !bad.has(index)))
   }
-  // Together the rules may exceed the cost limit of a schema. If so, retry with half of them.
+  // All rules together might exceed the cost limit of a schema. In that case, retry with half of
+  // them.
   let made: Answer | undefined
   for (
     let count = Math.min(good.length, RULES_MAX);
@@ -103,8 +104,8 @@ export function* celCase(choices: Choices, input: Input): Case {
 }
 
 /**
- * Compares estimated costs exactly: the server refuses a rule that may run a million times, and the
- * message has the factor by which the rule exceeds its limit. The limit is a tenth of the cost.
+ * Compares estimated costs exactly. The server rejects a rule that can run a million times, and the
+ * message contains the factor by which the cost exceeds the limit.
  */
 export function* costCase(choices: Choices, { grammar }: Input): Case {
   const plain = scope.filter(([text]) => !text.includes('?'))
@@ -131,7 +132,7 @@ export function* costCase(choices: Choices, { grammar }: Input): Case {
   }
 }
 
-/** Makes random rules. Half of them always fail and show a value in their message. */
+/** Generates random rules. Half of them always fail and show a value in their message. */
 function makeRules(choices: Choices, { grammar }: Input): JsonObject[] {
   const expressions = new Expressions(choices, grammar, scope)
   const rules = Array.from({ length: choices.between(8, 20) }, () => {
@@ -188,8 +189,7 @@ const refusedRules = ({ body }: Answer): number[] =>
     .map(Number)
 
 /**
- * Returns properties of which some lack their bounds. The bounds determine the estimated cost of a
- * rule.
+ * Returns properties, some without size limits. The limits determine the estimated cost of a rule.
  */
 function propertiesOf(choices: Choices): JsonObject {
   const properties = structuredClone(bounded)

@@ -11,7 +11,7 @@ import { randomDefinition, repair, schemaOf, versionsOf } from './definitions.ts
 import { type Input, patchTypes } from './input.ts'
 import { DEFINITIONS } from './widgets.ts'
 
-/** Number of attempts to repair a refused definition. */
+/** Number of attempts to fix a rejected definition. */
 const REPAIRS_MAX = 3
 
 export function* crdsCase(choices: Choices, input: Input): Case {

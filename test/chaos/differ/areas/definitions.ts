@@ -105,13 +105,14 @@ export const schemaOf = (definition: JsonObject, version: string): Json | undefi
 /** Keys that are never removed, because a definition without them is not valid. */
 const kept = new Set(['versions', 'schema', 'openAPIV3Schema', 'properties', 'spec'])
 /**
- * Minimum depth of a path that can be removed: below spec, versions and the index of the version.
+ * Minimum depth of a path that can be removed. Shallower paths are spec, versions and the index of
+ * a version.
  */
 const REMOVABLE_DEPTH_MIN = 3
 
 /**
- * Removes the field that a refusal names, or its nearest existing ancestor. `spec.validation`
- * stands for the schema of the only version.
+ * Removes the field that an error names, or its nearest existing ancestor. `spec.validation` stands
+ * for the schema of the only version.
  */
 export function repair(definition: JsonObject, field: string): void {
   // The sum of all costs is too high, so no single rule is the cause: remove all rules.

@@ -1,4 +1,4 @@
-/** Input of the case generators. */
+/** Arguments of the functions that generate test cases. */
 import type { Choices } from '../choices.ts'
 import type { Grammar } from '../expressions.ts'
 import type { Schemas } from '../schemas.ts'

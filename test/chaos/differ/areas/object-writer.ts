@@ -1,6 +1,6 @@
 /**
- * Generates the writes of a case to one object of a built-in kind: updates, patches, applies,
- * scale, deletes.
+ * Generates writes to one object of a built-in kind: updates, patches, applies, changes of scale,
+ * and deletes.
  */
 import { isRecord, type Json, type JsonObject } from '../../../recorded/compat/json.ts'
 import type { Choices } from '../choices.ts'

@@ -1,5 +1,5 @@
 /**
- * Generates objects of built-in kinds with random changes, then writes of all sorts
+ * Generates objects of built-in kinds with random changes, and then writes to these objects
  * (object-writer.ts).
  */
 import { isRecord, type Json, type JsonObject } from '../../../recorded/compat/json.ts'
@@ -14,8 +14,7 @@ import type { Input } from './input.ts'
 import { ObjectWriter } from './object-writer.ts'
 
 /**
- * Kinds and objects that would change how the servers treat other cases. They are only sent as dry
- * runs.
+ * Kinds and objects that would affect other cases. They are only sent as dry runs.
  */
 const inForceKinds =
   /webhookconfigurations|admissionpolic|flowschemas|prioritylevelconfigurations|servicecidrs|ipaddresses|mutatingadmission/

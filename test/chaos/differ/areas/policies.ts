@@ -1,6 +1,6 @@
 /**
- * Generates CEL of admission policies. All requests are dry runs, because a stored policy would
- * apply to other cases.
+ * Generates CEL expressions of admission policies. All requests are dry runs, because a stored
+ * policy would apply to other cases.
  */
 import type { JsonObject } from '../../../recorded/compat/json.ts'
 import type { Choices } from '../choices.ts'

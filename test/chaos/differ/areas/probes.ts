@@ -1,6 +1,6 @@
 /**
- * Replays the smallest request sequences that once showed a difference, one for each root cause.
- * data/object-probes.jsonl has those about built-in kinds and apply.
+ * Replays the smallest request sequences that revealed differences in earlier runs, one for each
+ * root cause. data/object-probes.jsonl contains the sequences for built-in kinds and apply.
  */
 import type { Json } from '../../../recorded/compat/json.ts'
 import { readLines } from '../data.ts'

@@ -1,5 +1,5 @@
 /**
- * Generates reads of objects that were just written: selectors, pages, versions, media types,
+ * Generates reads of newly written objects with selectors, pages, versions and media types, and
  * watches.
  */
 import type { Json, JsonObject } from '../../../recorded/compat/json.ts'
@@ -149,7 +149,7 @@ class Reader {
     const method = choices.weigh([19, 'GET'], [1, 'HEAD'])
     if (choices.chance(0.85) || query['limit'] !== undefined || query['continue'] !== undefined)
       return { id, method, path: this.#path, query }
-    // A list across namespaces selects only the objects of this case.
+    // Lists across namespaces select only the objects of this case.
     const labelSelector = `case=$ns${choices.chance(0.5) ? ',app' : ''}`
     return {
       id,
@@ -195,7 +195,7 @@ class Reader {
   }
 }
 
-/** For each parameter, the probability that it is present, then its possible values. */
+/** For each parameter: the probability that it is present, followed by its possible values. */
 type Parameters = { readonly [name: string]: readonly [number, ...(string | (() => string))[]] }
 
 const metadata = (choices: Choices, name: string): JsonObject => ({

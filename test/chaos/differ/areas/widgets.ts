@@ -1,4 +1,4 @@
-/** The custom kind that a case defines for itself. */
+/** The custom kind Widget, which each case defines in its own group. */
 import type { JsonObject } from '../../../recorded/compat/json.ts'
 
 export const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
