@@ -1,6 +1,6 @@
 /**
- * Attacks below HTTP: each writes bytes directly to a TLS connection. Each attack ends by itself,
- * whatever the server does.
+ * Attacks below the HTTP layer. Each attack writes bytes directly to a TLS connection, and ends
+ * automatically, regardless of what the server does.
  */
 import { once } from 'node:events'
 import { connect as connectPlain, type Socket } from 'node:net'
@@ -11,7 +11,7 @@ import { many, NAMESPACE, noise } from './requests.ts'
 
 export type Attack = {
   readonly name: string
-  /** Runs the attack. Returns the number of requests that it began. */
+  /** Runs the attack. Returns the number of requests that it started. */
   readonly run: (port: number, random: Random) => Promise<number>
 }
 
@@ -164,7 +164,8 @@ export const attacks: readonly Attack[] = [
       : frame(FRAME.continuation, 0, 1, literal(`x-${at}`, 'y'.repeat(100))),
   ),
   frameFlood('headers that grow when unpacked', 200, (at) => {
-    // One entry of the dynamic table, then many references to it of one byte each.
+    // One entry of the dynamic table, followed by many references to it, each of which takes one
+    // byte.
     const entry = Buffer.concat([
       Buffer.from([0x40, 1]),
       Buffer.from('x'),
@@ -321,7 +322,7 @@ async function brokenHttp1(port: number, random: Random): Promise<number> {
   return parts.length
 }
 
-/** Sends a few bytes of a body now and then, over both versions of HTTP. */
+/** Sends a few bytes of a body from time to time, over HTTP/1.1 and HTTP/2. */
 async function slowBody(port: number): Promise<number> {
   const [one, two] = await Promise.all([open(port, 'http/1.1'), open(port, 'h2')])
   const fields = Buffer.concat([

@@ -1,8 +1,8 @@
 /**
  * Measures how long requests with bodies of the maximum size block the event loop of a whole
- * server: `node test/chaos/hostile/body-turns.ts [NAME]`. Prints the longest tick of each in CPU
- * time, the longest first. Each value is the best of three tries, because garbage collection makes
- * some tries slower. The client runs in its own thread.
+ * server: `node test/chaos/hostile/body-turns.ts [NAME]`. Prints the CPU time of the longest tick
+ * of each request, in descending order. Each value is the best of three attempts, because garbage
+ * collection makes some attempts slower. The client runs in its own thread.
  */
 import { once } from 'node:events'
 import { request } from 'node:https'
@@ -40,7 +40,7 @@ const apply = 'application/apply-patch+yaml'
 const maps = '/api/v1/namespaces/default/configmaps'
 const pods = '/api/v1/namespaces/default/pods'
 
-/** Returns a text of the maximum size with as many items as fit. */
+/** Returns a string of the maximum size with as many items as fit. */
 function filled(before: string, item: (at: number) => string, after: string): string {
   const items: string[] = []
   let room = BODY_BYTES - before.length - after.length

@@ -1,8 +1,8 @@
 /**
- * Compares the real CPU time of CEL expressions with their estimated cost: `node
- * test/chaos/hostile/cel-cost.ts [NAME]`. Calls every function on the largest values that a request
- * can hold: once, in loops as often as a rule may, and in chains. Also compiles the longest
- * expressions. Prints how long each blocked the event loop, the longest first.
+ * Compares the real CPU time of CEL expressions with their estimated cost:
+ * `node test/chaos/hostile/cel-cost.ts [NAME]`. Calls every function on the largest values that fit
+ * into a request: once, in the longest loops that a rule can contain, and in chains. Also compiles
+ * the longest expressions. Prints how long each rule blocked the event loop, in descending order.
  */
 import type { Fields, Json } from '../../../src/api/object.ts'
 import { compile, compileInTurns } from '../../../src/objects/cel/compile.ts'
@@ -21,13 +21,13 @@ const RULE_COST_MAX = 1_000_000
 const ESTIMATE_MAX = 10_000_000
 const SLICE_MS = 5
 const TURN_MS_MAX = 50
-/** Time after which a measurement gives up. It is above the limit of an evaluation. */
+/** Time after which a measurement is aborted. It exceeds the time limit of an evaluation. */
 const TOTAL_MS_MAX = 1_500
 
 const times = <T>(count: number, make: (at: number) => T): T[] =>
   Array.from({ length: count }, (_, at) => make(at))
 const string: Fields = { type: 'string' }
-/** A string that is short enough to be processed without a check of the deadline. */
+/** A string that is so short that functions process it without checking the deadline. */
 const line: Fields = { type: 'string', maxLength: 199 }
 const integer: Fields = { type: 'integer' }
 const strings: Fields = { type: 'array', items: string }
@@ -36,7 +36,10 @@ const deep: Fields = {
   properties: { a: strings, m: { type: 'object', additionalProperties: string }, n: integer },
 }
 
-/** A schema as an attacker would write it, with limits only where the estimate needs them. */
+/**
+ * A schema as an attacker would write it: it has size limits only where the cost estimate requires
+ * them.
+ */
 const schema: Fields = {
   type: 'object',
   properties: {
@@ -80,8 +83,8 @@ const huge = (): Json => ({
 })
 
 /**
- * Generators of values. Only values of the fields that an expression uses are generated, because
- * all of them do not fit into a request.
+ * Functions that generate field values. Only the fields that an expression uses get values, because
+ * the values of all fields would not fit into a request.
  */
 const values: { readonly [field: string]: () => Json } = {
   loop: () => times(100_000, (at) => at),
@@ -111,7 +114,7 @@ const values: { readonly [field: string]: () => Json } = {
   lines: () => times(10, (at) => `${at}${'é'.repeat(190)}`),
 }
 
-/** Calls that are measured alone and in the longest loop in which they may occur. */
+/** Calls that are measured alone and in the longest loop in which they are allowed. */
 const calls: readonly string[] = [
   ...['text', 'wide', 'astral'].flatMap((field) => [
     `self.${field}.size() > 0`,
@@ -359,7 +362,7 @@ export const longest: readonly string[] = [
 ]
 
 setFlagsFromString('--expose-gc')
-/** Collects the garbage of earlier rules, so that it is not collected while a rule is measured. */
+/** Collects the garbage of earlier rules, so that this does not happen while a rule is measured. */
 const collectGarbage: () => void = runInNewContext('gc')
 
 export type RuleCost = {
@@ -369,7 +372,7 @@ export type RuleCost = {
   readonly about: string
 }
 
-/** Evaluates a rule. Returns undefined if the cost estimate refuses the rule. */
+/** Evaluates a rule. Returns undefined if the rule is rejected because of its estimated cost. */
 export function measure(rule: string): RuleCost | undefined {
   const type = typeOfSchema(schema, { name: 'self' })
   if (type === undefined) throw new Error('no type')
@@ -442,7 +445,7 @@ const valueFor = (rule: string): Json =>
     ),
   )
 
-/** Each call alone, and in loops of all lengths that the estimate accepts. */
+/** Each call alone, and in loops of all lengths that the cost estimate allows. */
 export const rules: readonly string[] = [
   ...calls.flatMap((call) => [
     call,

@@ -1,9 +1,10 @@
 /**
- * Sends hostile bytes to the decoders of all kinds: `node test/chaos/hostile/codecs.ts [--runs N]
- * [--seed S]`. Objects with every field set are encoded as protobuf and CBOR, then mutated by
- * flipping, cutting, splicing and stretching. The decoder must refuse each input as a bad request,
- * or decode it. A decoded object must survive a round trip in both formats. No other error may be
- * thrown, and no input may take long.
+ * Sends hostile bytes to the decoders of all kinds:
+ * `node test/chaos/hostile/codecs.ts [--runs N] [--seed S]`. Objects with every field set are
+ * encoded as protobuf and CBOR, and the bytes are then mutated by flipping, cutting, splicing and
+ * stretching. The decoder must reject each input as a bad request, or decode it. A decoded object
+ * must survive a round trip in both formats. No other error may be thrown, and no input may take
+ * long to decode.
  */
 import assert from 'node:assert/strict'
 import { parseArgs } from 'node:util'
@@ -20,7 +21,7 @@ import type { Schema, Struct } from '../../../src/objects/schema/schema.ts'
 import { Random } from '../simulation/random.ts'
 
 const RUNS = 1_000_000
-/** Maximum CPU time for one input. The largest takes some milliseconds. */
+/** Maximum CPU time for one input. The largest inputs take a few milliseconds. */
 const INPUT_MS_MAX = 1_000
 
 export type CodecFigures = {
@@ -107,7 +108,7 @@ function seedOf(resource: Resource): Seed {
 }
 
 /**
- * Returns a value for every field. Recursion into a type that contains itself ends with an empty
+ * Returns a value for every field. If a type contains itself, the recursion ends with an empty
  * object.
  */
 function sampleFields(
@@ -155,7 +156,7 @@ function sample(schema: Schema, within: readonly Struct[]): Json {
   }
 }
 
-/** Returns a value of a type that has several JSON forms. */
+/** Returns a value of a type that has several JSON representations. */
 function openSample(goName: string): Json {
   if (goName === 'v1.JSONSchemaPropsOrStringArray') return ['text']
   return goName === 'v1.JSON' ? { a: [1, 'b'] } : { type: 'object' }
@@ -183,7 +184,7 @@ const mutations: readonly Mutation[] = [
     const at = somewhere(bytes, random)
     return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + random.between(1, 20))])
   },
-  // Insert, or overwrite with, a part of this or another object.
+  // Insert a part of this or another object, or overwrite bytes with it.
   (bytes, random, other) => {
     const from = random.chance(0.5) ? bytes : other()
     const start = somewhere(from, random)
@@ -213,7 +214,7 @@ const mutations: readonly Mutation[] = [
       bytes.subarray(at + (random.chance(0.5) ? part.length : 0)),
     ])
   },
-  // Repeat one byte, which causes nesting.
+  // Repeat one byte many times, which can cause deep nesting.
   (bytes, random) => {
     const at = somewhere(bytes, random)
     const part = Buffer.alloc(

@@ -1,7 +1,7 @@
 /**
  * Measures how long CustomResourceDefinitions of the maximum size block the event loop while they
- * are validated: `node test/chaos/hostile/crd-turns.ts [NAME]`. Prints the longest tick of each in
- * CPU time.
+ * are validated: `node test/chaos/hostile/crd-turns.ts [NAME]`. Prints the CPU time of the longest
+ * tick of each definition.
  */
 import type { Fields, Json, KubeObject } from '../../../src/api/object.ts'
 import { PatternThread } from '../../../src/objects/cel/pattern-thread.ts'

@@ -1,8 +1,8 @@
 /**
  * CustomResourceDefinitions and objects that attack a server: patterns that take exponential time
- * in other engines, deep nesting, huge lists of everything, rules of the maximum cost, names of
- * properties of every JavaScript object. Bodies are JSON text, because some cannot be written as
- * JavaScript values.
+ * in other engines, deep nesting, huge lists of all kinds, rules of the maximum cost, and names
+ * that are properties of every JavaScript object. Bodies are JSON text, because some bodies cannot
+ * be represented as JavaScript values.
  */
 
 export type HostileDefinition = {
@@ -11,9 +11,11 @@ export type HostileDefinition = {
   readonly schema: string
   /** Schemas of additional versions, none of which is the storage version. */
   readonly otherVersions?: readonly string[]
-  /** Whether the definition is accepted; undefined if both results are correct. */
+  /** Whether the server must accept the definition; undefined if both results are correct. */
   readonly isAccepted?: boolean
-  /** Maximum CPU time of a tick of the event loop, if the definition is known to be fast. */
+  /**
+   * Maximum CPU time of a tick of the event loop. Set only if the definition is known to be fast.
+   */
   readonly turnMsMax?: number
   /** Values of spec with which objects are created, as JSON text, and whether they are accepted. */
   readonly specs?: readonly (readonly [isAccepted: boolean | undefined, spec: string])[]
@@ -328,8 +330,8 @@ const rules: readonly HostileDefinition[] = [
 ]
 
 /**
- * Expressions that take long compared with their cost (found by cel-cost.ts). All are accepted, and
- * must not delay other clients.
+ * Expressions whose evaluation takes long compared with their estimated cost (found with
+ * cel-cost.ts). The server accepts all of them, but they must not delay other clients.
  */
 const expensive: readonly HostileDefinition[] = [
   {

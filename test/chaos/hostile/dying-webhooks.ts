@@ -2,8 +2,8 @@
  * Writes objects while webhooks die: `node test/chaos/hostile/dying-webhooks.ts`. Mutating and
  * validating webhooks with failurePolicy Fail and Ignore, over HTTP/1.1 and HTTP/2, are killed,
  * stopped and restarted, and misbehave at random. Their configurations also change. Every stored
- * object must have the mark of every matching webhook with failurePolicy Fail. No write may take
- * longer than its timeouts, and memory must not grow.
+ * object must have been processed by every matching webhook with failurePolicy Fail. No write may
+ * take longer than the timeouts of its webhooks, and memory must not grow.
  *
  *   --minutes N   duration (10).
  *   --short       20 seconds, for CI.
@@ -29,29 +29,31 @@ import { MarkingWebhook, modes } from './marking-webhook.ts'
 const MINUTES = 10
 const SHORT_SECONDS = 20
 /**
- * Number of webhook processes. Each has a mutating and a validating webhook. Even ones have
- * failurePolicy Fail. For each policy, one speaks HTTP/1.1 and one HTTP/2.
+ * Number of webhook processes. Each has a mutating and a validating webhook. The webhooks of
+ * processes with an even number have failurePolicy Fail. For each policy, one process uses HTTP/1.1
+ * and one uses HTTP/2.
  */
 const PROCESSES = 4
 const TIMEOUTS_S = [1, 1, 2, 2] as const
 const CONNECTIONS = 4
 const LANES = 40
 /**
- * Time that a write may take beyond its timeouts. Together with the shortest timeout, it is below
- * the default timeout of 10 s.
+ * Time that a write may take in addition to its webhook timeouts. The sum of this margin and the
+ * shortest timeout is below the default timeout of 10 s, so the test detects it if a timeout is
+ * ignored.
  */
 const MARGIN_MS = 8_000
 /**
- * Margin in CI, where a machine may pause for seconds. There,
+ * Margin in CI, where a machine can stall for seconds. In CI,
  * test/integration/webhook-faults.test.ts checks the timeouts.
  */
 const SHORT_MARGIN_MS = 20_000
-/** Maximum growth of the live memory in the last four fifths of the run. */
+/** Maximum growth of live memory in the last four fifths of the run. */
 const GROWTH_BYTES_MAX = 16 << 20
 const SETTLED_MS_MAX = 30_000
 /** Maximum CPU time of a tick of the server's event loop. */
 const TURN_MS_MAX = 600
-/** Ranges of the time for which a webhook works, and for which it does not. */
+/** Ranges of the durations for which a webhook works, and for which it does not work. */
 const RIGHT_MS = [200, 3_000] as const
 const WRONG_MS = [100, 3_000] as const
 
@@ -178,14 +180,14 @@ async function register(
       if (made.status !== 201) throw new Error(made.text)
     }
   }
-  // The server may notice configurations a moment later.
+  // The server may process configurations with a short delay.
   await sleep(1_000)
 }
 
 const isOver = (signal: AbortSignal, ms: number): Promise<boolean> =>
   sleep(ms, false, { signal }).catch(() => true)
 
-/** Injects one fault of a webhook after the other. It works in between. */
+/** Injects one webhook fault after the other. The webhook works in between. */
 async function tormented(
   webhook: MarkingWebhook,
   random: Random,
@@ -231,8 +233,8 @@ type Measurement = {
 }
 
 /**
- * Returns the growth of the live memory. Memory of calls that are still ending is not a leak, so
- * waits up to half a minute for it.
+ * Returns the growth of live memory. Waits up to half a minute, because the memory of calls that
+ * are about to end is not a leak.
  */
 async function settledGrowth(inspector: Inspector, before: number): Promise<number> {
   const until = performance.now() + SETTLED_MS_MAX

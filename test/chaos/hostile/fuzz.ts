@@ -24,24 +24,25 @@ import { quantile, Witness } from './witness.ts'
 
 const REQUESTS = 200_000
 const REQUESTS_SHORT = 12_000
-/** Number of connections. Each has this many concurrent requests. */
+/** Number of connections, and number of concurrent requests on each of them. */
 const LANES = 4
 const REQUESTS_PER_LANE = 25
 /** Time after which a missing response counts as a fault. */
 const ANSWER_MS_MAX = 20_000
 /**
- * Maximum growth of the live memory in the last four fifths of the run, for caches that were not
- * full yet.
+ * Maximum growth of live memory in the last four fifths of the run. Allows for caches that were not
+ * yet full.
  */
 const GROWTH_BYTES_MAX = 16 * 1024 * 1024
 /**
- * Time after which all connections must be closed. The server detects a client that vanished with
- * unsent responses after at most twice its longest timeout (idle: 90 s).
+ * Time after which all connections must be closed. If a client disappears while responses are
+ * pending, the server detects this after at most twice its longest timeout (90 s for idle
+ * connections).
  */
 const LET_GO_MS_MAX = 200_000
 /**
- * Maximum number of tries of a request that the server refused to process. Other requests of the
- * same client may also end the next connection.
+ * Maximum number of attempts for a request that the server did not process. Other requests of the
+ * same client can also cause the next connection to be closed.
  */
 const TRIES_MAX = 20
 /** Time that the server needs to clean up closed connections. */
@@ -53,7 +54,7 @@ const SETTLE_MS = 2_000
 const WITNESS_P99_MS_MAX = 4_000
 const WITNESS_MS_MAX = 20_000
 
-/** Number of connections and files that may have been opened meanwhile for other reasons. */
+/** Number of connections and files that may have been opened for other reasons during the run. */
 const FILES_LEFT_MAX = 3
 
 class Verdict {
@@ -158,14 +159,14 @@ async function run(server: ApiServerProcess, { requests, seed, rounds }: Plan): 
 
 type Measurement = {
   readonly seconds: number
-  /** Number of requests that attacks began. */
+  /** Number of requests that attacks started. */
   readonly begun: number
   readonly memoryBefore: number
   readonly memoryAfter: number
   readonly filesLeft: number
   /**
-   * Sorted latencies of the well-behaved client, before the attacks. `latenciesMs` are those of the
-   * whole run.
+   * Sorted latencies of the well-behaved client before the attacks. `latenciesMs` contains the
+   * latencies of the whole run.
    */
   readonly quietMs: readonly number[]
   readonly latenciesMs: readonly number[]
@@ -209,7 +210,7 @@ function judge(server: ApiServerProcess, verdict: Verdict, measured: Measurement
 
 const megabytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MB`
 
-/** Creates objects, so that the lists of the attacks are not empty. */
+/** Creates objects, so that list requests of the attacks return something. */
 async function prepare(server: ApiServerProcess): Promise<void> {
   const session = open(server.url)
   const post = async (path: string, body: unknown): Promise<void> => {
@@ -249,8 +250,8 @@ async function ask(
   try {
     if (body !== undefined) stream.end(body)
     stream.setEncoding('utf8')
-    // Wait for both from the start: Node.js treats a stream that ends before it has a reader as
-    // aborted.
+    // Wait for both from the start, because Node.js treats a stream that ends before it has a
+    // reader as aborted.
     const [[head], text] = await Promise.all([once(stream, 'response'), readText(stream)])
     return { status: Number(head[':status']), text }
   } finally {
@@ -272,7 +273,7 @@ async function spray(server: ApiServerProcess, { random, requests, verdict }: Wo
     const choices = random.fork(name)
     let session = open(server.url)
     // The server closes a connection after an unauthenticated request. It did not process later
-    // requests on the connection, so they may be sent again (RFC 9113, section 8.7).
+    // requests on the connection, so they can be retried (RFC 9113, section 8.7).
     const asked = async (request: HostileRequest): ReturnType<typeof ask> => {
       for (let tries = 1; ; tries++) {
         if (session.destroyed || session.closed) session = open(server.url)
@@ -308,7 +309,7 @@ type FuzzRun = { readonly random: Random; readonly rounds: number; readonly verd
 
 /**
  * Runs all attacks concurrently, each twice, in several rounds. Returns the number of requests that
- * they began.
+ * they started.
  */
 async function runAttacks(
   server: ApiServerProcess,
@@ -332,7 +333,7 @@ async function runAttacks(
   return begun
 }
 
-/** Resolves when the connections are closed, or the time for it is over. */
+/** Resolves when all connections are closed or the time limit is reached. */
 async function letGo(pid: number, filesBefore: number): Promise<void> {
   const untilMs = performance.now() + LET_GO_MS_MAX
   do await sleep(SETTLE_MS)

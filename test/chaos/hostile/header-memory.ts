@@ -1,8 +1,9 @@
 /**
- * Measures the memory of unauthenticated connections that have sent the worst headers. A listener
- * in its own process gets thousands of connections. Each sends about a megabyte of headers in one
- * of several ways, and stays open, because the listener's timeouts are disabled. Then the memory of
- * the listener is measured. A well-behaved client must get responses throughout.
+ * Measures the memory of unauthenticated connections that have sent the most expensive headers. A
+ * listener in its own process accepts thousands of connections. Each connection sends about a
+ * megabyte of headers in one of several ways, and stays open, because the listener's timeouts are
+ * disabled. Then the memory of the listener is measured. A well-behaved client must get responses
+ * throughout.
  *
  *   --connections N   number of connections (9,700; the server accepts 10,000).
  *   --short           200 connections, for CI.
@@ -37,17 +38,17 @@ import { Witness } from './witness.ts'
 const CONNECTIONS = 9_700
 const CONNECTIONS_SHORT = 200
 /**
- * Number of connections that send at the same time. Each gets its response before the next one
- * begins. So they stay below the budget for large headers on every machine. When this budget is
- * used up, the server closes new connections.
+ * Number of connections that send at the same time. A connection starts only after another one has
+ * received its response. The connections therefore stay below the budget for large headers on every
+ * machine. When this budget is exhausted, the server closes new connections.
  */
 const LANES = 16
 const ANSWER_MS_MAX = 60_000
 /** Maximum resident memory per connection. TLS alone takes half of it. */
 const EACH_BYTES_MAX = 100 * 1024
 /**
- * Additional resident memory of all connections together: the budget for large headers, and code
- * and buffers that are used for the first time.
+ * Additional resident memory of all connections together, for the budget for large headers, and for
+ * code and buffers that are used for the first time.
  */
 const SHARED_BYTES_MAX = 128 * 1024 * 1024
 /**
@@ -60,7 +61,7 @@ const LATENCY_MS_MAX = 20_000
 const HOUR_MS = 3_600_000
 const WITNESS_PATH = '/witness'
 
-/** The letter `a` 960,000 times in Huffman code. Eight of them take five bytes. */
+/** The letter `a` 960,000 times in Huffman code. Eight letters take five bytes. */
 const coded = Buffer.alloc(600_000, Buffer.from([0x18, 0xc6, 0x31, 0x8c, 0x63]))
 const longField = (name: string): Buffer =>
   Buffer.concat([
@@ -76,10 +77,10 @@ const filled = Array.from({ length: 100 }, (_, at) => indexedField(`${at}`, ''))
 const first = (...entries: readonly (readonly [number, number])[]): Buffer =>
   Buffer.concat([preface, settings(...entries)])
 
-/** Case to which the listener does not respond, because it waits for the rest of the headers. */
+/** Case in which the listener does not respond, because it waits for the remaining headers. */
 const STOPPED_SHORT = 'headers that stop short of being large'
 
-/** Bytes that a connection sends, by name of the case. */
+/** Bytes that a connection sends, by case name. */
 const worst: readonly (readonly [name: string, bytes: Buffer])[] = [
   [
     'a header of 960 KB',
@@ -118,8 +119,8 @@ const worst: readonly (readonly [name: string, bytes: Buffer])[] = [
 ]
 
 /**
- * Large headers without an end. They share a budget, and when it is used up the server closes any
- * connection with a large header. Therefore these connections come last.
+ * Large headers that never end. They share a budget; when it is exhausted, the server closes any
+ * connection with a large header. These connections therefore come last.
  */
 const unfinished = Buffer.concat([
   first(),
@@ -191,7 +192,7 @@ async function main(): Promise<void> {
       'resident memory of all connections',
       grown.resident < SHARED_BYTES_MAX + stayed * EACH_BYTES_MAX,
     ],
-    // With few connections, memory that they share dominates.
+    // With few connections, most of the memory is shared between them.
     ['resident memory per connection', count < 5_000 || grown.resident < stayed * EACH_BYTES_MAX],
     ['live memory', grown.live < SHARED_LIVE_BYTES_MAX + stayed * EACH_LIVE_BYTES_MAX],
     ['live memory of unfinished headers', last.live - after.live < UNFINISHED_BYTES_MAX],

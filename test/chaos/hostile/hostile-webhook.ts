@@ -1,7 +1,7 @@
 /**
- * An admission webhook that does everything wrong, each fault at its own path. It runs in its own
- * process, so that its work delays neither the server nor the measurement. One port speaks
- * HTTP/1.1, one HTTP/2, one is silent, and one does not use TLS.
+ * An admission webhook that misbehaves in every possible way. Each path has a different fault. The
+ * webhook runs in its own process, so that its work delays neither the server nor the measurement.
+ * One port serves HTTP/1.1, one serves HTTP/2, one never responds, and one does not use TLS.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -27,7 +27,7 @@ export type HostilePorts = {
   readonly 'HTTP/2': number
   /**
    * Port of an HTTP/2 server to which nothing can be sent, because its window is closed. `streams`
-   * is one that accepts no streams.
+   * is the port of a server that accepts no streams.
    */
   readonly window: number
   readonly streams: number
@@ -74,7 +74,9 @@ type Fault = (reply: Reply, review: Review, request: Request) => void
 const MEGABYTE = 1 << 20
 const FLOOD_BYTES = 64 * MEGABYTE
 const DRIBBLE_MS = 20
-/** Size below the limit of a webhook response, so that it is decoded. */
+/**
+ * Size of a response that is below the limit for webhook responses, so that the server decodes it.
+ */
 const LARGE_BYTES = 3 * MEGABYTE
 
 const answered = ({ apiVersion, request: { uid } }: Review, fields: object): string =>
@@ -100,7 +102,7 @@ const patches = (operations: readonly object[]): Fault =>
     patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
   })
 
-// TypeScript does not find an overload that suits both types.
+// TypeScript finds no overload that matches both types.
 const write = (reply: Reply, bytes: string | Buffer): boolean =>
   reply instanceof Http2ServerResponse ? reply.write(bytes) : reply.write(bytes)
 
@@ -142,7 +144,7 @@ const copyBomb = [
   ...Array.from({ length: 60 }, (_, at) => ({ op: 'copy', from: '/data', path: `/data/${at}` })),
 ]
 
-/** YAML in which each line has the line before it ten times. */
+/** YAML in which each line refers to the previous line ten times. */
 const aliasBomb = [
   'a0: &a0 [x]',
   ...Array.from({ length: 30 }, (_, at) => `a${at + 1}: &a${at + 1} [${`*a${at},`.repeat(10)}]`),
@@ -196,7 +198,7 @@ const faults: Readonly<Record<string, Fault>> = {
   },
 }
 
-/** Unusual responses that a server must accept, within limits. */
+/** Unusual responses that a server must accept, within its limits. */
 const oddities: Readonly<Record<string, Fault>> = {
   'warns of a lot': answers({ warnings: many((at) => `${at} ${'w'.repeat(100)}`) }),
   'annotates a lot': answers({

@@ -1,7 +1,7 @@
 /**
- * Sends the same frames to Keelson's HTTP/2 server and to that of Node.js (nghttp2). Both must
- * react in the same way, except for the differences that http2-differ/differences.ts lists with
- * their reasons.
+ * Sends the same frames to Keelson's HTTP/2 server and to the HTTP/2 server of Node.js (nghttp2).
+ * Both must react in the same way, except for the differences that http2-differ/differences.ts
+ * lists with their reasons.
  *
  *   node test/chaos/hostile/http2-differ.ts --minutes N --seed S
  *

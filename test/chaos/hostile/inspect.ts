@@ -1,12 +1,12 @@
 /** Measures the live memory and the longest tick of a server that was started with --inspect. */
 import { readFileSync } from 'node:fs'
 
-/** Maximum time to wait for a response of the inspector. */
+/** Maximum time to wait for a response from the inspector. */
 const ANSWER_MS_MAX = 30_000
 
 /**
- * Expression that runs in the server. Its first evaluation starts the measurement of ticks. It uses
- * a timer only, because a promise for each tick would fill the heap.
+ * Expression that is evaluated in the server. The first evaluation starts the measurement of ticks.
+ * It uses only a timer, because a promise for each tick would fill the heap.
  */
 const LOOK_AT_TURNS = `(() => {
   const turns = (globalThis.longestTurn ??= (() => {
@@ -76,8 +76,8 @@ export class Inspector implements Disposable {
 }
 
 /**
- * Connects to the inspector. Its address is in the output of the process. The last one counts,
- * because bin/keelson may restart itself as the server.
+ * Connects to the inspector, whose address is in the output of the process. If there are several
+ * addresses, uses the last one, because bin/keelson may replace itself with the server process.
  */
 export async function inspect(log: string): Promise<Inspector> {
   const address = log.match(/ws:\/\/127\.0\.0\.1:\d+\/\S+/g)?.at(-1)

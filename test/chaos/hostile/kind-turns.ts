@@ -1,9 +1,9 @@
 /**
- * Measures how long objects of the maximum size block the event loop, kind by kind: `node
- * test/chaos/hostile/kind-turns.ts [KIND] [MiB] [ms] [PATH]`. Each list and map of each kind is
- * filled up to the size of the largest body, with items of several forms. Prints the work that
- * takes longer than 50 ms of CPU time in one part, or longer than a second in total. All kinds take
- * an hour. PATH is the beginning of the path of the fields, such as spec.affinity.
+ * Measures how long objects of the maximum size block the event loop, kind by kind:
+ * `node test/chaos/hostile/kind-turns.ts [KIND] [MiB] [ms] [PATH]`. Fills each list and map of each
+ * kind up to the maximum body size, with items of several shapes. Prints the operations that take
+ * more than 50 ms of CPU time in one part, or more than a second in total. Measuring all kinds
+ * takes an hour. PATH limits the fields to those whose path begins with it, such as spec.affinity.
  */
 import { FAULTS_MAX } from '../../../src/api/field-fault.ts'
 import { isFields, type Json } from '../../../src/api/object.ts'
@@ -18,7 +18,7 @@ import type { Schema, Struct } from '../../../src/objects/schema/schema.ts'
 import { loadSeeds } from '../properties/seeds.ts'
 
 const STEP_MS_MAX = Number(process.argv[4] ?? 50)
-/** Total time above which work may be quadratic. */
+/** Total time above which an operation might be quadratic. */
 const TOTAL_MS_MAX = 1000
 const RUNS = 4
 const DEPTH_MAX = 9
@@ -42,8 +42,8 @@ function listsOf(schema: Schema, path: Path, seen: ReadonlySet<Struct>): Collect
 }
 
 /**
- * Returns generators of items of a schema: an item that is as small as possible, and items of other
- * forms.
+ * Returns functions that generate items of a schema: an item that is as small as possible, and
+ * items of other shapes.
  */
 function formsOf(schema: Schema): readonly ((at: number) => Json)[] {
   switch (schema.type) {
@@ -110,7 +110,9 @@ const reported: { readonly ms: number; readonly text: string }[] = []
 
 type Measurement<T> = { readonly made: T; readonly longestMs: number; readonly totalMs: number }
 
-/** Runs the work in parts, as the server does, and measures the longest part and the total. */
+/**
+ * Runs an operation in parts, as the server does, and measures the longest part and the total time.
+ */
 function measured<T>(work: () => T): Measurement<T> {
   const slices = new Slices(systemTime, { isExpensive: true })
   const steps = parts(work, slices)
@@ -127,8 +129,8 @@ function measured<T>(work: () => T): Measurement<T> {
 }
 
 /**
- * Runs the work several times and records the best result, because some runs also compile code or
- * collect garbage.
+ * Runs an operation several times and records the best result, because some runs also compile code
+ * or collect garbage.
  */
 function timed<T>(what: string, work: () => T): T {
   let best = measured(work)

@@ -1,6 +1,6 @@
 /**
- * Clients write objects that webhooks must mark, and check what is stored. The verdict collects the
- * faults.
+ * Clients write objects, and check that the stored objects carry the mark of every matching webhook
+ * (marking-webhook.ts). The verdict collects the faults.
  */
 import { type Fields, fieldsOf, textOf } from '../../../src/api/object.ts'
 import type { Client } from '../../integration/support.ts'
@@ -10,14 +10,17 @@ import { markOf } from './marking-webhook.ts'
 export const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
 /** Maximum number of faults that are printed. */
 const FAULTS_MAX = 20
-/** Share of the created objects that a client does not delete. They are checked at the end. */
+/**
+ * Fraction of the created objects that a client does not delete. These objects are checked at the
+ * end.
+ */
 const KEPT_SHARE = 0.02
 const MATCH_SHARE = 0.4
 const DENY_SHARE = 0.1
 const CHANGE_SHARE = 0.5
 
 export type MarkedWebhook = {
-  /** Name: `m` (mutating) or `v` (validating), and a number. */
+  /** Name: `m` (mutating) or `v` (validating), followed by a number. */
   readonly name: string
   readonly failsClosed: boolean
   readonly timeoutMs: number
@@ -34,13 +37,13 @@ export class Verdict {
   readonly statuses = new Map<number, number>()
   writes = 0
   /**
-   * Number of missing marks of webhooks with failurePolicy Ignore. If there is none, no webhook was
-   * ever dead.
+   * Number of missing marks of webhooks with failurePolicy Ignore. If it is zero, no webhook was
+   * ever down during a write.
    */
   opened = 0
   slowestMs = 0
   readonly #all: readonly MarkedWebhook[]
-  /** Writes that were found stored, with the webhooks that must have allowed them. */
+  /** Writes that were found in the store, each with the webhooks that must have allowed it. */
   readonly #stored = new Map<string, readonly MarkedWebhook[]>()
 
   constructor(all: readonly MarkedWebhook[]) {
@@ -112,7 +115,7 @@ export type Lane = {
   readonly marginMs: number
 }
 
-/** Creates an object, perhaps updates it, checks it, and deletes it in most cases. */
+/** Creates an object, sometimes updates it, checks it, and usually deletes it. */
 export async function writeOnce(lane: Lane, at: number): Promise<void> {
   const { client, random, name: of, webhooks, verdict } = lane
   const name = `${of}-${at}`

@@ -1,7 +1,7 @@
 /**
- * A webhook in its own process that marks every write it allows. A mutating webhook adds a label to
- * the object. A validating one writes to a journal on disk before it responds. The process can be
- * killed, stopped and restarted, and can misbehave on request.
+ * A webhook in its own process that marks every write that it allows. A mutating webhook adds a
+ * label to the object. A validating one writes to a journal on disk before it responds. The process
+ * can be killed, stopped and restarted, and can misbehave on request.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -25,7 +25,7 @@ export const modes = [
 ] as const
 export type Mode = (typeof modes)[number]
 
-/** Delays of a response: one within any timeout, and one beyond any. */
+/** Delays of a response: one is shorter than every timeout, and one is longer. */
 const SLOW_MS = 300
 const LATE_MS = 3_000
 
@@ -82,7 +82,7 @@ export class MarkingWebhook implements AsyncDisposable {
     if (this.#child?.connected) this.#child.send({ mode })
   }
 
-  /** Returns the writes that its validating webhook has allowed. */
+  /** Returns the writes that the validating webhook of this process has allowed. */
   allowed(): ReadonlySet<string> {
     const { journal } = this.options
     return new Set(existsSync(journal) ? readFileSync(journal, 'utf8').split('\n') : [])

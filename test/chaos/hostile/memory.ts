@@ -1,9 +1,9 @@
 /**
- * Checks that a server with a limit of 512 MB stays below it under loads that make it hold much
- * memory: `node test/chaos/hostile/memory.ts`. The limit is not enforced from outside. The heap is
- * bounded as in a container of this size, and the resident memory is measured all the time. The
- * server must stay below the limit, respond to a well-behaved client throughout, and be alive at
- * the end.
+ * Checks that a server with a memory limit of 512 MB stays below this limit under loads that need
+ * much memory: `node test/chaos/hostile/memory.ts`. The operating system does not enforce the
+ * limit. Instead, the heap is limited as in a container of this size, and the resident memory is
+ * measured continuously. The server must stay below the limit, respond to a well-behaved client
+ * throughout, and be running at the end.
  *
  *   --seconds N   duration of each load (15).
  *   --only TEXT   runs only loads whose name contains it.
@@ -21,9 +21,12 @@ import { startKeelson } from '../../support/harness/keelson.ts'
 import { startWitness } from './witness-thread.ts'
 
 const LIMIT_MIB = 512
-/** Heap limit that Node.js chooses in such a container. */
+/** Heap limit that Node.js uses in a container of this size. */
 const HEAP_MIB = 256
-/** Memory plan that Keelson makes in such a container, which this test cannot create. */
+/**
+ * Memory plan that Keelson uses in a container of this size. This test cannot create such a
+ * container.
+ */
 const plan = planMemory({
   requestBytesMax: null,
   cacheBytesMax: null,
@@ -37,7 +40,10 @@ const { values } = parseArgs({
 })
 const LOAD_MS = Number(values.seconds) * 1000
 const REST_MS = 3_000
-/** Pause of a client that has lost its connection, so that it does not use up the event loop. */
+/**
+ * Delay before a client that has lost its connection reconnects, so that it does not block the
+ * event loop.
+ */
 const GONE_MS = 50
 /** Maximum time to wait for the headers of responses. */
 const BEGUN_MS = 1_000
@@ -56,12 +62,12 @@ type Load = { readonly name: string; readonly run: (untilMs: number) => Promise<
 
 const authorization = `Bearer ${server.token}`
 /**
- * Token of a user with all rights that is not an administrator, so that flow control and memory
- * budgets apply.
+ * Token of a user who has all permissions but is not in system:masters, so that flow control and
+ * memory budgets apply.
  */
 const ordinary = 'Bearer alice-token'
 const port = Number(new URL(server.url).port)
-/** Shared by all connections, because creating one takes longer than a handshake. */
+/** Shared by all connections, because creating a secure context takes longer than a handshake. */
 const secureContext = createSecureContext()
 const session = (options: SecureClientSessionOptions = {}) => {
   const made = connectHttp2(server.url, { rejectUnauthorized: false, secureContext, ...options })
@@ -84,8 +90,8 @@ async function call(
     stream.on('error', () => resolve(0))
     stream.on('response', (answer) => resolve(answer[':status'] ?? 0))
     stream.on('close', () => resolve(0))
-    // Node.js keeps a stream that got its response before its body was sent, together with the
-    // body. After four of them, a session receives no more responses.
+    // If a stream receives its response before its body was sent, Node.js retains the stream and
+    // the body. After four such streams, a session receives no more responses.
     stream.on('end', () => stream.destroy())
     stream.resume()
     stream.end(body)
@@ -94,7 +100,7 @@ async function call(
 
 /**
  * Opens connections that are destroyed when the time is over, even if responses are pending.
- * Waiting for them takes minutes on a busy machine.
+ * Waiting for the responses would take minutes on a busy machine.
  */
 function sessions(count: number, untilMs: number): ReturnType<typeof session>[] {
   const all = Array.from({ length: count }, () => session())
@@ -114,7 +120,10 @@ const repeat = (count: number, untilMs: number, once: () => Promise<unknown>): P
     }),
   )
 
-/** Bodies of three megabytes that take many times as much memory: small values, deep lists. */
+/**
+ * Bodies of three megabytes that need many times as much memory when they are decoded: small values
+ * and deep lists.
+ */
 const manyValues = `{"metadata":{"generateName":"x-"},"data":{${Array.from({ length: 150_000 }, (_, at) => `"k${at}":"v${at}"`).join(',')}}}`
 const deep = `{"metadata":{"generateName":"x-"},"unknown":${'['.repeat(9_000)}${']'.repeat(9_000)}}`
 const long = JSON.stringify({
@@ -122,7 +131,7 @@ const long = JSON.stringify({
   data: { text: 'x'.repeat(2_500_000) },
 })
 
-/** Opens responses and does not read them, each on its own connection. */
+/** Requests responses and does not read them, each on its own connection. */
 async function hold(
   path: string,
   count: number,
@@ -141,8 +150,8 @@ async function hold(
 }
 
 /**
- * Opens streams with closed windows, one connection after the other. Their responses wait in the
- * server.
+ * Opens streams with closed windows, one connection after the other, so that the server has to
+ * buffer their responses.
  */
 async function holdShort(connections: number, streams: number, untilMs: number): Promise<void> {
   const held: ReturnType<typeof session>[] = []

@@ -1,6 +1,6 @@
 /**
- * Generates requests that no honest client sends. Each is valid enough to reach the server's own
- * code, and invalid from there on.
+ * Generates requests that no well-behaved client sends. Each request is valid enough to reach the
+ * server's own code, but otherwise invalid.
  */
 import type { Random } from '../simulation/random.ts'
 
@@ -12,8 +12,8 @@ export type HostileRequest = {
 }
 
 /**
- * Namespace of the writes. They use few names, so that objects that are accepted by chance do not
- * pile up.
+ * Namespace of the writes. They use only a few names, so that objects that are accepted by chance
+ * do not accumulate.
  */
 export const NAMESPACE = 'hostile'
 
@@ -103,7 +103,7 @@ const segments = [
 
 function hostilePath(random: Random, method: string): string {
   const base: string = random.pick(goodPaths)
-  // Do not delete a whole collection: the server would be right to do it.
+  // Do not delete whole collections, because the server would correctly delete all objects.
   if (method === 'DELETE' && !/c1/.test(base)) return `${base}/${random.pick(segments)}/x`
   const kind = random.between(0, method === 'DELETE' ? 2 : 5)
   if (kind <= 1) return `/${many(random, 0, 9, () => random.pick(segments)).join('/')}`

@@ -1,8 +1,8 @@
 /**
  * Fills every list and map field of every kind in several shapes, sends the objects with every
  * verb, and measures the server: `node test/chaos/hostile/sweep.ts`. The server runs in its own
- * process. Measured are the CPU time of its main thread per tick of the event loop, its memory, and
- * the latency of another user.
+ * process. The program measures the CPU time of the server's main thread per tick of the event
+ * loop, the memory of the server, and the latency of another user.
  *
  *   --seed N       order of the fields; with --seconds, the part of them that is swept.
  *   --seconds N    stops after this time.
@@ -53,7 +53,7 @@ if (values.json !== undefined) writeFileSync(values.json, '')
 const results: Result[] = []
 const memoryMiB = values.memory === undefined ? undefined : Number(values.memory)
 let server = await SweptServer.start({ targets, memoryMiB })
-/** End of the sweep. The time to start the server does not count. */
+/** End of the sweep. Does not include the time to start the server. */
 const untilMs = performance.now() + Number(values.seconds ?? 86_400) * 1000
 const learned = new Map<SweptField, LearnedField>()
 const planned = chosen(plan(shuffled(fields, Number(values.seed))))
@@ -94,7 +94,7 @@ const verdict = verdictOf(results, fields, server.isConfined ? Infinity : memory
 console.log(verdict.text)
 process.exitCode = verdict.isPassed ? 0 : 1
 
-/** Returns the items of this shard, or those that failed before. */
+/** Returns the items of this shard, or those that failed in the earlier run. */
 function chosen(given: readonly PlannedItem[]): readonly PlannedItem[] {
   const [shard = 1, shards = 1] = values.shard.split('/').map(Number)
   const own = new Set(fields.filter((_, at) => at % shards === shard - 1))
@@ -112,7 +112,7 @@ function shuffled<T>(given: readonly T[], seed: number): T[] {
   const result = [...given]
   let state = seed
   for (let at = result.length - 1; at > 0; at--) {
-    // Mulberry32.
+    // Random number generator (mulberry32).
     state = (state + 0x6d2b79f5) | 0
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed

@@ -46,7 +46,7 @@ async function testify({
   const { latenciesMs, failures } = witness
   let answered = 0
   parentPort?.once('message', () => {
-    // Responses from now on arrive after the attack, so they do not count.
+    // Ignore the responses that arrive after the attack.
     answered = latenciesMs.length - failures.length
     witness.stop()
   })

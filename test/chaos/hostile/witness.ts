@@ -1,6 +1,6 @@
 /**
- * A well-behaved client that continues its work during an attack, and measures the latency of each
- * response.
+ * A well-behaved client that continues to send requests during an attack, and measures the latency
+ * of each response.
  */
 import { once } from 'node:events'
 import { connect, type ClientHttp2Session } from 'node:http2'

@@ -1,4 +1,4 @@
-/** Makes small random changes to JSON, such as mistakes of clients or attacks. */
+/** Makes small random changes to JSON, similar to mistakes of clients or to attacks. */
 import type { Random } from '../simulation/random.ts'
 
 const odd: readonly unknown[] = [
@@ -66,7 +66,7 @@ function change(root: unknown, random: Random): void {
   else Object.defineProperty(at, random.chance(0.1) ? String(random.pick(odd)) : key, own(value))
 }
 
-/** Property descriptor like those of JSON.parse: it makes `__proto__` a key like any other. */
+/** Property descriptor like those that JSON.parse creates. It makes `__proto__` an ordinary key. */
 const own = (value: unknown): PropertyDescriptor => ({
   value,
   enumerable: true,

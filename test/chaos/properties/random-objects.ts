@@ -1,6 +1,6 @@
 /**
- * Generates random JSON of objects of some kinds, with unknown and repeated fields and values of
- * wrong types.
+ * Generates random JSON objects of some kinds, with unknown and repeated fields and values of wrong
+ * types.
  */
 import assert from 'node:assert/strict'
 import type { Fields } from '../../../src/api/object.ts'
@@ -38,7 +38,7 @@ export class Texts {
     return JSON.stringify(this.name(prefix, count))
   }
 
-  /** Returns the text, or rarely a random value. */
+  /** Usually returns the given text, but in rare cases a random value. */
   mostly(text: string, depth = 2): string {
     return this.random.chance(0.03) ? this.any(depth) : text
   }
@@ -202,8 +202,8 @@ const dataText = (texts: Texts): FieldTexts => ({
 })
 
 /**
- * Returns an OpenAPI schema. Its Go type has its own UnmarshalJSON, so decoding errors refer to its
- * own fields.
+ * Returns an OpenAPI schema. The Go type of schemas has a custom UnmarshalJSON, so decoding errors
+ * refer to the fields of the schema.
  */
 const schemaText = (texts: Texts, depth: number): string =>
   texts.struct({

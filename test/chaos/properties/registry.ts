@@ -1,12 +1,12 @@
 /**
- * Checks properties that must hold for every kind, whatever a client sends:
+ * Checks properties that must hold for every kind, regardless of what a client sends:
  *
- * - Decoding either refuses an object or understands it.
+ * - Decoding either rejects an object or returns the decoded object.
  * - Setting defaults is idempotent, and validation never throws.
- * - An object that create accepts is accepted unchanged by update.
- * - The protobuf made from an object's JSON is the same as that made from the object.
- * - A stored object is shown the same, whether it was decoded or not.
- * - The changes of a write are found by reading only the changed parts.
+ * - An update accepts every object that a create accepts, without changing it.
+ * - Encoding an object's JSON as protobuf has the same result as encoding the object.
+ * - The response for a stored object does not depend on whether the object was decoded.
+ * - To find the changes of a write, it is enough to read the changed parts.
  */
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../../src/api/object.ts'
@@ -53,8 +53,8 @@ const writer: Writer = {
 }
 
 /**
- * Checks random objects. Throws an error with the object that breaks a rule, and the seed that
- * reproduces it.
+ * Checks random objects. If an object violates a property, throws an error with the object and the
+ * seed that reproduces it.
  */
 export function checkRegistry(
   seeds: readonly Seed[],
@@ -115,7 +115,7 @@ function check(
 
 /**
  * Checks that comparing only the changed parts finds all differences between two objects, and
- * between an object and its copy with one part of the other.
+ * between an object and a copy of it that contains one part of the other object.
  */
 function checkChanges(
   { shape: { struct } }: Resource,
@@ -139,7 +139,7 @@ function checkChanges(
 
 function checkRow({ shape, table }: Resource, object: KubeObject): void {
   const shown = readShown(printWire(object, shape).bytes)
-  // Keys with an escape sequence are left to the decoder.
+  // The decoder handles keys with an escape sequence.
   if (shown === undefined) return
   assert.deepEqual(rowOf(shown, table, 'null'), rowOf(object, table, 'null'), 'row of its JSON')
 }
@@ -155,8 +155,8 @@ function checkProtobuf({ shape }: Resource, object: KubeObject): void {
 }
 
 /**
- * Checks that stored bytes are shown the same without decoding. Uses the object as Keelson stores
- * it, and a changed version that another program might have stored.
+ * Checks that the response for stored bytes is the same with and without decoding. Uses the object
+ * as Keelson stores it, and a changed version that another program might have stored.
  */
 function checkSettled(resource: Resource, object: KubeObject, random: Random): void {
   const { shape } = resource
@@ -191,7 +191,9 @@ function readable<T>(read: () => T): T | undefined {
   }
 }
 
-/** Decodes an object. Returns undefined if a client's request with it would be refused. */
+/**
+ * Decodes an object. Returns undefined if a client's request with this object would be rejected.
+ */
 function decoded(resource: Resource, text: string): KubeObject | undefined {
   try {
     const { object } = decodeBody({ bytes: Buffer.from(text) }, resource, 'Ignore')

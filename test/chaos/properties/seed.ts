@@ -1,10 +1,10 @@
 /**
- * Loaded before the unit tests. Property tests use the same values in each run, so that a failure
- * in CI is caused by the change and not by chance. `KEELSON_SEED=random npm test` tries other
- * values; each failure reports the seed that reproduces it.
+ * This module is loaded before the unit tests. Property tests use the same values in each run, so
+ * that failures in CI are caused by the change and not by chance. `KEELSON_SEED=random npm test`
+ * tries other values; each failure reports the seed that reproduces it.
  *
- * Work in parts that is not the same each time throws an error here. Outside of tests it is
- * repeated at once, without a pause.
+ * If work that is divided into parts (lib/scheduling/parts.ts) is not deterministic, tests throw an
+ * error. Outside of tests, such work is repeated immediately, without a pause.
  */
 import fc from 'fast-check'
 import { unsteadyWork } from '../../../src/lib/scheduling/parts.ts'

@@ -22,7 +22,10 @@ import {
 } from './operations.ts'
 import type { Random } from './random.ts'
 
-/** Maximum distance of exact reads from the latest revision. Most are still in memory. */
+/**
+ * Maximum distance of exact reads from the latest revision. Most of these revisions are still in
+ * memory.
+ */
 const BACK_MAX = [5, 20, 60]
 /** Maximum time that a slow filter takes for an object. */
 const SLOWNESS_MS = 40
@@ -39,18 +42,18 @@ export const cachedReads: readonly WeightedOperation[] = [
   { weight: 3, run: listSelectedInPages },
 ]
 
-/** Operations of a client that reads long lists in pages. */
+/** Operations of clients that read long lists in pages. */
 export const pagedReads: readonly WeightedOperation[] = [
   { weight: 3, run: listSelectedInPages },
   { weight: 1, run: listExactly },
 ]
 
-/** Operations of a client that accepts any state, even while the database is unreachable. */
+/** Operations of clients that accept any state, even while the database is unreachable. */
 export const skims: readonly WeightedOperation[] = [{ weight: 1, run: skim }]
 
 /**
- * Returns the cached object, however old, as the initial state of a write. Half of the writes use
- * it.
+ * Returns the cached object, regardless of its age, as the initial state of a write. Half of the
+ * writes use this object.
  */
 export async function readForWrite(
   reader: Reader,
@@ -202,7 +205,9 @@ async function listSelectedInPages(client: Client): Promise<void> {
   }
 }
 
-/** Reads one page of any state with a slow filter. Meanwhile the resource may be listed again. */
+/**
+ * Reads one page of any state with a slow filter. The resource can be listed again during the read.
+ */
 async function skim(client: Client): Promise<void> {
   const range = rangeOf(prefix)
   const limit = client.random.between(1, PAGE_ITEMS)
@@ -221,7 +226,7 @@ async function skim(client: Client): Promise<void> {
   }
 }
 
-/** Returns the scope that a page of odd objects covers, beginning at `from`. */
+/** Returns the key range that a page of odd objects covers, beginning at `from`. */
 function scopeOf(range: KeyRange, from: string, { items, more }: ListResult) {
   const last = items.at(-1)
   const to = more && last !== undefined ? keyAfter(last.key) : range.to
@@ -243,7 +248,7 @@ function toItems(listed: ListResult): Item[] {
   return listed.items.map((item) => readWire(item.key, item.wire()))
 }
 
-/** Returns a past revision, most likely of the last second. */
+/** Returns a past revision, most likely from the last second. */
 function choosePast({ model, random }: Client): number {
   return Math.max(1, model.floor - random.between(0, random.pick(BACK_MAX)))
 }
@@ -257,8 +262,8 @@ function noteRevision(client: Client, at: Parameters<Reader['get']>[1], revision
 function expectTrouble(client: Client, at: Parameters<Reader['get']>[1], error: unknown): void {
   const code = error instanceof StorageError ? error.code : undefined
   if (code === 'compacted' && typeof at === 'object' && 'exactly' in at) return
-  // kube-apiserver also fails with this error if a revision does not arrive in time. An exact read
-  // must not get it, because its revision was already acknowledged.
+  // kube-apiserver also returns this error if a revision does not arrive in time. An exact read
+  // must not fail with it, because the revision was already acknowledged.
   if (code === 'too-new' && !(typeof at === 'object' && 'exactly' in at)) return
   if (code === 'too-new') noteUnforeseen(client, `read at ${JSON.stringify(at)}`, error)
   else expectUnavailable(client, `read at ${JSON.stringify(at)}`, error)

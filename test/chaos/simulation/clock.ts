@@ -1,6 +1,6 @@
 /**
- * A clock whose wall time jumps while its monotonic time continues, as caused by an operator, NTP
- * or a resumed laptop.
+ * A clock whose wall time can jump while its monotonic time continues. Real clocks jump when an
+ * operator or NTP changes the time, or when a laptop resumes.
  */
 import type { Clock } from '../../../src/lib/time/clock.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Fault suite: `npm run faults`. Runs real etcd processes, real faults, and random operations from
- * a seed. A judge checks the results.
+ * Fault suite: `npm run faults`. Runs real etcd processes, injects real faults, and runs random
+ * operations from a seed. judge.ts checks the results.
  *
  *   --short           version for every change; takes about a minute.
  *   --seconds N       time for which each scenario injects faults.

@@ -1,6 +1,6 @@
 /**
- * Converts the objects of a run between their stored form, the form in the cache, and the printed
- * form that a client reads.
+ * Converts the objects of a run between their stored form, the form in the cache, and the encoded
+ * form that a client receives.
  */
 import type { KubeObject } from '../../../src/api/object.ts'
 import { Facts } from '../../../src/storage/cache/facts.ts'
@@ -28,29 +28,29 @@ export const newForm = (): ObjectCodec => ({
 })
 
 /**
- * Returns an object that needs no decoding. Half of the stored objects are like this, depending on
- * their revision.
+ * Returns an object that needs no decoding. Depending on their revision, half of the stored objects
+ * have this form.
  */
 const settled = (object: KubeObject): ReturnType<NonNullable<ObjectCodec['settle']>> => ({
   wire: printObject(object),
   object,
 })
 
-/** Whether a tag is odd. The filters of a run select odd tags. */
+/** Whether a tag is an odd number. The filters of a run select objects with odd tags. */
 export const isOdd = (tag: string): boolean => Number(tag.slice(tag.lastIndexOf('.') + 1)) % 2 === 1
 
 const parityOf = (tag: string): string => (isOdd(tag) ? 'odd' : 'even')
 
 const oddField = { field: 'parity', value: 'odd' }
 
-/** Values by which an index finds odd objects. */
+/** Values by which an index finds objects with odd tags. */
 export const oddValues: readonly (readonly IndexedValue[])[] = [
   [oddField],
   [{ label: 'parity', value: 'odd' }],
   [oddField, { label: 'parity', value: 'odd' }],
 ]
 
-/** Returns a selector of odd objects, by label or by field. */
+/** Returns a label or field selector that matches objects with odd tags. */
 export const oddSelector = (by: 'label' | 'field'): Matches =>
   by === 'label'
     ? selects({
@@ -83,12 +83,12 @@ export function valueOf(object: KubeObject): Value {
   return { tag, after: typeof after === 'string' ? after : null }
 }
 
-/** Reads an object as a client sees it in the printed bytes. */
+/** Reads an object from its encoded bytes, as a client does. */
 export function readWire(key: string, bytes: Buffer): Item {
   return readObject(key, JSON.parse(bytes.toString()))
 }
 
-/** Reads an event as a client sees it in a line of a watch. */
+/** Reads an event from a line of a watch, as a client does. */
 export function readFrame(
   key: string,
   frame: Buffer,

@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import { GarbageSimulation } from './virtual/garbage-simulation.ts'
 import { guardRealTime } from './virtual/real-time-guard.ts'
 
-/** Limits of a run. A run that reaches them is in an endless loop. */
+/** Limits of a run. If a run reaches them, it is in an endless loop. */
 const limits = { msMax: 10 * 60_000, stepsMax: 400_000 }
 /**
- * Seeds of the run. `GARBAGE_SEEDS=from-to` selects others than the default ones, which take some
+ * Seeds of the run. `GARBAGE_SEEDS=from-to` selects other seeds. The default seeds take a few
  * seconds.
  */
 const [from = 0, to = 12] = (process.env['GARBAGE_SEEDS'] ?? '')
@@ -41,6 +41,6 @@ test('the garbage collector deletes no object that has a live owner, and leaves 
   assert.ok(collected > to - from, `${collected} objects were collected`)
 })
 
-test('the same seed gives the same run', async () => {
+test('two runs with the same seed are identical', async () => {
   assert.equal((await simulate(from)).digest, (await simulate(from)).digest)
 })

@@ -1,6 +1,6 @@
 /**
- * Everything that happened in the database, in etcd's order. Claims of clients are judged against
- * it.
+ * All changes in the database, in the order of their revisions. The results that clients report are
+ * checked against this history.
  */
 import type { Change } from '../../support/harness/gateway.ts'
 
@@ -23,7 +23,10 @@ export class History {
     return this.#changes
   }
 
-  /** Adds the changes after the known ones, in order. They must be complete up to `revision`. */
+  /**
+   * Adds changes that follow the known changes, in order. The changes must be complete up to
+   * `revision`.
+   */
   add(changes: readonly Change[], revision: number): void {
     for (const change of changes) {
       if (change.revision <= this.#revision)
@@ -50,8 +53,8 @@ export class History {
   }
 
   /**
-   * Returns the last change of a key at or before a revision, or undefined if there is none or it
-   * is a delete.
+   * Returns the last change of a key at or before a revision, or undefined if no such change exists
+   * or it is a delete.
    */
   valueAt(key: string, revision: number): Change | undefined {
     const change = this.lastAt(key, revision)

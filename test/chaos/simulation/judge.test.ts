@@ -11,7 +11,7 @@ type Step = {
   readonly after?: string
 }
 
-/** Returns a history of one or several keys, with the versions that etcd would count. */
+/** Returns a history of one or several keys, with the same version counts as in etcd. */
 function historyOf(...steps: readonly Step[]): History {
   const history = new History(1)
   const versions = new Map<string, number>()
@@ -248,7 +248,7 @@ describe('readings', () => {
   }
 })
 
-test('a key may hold its last acknowledged write or an ambiguous one', () => {
+test('the value of a key can be its last acknowledged write or an ambiguous write', () => {
   const model = modelOf(
     { tag: 'w.0', result: acknowledged(2) },
     { tag: 'w.1', result: ambiguous },

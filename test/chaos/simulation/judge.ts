@@ -1,8 +1,9 @@
 /**
- * Checks whether the responses that clients got can be true, given the history of the database. An
- * acknowledged write happened once, at its revision; an ambiguous one at most once; a refused one
- * never. Each write replaced the state that it claims. A latest read shows everything that was
- * acknowledged before it began. Each list is the state of its revision.
+ * Checks whether the responses that clients received are consistent with the history of the
+ * database. An acknowledged write was applied once, at its revision; an ambiguous write at most
+ * once; a rejected write never. Each write replaced the state that it reports. A linearizable read
+ * returns everything that was acknowledged before the read began. Each list is the state at its
+ * revision.
  */
 import type { Change } from '../../support/harness/gateway.ts'
 import type { History } from './history.ts'
@@ -16,7 +17,7 @@ import {
   type Write,
 } from './model.ts'
 
-/** Returns a description of each response that cannot be true. */
+/** Returns a description of each response that is inconsistent with the history. */
 export function judge(model: Model, history: History): string[] {
   return [
     ...model.faults,
@@ -58,8 +59,8 @@ function judgeWrites(writes: readonly Write[], history: History): string[] {
 }
 
 /**
- * Checks that each change in the history belongs to a known write, is the only change of this
- * write, and replaced the value on which the write was based.
+ * Checks that each change in the history belongs to a known write, that it is the only change of
+ * this write, and that it replaced the value on which the write was based.
  */
 function judgeChanges(
   history: History,
@@ -114,8 +115,8 @@ function judgeAcknowledged(write: Write, revision: number, history: History): st
 }
 
 /**
- * Checks the number of deletes, which have no tag. The history must not have more deletes of a key
- * than were acknowledged or are ambiguous.
+ * Checks the number of deletes, which have no tag. The history must not contain more deletes of a
+ * key than were acknowledged or ambiguous.
  */
 function judgeDeletes(writes: readonly Write[], history: History): string[] {
   const faults: string[] = []
@@ -156,8 +157,8 @@ function judgeReading(reading: ReadResult, history: History): string[] {
 }
 
 /**
- * Checks a response without a revision. It must have been true at some revision that is not older
- * than the floor.
+ * Checks a response without a revision. The response must match the state at some revision that is
+ * not older than the floor.
  */
 function judgeUndated(
   item: Item | undefined,
@@ -194,8 +195,8 @@ function judgeList(reading: ReadResult, scope: ListScope, history: History): str
 }
 
 /**
- * Returns the first difference between a client's state and the history, or undefined if there is
- * none.
+ * Returns the first difference between a client's state and the history, or undefined if they
+ * agree.
  */
 export function compareState(items: readonly Item[], truth: readonly Change[]): string | undefined {
   const held = new Map(items.map((item) => [item.key, item]))

@@ -1,6 +1,5 @@
 /**
- * Runs the clients of a run until they are stopped: concurrent writers, readers and watchers on
- * each replica.
+ * Runs clients until they are stopped: concurrent writers, readers and watchers on each replica.
  */
 import { sleep, systemTime } from '../../../src/lib/time/timers.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'
@@ -22,8 +21,8 @@ import type { Replica } from './replica.ts'
 import { keepWatching } from './watcher.ts'
 
 /**
- * Clients of each replica: enough to compete for the same keys, but few enough to leave CPU time to
- * etcd.
+ * Number of clients of each replica: enough to compete for the same keys, but few enough to leave
+ * CPU time for etcd.
  */
 const CLIENTS_PER_REPLICA: readonly {
   readonly kind: string
@@ -94,7 +93,10 @@ export class Load {
     }
   }
 
-  /** Whether a replica acknowledges a write and shows it to a latest read before the timeout. */
+  /**
+   * Whether a replica acknowledges a write and returns it in a linearizable read before the
+   * timeout.
+   */
   async serves(replica: Replica, timeoutMs: number): Promise<boolean> {
     const client = this.#client(replica, 'recovery')
     const until = performance.now() + timeoutMs

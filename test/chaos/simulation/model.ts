@@ -1,7 +1,7 @@
 /**
- * Records the responses that the clients of a run get. Every written value is unique. So each
- * change in the database's history belongs to one write, and each response to one moment of the
- * history. During the run the model only records claims; judge.ts compares them with the history
+ * Records the responses that the clients of a run receive. Every written value is unique, so each
+ * change in the history of the database belongs to one write, and each response matches one state.
+ * During the run, the model only records responses; judge.ts compares them with the history
  * afterwards.
  */
 
@@ -13,8 +13,8 @@ export type Value = { readonly tag: string; readonly after: string | null }
 export type WriteOutcome =
   | { readonly outcome: 'pending' }
   /**
-   * `previousRevision` is the revision that the write claims to have replaced; 0 for nothing,
-   * undefined if it makes no claim.
+   * `previousRevision` is the revision that the write replaced according to its response: 0 if
+   * there was no object, undefined if it is not known.
    */
   | {
       readonly outcome: 'acknowledged'
@@ -46,10 +46,10 @@ export type ListScope = {
   readonly selects?: ((tag: string) => boolean) | undefined
 }
 
-/** A response about one key (`key`) or all keys of a prefix (`prefix`). */
+/** A response that contains one key (`key`) or all keys of a prefix (`prefix`). */
 export type ReadResult = {
   readonly scope: { readonly key: string } | ListScope
-  /** Oldest revision whose state the response may show. */
+  /** Oldest revision whose state the response is allowed to return. */
   readonly floor: number
   /** Revision of the response, if it has one. */
   readonly revision: number | undefined
@@ -64,7 +64,10 @@ export class Model {
   #isClosed = false
   #tags = 0
 
-  /** Newest revision that any client has seen. It is the floor of a latest read that begins now. */
+  /**
+   * Newest revision that any client has received. A linearizable read that begins now must be at
+   * least as new.
+   */
   get floor(): number {
     return this.#acknowledged
   }
@@ -81,7 +84,7 @@ export class Model {
     return this.#faults
   }
 
-  /** Returns a tag that no other write has. */
+  /** Returns a new tag, which no other write has. */
   newTag(writer: string): string {
     return `${writer}.${this.#tags++}`
   }
@@ -108,7 +111,9 @@ export class Model {
     if (!this.#isClosed) this.#readings.push(reading)
   }
 
-  /** Records that a client has seen this revision. Later latest reads must not be older. */
+  /**
+   * Records that a client has received this revision. Later linearizable reads must not be older.
+   */
   noteSeen(revision: number): void {
     this.#acknowledged = Math.max(this.#acknowledged, revision)
   }
@@ -120,8 +125,9 @@ export class Model {
 
   /**
    * Returns the model of a database that was restored to this revision. Writes that were
-   * acknowledged after it are lost, and must not come back. Pending writes may still happen. This
-   * model is closed: it ignores later responses, which belong to neither database.
+   * acknowledged after this revision are lost, and must not reappear. Pending writes can still be
+   * applied. The previous model is closed and ignores later responses, which belong to neither
+   * database.
    */
   restored(revision: number): Model {
     this.#isClosed = true
@@ -144,8 +150,8 @@ export class Model {
   }
 
   /**
-   * Returns the tags that a key may have: that of its last acknowledged write, and those of
-   * ambiguous writes. Undefined means no value.
+   * Returns the tags that a key can have: the tag of its last acknowledged write, and the tags of
+   * ambiguous writes. Undefined means that the key has no value.
    */
   possible(key: string): ReadonlySet<string | undefined> {
     const ofKey = this.#writes.filter((write) => write.key === key)

@@ -6,8 +6,8 @@ import { test } from 'node:test'
 const folder = join(import.meta.dirname, 'mutants')
 
 /**
- * Checks that each patch applies. Running the mutants takes too long for CI, so outdated patches
- * would not be noticed otherwise.
+ * Checks that each patch applies. Running the mutants takes too long for CI, so otherwise outdated
+ * patches would not be detected.
  */
 for (const name of readdirSync(folder)) {
   test(`${name} applies`, () => {

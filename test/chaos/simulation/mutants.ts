@@ -1,6 +1,6 @@
 /**
  * Measures the quality of the simulation. Each patch under mutants/ puts one fault into a copy of
- * the tree, and the simulation must find it. Prints the number of seeds that this took; the last
+ * the tree, and the simulation must find it. Prints the number of seeds that were needed; the last
  * line is `N of N found`. A patch whose name begins with `garbage-` or `restore-` runs in the
  * simulation of that name, all others in the storage simulation.
  *
@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 const folder = join(import.meta.dirname, 'mutants')
-/** Maximum number of seeds. The rarest fault so far took some hundred. */
+/** Maximum number of seeds. So far, the rarest fault needed a few hundred. */
 const SEEDS_MAX = 2_000
 const FIRST_SEED = 1
 
@@ -58,7 +58,7 @@ function tryMutant(
     const found = firstFailure(simulate(copy, { world, first: FIRST_SEED, seeds }))
     if (found.needed === undefined) return found
     const seed = FIRST_SEED + found.needed - 1
-    // Finding a fault that also exists without the mutant does not count.
+    // A failure that also occurs without the mutant does not count.
     if (firstFailure(simulate(root, { world, first: seed, seeds: 1 })).needed === undefined)
       return found
     throw new Error(

@@ -1,6 +1,7 @@
 /**
- * Operations of the clients of a run. Each is chosen at random, and recorded in the model with its
- * response. A failure is also a response; judge.ts decides whether a response can be true.
+ * Operations of the clients of a run. Each operation is chosen at random, and is recorded in the
+ * model with its response. A failure is also a response; judge.ts decides whether a response is
+ * consistent with the history.
  */
 import type { Reader } from '../../../src/storage/cache/reader.ts'
 import type { Time } from '../../../src/lib/time/timers.ts'
@@ -18,7 +19,7 @@ import {
 } from './model.ts'
 import type { Random } from './random.ts'
 
-/** Few keys are used, so that writers conflict. */
+/** Only a few keys are used, so that writes conflict. */
 export const prefix = '/registry/things/'
 export const namespaces: readonly string[] = ['n0', 'n1', 'n2']
 const NAMES = 6
@@ -42,13 +43,13 @@ export type Client = {
   readonly random: Random
   readonly time: Time
   /**
-   * Uses the CPU for this time, like a filter that checks many more objects. Absent if time is
+   * Simulates that CPU time is used, like a filter that checks many more objects. Absent if time is
    * real.
    */
   readonly work?: (ms: number) => void
   /**
-   * Returns the state on which a write is based. If undefined, the write reads the latest state
-   * first.
+   * Returns the state on which a write is based. If this function is undefined, the write reads the
+   * latest state first.
    */
   readonly cached: (key: string) => Promise<Current<Value> | 'absent' | undefined>
 }
@@ -139,7 +140,10 @@ async function update(client: Client): Promise<void> {
   }
 }
 
-/** Updates an object and fails if it is missing. If so, it must be missing in the latest state. */
+/**
+ * Updates an object and fails if it is missing. In that case, the object must be missing in the
+ * latest state.
+ */
 async function updateIfThere(client: Client): Promise<void> {
   const { store, model, random } = client
   const key = random.pick(keys)
@@ -167,8 +171,8 @@ async function updateIfThere(client: Client): Promise<void> {
 }
 
 /**
- * Runs an update that changes nothing. It must be based on the latest state, so it counts as a
- * read.
+ * Runs an update that changes nothing. Such an update must be based on the latest state, so it
+ * counts as a linearizable read.
  */
 async function updateNothing(client: Client): Promise<void> {
   const { store, model, random } = client
@@ -237,8 +241,8 @@ async function list(client: Client): Promise<void> {
 }
 
 /**
- * Lists in pages. All pages must be of the same revision, or the list fails because that revision
- * is compacted.
+ * Lists in pages. All pages must have the same revision, or the list must fail because that
+ * revision was compacted.
  */
 async function listInPages(client: Client): Promise<void> {
   const { store, model } = client
@@ -262,12 +266,12 @@ async function listInPages(client: Client): Promise<void> {
   }
 }
 
-/** Returns the range of one namespace, or of all. */
+/** Returns the key range of one namespace, or of all namespaces. */
 export function chooseRange(random: Random): KeyRange {
   return rangeOf(random.chance(0.5) ? prefix : `${prefix}${random.pick(namespaces)}/`)
 }
 
-/** Returns the outcome that a writer may conclude from a failure. */
+/** Returns the outcome that a writer can infer from a failure. */
 export function outcomeOf(client: Client, verb: string, error: unknown): WriteOutcome {
   if (error instanceof StorageError && expectedOfWrites.has(error.code)) {
     return error.ambiguous
@@ -299,7 +303,7 @@ export function noteUnforeseen(client: Client, verb: string, error: unknown): vo
   client.model.noteFault(`${client.name}: ${verb} failed unforeseen${code}: ${text}`)
 }
 
-/** Records that a key is missing. A write reports that only for the latest state. */
+/** Records that a key is missing. A write reports a missing key only for the latest state. */
 function noteAbsence(
   client: Client,
   { key, floor, error }: { key: string; floor: number; error: unknown },
@@ -309,8 +313,8 @@ function noteAbsence(
 }
 
 /**
- * Gives the written object to the cache half of the time, as a server does with a printed object.
- * The cache then does not read it again.
+ * Passes the written object to the cache for half of the writes, as a server does with an encoded
+ * object. The cache then does not decode it again.
  */
 function expectOwn(
   { reader, random }: Client,

@@ -1,6 +1,6 @@
 /**
- * A seeded random number generator (mulberry32). The same seed gives the same numbers, so that a
- * failure can be repeated.
+ * A seeded random number generator (mulberry32). The same seed produces the same numbers, so that a
+ * failure can be reproduced.
  */
 export class Random {
   #state: number
@@ -35,8 +35,8 @@ export class Random {
   }
 
   /**
-   * Returns a separate generator for a part, so that concurrent parts do not affect each other's
-   * numbers.
+   * Returns a separate generator for one component, so that concurrent components do not affect
+   * each other's numbers.
    */
   fork(part: string): Random {
     let hash = this.#state

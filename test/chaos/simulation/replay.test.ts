@@ -33,7 +33,7 @@ const modified = (key: string, tag: string, revision: number) =>
 const deleted = (key: string, tag: string, revision: number) =>
   ({ type: 'DELETED', item: { key, tag, revision } }) as const
 
-test('a replay of all events gives the current state', () => {
+test('replaying all events results in the current state', () => {
   const replay = new Replay('one', '')
   for (const event of [
     added('a', 'w.0', 2),
@@ -46,7 +46,7 @@ test('a replay of all events gives the current state', () => {
   assert.equal(replay.revision, 5)
 })
 
-test('a watch that begins with the state in the order of keys gives the current state', () => {
+test('replaying a watch that begins with the existing objects in key order results in the current state', () => {
   const replay = new Replay('one', '')
   replay.restart()
   for (const event of [
@@ -69,7 +69,7 @@ test('a missed event is reported at the bookmark and at the end', () => {
   assert.match(faults, /at the end/)
 })
 
-test('a repeated event, one out of order and one of an unknown key are reported', () => {
+test('repeated events, events out of order and events of unknown keys are reported', () => {
   const replay = new Replay('one', '')
   for (const event of [modified('a', 'w.2', 4), added('a', 'w.2', 4), deleted('b', 'w.1', 3)])
     replay.apply(event)

@@ -1,6 +1,7 @@
 /**
- * The local copy of one watcher: its events, applied to an empty map. Each event must fit the copy,
- * revisions must not decrease, and at each bookmark the copy must be the state of that revision.
+ * The local copy of one watcher: an initially empty map to which the events are applied. Each event
+ * must be consistent with the copy, revisions must not decrease, and at each bookmark the copy must
+ * be the state at that revision.
  */
 import type { Change } from '../../support/harness/gateway.ts'
 import type { History } from './history.ts'
@@ -8,13 +9,16 @@ import { compareState } from './judge.ts'
 import { type Item, tagOf } from './model.ts'
 
 export type ReplayEvent =
-  /** The item of a DELETED event is the last state, with the revision of the deletion. */
+  /** The object in a DELETED event is the last state, with the revision of the deletion. */
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly item: Item }
   | { readonly type: 'BOOKMARK'; readonly revision: number }
 
 type Checkpoint = { readonly revision: number; readonly items: readonly Item[] }
 
-/** Maximum number of bookmarks that are checked at the end. Each needs its own copy. */
+/**
+ * Maximum number of bookmarks that are checked at the end. Each bookmark needs its own copy of the
+ * state.
+ */
 const CHECKPOINTS_MAX = 2_000
 /** Maximum number of faults of one watcher. More would not be informative. */
 const FAULTS_MAX = 20
@@ -40,7 +44,7 @@ export class Replay {
     this.#selects = selects
   }
 
-  /** Revision from which to resume. Everything up to it has been received. */
+  /** Revision from which to resume. All events up to this revision have been received. */
   get revision(): number {
     return this.#revision
   }
@@ -61,14 +65,14 @@ export class Replay {
   }
 
   /**
-   * Drops the copy, because the history after it is compacted. The next watch starts from the
+   * Discards the copy, because the history after it was compacted. The next watch starts from the
    * beginning.
    */
   forget(): void {
     this.#state = 'new'
   }
 
-  /** Replaces the copy by a list. */
+  /** Replaces the copy with the contents of a list. */
   reset(items: readonly Item[], revision: number): void {
     if (revision < this.#revision) this.fault(`listed revision ${revision} after ${this.#revision}`)
     this.#items.clear()
@@ -86,7 +90,7 @@ export class Replay {
         : `BOOKMARK@${event.revision}`,
     )
     const revision = 'item' in event ? event.item.revision : event.revision
-    // The initial state arrives in the order of keys, not of revisions.
+    // The initial state arrives in the order of the keys, not of the revisions.
     const isInitial = this.#state === 'initial' && event.type === 'ADDED'
     if (!isInitial && revision < this.#revision)
       this.fault(`${event.type} of revision ${revision} after ${this.#revision}`)
@@ -97,14 +101,14 @@ export class Replay {
   }
 
   /**
-   * Returns the difference between the copy and the history at a revision, or undefined if there is
-   * none.
+   * Returns the difference between the copy and the history at a revision, or undefined if they
+   * agree.
    */
   differenceAt(history: History, revision = history.revision): string | undefined {
     return compareState([...this.#items.values()], this.#truthAt(history, revision))
   }
 
-  /** Returns all faults. `isComplete` means that the watcher should have received everything. */
+  /** Returns all faults. If `isComplete` is set, the watcher must have received all events. */
   judge(history: History, isComplete = true): string[] {
     const faults = [...this.#faults]
     for (const { revision, items } of this.#checkpoints) {

@@ -1,4 +1,7 @@
-/** The storage and cache of a server, connected as in the server, behind their own proxies. */
+/**
+ * The storage and cache of a server, connected as in the server. Their connections to etcd pass
+ * through proxies.
+ */
 import { Cache } from '../../../src/storage/cache/cache.ts'
 import type { Reader } from '../../../src/storage/cache/reader.ts'
 import { EtcdClient } from '../../../src/storage/etcd/client.ts'
@@ -17,12 +20,12 @@ import type { Random } from './random.ts'
 const root = '/registry/'
 
 /**
- * Size of the event ring. It is so small that watchers that were disconnected for a moment need the
- * database's history.
+ * Size of the event ring. It is so small that watchers need the database's history after a short
+ * disconnection.
  */
 const SHORT_PAST_BYTES = 20_000
 
-/** Use indexes of labels although there are few objects. */
+/** Use label indexes although there are only a few objects. */
 const indexes = { looksMin: 5 }
 
 export type ReplicaOptions = {
@@ -30,7 +33,7 @@ export type ReplicaOptions = {
   readonly proxies: readonly FaultProxy[]
   readonly clock: Clock
   readonly random: Random
-  /** Log of errors. Other problems are fixed by the parts themselves. */
+  /** Receives logged errors. The components recover from other problems themselves. */
   readonly log: Log
 }
 
@@ -57,7 +60,9 @@ export class Replica implements AsyncDisposable {
     this.reader = this.cache.resource({ ...newForm(), name: 'things', prefix })
   }
 
-  /** Returns faults of the cache: differences from the database, and leaked bytes and watchers. */
+  /**
+   * Returns faults of the cache: differences from the database, leaked bytes and leaked watchers.
+   */
   async findFaults(): Promise<string[]> {
     const faults: string[] = []
     if ((await this.cache.check()).length > 0)

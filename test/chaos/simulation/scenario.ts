@@ -3,9 +3,12 @@ import { findLeaks, measureFootprint } from '../../support/harness/leaks.ts'
 import { Random } from './random.ts'
 import { startWorld, type Simulation } from './simulation.ts'
 
-/** Memory that may remain after a run: compiled code, pools, and caches of the runtime. */
+/**
+ * Amount of memory that may remain in use after a run, for compiled code, pools, and caches of the
+ * runtime.
+ */
 const MEMORY_BYTES_MAX = 24 * 1024 * 1024
-/** Maximum number of faults that are shown. Others are most likely repetitions. */
+/** Maximum number of faults that are shown. Further faults are most likely repetitions. */
 const FAULTS_SHOWN_MAX = 10
 
 export type Scenario = {
@@ -14,8 +17,8 @@ export type Scenario = {
   readonly replicas: number
   readonly etcdArgs?: readonly string[]
   /**
-   * Injects one fault. Called repeatedly while the load runs. Every fault must be healed when it
-   * returns.
+   * Injects one fault. This function is called repeatedly while the load is running. The fault must
+   * be repaired when the function returns.
    */
   readonly disturb: (world: Simulation, random: Random) => Promise<void>
 }

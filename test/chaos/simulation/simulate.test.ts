@@ -7,7 +7,7 @@ import { simulateSeed } from './virtual/simulate-seed.ts'
 import { VirtualTime } from './virtual/virtual-time.ts'
 
 describe('a simulation', () => {
-  test('has the same steps for the same seed', async () => {
+  test('runs the same steps if the seed is the same', async () => {
     for (const seed of [3, 4, 51]) {
       const lines: string[][] = [[], []]
       const [first, second] = [
@@ -24,7 +24,7 @@ describe('a simulation', () => {
     }
   })
 
-  test('differs for another seed', async () => {
+  test('runs different steps if the seed differs', async () => {
     assert.notEqual((await simulateSeed(1)).digest, (await simulateSeed(2)).digest)
   })
 })
@@ -55,7 +55,7 @@ test('the guard blocks real time and randomness until it is disposed of', async 
 describe('virtual time', () => {
   const limits = { msMax: 1e6, stepsMax: 1000 }
 
-  test('timers run when they are due, and promises settle between them', async () => {
+  test('timers run when they are due, and promises settle between timers', async () => {
     const time = new VirtualTime(new Random(1))
     const seen: string[] = []
     const done = new Promise<void>((resolve) => time.after(30, resolve))
@@ -76,7 +76,7 @@ describe('virtual time', () => {
     assert.equal(time.pending, 0)
   })
 
-  test('a task that waits for nothing is reported', async () => {
+  test('a task that waits although no timer is pending is reported', async () => {
     const time = new VirtualTime(new Random(1))
     await assert.rejects(time.run(new Promise(() => undefined), limits), /no timers are left/)
   })

@@ -11,8 +11,8 @@
  *   --world W      storage (the default), garbage or restore.
  *   --json F       writes the counts to F, as bench/results/ has them. Not for a single seed.
  *
- * A failure prints its seed and the command that repeats it. A seed that failed always fails again.
- * See docs/simulation.md.
+ * A failure prints its seed and the command that repeats it. A failed seed fails again in every
+ * run. See docs/simulation.md.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -28,11 +28,11 @@ import {
 } from './virtual/simulate-seed.ts'
 
 /**
- * Maximum real time of a seed. It usually takes a tenth of a second; one that takes this long, even
- * on a busy machine, blocks the event loop forever.
+ * Maximum real time of a seed. A seed usually takes a tenth of a second. If it takes this long,
+ * even on a busy machine, it blocks the event loop forever.
  */
 const SEED_MS_MAX = 120_000
-/** Number of lines of the trace that are shown before a failure. */
+/** Number of trace lines that are shown before a failure. */
 const TRAIL_SHOWN = 60
 const SEEDS_DEFAULT = 200
 

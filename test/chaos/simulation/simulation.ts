@@ -1,7 +1,7 @@
 /**
- * One run: an etcd cluster with one or more members, replicas of the server's storage parts that
- * use it through their own proxies, and clients that load the replicas. The true history is read
- * from etcd directly.
+ * One run consists of an etcd cluster with one or more members, replicas of the server's storage
+ * components that use etcd through proxies, and clients that use the replicas. The run reads the
+ * real history from etcd directly.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../../src/lib/telemetry/log.ts'
@@ -17,10 +17,10 @@ import { prefix } from './operations.ts'
 import type { Random } from './random.ts'
 import { type Replica, startReplica } from './replica.ts'
 
-/** Time within which everything must work again after the last fault is healed. */
+/** Time within which everything must work again after the last fault was repaired. */
 const RECOVERY_MS_MAX = 15_000
 
-/** Time for which the history may be unreadable, for example during an election. */
+/** Maximum time for which the history can be unreadable, for example during an election. */
 const TRUTH_MS_MAX = 20_000
 
 export type WorldOptions = {
@@ -62,8 +62,8 @@ export class Simulation implements AsyncDisposable {
   }
 
   /**
-   * Reads the history since the last call. Must be called before the history is compacted, and at
-   * the end.
+   * Reads the history since the last call. This method must be called before the history is
+   * compacted, and at the end.
    */
   async catchUp(): Promise<number> {
     const until = performance.now() + TRUTH_MS_MAX
@@ -85,7 +85,7 @@ export class Simulation implements AsyncDisposable {
     }
   }
 
-  /** Compacts the history up to now, as operators of etcd do. */
+  /** Compacts the history up to the current revision, as etcd operators do. */
   async compact(): Promise<void> {
     const revision = await this.catchUp()
     const until = performance.now() + TRUTH_MS_MAX
@@ -94,7 +94,7 @@ export class Simulation implements AsyncDisposable {
         await compact(this.cluster.member(await this.cluster.leader()).clientUrl, revision)
         return
       } catch (error) {
-        // An earlier attempt without a response may have succeeded.
+        // An earlier attempt that received no response may have succeeded.
         if (String(error).includes('has been compacted')) return
         if (performance.now() > until) throw error
         await sleep(100)
@@ -126,8 +126,8 @@ export class Simulation implements AsyncDisposable {
       this.load.replays.some((replay) => replay.differenceAt(this.#history) !== undefined)
     while (isBehind() && performance.now() < until) await sleep(50)
     await this.load.stop()
-    // An ambiguous write may have happened since, and watchers have received it, so the history
-    // must include it.
+    // An ambiguous write may have been applied since then, and watchers have received it, so the
+    // history must include it.
     await this.catchUp()
     const ofReplicas = await Promise.all(this.replicas.map((replica) => replica.findFaults()))
     return [

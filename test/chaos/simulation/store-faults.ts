@@ -1,9 +1,9 @@
 /**
- * Injects faults of the embedded store into a whole server: `node
- * test/chaos/simulation/store-faults.ts [--seconds N] [--seed S]`. Writers and a watcher use
- * `keelson serve --data-dir`, while the process is killed and its disk is full, read-only or does
- * not flush. At the end, readers and the watcher must have seen every acknowledged write once and
- * in order. Needs a C compiler.
+ * Injects faults of the embedded store into a whole server:
+ * `node test/chaos/simulation/store-faults.ts [--seconds N] [--seed S]`. Writers and a watcher use
+ * `keelson serve --data-dir` while the process is killed, and while its disk is full, read-only or
+ * does not flush. At the end, readers and the watcher must have received every acknowledged write
+ * once and in order. Needs a C compiler.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ const faults = ['kill', 'full', 'read-only', 'flush', 'flush-once'] as const
 /** Maximum duration of a fault, and of the pause between faults. */
 const FAULT_MS_MAX = 1_500
 const CALM_MS_MAX = 1_000
-/** Time within which everything must be finished after the last fault. */
+/** Time within which all operations must be finished after the last fault. */
 const END_MS_MAX = 60_000
 const path = '/api/v1/namespaces/default/configmaps'
 
@@ -45,7 +45,7 @@ function writeOf(object: unknown): Write {
   }
 }
 
-/** Writes increasing numbers to its own object. */
+/** Writes increasing numbers to one object, which no other writer uses. */
 class Writer {
   readonly name: string
   readonly acknowledged: Write[] = []
@@ -98,7 +98,7 @@ class Writer {
   }
 }
 
-/** Watches, and resumes from the last event that it received. */
+/** Watches the objects. Resumes from the last event that it received. */
 class EventReader {
   readonly received: Write[] = []
   readonly faults: string[] = []
@@ -245,7 +245,7 @@ async function readState(client: SoakClient): Promise<readonly Write[]> {
   }
 }
 
-/** Returns everything that cannot be true. */
+/** Returns all inconsistencies in the results. */
 function judge({ writers, follower, state }: RunResult): string[] {
   const found = [...follower.faults]
   const reported = new Map(follower.received.map((write) => [write.version, write]))

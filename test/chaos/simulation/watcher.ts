@@ -1,7 +1,8 @@
 /**
- * A client that keeps a local copy by watching. It starts with the existing objects, follows
- * changes, and loses its connection now and then. It resumes from the last revision it saw, on any
- * replica as behind a load balancer, and starts again when the server requires it.
+ * A client that maintains a local copy with a watch. It starts with the existing objects, follows
+ * changes, and loses its connection from time to time. It resumes from the last revision that it
+ * received, on any replica, as behind a load balancer, and starts again when the server requires
+ * it.
  */
 import type { WatchEvent } from '../../../src/storage/cache/event.ts'
 import type { Watcher } from '../../../src/storage/cache/watch.ts'
@@ -17,11 +18,11 @@ import type { Replica } from './replica.ts'
 /** Maximum time that a client stays connected. */
 const STAY_MS_MAX = 4_000
 /**
- * Choices of the maximum number of events after which a client disconnects. This is most likely in
- * the middle of a batch.
+ * Possible maximum numbers of events after which a client disconnects, most likely in the middle of
+ * a batch.
  */
 const STAY_EVENTS_MAX = [20, 100, 1000]
-/** Interval at which a connected client is sent a bookmark. */
+/** Interval at which the server sends bookmarks to a connected client. */
 const BOOKMARK_MS = 250
 /** Pause between two attempts. */
 const RETRY_MS = 50
@@ -30,7 +31,7 @@ export type WatchingClient = {
   readonly replicas: readonly Pick<Replica, 'name' | 'reader'>[]
   readonly replay: Replay
   readonly range: KeyRange
-  /** Whether the client selects only odd objects. */
+  /** Whether the client selects only objects with odd tags. */
   readonly isFiltered: boolean
   /** Returns the model, which records faults. */
   readonly model: () => Model
@@ -83,7 +84,7 @@ async function begin(
       matches,
       by,
     })
-    // A client that disconnects now has seen nothing, so its copy stays unchanged.
+    // A client that disconnects now has received nothing, so its copy stays unchanged.
     if (!signal.aborted) replay.restart()
     return watcher
   }
@@ -123,8 +124,8 @@ async function follow(
 }
 
 /**
- * Applies an event as the client sees it in the frame. The fields of the event must agree with the
- * frame.
+ * Applies an event as the client reads it from the frame. The fields of the event must agree with
+ * the frame.
  */
 function apply(event: WatchEvent, replay: Replay): void {
   if (event.type === 'BOOKMARK') {

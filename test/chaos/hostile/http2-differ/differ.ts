@@ -1,6 +1,6 @@
 /**
- * Sends sequences of frames to Keelson's server and to that of Node.js, and reports differences
- * that are not listed.
+ * Sends sequences of frames to Keelson's server and to the server of Node.js, and reports
+ * differences that differences.ts does not list.
  */
 import { Random } from '../../simulation/random.ts'
 import { differences } from './differences.ts'
@@ -11,19 +11,19 @@ import { judge } from './verdict.ts'
 export type Outcome = { readonly passed: number; readonly failures: readonly string[] }
 
 /**
- * Waiting times of the tries. Different verdicts are tried again with a longer one, because a busy
- * machine is slow.
+ * Time to wait for reactions in each attempt. If the verdicts differ, the sequence is tried again
+ * with a longer time, because a busy machine is slow.
  */
 const PATIENCE_MS = [8, 60, 400] as const
 /**
- * Waiting time while a sequence is shortened. A wrong verdict is harmless then: the sequence only
- * stays longer than necessary.
+ * Time to wait for reactions while a sequence is shortened. A wrong verdict is harmless here: the
+ * sequence only stays longer than necessary.
  */
 const SHORTENING_MS = [30] as const
 
 /**
- * Runs the sequences of `count` seeds, starting with `seed`, or as many as the time until `untilMs`
- * allows.
+ * Runs the sequences of `count` seeds, starting with `seed`, or as many as possible until
+ * `untilMs`.
  */
 export async function differ(
   seed: number,
@@ -54,7 +54,7 @@ async function findFault(servers: Servers, steps: readonly Step[]): Promise<stri
   return known ? undefined : `${names}\n    ours ${ours}\n  theirs ${theirs}`
 }
 
-/** Returns the two verdicts, or undefined if they agree. */
+/** Returns the verdicts of both servers, or undefined if they agree. */
 async function differing(
   servers: Servers,
   steps: readonly Step[],
@@ -72,7 +72,7 @@ async function differing(
   return pair
 }
 
-/** Removes each step without which the verdicts still differ. */
+/** Removes every step that is not needed for the verdicts to differ. */
 async function shorten(
   servers: Servers,
   steps: readonly Step[],

@@ -1,7 +1,7 @@
 /**
- * Intentional differences between Keelson and nghttp2 (in Node.js). A sequence on which the two
- * differ is shortened first. Then the names of its steps and both verdicts must match one of these
- * entries, which gives the reason.
+ * Intentional differences between Keelson and nghttp2 (in Node.js). A sequence for which the two
+ * servers differ is shortened first. Then the names of its steps and both verdicts must match one
+ * of these entries. Each entry has a reason.
  */
 export type Difference = {
   /** Pattern of the names of the remaining steps. */

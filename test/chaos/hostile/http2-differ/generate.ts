@@ -1,6 +1,6 @@
 /**
- * Generates sequences of frames from a seed. Most are valid, and some are wrong in one way or
- * another.
+ * Generates sequences of frames from a seed. Most frames are valid, and some are invalid in various
+ * ways.
  */
 import type { Random } from '../../simulation/random.ts'
 import {
@@ -19,14 +19,14 @@ import {
 } from '../../../support/harness/raw-http2.ts'
 
 /**
- * A frame with a name that says what is special about it. Differences are identified by these
+ * A frame with a name that describes its special property. Differences are identified by these
  * names.
  */
 export type Step = { readonly name: string; readonly bytes: Buffer }
 
 type Fields = readonly (readonly [name: string, value: string])[]
 
-/** State of a client's streams, so that most frames are valid for it. */
+/** State of the client's streams. Used to generate frames that are mostly valid in this state. */
 class Client {
   readonly random: Random
   #next = 1
@@ -43,7 +43,7 @@ class Client {
     return id
   }
 
-  /** Returns a stream that was begun, if there is one. */
+  /** Returns a stream that was opened, if there is one. */
   anyId(): number {
     return this.#next === 1 ? 1 : 1 + 2 * this.random.between(0, (this.#next - 3) / 2)
   }
@@ -74,7 +74,7 @@ const request = (client: Client, name: string, fields: Fields, isEnd: boolean): 
 
 type Maker = (client: Client) => Step | undefined
 
-/** Valid frames. They are chosen often. */
+/** Valid frames, which are chosen often. */
 const valid: readonly Maker[] = [
   (client) => request(client, 'GET', pseudo('GET'), true),
   (client) => request(client, 'POST', pseudo('POST'), false),

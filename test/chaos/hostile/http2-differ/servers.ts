@@ -1,6 +1,6 @@
 /**
- * Starts Keelson's HTTP/2 server and that of Node.js (nghttp2) with the same handler: it responds
- * with 200 and a short body when the request body is complete.
+ * Starts Keelson's HTTP/2 server and the HTTP/2 server of Node.js (nghttp2) with the same handler,
+ * which responds with 200 and a short body when the request body is complete.
  */
 import { once } from 'node:events'
 import { createSecureServer, type ServerHttp2Stream } from 'node:http2'
@@ -12,8 +12,8 @@ export type Servers = AsyncDisposable & {
   readonly ours: number
   readonly theirs: number
   /**
-   * Returns the RFC 9113 error code with which the Node.js server ended the connection from a port.
-   * Node.js closes most connections without GOAWAY.
+   * Returns the RFC 9113 error code with which the Node.js server closed the connection from a
+   * client port. Node.js closes most connections without GOAWAY.
    */
   readonly theirCode: (clientPort: number) => number | undefined
 }

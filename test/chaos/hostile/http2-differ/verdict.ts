@@ -25,7 +25,7 @@ const CONNECTION_MS_MAX = 5_000
 
 /**
  * Sends the steps and waits for all reactions. A server that sends nothing for `patienceMs` counts
- * as done.
+ * as finished.
  */
 export async function judge(
   {

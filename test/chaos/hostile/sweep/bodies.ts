@@ -1,6 +1,6 @@
 /**
- * Makes the bodies of the sweep: an object of a kind in which one field is filled up to a number of
- * bytes, in several shapes.
+ * Generates the bodies of the sweep: objects in which one field is filled up to a number of bytes,
+ * in several shapes.
  */
 import { isFields, type Json } from '../../../../src/api/object.ts'
 import type { Schema, Struct } from '../../../../src/objects/schema/schema.ts'
@@ -9,11 +9,11 @@ import type { Path, SweptField } from './fields.ts'
 export const shapes = ['empty', 'equal', 'distinct', 'deep', 'long'] as const
 export type Shape = (typeof shapes)[number]
 
-/** Depth of nested values. Deeper ones are refused in most places. */
+/** Depth of nested values. Deeper values are rejected in most fields. */
 const NESTING = 900
-/** Maximum depth of values that are made from a schema without an example. */
+/** Maximum depth of values that are generated from a schema without an example. */
 const SAMPLE_DEPTH_MAX = 6
-/** Placeholder that no real value looks like. */
+/** Placeholder that does not occur in real values. */
 const MARK = '@@filled@@'
 
 export type FillOptions = {
@@ -147,8 +147,8 @@ function deepText(of: Schema): string {
 }
 
 /**
- * Returns a value whose first string is long. Half of it is plain, half of it characters that JSON
- * and YAML escape.
+ * Returns a value whose first string is long. Half of the string is plain text, and half of it
+ * consists of characters that JSON and YAML escape.
  */
 function longText(of: Schema, item: Json, bytesMax: number): string {
   const text = 'x'.repeat(bytesMax / 2) + '\\n\\"'.repeat(bytesMax / 8)
@@ -182,8 +182,8 @@ const identities = [
 ]
 
 /**
- * Returns the item with another identity. Changes the keys of the list, and fields that usually
- * identify an item.
+ * Returns the item with a different identity. Changes the list map keys and other fields that
+ * usually identify an item.
  */
 export function varied(item: Json, at: number, of: Schema, keys: readonly string[]): Json {
   if (of.type === 'string' && of.values !== undefined)
@@ -213,7 +213,9 @@ function variedText(text: string, at: number): string {
   return `${text}${at.toString(36)}`
 }
 
-/** Returns the first item of the field in the seed, or one that is made from the schema. */
+/**
+ * Returns the first item of the field in the seed, or an item that is generated from the schema.
+ */
 export function itemOf({ target: { seed }, path, container }: SweptField): Json {
   const found = valueAt(seed, path)
   if (Array.isArray(found) && found[0] !== undefined) return found[0]
@@ -268,7 +270,7 @@ export function valueAt(value: Json | undefined, [step, ...rest]: Path): Json | 
   return valueAt(step === 'k' ? Object.values(value)[0] : value[step], rest)
 }
 
-/** Returns a copy with a value at a path. Missing parents are made from the schema. */
+/** Returns a copy with a value at a path. Missing parents are generated from the schema. */
 export function withAt(
   value: Json | undefined,
   [step, ...rest]: Path,

@@ -1,7 +1,7 @@
 /**
- * Another user that reads a small object all the time, on its own thread. On a busy machine most of
- * a latency is waiting for a CPU. Therefore the CPU time of the server's main thread between the
- * request and its response is also measured.
+ * Another user that continuously reads a small object, on its own thread. On a busy machine, most
+ * of the latency is time spent waiting for a CPU. Therefore this module also measures the CPU time
+ * of the server's main thread between the request and its response.
  */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -54,8 +54,8 @@ export class Bystander implements AsyncDisposable {
 }
 
 /**
- * Returns the CPU time of the main thread of a process in milliseconds. The thread's id is the
- * process id.
+ * Returns the CPU time of the main thread of a process in milliseconds. The ID of this thread is
+ * the process ID.
  */
 function cpuMsOf(pid: number): number {
   try {

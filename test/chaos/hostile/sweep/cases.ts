@@ -1,6 +1,6 @@
 /**
- * Plans the requests to one field: a create of every shape and size, and the other verbs, body
- * forms and numbers of concurrent requests pairwise.
+ * Plans the requests for one field: a create of every shape and size, and pairwise combinations of
+ * the other verbs, body formats and numbers of concurrent requests.
  */
 import { type Shape, shapes } from './bodies.ts'
 import type { SweptField } from './fields.ts'
@@ -20,8 +20,8 @@ export const bodyForms = ['json', 'yaml', 'cbor', 'protobuf'] as const
 export type BodyForm = (typeof bodyForms)[number]
 
 /**
- * Sizes in bytes: the largest body that the server reads, and about the largest object that etcd
- * stores.
+ * Sizes in bytes: the largest body that the server reads, and approximately the largest object that
+ * etcd stores.
  */
 export const sizes = { body: 3 * 1024 * 1024 - 4096, stored: 1_350_000 } as const
 export type Size = keyof typeof sizes
@@ -86,8 +86,8 @@ export type SmallCase = {
 export const AT_ONCE = 16
 
 /**
- * Number of other body forms, verbs and small requests for each field. The next field gets the next
- * ones.
+ * Number of other body formats, verbs and small requests for each field. The next field gets those
+ * that follow.
  */
 const FORMS_PER_FIELD = 1
 const VERBS_PER_FIELD = 2
@@ -96,8 +96,8 @@ const OTHERS_PER_FIELD = 1
 const READS_PER_FIELD = 4
 
 /**
- * Returns `count` neighbors in a list that is treated as a ring. They begin where those of the
- * previous field ended.
+ * Returns `count` consecutive entries of a list that is treated as a ring. They begin where the
+ * entries of the previous field ended.
  */
 const turnOf = <T>(all: readonly T[], count: number, index: number): T[] =>
   Array.from(
@@ -107,8 +107,8 @@ const turnOf = <T>(all: readonly T[], count: number, index: number): T[] =>
 
 /**
  * Returns the cases with large bodies. Each field gets a create of every shape. The other axes are
- * covered pairwise over all fields. `index` is that of the field; neighbors get different
- * combinations.
+ * covered pairwise over all fields. `index` is the index of the field; neighboring fields get
+ * different combinations.
  */
 export function largeCases({ target, isShared }: SweptField, index: number): LargeCase[] {
   const usual = { form: 'json', isDryRun: false, atOnce: 1 } as const
@@ -191,8 +191,8 @@ export function smallCases(index: number): SmallCase[] {
 }
 
 /**
- * Requests that run together: one large request, or the small ones to an object that is stored once
- * for all of them.
+ * Requests that run together: one large request, or several small requests to an object that is
+ * stored once for all of them.
  */
 export type PlannedItem = { readonly field: SweptField } & (
   | { readonly large: LargeCase }
@@ -206,7 +206,10 @@ export function plan(fields: readonly SweptField[]): PlannedItem[] {
   ])
 }
 
-/** Identifies a case of a field. `form` is the representation in a small case. */
+/**
+ * Identifies a case of a field. In a small case, `form` is the representation that the client
+ * requests.
+ */
 type CaseName = {
   readonly kind: string
   readonly path: string
@@ -219,7 +222,7 @@ type CaseName = {
   readonly atOnce: number
 }
 
-/** Returns the planned items with only the named cases. */
+/** Returns the planned items, with only the named cases. */
 export function onlyCases(
   items: readonly PlannedItem[],
   names: readonly CaseName[],
@@ -265,7 +268,7 @@ const textOf = ({
 /** Maximum number of small requests to one stored object if only a part of the sweep is run. */
 const SMALL_CASES_MAX = 5
 
-/** Splits the items into smaller ones, and puts those first that cover new pairs. */
+/** Splits the items into smaller items, and moves items that cover new pairs to the front. */
 export function variedFirst(items: readonly PlannedItem[]): PlannedItem[] {
   const seen = new Set<string>()
   const first: PlannedItem[] = []

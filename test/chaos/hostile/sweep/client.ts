@@ -3,7 +3,7 @@ import { type ClientHttp2Session, connect } from 'node:http2'
 
 /** Time limit of a response. A response that takes longer is a fault. */
 const ANSWER_MS_MAX = 60_000
-/** Number of bytes of a response that are kept, to show why a request was refused. */
+/** Number of bytes of a response that are stored, to show why a request was rejected. */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024
 
 /**
@@ -13,8 +13,8 @@ const KEPT_BYTES_MAX = 4 * 1024 * 1024
 const HEADER_FIELDS_MAX = 2_000
 
 /**
- * Memory limit of a session. A few bodies use up the default of Node.js, 10 MB; then it would
- * refuse responses by itself.
+ * Memory limit of a session. A few bodies exceed the default of Node.js, 10 MB, after which Node.js
+ * would reject responses.
  */
 const SESSION_MEMORY_MB = 1_000
 
@@ -79,7 +79,7 @@ export class Client implements Disposable {
         if (bytes < KEPT_BYTES_MAX) chunks.push(chunk)
         bytes += chunk.length
       })
-      // A server that refuses a body may close the stream before the whole body was sent.
+      // A server that rejects a body can close the stream before the whole body was sent.
       stream.on('error', (error) => void chunks.push(Buffer.from(String(error))))
       stream.on('close', end)
       stream.end(body)

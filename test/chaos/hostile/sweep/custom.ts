@@ -1,6 +1,6 @@
 /**
- * CustomResourceDefinitions of the sweep, and their kinds as targets: one each with a schema, with
- * defaults, with rules, and with unknown fields.
+ * CustomResourceDefinitions of the sweep, whose kinds are targets: one with a schema, one with
+ * defaults, one with rules, and one with unknown fields.
  */
 import { isFields, type Json } from '../../../../src/api/object.ts'
 import type { Field, Schema, Struct } from '../../../../src/objects/schema/schema.ts'

@@ -1,6 +1,6 @@
 /**
- * Finds every list and map field of every kind in the catalogue of types. A type that several kinds
- * share is swept completely on only one of them.
+ * Finds every list and map field of every kind in the catalogue of types. If several kinds share a
+ * type, only one of these kinds is used to sweep the type completely.
  */
 import { type Fields, isFields, type Json, textOf } from '../../../../src/api/object.ts'
 import { builtInResources } from '../../../../src/registry/built-in.ts'
@@ -42,13 +42,16 @@ export type Target = {
 export type Path = readonly string[]
 
 export type SweptField = {
-  /** Id, such as `core.PodSpec.containers`. Each field of a type has one. */
+  /** ID of the field, such as `core.PodSpec.containers`. */
   readonly id: string
   readonly target: Target
   readonly path: Path
   readonly container: Container
   readonly field: Field | undefined
-  /** Whether the type of the field is swept on another kind, so that one shape is enough here. */
+  /**
+   * Whether the type of the field is swept completely on another kind, so that one shape is enough
+   * for this kind.
+   */
   readonly isShared: boolean
 }
 
@@ -94,7 +97,7 @@ export async function loadTargets(): Promise<Target[]> {
 
 const idOf = (resource: Resource): string => `${apiVersionOf(resource)} ${resource.kind}`
 
-/** Whether every field of the object is set. Such objects are not valid. */
+/** Whether every field of the object is set, which makes the object invalid. */
 const isFilled = (object: Target['seed']): boolean =>
   isFields(object['metadata']) && object['metadata']['deletionGracePeriodSeconds'] !== undefined
 
@@ -123,7 +126,8 @@ const apiGroup = 'rbac.authorization.k8s.io'
 const roleRef = { apiGroup, kind: 'ClusterRole', name: 'view' }
 const subjects = [{ apiGroup, kind: 'User', name: 'a' }]
 /**
- * Seeds of kinds that are not stored, or whose recorded object holds values that the server sets.
+ * Seeds of kinds that are not stored, or whose recorded object contains values that the server
+ * sets.
  */
 const ownSeeds: { readonly [kind: string]: Target['seed'] } = {
   Pod: { spec: { containers: [{ name: 'a', image: 'a' }] } },
@@ -201,8 +205,8 @@ export function fieldsOf(targets: readonly Target[]): SweptField[] {
 }
 
 /**
- * Ranks an occurrence; lower is better. Prefers stored kinds, Pods (ConfigMaps for metadata),
- * stable versions and short paths.
+ * Ranks an occurrence of a type; lower is better. Prefers stored kinds, Pods (ConfigMaps for
+ * metadata), stable versions and short paths.
  */
 function rankOf({ target, path }: Occurrence): number {
   const isMetadata = path[0] === 'metadata'

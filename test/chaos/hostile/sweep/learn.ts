@@ -11,9 +11,9 @@ import { collectionOf } from './paths.ts'
 import { type SweptServer, tokenOf } from './server.ts'
 
 const ROUNDS_MAX = 15
-/** Number of items in a try. A few are enough to detect duplicates. */
+/** Number of items in an attempt. A few items are enough to detect duplicates. */
 const TRIED_ITEMS = 3
-/** Strings that some validation rule requires. */
+/** Strings that validation rules require. */
 const texts = [
   'In',
   'Exists',
@@ -36,7 +36,7 @@ export type LearnedField = SweptField & {
   readonly isValid: boolean
   /** The only name that the kind accepts for this object. */
   readonly name: string | undefined
-  /** Reason why the last try was refused. */
+  /** Reason for which the last attempt was rejected. */
   readonly refusal: string
 }
 
@@ -71,7 +71,8 @@ async function mended(server: SweptServer, first: LearnedField): Promise<Learned
 }
 
 /**
- * Returns why the server refuses an object with the field, or undefined if it accepts the object.
+ * Returns the reason for which the server rejects an object with the field, or undefined if it
+ * accepts the object.
  */
 async function causesOf(
   { client }: SweptServer,

@@ -7,11 +7,10 @@ import { isKnown } from './known.ts'
 import type { Result } from './run-field.ts'
 
 /**
- * Maximum CPU time of a tick: the time of the main thread between two chances to serve another
- * request.
+ * Maximum CPU time of the main thread in one tick of the event loop.
  */
 export const TICK_MS_MAX = 50
-/** Tick time that a small share of the cases may reach. */
+/** Maximum CPU time of a tick in a small fraction of the cases. */
 const RARE_TICK_MS_MAX = 100
 const RARE_SHARE_MAX = 0.01
 /** Maximum 99th percentile of another user's latency. */
@@ -55,7 +54,7 @@ export function lineOf(result: Result): string {
   return `${times}, ${peakMiB.toFixed(0)} MiB, ${others}: ${what}${hint}`
 }
 
-/** Returns the counts of a sweep, with their targets. */
+/** Returns the results of a sweep with their targets. */
 export function figuresOf(results: readonly Result[]): readonly Figure[] {
   const count = (matches: (measured: NonNullable<Result['measured']>) => boolean): number =>
     results.filter(({ measured }) => measured !== undefined && matches(measured)).length
@@ -129,7 +128,7 @@ export function verdictOf(
   return { isPassed, text: lines.join('\n') }
 }
 
-/** Returns the number of cases that may reach the rare limit, at least one. */
+/** Returns the number of cases that are allowed to reach the rare limit; at least one. */
 const rareMax = (cases: number): number => Math.max(1, Math.floor(cases * RARE_SHARE_MAX))
 
 const tickOf = ({ measured }: Result): number => measured?.tickMs ?? Infinity

@@ -19,7 +19,7 @@ import { type SweepMeasurement, NOBODY, type SweptServer, tokenOf } from './serv
 
 /**
  * Maximum number of times that a body is halved until its object can be stored. The stored form of
- * an object may be larger than its body.
+ * an object can be larger than its body.
  */
 const HALVINGS_MAX = 5
 /** Number of large objects in a list. */
@@ -43,12 +43,12 @@ export type Result = {
   readonly measured: SweepMeasurement | undefined
 }
 
-/** Returns whether a case is repeated with a CPU profile. */
+/** Whether a case is repeated with a CPU profile. */
 export type Judge = (result: Result) => boolean
 
 /**
- * Returns the better of two measurements of a case, because the machine may have disturbed one. The
- * profile is that of the second.
+ * Returns the better of two measurements of a case, because other work on the machine might have
+ * disturbed one of them. The profile is taken from the second measurement.
  */
 function better(first: Result, second: Result): Result {
   if (first.measured === undefined || second.measured === undefined)
@@ -122,7 +122,7 @@ export class FieldRun {
     }
   }
 
-  /** Stores an object with the field filled. Returns whether that succeeded. */
+  /** Stores an object with the field filled. Returns whether the write succeeded. */
   async store(at = 0): Promise<boolean> {
     const { path, target } = this.#field
     const isStatus = path[0] === 'status' && target.subresources.includes('status')

@@ -1,6 +1,6 @@
 /**
- * Runs the server that is swept in its own process, with RBAC, all controllers, audit logging and
- * flow control, and with a probe inside.
+ * Runs the server under test in its own process, with RBAC, all controllers, audit logging and flow
+ * control, and with a built-in probe.
  */
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ import { NAMESPACE } from './paths.ts'
 
 /** User with access to one ConfigMap in another namespace. */
 const BYSTANDER = 'bystander'
-/** User without any rights beyond those of all users. */
+/** User who has only the permissions that all users have. */
 export const NOBODY = 'nobody'
 const QUIET = 'quiet'
 
@@ -52,7 +52,7 @@ export type SweptServerOptions = {
   readonly memoryMiB?: number | undefined
 }
 
-/** Returns the token of a resource's user. Each resource has its own. */
+/** Returns the token of a resource's user. Each resource has its own user. */
 export const tokenOf = ({ part, kind, group, plural }: Target): string =>
   kind.startsWith('Self') ? NOBODY : `u-${plural}.${group}${part === undefined ? '' : `-${part}`}`
 
@@ -164,7 +164,8 @@ export class SweptServer implements AsyncDisposable {
   ): Promise<SweepMeasurement | undefined> {
     writeFileSync(`/proc/${this.pid}/clear_refs`, '5')
     if ((await this.#ask(hasProfile ? 'begin profile' : 'begin')) === undefined) return undefined
-    // Discard the latencies so far, because starting a profile blocks the server for some 300 ms.
+    // Discard the latencies measured so far, because starting a profile blocks the server for about
+    // 300 ms.
     await this.#bystander.latencies()
     await work()
     const bystander = await this.#bystander.latencies()
@@ -191,8 +192,8 @@ export class SweptServer implements AsyncDisposable {
 }
 
 /**
- * Whether a process runs. A dead process stays in the process table until its parent reads its
- * status.
+ * Whether a process is running. A process that has exited stays in the process table until its
+ * parent reads the exit status.
  */
 function isRunning(pid: number): boolean {
   try {
@@ -202,7 +203,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Creates a memory cgroup with a limit. Returns undefined if that is not possible. */
+/** Creates a memory cgroup with a limit. Returns undefined if this is not possible. */
 function makeCgroup(mebibytes: number): string | undefined {
   const path = `/sys/fs/cgroup/memory/keelson-sweep-${process.pid}-${Date.now()}`
   try {
@@ -216,8 +217,8 @@ function makeCgroup(mebibytes: number): string | undefined {
 }
 
 /**
- * Returns the command that starts the server inside the cgroup. Memory that it allocates before it
- * joins would not count.
+ * Returns the command that starts the server inside the cgroup. Memory that the server allocates
+ * before it joins the cgroup would not count.
  */
 function commandIn(cgroup: string | undefined): readonly [string, ...string[]] {
   if (cgroup === undefined) return [keelsonProgram, 'serve']
@@ -246,8 +247,8 @@ async function writeFiles(dir: string, targets: readonly Target[]): Promise<stri
 const rbac = 'rbac.authorization.k8s.io'
 const granting = ['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings']
 /**
- * Verbs that a typical role grants. They exclude those that let a user grant more rights than the
- * user has.
+ * Verbs that a typical role grants. They exclude verbs that allow users to grant permissions that
+ * they do not have.
  */
 const usualVerbs = [
   'get',
@@ -318,7 +319,7 @@ async function prepare(client: Client, token: string, targets: readonly Target[]
 }
 
 /**
- * Creates objects that make writes pass through every step: a quota, a limit range, a disruption
+ * Creates objects that cause every step of a write to run: a quota, a limit range, a disruption
  * budget and a policy.
  */
 async function presets(post: (path: string, object: object) => Promise<void>): Promise<void> {

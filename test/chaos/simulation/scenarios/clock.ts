@@ -5,7 +5,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 
 /**
  * The wall clock jumps by seconds or years, in both directions, sometimes together with a broken
- * connection. Nothing may depend on it.
+ * connection. The results must not depend on the wall clock.
  */
 export const clock: Scenario = {
   name: 'clock',

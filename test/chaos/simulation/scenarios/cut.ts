@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../scenario.ts'
 
-/** The connection breaks, with a FIN or a reset, and new connections may be refused for a while. */
+/**
+ * The connection is closed with a FIN or a reset, and new connections are sometimes refused for a
+ * while.
+ */
 export const cut: Scenario = {
   name: 'cut',
   members: 1,

@@ -2,20 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { defragment, disarmAlarms, put, readAlarms } from '../../../support/harness/gateway.ts'
 import type { Scenario } from '../scenario.ts'
 
-/** Quota that is small enough to fill in a second. etcd counts the pages of its file. */
+/**
+ * Quota that is so small that it is exceeded within a second. etcd counts the pages of its file.
+ */
 const QUOTA_BYTES = 8 * 1024 * 1024
 const FILLER_BYTES = 50_000
-/** Maximum number of writes to fill the disk, far more than fit. */
+/** Maximum number of writes to fill the disk. Far fewer writes fill it. */
 const FILLERS_MAX = 4000
 /**
- * Number of concurrent writes. Several are needed so that the last page is used while writes are
- * pending: etcd then applies a write and still reports an error.
+ * Number of concurrent writes. Several concurrent writes are needed so that the last page is used
+ * while writes are pending. In that case, etcd applies a write and still reports an error.
  */
 const FILLERS_AT_ONCE = 6
 
 /**
- * The database is full: writes are refused, but reads and watches continue. Writes also continue
- * when there is space again.
+ * The database is full: writes are rejected, but reads and watches continue. When space is
+ * available again, writes succeed.
  */
 export const disk: Scenario = {
   name: 'disk',

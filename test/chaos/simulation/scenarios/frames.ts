@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../scenario.ts'
 
 /**
- * The connection ends in the middle of a frame, or one direction is silent before it ends. So
- * requests arrive but their responses are lost, or requests are lost.
+ * The connection ends in the middle of a frame, or one direction stops before the connection ends.
+ * Either requests arrive but their responses are lost, or requests are lost.
  */
 export const frames: Scenario = {
   name: 'frames',

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../scenario.ts'
 
-/** The leader is killed. The other members elect a new one and continue without it. */
+/** The leader is killed. The other members elect a new leader and continue. */
 export const leader: Scenario = {
   name: 'leader',
   members: 3,

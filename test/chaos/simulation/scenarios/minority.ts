@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../scenario.ts'
 
 /**
- * Two of three members are down. The last one is alive, but must neither acknowledge a write nor
- * respond to a latest read.
+ * Two of three members are down. The last member is running, but must neither acknowledge a write
+ * nor serve a linearizable read.
  */
 export const minority: Scenario = {
   name: 'minority',

@@ -5,7 +5,7 @@ import { pause } from './pause.ts'
 import { slow } from './slow.ts'
 import type { Scenario } from '../scenario.ts'
 
-/** Two replicas use three members, with faults of any kind at any time, often two at once. */
+/** Two replicas use three members. Faults of all kinds occur at any time, often two at once. */
 export const mixed: Scenario = {
   name: 'mixed',
   members: 3,
@@ -14,7 +14,7 @@ export const mixed: Scenario = {
     const inEtcd = random.pick([leader, pause])
     const onTheWay = random.pick([cut, slow, frames])
     const chosen = random.pick([[inEtcd], [onTheWay], [inEtcd, onTheWay]])
-    // Wait for all, even if one fails: no fault may outlive the run.
+    // Wait for all faults, even if one of them fails, because no fault may outlive the run.
     const ends = await Promise.allSettled(
       chosen.map(({ name, disturb }) => disturb(world, random.fork(name))),
     )

@@ -3,8 +3,8 @@ import type { Scenario } from '../scenario.ts'
 
 /**
  * A member, often the leader, is separated from the other members but not from its clients. It
- * continues to respond with a state that the others have left behind. Its responses must not be
- * treated as the latest state.
+ * continues to respond with an outdated state. Its responses must not be treated as the latest
+ * state.
  */
 export const partition: Scenario = {
   name: 'partition',

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../scenario.ts'
 
-/** A member is paused: its connections stay open, but it sends nothing. Often it is the leader. */
+/** A member, often the leader, is paused: its connections stay open, but it sends nothing. */
 export const pause: Scenario = {
   name: 'pause',
   members: 3,
@@ -12,7 +12,7 @@ export const pause: Scenario = {
     const etcd = cluster.member(index)
     etcd.pause()
     try {
-      // From a short pause to one that is longer than all timeouts for silence.
+      // Duration of a pause: from short to longer than all timeouts for silent connections.
       await sleep(random.chance(0.3) ? random.between(6000, 9000) : random.between(200, 3000))
     } finally {
       etcd.resume()

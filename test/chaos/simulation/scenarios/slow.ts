@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../scenario.ts'
 
-/** The network is slow, or stalls for a while although every connection stays open. */
+/** The network is slow, or stalls for a while, but all connections stay open. */
 export const slow: Scenario = {
   name: 'slow',
   members: 1,

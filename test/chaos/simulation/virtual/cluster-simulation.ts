@@ -1,6 +1,6 @@
 /**
  * The storage simulation of one seed: a database in memory, two replicas of the server's storage
- * and cache, clients, faults, and the judge. Everything runs in the same virtual time.
+ * and cache, clients, faults, and judge.ts. All of them run in the same virtual time.
  */
 import { SILENCE_MAX_MS } from '../../../../src/storage/feed.ts'
 import { sleep, type Timer } from '../../../../src/lib/time/timers.ts'
@@ -21,20 +21,20 @@ import { root, SimReplica } from './sim-replica.ts'
 import { Truth } from './truth.ts'
 import { VirtualTime } from './virtual-time.ts'
 
-/** Time within which everything must work again after the last fault is healed. */
+/** Time within which everything must work again after the last fault was repaired. */
 const RECOVERY_MS_MAX = 30_000
 /**
- * Maximum number of steps with faults, for a busy simulation. More seeds find more than longer
- * runs.
+ * Maximum number of steps with faults, for a busy simulation. More seeds find more faults than
+ * longer runs.
  */
 const STEPS_MAX = 3_000
-/** Time without faults after that, because some problems only show later. */
+/** Time without faults that follows, because some problems become visible only later. */
 const CALM_MS = 1_500
 /** Interval at which the replicas' health is checked. */
 const HEALTH_MS = 500
 /**
- * Time to wait after all parts have ended. Their timers may still fire in it, but must not start
- * again.
+ * Time to wait after all components have stopped. During this time, their timers can still fire,
+ * but must not be started again.
  */
 const AFTERLIFE_MS = 60_000
 
@@ -52,7 +52,7 @@ export class ClusterSimulation {
   readonly #faults: string[] = []
 
   constructor(seed: number, onLine?: (line: string) => void) {
-    // Neighboring seeds must be independent.
+    // Make the random numbers of consecutive seeds independent.
     this.#random = new Random(Math.imul(seed + 1, 0x9e3779b1))
     const random = this.#random
     this.settings = chooseSettings(random.fork('settings'))
@@ -120,7 +120,7 @@ export class ClusterSimulation {
     return this.#faults
   }
 
-  /** Ends all parts, some of them during an operation, and returns leaks. */
+  /** Stops all components, some of them during an operation, and returns leaks. */
   async end(): Promise<string[]> {
     const { time, engine, replicas } = this
     const random = this.#random.fork('end')
@@ -135,7 +135,7 @@ export class ClusterSimulation {
     if (random.chance(0.5)) engine.compact(engine.stats().revision)
     for (const { engine: own } of replicas)
       own.weather = random.pick(['well', 'well', 'hung', 'leaderless'])
-    // A broken stream is reopened after 20 ms, and the rest takes a few messages.
+    // A broken stream is reopened after 20 ms, and recovery then takes a few messages.
     await sleep(time, 20 + random.next() * 6 * this.settings.latencyMs)
     for (const replica of replicas) await replica[Symbol.asyncDispose]()
     await sleep(time, AFTERLIFE_MS)
@@ -153,8 +153,8 @@ export class ClusterSimulation {
   }
 
   /**
-   * Waits until a replica shows the restored database in all reads. A latest read must not show
-   * anything else meanwhile.
+   * Waits until a replica returns the restored state in all reads. During this time, a linearizable
+   * read must not return any other state.
    */
   async noticed(replica: SimReplica): Promise<void> {
     const until = this.time.nowMs + RECOVERY_MS_MAX
@@ -252,7 +252,7 @@ export class ClusterSimulation {
     }
   }
 
-  /** Waits until the watchers have received everything. */
+  /** Waits until the watchers have received all events. */
   async #caughtUp(): Promise<void> {
     const { truth, time } = this
     const until = time.nowMs + RECOVERY_MS_MAX

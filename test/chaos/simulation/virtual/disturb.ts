@@ -1,4 +1,7 @@
-/** Faults of the storage simulation. Each is over and healed when its function returns. */
+/**
+ * Faults of the storage simulation. When the function of a fault returns, the fault has been
+ * repaired.
+ */
 import { sleep } from '../../../../src/lib/time/timers.ts'
 import type { Snapshot } from '../../../../src/storage/memory/database.ts'
 import type { Random } from '../random.ts'
@@ -7,7 +10,7 @@ import type { FaultName } from './settings.ts'
 import type { SimReplica } from './sim-replica.ts'
 import type { ClusterSimulation } from './cluster-simulation.ts'
 
-/** Maximum duration of a fault. It is longer than the feed waits for a silent stream. */
+/** Maximum duration of a fault. It exceeds the time that the feed waits for a silent stream. */
 const LONG_MS = 12_000
 
 type Disturb = (world: ClusterSimulation, random: Random) => Promise<void>
@@ -38,7 +41,8 @@ export const disturbances: Readonly<Record<FaultName, Disturb>> = {
 }
 
 /**
- * Compacts the history while a replica is disconnected. The replica reconnects and gets some time.
+ * Compacts the history while a replica is disconnected. Then the replica reconnects and gets some
+ * time to recover.
  */
 async function gap(
   world: ClusterSimulation,
@@ -78,9 +82,9 @@ function compact({ engine, time }: ClusterSimulation, kept: number): void {
 }
 
 /**
- * Restores the database to an earlier state. No client writes until each replica has noticed it: if
- * the restored etcd passes its previous revision first, replicas cannot detect the restore. This is
- * why operators stop servers first.
+ * Restores the database to an earlier state. No client writes until each replica has detected the
+ * restore: if the revision of the restored etcd exceeds its previous revision before that, replicas
+ * cannot detect the restore. This is why operators stop servers first.
  */
 async function restore(world: ClusterSimulation, random: Random): Promise<void> {
   const { engine, replicas, clients, truth, time } = world

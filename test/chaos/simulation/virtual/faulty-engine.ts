@@ -1,8 +1,7 @@
 /**
- * The network between one replica and the database, with its faults. Requests and responses are
- * delayed and overtake each other. Calls are cut off before or after they took effect. Streams end,
- * everything is blocked, or only an old state arrives. The messages of one stream stay in order, as
- * with TCP.
+ * Simulates a faulty network between one replica and the database. Requests and responses are
+ * delayed and reordered. Calls fail before or after they took effect. Streams end, all messages are
+ * held back, or only an old state arrives. The messages of one stream stay in order, as with TCP.
  */
 import type { Time } from '../../../../src/lib/time/timers.ts'
 import type {
@@ -17,14 +16,14 @@ import { StorageError } from '../../../../src/storage/errors.ts'
 import type { Random } from '../random.ts'
 import { FaultyStream } from './faulty-stream.ts'
 
-/** Timeout of a call, the same as that of the etcd client. */
+/** Timeout of a call. The value is the same as in the etcd client. */
 const CALL_TIMEOUT_MS = 10_000
 
 /**
  * Condition of the network:
  *
  * - `down`: connections are refused.
- * - `hung`: everything is held back in a silent network, and arrives when it is healed.
+ * - `hung`: all messages are held back, and arrive when the network works again.
  * - `leaderless`: calls fail or hang, and streams are silent.
  * - `stale`: calls get responses, but the stream only repeats old progress.
  */
@@ -45,11 +44,14 @@ export class FaultyEngine implements Engine {
   readonly #streams = new Set<FaultyStream>()
   readonly #healed = new Set<() => void>()
   #weather: EngineCondition = 'well'
-  /** Incremented when the database dies. Pending requests of earlier values are lost. */
+  /**
+   * Incremented when the database is killed. Requests that were sent under an earlier value are
+   * lost.
+   */
   #life = 0
   /** Maximum usual delay of a message. */
   latencyMs = 5
-  /** Share of the calls that are cut off without a response. */
+  /** Fraction of the calls that fail without a response. */
   cutShare = 0
   /** Time of the last message of a stream. */
   heardAtMs = 0
@@ -124,8 +126,7 @@ export class FaultyEngine implements Engine {
       weather: () => this.#weather,
       onTold: (line) => {
         this.#note(line)
-        // A stream with previous values is a read of history, and not a sign that the feed is
-        // alive.
+        // A stream with previous values reads history, and does not show that the feed is alive.
         if (options.previous !== true) this.heardAtMs = time.nowMs
       },
       onClosed: () => this.#streams.delete(stream),

@@ -1,6 +1,6 @@
 /**
- * A stream on a faulty network. Messages are late or held back, or the stream ends; messages are
- * never out of order.
+ * A stream on a faulty network. Messages are delayed or held back, or the stream ends, but messages
+ * always stay in order.
  */
 import { Deque } from '../../../../src/lib/collections/deque.ts'
 import type { Timers } from '../../../../src/lib/time/timers.ts'
@@ -28,7 +28,7 @@ export class FaultyStream implements FeedStream {
   #isProgressWanted = false
   #isTravelling = false
   #isEnded = false
-  /** Last reported progress. A stale member only knows this. */
+  /** Last reported progress. A stale member reports only this revision. */
   #progress: Revision = 0
 
   constructor(options: FaultyStreamOptions) {
@@ -49,7 +49,7 @@ export class FaultyStream implements FeedStream {
     this.#end(cause)
   }
 
-  /** Called when the condition of the network changes. Delivers what was held back. */
+  /** Called when the condition of the network changes. Delivers messages that were held back. */
   flush(): void {
     if (this.#inner === undefined) this.#open()
     this.#travel()

@@ -1,9 +1,9 @@
 /**
  * Simulates the garbage collector in virtual time. Two replicas use a database in memory. Clients
  * create objects with owners, change the owners, and delete objects with all three propagation
- * policies. A collector runs on one replica after the other, sometimes on both for a moment. The
- * judge sees every commit: no object may be deleted that a live owner still owns. At the end no
- * garbage may be left, and no object may wait for deletion.
+ * policies. The garbage collector runs on one replica after the other, sometimes briefly on both.
+ * Every commit is checked: no object may be deleted while a live owner still owns it. At the end,
+ * no garbage may be left, and no object may wait for deletion.
  */
 import type { KubeObject } from '../../../../src/api/object.ts'
 import { request } from '../../../../src/api/own-request.ts'
@@ -46,10 +46,10 @@ export class GarbageSimulation {
   readonly #planes: readonly JsonControlPlane[]
   readonly #registry = new Registry(resources)
   readonly #judge: Judge
-  /** Running collectors, by the index of their replica. */
+  /** Running garbage collectors, by the index of their replica. */
   readonly #collectors = new Map<number, GarbageCollector>()
   readonly #stopping = new AbortController()
-  /** Share of the objects with owners that have many owners. */
+  /** Fraction of the objects with owners that have many owners. */
   readonly #manyShare: number
   #uids = 0
 
@@ -157,7 +157,10 @@ export class GarbageSimulation {
     await collector?.[Symbol.asyncDispose]()
   }
 
-  /** Moves the collector between replicas. The next one may start before the last one has ended. */
+  /**
+   * Moves the garbage collector between replicas. The next collector can start before the previous
+   * one has stopped.
+   */
   async #lead(random: Random): Promise<void> {
     let leader = 0
     this.#start(leader)
@@ -271,7 +274,7 @@ export class GarbageSimulation {
   }
 }
 
-/** Tracks all objects of the database by key, and the faults in their changes. */
+/** Tracks all objects in the database by key, and records faults in their changes. */
 class Judge {
   readonly live = new Map<string, KubeObject>()
   /** Uids of objects that a client has deleted. */
@@ -307,14 +310,14 @@ class Judge {
     if (owners.length === 0) this.faults.push(`${key} was deleted without an owner`)
     for (const owner of owners) {
       const found = this.#find(owner)
-      // The owner may have been waiting for its dependents when the collector decided, even if it
-      // is not any more.
+      // The owner may have been waiting for its dependents when the collector made its decision,
+      // even if it no longer is.
       if (found === undefined || this.#waited.has(owner.uid)) continue
       this.faults.push(`${key} was deleted, but its owner ${owner.kind} ${owner.name} existed`)
     }
   }
 
-  /** Returns objects that are garbage, or that wait for deletion. */
+  /** Returns the objects that are garbage or wait for deletion. */
   left(): string[] {
     return Array.from(this.live, ([key, object]) => {
       if (object.metadata.deletionTimestamp !== undefined) {
@@ -328,8 +331,9 @@ class Judge {
   }
 
   /**
-   * Whether a dependent that also waits blocks the object. Objects that are deleted in the
-   * foreground and block each other or themselves wait forever, as in kube-controller-manager.
+   * Whether a dependent that is itself waiting for deletion blocks the deletion of the object.
+   * Objects that are deleted in the foreground and block each other or themselves wait forever, as
+   * in kube-controller-manager.
    */
   #waitsForWaiting(object: KubeObject): boolean {
     if (!isWaiting(object)) return false

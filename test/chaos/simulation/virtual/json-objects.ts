@@ -1,4 +1,4 @@
-/** Objects that are stored as plain JSON, for parts of the server that work with any kind. */
+/** Objects that are stored as plain JSON, for server components that work with any kind. */
 import type { KubeObject } from '../../../../src/api/object.ts'
 import type { ObjectCodec } from '../../../../src/storage/cache/item.ts'
 import type { Reader } from '../../../../src/storage/cache/reader.ts'
@@ -28,7 +28,7 @@ export const decodeJson = ({ value, revision }: StoredValue): KubeObject =>
   readJson(value, revision)
 
 /**
- * Changes an object for the server itself, as request/verbs/system-objects.ts does, but without
+ * Changes an object as the server's own user, like request/verbs/system-objects.ts, but without
  * field managers. Returns its new resourceVersion, or undefined if it is missing.
  */
 export async function changeJson(

@@ -1,4 +1,4 @@
-/** Reads the owners of an object for the judges of the garbage collector. */
+/** Reads the owners of an object, for the checks of the garbage collector. */
 import { fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../../src/api/object.ts'
 
 export type Owner = {

@@ -1,6 +1,6 @@
 /**
- * Blocks real time and real randomness in this process. A simulation that passes under this guard
- * depends only on its seed. Code that uses them throws an error, and its stack is reported.
+ * Blocks real time and real randomness in this process. Code that uses them gets an error, and its
+ * stack is reported. A simulation that passes under this guard depends only on its seed.
  */
 import timersPromises from 'node:timers/promises'
 import { syncBuiltinESMExports } from 'node:module'
@@ -19,8 +19,8 @@ const taken: readonly PatchedMethod[] = [
 ]
 
 /**
- * Installs the guard until it is disposed of. Each use fails, and `onTouch` is called with its
- * stack.
+ * Installs the guard until it is disposed of. Each use of a blocked function fails, and `onTouch`
+ * is called with the stack.
  */
 export function guardRealTime(onTouch: (what: string) => void): Disposable {
   const before = taken.map(({ owner, name }) => Object.getOwnPropertyDescriptor(owner, name))

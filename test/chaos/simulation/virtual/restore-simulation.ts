@@ -1,10 +1,9 @@
 /**
  * Simulates one process whose database is restored to earlier states while it runs, as in
  * keelson/testing. The garbage collector and the namespace controller run. Clients create objects
- * with slow admission, change owners, and delete objects and namespaces. The judge sees every
- * commit:
+ * with slow admission, change owners, and delete objects and namespaces. Every commit is checked:
  *
- * - A controller must not delete an object of the restored state because of an earlier decision.
+ * - A controller must not delete a restored object because of a decision from before the restore.
  * - No event changes the uid of an object.
  * - No object is stored in a namespace that is gone.
  * - When a restore returns, all informers have the restored state.
@@ -44,7 +43,8 @@ const SETTLED_MS_MAX = 120_000
 const CLIENTS = 4
 const NAMES = 8
 /**
- * Maximum duration of admission. It is longer than any fixed delay that a namespace could wait for.
+ * Maximum duration of admission. It is longer than any fixed delay before a namespace is deleted
+ * could be.
  */
 const ADMISSION_MS_MAX = 4_000
 
@@ -220,7 +220,8 @@ export class RestoreSimulation {
   }
 
   /**
-   * Creates an object like request/verbs/write/create-object.ts with the plugin NamespaceLifecycle.
+   * Creates an object in the same way as request/verbs/write/create-object.ts with the plugin
+   * NamespaceLifecycle.
    */
   async #create(namespace: string, random: Random): Promise<void> {
     this.#creates.enter(namespace)
@@ -274,7 +275,7 @@ export class RestoreSimulation {
   }
 }
 
-/** Tracks all objects of the database by key, and the faults in their changes. */
+/** Tracks all objects in the database by key, and records faults in their changes. */
 class RestoreJudge {
   readonly live = new Map<string, KubeObject>()
   /** Uids of objects that a client has deleted since the last restore. */
@@ -349,7 +350,7 @@ class RestoreJudge {
     }
   }
 
-  /** Returns objects that should be gone. */
+  /** Returns objects that should have been deleted. */
   left(): string[] {
     return Array.from(this.live, ([key, object]) => {
       if (object.kind !== 'Namespace' && this.#namespaceOf(object) === undefined)

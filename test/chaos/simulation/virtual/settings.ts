@@ -1,6 +1,6 @@
 /**
  * Chooses the settings of one seed. Each seed has only some faults and one pace, because a mixture
- * of everything would hide what a part of it shows.
+ * of all faults would hide problems that only some of them cause.
  */
 import type { Random } from '../random.ts'
 
@@ -31,7 +31,7 @@ export type Settings = {
   readonly unusedMs: number
   /** Number of clients per replica that read long lists in pages. */
   readonly pagers: number
-  /** Number of clients per replica that slowly read the first page of any state. */
+  /** Number of clients per replica that read the first page of any state with a slow filter. */
   readonly skimmers: number
 }
 
@@ -49,7 +49,7 @@ export function chooseSettings(random: Random): Settings {
     pagers: random.pick([1, 1, 4]),
     skimmers: 0,
   }
-  // In some runs, resources are listed again all the time while clients read their old state.
+  // In some runs, resources are constantly listed again while clients read their old state.
   if (!random.chance(0.25)) return settings
   return { ...settings, faults: ['gap'], calmMs: 50, thinkMs: 100, pagers: 1, skimmers: 1 }
 }

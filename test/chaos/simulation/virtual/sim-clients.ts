@@ -46,7 +46,7 @@ const WATCHERS: readonly {
   { kind: 'odd', prefix, selects: isOdd, roams: true },
 ]
 
-/** Maximum duration of a watch of the quiet resource. */
+/** Maximum duration of a watch on the quiet resource. */
 const QUIET_MS_MAX = 2_000
 
 export type SimClientsOptions = {
@@ -61,7 +61,7 @@ export type SimClientsOptions = {
 }
 
 export class SimClients {
-  /** Closed watches of the quiet resource. */
+  /** Closed watches on the quiet resource. */
   readonly closed: WeakRef<object>[] = []
   readonly #options: SimClientsOptions
   readonly #stopping = new AbortController()
@@ -186,11 +186,11 @@ export class SimClients {
       bookmarks.close()
       this.closed.push(new WeakRef(watcher))
     } catch {
-      // The database may be unreachable. Other clients check that reads work again.
+      // The database may be unreachable. Other clients check that reads eventually work again.
     }
   }
 
-  /** Repeats an operation. A hasty client hardly pauses between operations. */
+  /** Repeats an operation. A client with `isHasty` hardly pauses between operations. */
   async #repeat(
     name: string,
     act: (name: string, random: Random) => Promise<void>,
@@ -201,7 +201,7 @@ export class SimClients {
     while (!this.#stopping.signal.aborted) {
       await this.#held
       await act(name, own)
-      // Bursts, so that clients conflict, and pauses.
+      // Alternate bursts, which cause conflicts, with pauses.
       await sleep(time, own.next() * (own.chance(isHasty ? 0.95 : 0.3) ? 1 : settings.thinkMs))
     }
   }

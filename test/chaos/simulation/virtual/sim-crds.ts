@@ -1,8 +1,8 @@
 /**
  * Creates and deletes CustomResourceDefinitions, some of which conflict, while the controllers of
- * both replicas serve them. At the end, each replica must serve exactly the established ones, no
- * definition may wait for deletion, and each short name must belong to one definition. No object
- * may be deleted before the definition under which it was created.
+ * both replicas serve them. At the end, each replica must serve exactly the established
+ * definitions, no definition may wait for deletion, and each short name must belong to only one
+ * definition. No object may be deleted before the definition under which it was created.
  */
 import {
   type Fields,
@@ -31,7 +31,7 @@ import type { VirtualTime } from './virtual-time.ts'
 
 const folder = `${root}apiextensions.k8s.io/customresourcedefinitions/`
 const group = 'example.com'
-/** Two kinds share a short name, so only one of them can have it. */
+/** Two kinds define the same short name, so only one of them can get it. */
 const kinds = [
   { plural: 'gears', kind: 'Gear', shortName: 'ge' },
   { plural: 'wheels', kind: 'Wheel', shortName: 'wh' },
@@ -40,7 +40,8 @@ const kinds = [
 /** Label with the uid of the definition under which an object was created. */
 const definitionLabel = 'definition'
 /**
- * Time within which both controllers must be done, and objects of deleted definitions must be gone.
+ * Time within which both controllers must finish, and all objects of deleted definitions must be
+ * deleted.
  */
 const SETTLED_MS_MAX = 30_000
 

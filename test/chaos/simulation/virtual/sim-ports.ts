@@ -1,7 +1,7 @@
 /**
  * Clients of both replicas allocate and release node ports. No port may be allocated twice. At the
- * end, only ports that a client has or may have are allocated: if a response is lost, its port
- * stays allocated until the repair finds it.
+ * end, only ports that a client has or might have may be allocated: if a response is lost, the port
+ * stays allocated until the repair loop releases it.
  */
 import { PortError } from '../../../../src/request/allocators/number-set.ts'
 import { RangeRecord } from '../../../../src/request/allocators/range-record.ts'
@@ -10,7 +10,7 @@ import type { Random } from '../random.ts'
 import { root, type SimReplica } from './sim-replica.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** Range of ports that is small enough to run out now and then. */
+/** Range of ports that is so small that it is sometimes exhausted. */
 const range = { first: 30000, last: 30015 }
 const PORTS = range.last - range.first + 1
 
@@ -20,7 +20,7 @@ export class SimPorts {
   /** Ports that may or may not have been released, because the response was lost. */
   readonly #doubtful = new Set<number>()
   readonly #faults: string[] = []
-  /** Number of allocations that may have happened, of unknown ports. */
+  /** Number of allocations of unknown ports that may have succeeded. */
   #unknown = 0
   #life = 0
 
@@ -42,7 +42,7 @@ export class SimPorts {
       : this.#release(record, random.pick([...this.#held])))
   }
 
-  /** Called when the database was restored. The allocated ports are unknown then. */
+  /** Called when the database was restored. The allocated ports are unknown after a restore. */
   restored(): void {
     this.#life++
     this.#held.clear()

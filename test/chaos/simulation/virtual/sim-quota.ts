@@ -1,6 +1,6 @@
 /**
- * Charges writes on both replicas to two quotas of one namespace. The usage must never exceed the
- * limit, and must not be below the granted amount.
+ * Charges writes on both replicas to two quotas of one namespace. The recorded usage must never
+ * exceed the limit, and must not be below the amount that was granted to clients.
  */
 import type { Objects } from '../../../../src/api/object-access.ts'
 import { count, type Evaluator } from '../../../../src/admission/resource-quota/evaluator.ts'
@@ -46,7 +46,7 @@ export class SimQuota {
     }
   }
 
-  /** Creates the quotas before any write is charged. */
+  /** Creates the quotas. Must be called before any write is charged. */
   async start({ store }: SimReplica): Promise<void> {
     for (const [name, hard] of Object.entries(limits)) {
       const status = { hard: { [resourceName]: String(hard) }, used: { [resourceName]: '0' } }
@@ -77,7 +77,7 @@ export class SimQuota {
       })
       if (life === this.#life) this.#granted++
     } catch (error) {
-      // A refused write has no charges that the ledger does not know. After another error, one or
+      // If a write is rejected, all its charges are in the ledger. After any other error, one or
       // both quotas may have been charged.
       if (error instanceof StorageError) this.#unknown++
       else if (!(error instanceof ApiError)) throw error
@@ -112,7 +112,7 @@ export class SimQuota {
 }
 
 /**
- * Gives plugins access to objects, as request/verbs/system-objects.ts does, but without field
+ * Gives plugins access to objects, like request/verbs/system-objects.ts, but without field
  * managers.
  */
 function objectsOf({ store }: SimReplica, reader: Reader): Pick<Objects, 'list' | 'changeStatus'> {

@@ -16,7 +16,7 @@ import { FaultyEngine } from './faulty-engine.ts'
 import type { Settings } from './settings.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** Use indexes of labels although there are few objects. */
+/** Use label indexes although there are only a few objects. */
 const indexes = { looksMin: 5 }
 
 export const root = '/registry/'
@@ -69,7 +69,10 @@ export class SimReplica implements AsyncDisposable {
     this.quiet = this.cache.resource({ ...newForm(), name: 'quiet', prefix: quietPrefix })
   }
 
-  /** Returns faults after all clients are gone: differences from the database, and leaks. */
+  /**
+   * Returns the faults that exist after all clients have disconnected: differences from the
+   * database, and leaks.
+   */
   async findFaults(): Promise<string[]> {
     const faults: string[] = []
     for (const differing of await this.cache.check())

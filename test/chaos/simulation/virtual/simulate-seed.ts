@@ -5,15 +5,15 @@ import { RestoreSimulation } from './restore-simulation.ts'
 import { ClusterSimulation } from './cluster-simulation.ts'
 import { realTurn, type VirtualTime } from './virtual-time.ts'
 
-/** Limits of a run. A run that reaches them is in an endless loop. */
+/** Limits of a run. If a run reaches them, it is in an endless loop. */
 const MS_MAX = 30 * 60_000
 const STEPS_MAX = 400_000
 const limits = { msMax: MS_MAX, stepsMax: STEPS_MAX }
-/** Maximum number of faults that are shown. Others are most likely repetitions. */
+/** Maximum number of faults that are shown. Further faults are most likely repetitions. */
 const FAULTS_SHOWN_MAX = 8
 /**
- * Interval of seeds that check for leaked watchers, because collecting garbage takes longer than a
- * run.
+ * Interval between seeds that check for leaked watchers. Only some seeds do this, because
+ * collecting garbage takes longer than a run.
  */
 const COLLECT_EVERY = 4
 
@@ -104,8 +104,8 @@ async function endOf(world: ClusterSimulation, seed: number): Promise<string[]> 
 }
 
 /**
- * Returns a leak if closed watchers are still reachable although their cache continues. The last
- * one may still be on the stack.
+ * Returns a leak if closed watchers are still reachable while their cache is still in use. The last
+ * closed watcher may still be on the stack.
  */
 function held({ clients }: ClusterSimulation): string[] {
   if (globalThis.gc === undefined) return []

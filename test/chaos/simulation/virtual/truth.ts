@@ -1,6 +1,6 @@
 /**
- * Records what happened to the objects of a run, as reported by the database, and the claims about
- * it.
+ * Records the changes to the objects of a run, as reported by the database, and the responses that
+ * clients received.
  */
 import type { FeedEvent } from '../../../../src/storage/engine.ts'
 import type { Commit } from '../../../../src/storage/local-feed-stream.ts'
@@ -12,7 +12,8 @@ import type { Replay } from '../replay.ts'
 
 export class Truth {
   /**
-   * Watchers of the current database. Those of a replaced database are judged when it is replaced.
+   * Watchers of the current database. The watchers of a previous database are checked when it is
+   * replaced.
    */
   replays: Replay[] = []
   #model = new Model()

@@ -1,13 +1,13 @@
 /**
- * Virtual time that depends only on the seed. `run` takes the next timer that is due, runs it,
- * waits until all promises that follow from it have settled, and continues with the next one. So
- * the same seed always gives the same order of events, and an hour takes a moment.
+ * Virtual time that depends only on the seed. `run` runs the next timer that is due, waits until
+ * all resulting promises have settled, and continues with the next timer. The same seed therefore
+ * always produces the same order of events, and an hour passes within moments.
  */
 import { createHash } from 'node:crypto'
 import type { Time, Timer } from '../../../../src/lib/time/timers.ts'
 import type { Random } from '../random.ts'
 
-/** Saved before a guard replaces it. */
+/** The original function, saved before a guard replaces it. */
 const realImmediate = setImmediate
 
 /** Waits for a tick of the real event loop. */
@@ -20,25 +20,27 @@ export const realTurn = (): Promise<void> => new Promise((resolve) => realImmedi
 const settled = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve))
 
 /**
- * Number of steps after which the real event loop gets a tick. Unhandled rejections are reported
- * then.
+ * Number of steps after which the real event loop runs one tick, in which unhandled rejections are
+ * reported.
  */
 const STEPS_PER_TURN = 500
 
-/** Time that passes when code reads the clock, for the work that it has done. */
+/**
+ * Virtual time that passes when code reads the clock, which represents the CPU time of the code.
+ */
 const WORK_MS = 0.001
 /**
- * Probability and maximum of an additional delay when code reads the clock, by other work or
- * garbage collection. It may be longer than a slice.
+ * Probability and maximum of an additional delay when code reads the clock. It represents other
+ * work or garbage collection, and can be longer than a slice.
  */
 const HELD_UP_SHARE = 0.02
 const HELD_UP_MS_MAX = 3
 /** Wall time at the start. */
 const START_MS = Date.UTC(2026, 0, 1)
-/** Number of lines of the trace that are kept to show the steps before a failure. */
+/** Number of trace lines that are stored to show the steps before a failure. */
 const TRAIL_MAX = 400
 
-/** A timer. Without `run` it is closed and holds no references, like a timer of Node.js. */
+/** A timer. Without `run`, the timer is closed and holds no references, like a Node.js timer. */
 type DueTimer = { readonly atMs: number; readonly order: number; run: (() => void) | undefined }
 
 export class VirtualTime implements Time {
