@@ -1,8 +1,9 @@
 /**
- * Compacts etcd's history, so that it does not grow without bound. All servers of one etcd,
- * kube-apiserver included, agree through a marker key which of them compacts. At each interval, the
- * first server to raise the marker's version compacts to the revision that it recorded one interval
- * ago. The other servers adopt the new version. History is therefore kept for one to two intervals.
+ * Compacts etcd's history, so that it does not grow without limit. All servers of one etcd,
+ * including kube-apiserver, use a marker key to agree which of them compacts. At each interval, the
+ * first server that increments the version of the marker compacts to the revision that it recorded
+ * one interval ago. The other servers read the new version. History is therefore retained for one
+ * to two intervals.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EtcdClient } from './etcd/client.ts'
@@ -11,7 +12,7 @@ import type { Log } from '../lib/telemetry/log.ts'
 import { TIMER_MS_MAX } from '../lib/time/timers.ts'
 import { compactionMarker, toBytes } from './keys.ts'
 
-/** kube-apiserver's default of --etcd-compaction-interval. */
+/** kube-apiserver's default for --etcd-compaction-interval. */
 const COMPACTION_INTERVAL_MS = 5 * 60 * 1000
 
 const markerKey = toBytes(compactionMarker)
@@ -19,7 +20,7 @@ const markerKey = toBytes(compactionMarker)
 export type CompactorOptions = {
   readonly client: EtcdClient
   readonly log: Log
-  /** The time between compactions; 0 disables them. */
+  /** Interval between compactions. 0 disables them. */
   readonly intervalMs?: number
 }
 
@@ -28,9 +29,9 @@ export class Compactor implements AsyncDisposable {
   readonly #log: Log
   readonly #stopping = new AbortController()
   readonly #running: Promise<void>
-  /** The version of the marker that this server saw last. */
+  /** The last known version of the marker. */
   #version = 0
-  /** The revision of etcd at that time; 0 before the first interval. */
+  /** The revision of etcd when the version was read. 0 before the first interval. */
   #recorded = 0
 
   constructor({ client, log, intervalMs = COMPACTION_INTERVAL_MS }: CompactorOptions) {
@@ -88,7 +89,8 @@ export class Compactor implements AsyncDisposable {
       await this.#client.kv.compact({ revision }, { signal: this.#stopping.signal })
       this.#log('debug', 'compacted', { revision })
     } catch (error) {
-      // Another client, perhaps an operator, has already compacted further.
+      // Ignored, because another client, such as an operator, has already compacted to a later
+      // revision.
       if (!(error instanceof GrpcError && error.code === 'OutOfRange')) throw error
     }
   }

@@ -1,7 +1,7 @@
 /**
  * A watcher is a position among the events of a resource. It has no buffer: the events that it has
- * not taken yet are in the ring, which is bounded for all watchers together. A watcher that is too
- * slow finds its position evicted and is closed. It never delays the others.
+ * not taken yet are in the ring, whose size is limited and which all watchers share. If a watcher
+ * is so slow that its position is evicted, it is closed. It never delays other watchers.
  *
  * States: replaying (the initial objects, or events from before the ring), live, and closed with a
  * reason.
@@ -19,14 +19,14 @@ const none: readonly ObjectChange[] = []
 const nothing = (): void => undefined
 
 /**
- * Maximum cost of one `take`: enough to fill a socket's buffer, and no more than a millisecond or
- * two of work.
+ * Maximum cost of one `take`. It is enough to fill a socket's buffer, and takes at most one or two
+ * milliseconds.
  */
 const TAKE_BYTES = 256 << 10
 
 /**
- * Returns the cost of matching an item. An item without facts is decoded. The facts of an item with
- * many labels are read completely.
+ * Returns the cost of matching an item. An item without facts must be decoded. If an item has many
+ * labels, all of its facts are read.
  */
 function lookCost(item: Item, { matches }: WatchFilter): number {
   if (matches === undefined) return LOOK_BYTES
@@ -34,31 +34,35 @@ function lookCost(item: Item, { matches }: WatchFilter): number {
   return item.hasFacts ? Math.max(lookBytes, item.tailBytes) : lookBytes + item.length
 }
 
-/** Why a watcher was closed. 'gap' means that events were lost on their way to the cache. */
+/**
+ * Reason why a watcher was closed. 'gap' means that events were lost before they reached the cache.
+ */
 export type CloseReason = 'caller' | 'too-slow' | 'gap' | 'shutdown'
 
 /**
- * The point at which a watcher begins. It is created in the same tick of the event loop in which
- * the watcher joins the resource, so that no event is lost or duplicated in between.
+ * The state from which a watcher starts. It is created in the same tick of the event loop in which
+ * the watcher joins the resource, so that no event is lost or duplicated.
  */
 export type WatchStart = {
   /** Objects to send as ADDED. */
   readonly initial: Iterator<Item> | undefined
   /**
-   * Events from before the ring, shared with other watchers. They are delivered from index
-   * `earlierAt` on.
+   * Events from before the ring, which are shared with other watchers. The watcher delivers them
+   * from index `earlierAt` on.
    */
   readonly earlier: readonly ObjectChange[]
   readonly earlierAt: number
-  /** Called when the earlier events have been delivered, or never will be. */
+  /**
+   * Called when the earlier events have been delivered, or when it is clear that they will not be.
+   */
   readonly onReplayed: () => void
   /** The position in the ring to continue from. */
   readonly position: number
   /** The initial value of the watcher's `seen`. */
   readonly seen: Revision
   /**
-   * The initial objects or earlier events include everything up to this revision. If the ring gets
-   * some of those events later, they are skipped.
+   * The initial objects or earlier events include all changes up to this revision. If such changes
+   * are added to the ring later, they are skipped.
    */
   readonly initialRevision: Revision
   /** Whether to send a bookmark after the initial objects. */
@@ -72,8 +76,8 @@ export type WatchSource = {
   /** Returns the revision up to which the ring has all events. */
   readonly revision: () => Revision
   /**
-   * Returns the position of the first event from a position on that the watcher must examine.
-   * Undefined if that event, or one before it, was evicted.
+   * Returns the position of the first event at or after `position` that the watcher must examine.
+   * Returns undefined if that event or an earlier one was evicted.
    */
   readonly next: (position: number) => number | undefined
   /** Calls the watcher's `wake` when there are events. */
@@ -87,17 +91,17 @@ export type WatchFilter = {
   readonly matches: Matches | undefined
 }
 
-/** A watch, for the code that delivers its events. */
+/** The part of a watch that the code needs to deliver its events. */
 export type EventSource = Pick<
   Watcher,
   'state' | 'hasNews' | 'take' | 'onReady' | 'requestBookmark' | 'close'
 > & {
-  /** Why the watch was closed, if the client should know. */
+  /** The error with which the watch was closed, if it should be sent to the client. */
   readonly failure?: ApiError | undefined
 }
 
 export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
-  /** Index in the Waker's queue, managed by the Waker. */
+  /** Index in the queue of the Waker. The Waker updates it. */
   place = -1
   readonly #source: WatchSource
   readonly #filter: WatchFilter
@@ -112,9 +116,9 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   #seen: Revision
   #markInitialEnd: boolean
   #isBookmarkDue = false
-  /** Number of sweeps of the cache since the last `take`. */
+  /** Number of sweeps since the last `take`. */
   #idleSweeps = 0
-  /** Number of initial objects that were taken so far. */
+  /** Number of initial objects taken so far. */
   #initialCount = 0
   #closed: CloseReason | undefined
   #onReady: (() => void) | undefined
@@ -149,19 +153,22 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
     return this.#initialCount
   }
 
-  /** The revision up to which everything has been taken. A new watch can resume from here. */
+  /** The revision up to which all events have been taken. A new watch can resume from it. */
   get seen(): Revision {
     return this.#seen
   }
 
-  /** Whether the resource has had any event since the watch began, selected or not. */
+  /**
+   * Whether the resource has had any events since the watch began, whether they were selected or
+   * not.
+   */
   get hasNews(): boolean {
     return this.#hadEarlier || this.#source.ring.end > this.#startPosition
   }
 
   /**
-   * Returns the events that are available now. If there are none, the caller waits for `onReady`,
-   * or the watch has ended because the watcher is closed.
+   * Returns the events that are available now. If there are none, the caller must wait for
+   * `onReady`, unless the watch has ended.
    */
   take(): readonly WatchEvent[] {
     this.#idleSweeps = 0
@@ -173,16 +180,16 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
     return events
   }
 
-  /** Calls back once, when there is something to take or the watcher is closed. */
+  /** Calls `ready` once, when there are events to take or the watcher is closed. */
   onReady(ready: () => void): void {
     this.#onReady = ready
     const hasMore = this.#closed !== undefined || this.state === 'replaying' || this.#hasUnseen()
-    // Deferred, because a watcher with many events to examine must not starve the others.
+    // Deferred, so that a watcher with many events to examine does not block other watchers.
     if (hasMore) this.#source.defer(() => this.wake())
     else this.#source.sleep(this)
   }
 
-  /** Makes the next `take` end with a bookmark, if the watcher has seen everything by then. */
+  /** Makes the next `take` end with a bookmark, if the watcher has examined all events by then. */
   requestBookmark(): void {
     this.#isBookmarkDue = true
     this.wake()
@@ -190,8 +197,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
 
   /**
    * Called at each sweep of the cache. A replaying watcher keeps the initial objects or earlier
-   * events in memory. If it has not taken any for SWEEPS_KEPT sweeps, it is closed as too slow,
-   * like a watcher whose position in the ring was evicted.
+   * events in memory. If it has not taken any for SWEEPS_KEPT sweeps, it is closed as too slow.
    */
   onSweep(): void {
     if (this.state === 'replaying' && ++this.#idleSweeps > SWEEPS_KEPT) this.close('too-slow')
@@ -207,7 +213,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
     this.wake()
   }
 
-  /** Called by the source when there is something to take. */
+  /** Called by the source when there are events to take. */
   wake(): void {
     const ready = this.#onReady
     this.#onReady = undefined
@@ -288,8 +294,8 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   }
 
   /**
-   * Adds the event that the watcher gets for a change, if any. Returns the cost, which counts
-   * towards TAKE_BYTES.
+   * Adds the event for a change, if the watcher selects it. Returns the cost, which counts towards
+   * TAKE_BYTES.
    */
   #show(change: ObjectChange, events: WatchEvent[]): number {
     this.#seen = change.revision
@@ -308,8 +314,8 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
 }
 
 /**
- * Yields the events of a watch until it is closed. If the consumer stops reading, the watch is
- * closed.
+ * Yields the events of a watch until the watch is closed. If the consumer stops iterating, the
+ * watch is closed.
  */
 export async function* eventsOf(
   source: EventSource,
@@ -327,8 +333,8 @@ export async function* eventsOf(
 }
 
 /**
- * Passes on the events that are available now. If the consumer fails, the watch is closed, because
- * taken events do not come again.
+ * Passes all available events to `pass`. If `pass` throws, the watch is closed, because the events
+ * that it has taken would be lost.
  */
 export function takeAll(source: EventSource, pass: (events: readonly WatchEvent[]) => void): void {
   try {
@@ -340,8 +346,8 @@ export function takeAll(source: EventSource, pass: (events: readonly WatchEvent[
 }
 
 /**
- * Passes on the events of a watch until it is closed. For a consumer that also calls `takeAll`:
- * unlike with `eventsOf`, no event waits between being taken and being passed on.
+ * Passes the events of a watch to `pass` until the watch is closed. For consumers that also call
+ * `takeAll`. Unlike with `eventsOf`, events are passed on immediately after they are taken.
  */
 export async function takeUntilClosed(
   source: EventSource,

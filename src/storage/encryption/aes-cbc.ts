@@ -1,6 +1,6 @@
 /**
- * AES-CBC. A value is a random initialization vector of 16 bytes, followed by the ciphertext with
- * PKCS#7 padding. Nothing is authenticated.
+ * AES-CBC. A value consists of a random initialization vector of 16 bytes and the ciphertext with
+ * PKCS#7 padding. Neither the value nor its key in etcd is authenticated.
  */
 import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto'
 import type { Key } from '../engine.ts'
@@ -43,7 +43,7 @@ export class AesCbc implements Cipher {
   }
 }
 
-/** Removes the padding. As in kube-apiserver, it may be longer than a block. */
+/** Removes the padding. As in kube-apiserver, the padding can be longer than a block. */
 function withoutPadding(padded: Buffer): Buffer {
   const size = padded.at(-1) ?? 0
   if (size === 0 || size > padded.length)

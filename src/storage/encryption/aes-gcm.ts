@@ -1,6 +1,6 @@
 /**
- * AES-GCM. A value is a random nonce of 12 bytes, the ciphertext, and a tag of 16 bytes. The key in
- * etcd is authenticated along with the value.
+ * AES-GCM. A value consists of a random nonce of 12 bytes, the ciphertext, and a tag of 16 bytes.
+ * The etcd key of the value is authenticated together with the value.
  */
 import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto'
 import type { Key } from '../engine.ts'
@@ -40,7 +40,7 @@ export class AesGcm implements Cipher {
   }
 
   /**
-   * Writes the encrypted value into `target`, beginning at `at`. `target` must have room for the
+   * Writes the encrypted value into `target`, starting at `at`. `target` must have room for the
    * value and GCM_OVERHEAD_BYTES more. Returns the index after the last byte written.
    */
   sealInto(target: Buffer, at: number, plain: Buffer, key: Key): number {
@@ -48,7 +48,8 @@ export class AesGcm implements Cipher {
     const cipher = createCipheriv(this.#algorithm, this.#secret, nonce)
     target.set(nonce, at)
     cipher.setAAD(toBytes(key))
-    // GCM needs no padding: `update` returns all of the ciphertext, as long as the plaintext.
+    // GCM needs no padding: `update` returns the whole ciphertext, which is as long as the
+    // plaintext.
     target.set(cipher.update(plain), at + NONCE_BYTES)
     cipher.final()
     const tagAt = at + NONCE_BYTES + plain.length

@@ -1,5 +1,5 @@
 /**
- * The ciphers of encryption at rest. Each has one key and the same byte layout as in
+ * The ciphers for encryption at rest. Each cipher has one key and uses the same byte layout as
  * kube-apiserver.
  */
 import { StorageError } from '../errors.ts'
@@ -8,13 +8,13 @@ import type { Key } from '../engine.ts'
 export interface Cipher {
   /** Encrypts a value. Returns `prefix`, followed by the encrypted value. */
   seal(prefix: Buffer, plain: Buffer, key: Key): Buffer
-  /** Decrypts the bytes that follow the prefix. Fails with a StorageError 'corrupt'. */
+  /** Decrypts the bytes that follow the prefix. Throws a StorageError 'corrupt'. */
   open(sealed: Buffer, key: Key): Buffer
 }
 
 /**
- * The error for a value that cannot be decrypted. Clients see the message, which is
- * kube-apiserver's. No message reveals anything about a key or a value.
+ * Returns the error for a value that cannot be decrypted. Clients receive the message, which is the
+ * same as kube-apiserver's and reveals nothing about the key or the value.
  */
 export const unreadable = (message: string, cause?: unknown): StorageError =>
   new StorageError('corrupt', message, cause === undefined ? {} : { cause })

@@ -1,4 +1,4 @@
-/** Builds the providers of a configuration, with the plugins that they call. */
+/** Creates the providers of a configuration, and the plugins that they call. */
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { Time } from '../../lib/time/timers.ts'
 import type { ProvidersByResource } from './encryption.ts'
@@ -30,8 +30,8 @@ type KmsConfig = {
 }
 
 /**
- * A rule of the configuration file, which is checked: no rule is masked, and no list is empty.
- * Resources and providers are in the order of the file.
+ * A rule of the configuration file. The rules have been validated: no earlier rule hides a later
+ * one, and no list is empty. Resources and providers are in the order of the file.
  */
 export type RuleConfig = {
   readonly resources: readonly string[]
@@ -47,7 +47,7 @@ export type ConfiguredProvidersOptions = {
 /** The health check of a plugin. */
 export type KmsCheck = {
   readonly version: 'v1' | 'v2'
-  /** Returns what is wrong, or undefined if the plugin is healthy. Never rejects. */
+  /** Returns an error message, or undefined if the plugin is healthy. Never rejects. */
   readonly fault: () => Promise<string | undefined>
 }
 
@@ -59,9 +59,9 @@ type BuiltProviders = {
 
 export class ConfiguredProviders implements Disposable {
   readonly byResource: ProvidersByResource
-  /** The checks of all plugins, in the order of the configuration. */
+  /** The health checks of all plugins, in the order of the configuration. */
   readonly checks: readonly KmsCheck[]
-  /** How long calls may still be in progress after the providers were replaced. */
+  /** Maximum time for which calls can still be in progress after the providers were replaced. */
   readonly callsMs: number
   readonly #plugins: readonly (KmsV1 | KmsV2)[]
 
@@ -95,7 +95,7 @@ export class ConfiguredProviders implements Disposable {
       for (const name of resources) {
         const known = byResource.get(name)
         if (known === undefined) byResource.set(name, [first, ...others])
-        // limit: providers of a configuration file
+        // limit: a configuration file has only a few providers
         else known.push(first, ...others)
       }
     }

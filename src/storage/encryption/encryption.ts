@@ -1,6 +1,6 @@
 /**
- * Encryption at rest: finds the resource of a key, and passes the value to the providers that are
- * configured for it. The configuration may be replaced while the server runs.
+ * Encryption at rest. Determines the resource of a key, and passes the value to the providers that
+ * are configured for the resource. The configuration can be replaced while the server runs.
  */
 import type { Key } from '../engine.ts'
 import { identity, type Plain, type Transformer } from '../transform.ts'
@@ -20,8 +20,8 @@ export type EncryptionOptions = {
   /** The prefix of all keys. */
   readonly root: Key
   /**
-   * Returns the built-in resource of a folder below the root. Returns undefined for custom
-   * resources, and for the server's own records, which are never encrypted.
+   * Returns the built-in resource for a folder below the root. Returns undefined for custom
+   * resources, and for internal records of the server, which are never encrypted.
    */
   readonly resourceOf: (folder: string) => StoredResource | undefined
   readonly metrics?: TransformationMetrics | undefined
@@ -33,7 +33,7 @@ export class Encryption implements Transformer {
   readonly #metrics: TransformationMetrics | undefined
   readonly #own = new OwnWrites()
   #providers: ProvidersByResource
-  /** Transformers by folder. There are as many as resources. */
+  /** Transformers by folder. There is one for each resource. */
   #byFolder = new Map<string, Transformer>()
 
   constructor(providers: ProvidersByResource, { root, resourceOf, metrics }: EncryptionOptions) {
@@ -45,13 +45,14 @@ export class Encryption implements Transformer {
 
   /**
    * Replaces the providers. Returns a function that reports whether values below a prefix may be
-   * encrypted, by the new providers or the old ones.
+   * encrypted with the old or the new providers.
    */
   replace(providers: ProvidersByResource): (prefix: Key) => boolean {
     const before = this.#byFolder
     this.#providers = providers
     this.#byFolder = new Map()
-    // A value that was written with a removed key must not look readable.
+    // Forget the plaintext of written values. Otherwise a value that was written with a removed key
+    // would seem to be readable.
     this.#own.clear()
     return (prefix) =>
       (before.get(this.#folderOf(prefix)) ?? identity) !== identity || this.#of(prefix) !== identity
@@ -64,7 +65,7 @@ export class Encryption implements Transformer {
   toStorage(key: Key, plain: Buffer): Buffer | Promise<Buffer> {
     const sealed = this.#of(key).toStorage(key, plain)
     if (sealed instanceof Promise) return this.#keepLater(key, sealed, plain)
-    // A value that is not encrypted needs no decryption when it comes back.
+    // A value that is not encrypted does not have to be decrypted when the feed delivers it.
     if (sealed !== plain) this.#own.keep(key, sealed, plain)
     return sealed
   }
@@ -90,8 +91,8 @@ export class Encryption implements Transformer {
   }
 
   /**
-   * Returns the folder of a resource. The folders of groups, and `services`, have one for each
-   * resource.
+   * Returns the folder of a resource. The folders of API groups, and `services`, contain one folder
+   * for each resource.
    */
   #folderOf(key: Key): string {
     const from = this.#root.length
@@ -117,7 +118,10 @@ export class Encryption implements Transformer {
   }
 }
 
-/** Whether a folder contains one folder for each resource. The names of groups have a dot. */
+/**
+ * Whether a folder contains one folder for each resource. The names of such API groups contain a
+ * dot.
+ */
 const isNested = (folder: string): boolean => folder.includes('.') || folder === 'services'
 
 function customResourceOf(folder: string): StoredResource | undefined {

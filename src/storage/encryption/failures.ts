@@ -1,13 +1,16 @@
-/** The error when several keys or providers could have read a value and none did. */
+/** Creates the error for a value that several keys or providers have tried to decrypt. */
 import { aggregate } from '../../api/aggregate.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { isCode, StorageError } from '../errors.ts'
 
-/** Combines errors into one. Returns undefined if nothing failed; a single error stays as it is. */
+/**
+ * Combines errors into one. Returns undefined if there are no errors. Returns a single error
+ * unchanged.
+ */
 export function unreadableBy(errors: readonly unknown[]): unknown {
   if (errors.length <= 1) return errors[0]
   const messages = [...new Set(errors.map(messageOf))]
-  // As long as one of them may still succeed, the value is not lost.
+  // If one of the providers might still succeed later, the value is not lost.
   const code = errors.some((error) => isCode(error, 'sealed')) ? 'sealed' : 'corrupt'
   return new StorageError(code, aggregate(messages), { cause: errors[0] })
 }

@@ -1,8 +1,9 @@
 /**
- * A source of data encryption keys of KMS v2. It is a seed from which keys are derived (HKDF-Expand
- * with 32 random bytes, which are stored before the value) or, in values of older servers, the key
- * itself. kube-apiserver derives a key for each value. Here, consecutive values share a key,
- * because deriving it takes longer than encryption. Each value still has its own nonce.
+ * A source of data encryption keys for KMS v2. It is a seed from which keys are derived with
+ * HKDF-Expand and 32 random bytes, which are stored before the value. In values of older servers,
+ * it is the key itself. kube-apiserver derives a key for each value. Here, consecutive values share
+ * a key, because deriving a key takes longer than encrypting a value. Each value still has its own
+ * nonce.
  */
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { LruCache } from '../../../lib/cache/lru-cache.ts'
@@ -14,20 +15,20 @@ import type { RandomPool } from '../../../lib/bytes/random-pool.ts'
 const INFO_BYTES = 32
 export const SEED_BYTES = 32
 /**
- * The end of the input for HKDF-Expand's first block (RFC 5869, section 2.3). One block is as long
- * as the key.
+ * The last byte of the input for HKDF-Expand's first block (RFC 5869, section 2.3). Only one block
+ * is needed, because it is as long as the key.
  */
 const FIRST_BLOCK = Buffer.from([1])
 
 /**
- * Number of values that are written with one derived key. Random nonces of 96 bits allow 2^32 (NIST
- * SP 800-38D, section 8.3). Among this few, two are equal with a probability of 2^-77, and the cost
- * of derivation is already negligible.
+ * Number of values that are encrypted with one derived key. Random nonces of 96 bits allow 2^32
+ * values per key (NIST SP 800-38D, section 8.3). With this number, the probability that two nonces
+ * are equal is 2^-77, and the cost of deriving keys is negligible.
  */
 const VALUES_PER_KEY = 1024
 /**
- * Maximum number of derived keys that are cached for reading: enough for a million values that
- * Keelson wrote.
+ * Maximum number of derived keys that are cached for reading. They are enough for a million values
+ * written by Keelson.
  */
 const KEPT_KEYS_MAX = 1024
 
@@ -40,7 +41,7 @@ export interface DekSource {
 export class Seed implements DekSource {
   readonly #seed: KeyObject
   readonly #nonces: RandomPool
-  /** Derived keys by the bytes that they are derived with. */
+  /** Derived keys, by the random bytes from which they were derived. */
   readonly #derived = new LruCache<AesGcm>(KEPT_KEYS_MAX)
   #writing: WritingKey | undefined
 
@@ -50,7 +51,7 @@ export class Seed implements DekSource {
   }
 
   /**
-   * Writes the encrypted value into `target`, beginning at `at`. `target` must have room for the
+   * Writes the encrypted value into `target`, starting at `at`. `target` must have room for the
    * value and SEED_OVERHEAD_BYTES more. Returns the index after the last byte written.
    */
   sealInto(target: Buffer, at: number, plain: Buffer, key: Key): number {
@@ -88,7 +89,8 @@ export class Seed implements DekSource {
 
   #derive(info: Buffer): AesGcm {
     const bytes = createHmac('sha256', this.#seed).update(info).update(FIRST_BLOCK).digest()
-    // A KeyObject makes ciphers cheaper than bytes do, and keeps the key out of the heap.
+    // With a KeyObject, creating a cipher is faster than with bytes, and the key is not on the
+    // JavaScript heap.
     const secret = createSecretKey(bytes)
     bytes.fill(0)
     return new AesGcm(secret, this.#nonces)
@@ -96,12 +98,12 @@ export class Seed implements DekSource {
 }
 
 /**
- * The key for the next values. `info` is what it is derived with, which is stored before each
- * value.
+ * The key for the next values. `info` contains the random bytes from which the key is derived. They
+ * are stored before each value.
  */
 type WritingKey = { readonly info: Buffer; readonly cipher: AesGcm; values: number }
 
-/** Creates a seed. Fails with a StorageError 'corrupt' if the plugin returned something else. */
+/** Creates a seed. Throws a StorageError 'corrupt' if the plugin returned too few bytes. */
 export function seedOf(bytes: Buffer, nonces: RandomPool): Seed {
   if (bytes.length < SEED_BYTES)
     throw unreadable(`invalid seed length ${bytes.length} used for key generation`)

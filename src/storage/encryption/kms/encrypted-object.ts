@@ -1,6 +1,6 @@
 /**
- * A value of KMS v2 as it is stored: protobuf with the encrypted data first. The fields behind it
- * identify the source of its key, and are the same for many values.
+ * The stored form of a KMS v2 value: a protobuf message that begins with the encrypted data. The
+ * following fields identify the source of its key, and are the same for many values.
  */
 import {
   bytesTag,
@@ -23,16 +23,19 @@ const KEY_ID_BYTES_MAX = 1024
 const SOURCE_BYTES_MAX = 1024
 const ANNOTATIONS_BYTES_MAX = 32 << 10
 
-/** How the key of a value comes from its source, numbered as in the protobuf. */
+/**
+ * How the key of a value is obtained from its source. The numbers are those of the protobuf
+ * enumeration.
+ */
 export const sourceTypes = { key: 0, seed: 1 } as const
 export type SourceType = (typeof sourceTypes)[keyof typeof sourceTypes]
 
-/** An encrypted source of keys, as the plugin knows it. */
+/** An encrypted source of keys. The plugin can decrypt it. */
 export type SealedSource = EncryptResponse & { readonly type: SourceType }
 
 export type EncryptedObject = { readonly data: Buffer; readonly source: SealedSource }
 
-/** Encodes all fields behind the data. */
+/** Encodes all fields that follow the data. */
 export function encodeSource({ ciphertext, keyId, annotations, type }: SealedSource): Buffer {
   const writer = new WireWriter(ciphertext.length + keyId.length)
   writer.number(5, type)
@@ -45,14 +48,17 @@ export function encodeSource({ ciphertext, keyId, annotations, type }: SealedSou
 const FRAME_HEAD_BYTES = 5
 const DATA_TAG = bytesTag(1)
 
-/** Returns the length of the data's tag and length. */
+/**
+ * Returns the length of the head of the data field, which consists of a tag and the length of the
+ * data.
+ */
 export function dataHeadBytes(bytes: number): number {
   let count = 2
   for (let rest = bytes; rest >= 0x80; rest = Math.floor(rest / 0x80)) count++
   return count
 }
 
-/** Writes the tag and the length of the data, beginning at `from`. */
+/** Writes the tag and the length of the data, starting at `from`. */
 export function writeDataHead(target: Buffer, from: number, bytes: number): void {
   let at = from
   target[at++] = DATA_TAG
@@ -62,8 +68,8 @@ export function writeDataHead(target: Buffer, from: number, bytes: number): void
 }
 
 /**
- * Splits a value into the data and the bytes behind it, if the data comes first, as in all values
- * that servers write. Returns undefined if the value must be parsed instead.
+ * Splits a value into the data and the remaining fields. This works if the data comes first, as in
+ * all values that servers write. Returns undefined if the value must be parsed instead.
  */
 export function splitData(
   value: Buffer,
@@ -83,7 +89,7 @@ export function splitData(
   return undefined
 }
 
-/** Decodes a stored value. Fails with a StorageError 'corrupt'. */
+/** Decodes a stored value. Throws a StorageError 'corrupt'. */
 export function decodeObject(value: Buffer): EncryptedObject {
   const object = parse(value)
   const fault = object.data.length === 0 ? 'encrypted data is empty' : sourceFault(object.source)
@@ -121,7 +127,10 @@ function read(reader: WireReader): EncryptedObject {
   return { data, source: { ciphertext, keyId, annotations, type } }
 }
 
-/** Returns why a source is invalid and may not be stored; undefined if it is valid. */
+/**
+ * Returns an error message if the source is invalid and must not be stored. Returns undefined if it
+ * is valid.
+ */
 export function sourceFault({
   ciphertext,
   keyId,
@@ -150,7 +159,7 @@ export function keyIdFault(
 const tooLong = (bytes: number, max: number): string =>
   `${bytes} bytes, which exceeds the max size of ${max}`
 
-/** The name of an annotation is a domain of at least two labels. */
+/** Matches valid names of annotations, which are domains with at least two labels. */
 const domain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+\.?$/
 
 function annotationsFault(annotations: Annotations): string | undefined {
@@ -165,6 +174,9 @@ function annotationsFault(annotations: Annotations): string | undefined {
   return `total size of annotations is ${bytes}, which exceeds the max size of ${ANNOTATIONS_BYTES_MAX}`
 }
 
-/** Returns the same key for equal sources, because servers write annotations in any order. */
+/**
+ * Returns a cache key that is the same for equal sources, although servers write annotations in any
+ * order.
+ */
 export const sourceKey = (source: SealedSource): string =>
   encodeSource({ ...source, annotations: new Map(sorted(source.annotations)) }).toString('latin1')

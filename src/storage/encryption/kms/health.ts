@@ -1,17 +1,17 @@
 /**
- * The result of a plugin's health check, cached for a while, because health endpoints are polled
- * more often than a plugin should be.
+ * Caches the result of a plugin's health check for a while, because health endpoints are polled
+ * more often than plugins should be.
  */
 import { messageOf } from '../../../lib/errors.ts'
 import type { Time } from '../../../lib/time/timers.ts'
 
-/** How long results are cached, as in kube-apiserver. */
+/** Time for which results are cached, as in kube-apiserver. */
 const HEALTHY_MS = 20_000
 const UNHEALTHY_MS = 3_000
 
 /**
- * The error of one step of a check. As in kube-apiserver, only the caller that starts the check
- * learns which step failed. Later callers get only the cause.
+ * Error in one step of a health check. As in kube-apiserver, only the caller that starts the check
+ * gets a message that names the step. Later callers get only the cause.
  */
 export class FailedStep extends Error {
   readonly why: string
@@ -37,8 +37,8 @@ export class KeptCheck {
   }
 
   /**
-   * Returns what is wrong, or undefined if the plugin is healthy. Never rejects. Concurrent callers
-   * share one check.
+   * Returns an error message, or undefined if the plugin is healthy. Never rejects. Concurrent
+   * callers share one check.
    */
   async fault(): Promise<string | undefined> {
     if (this.#last !== undefined && this.#time.monotonicMs() < this.#last.untilMs)

@@ -1,7 +1,8 @@
 /**
- * KMS v1: each value has a random key, which the plugin encrypts. So every write calls the plugin,
- * and so does a read unless the key is cached. A stored value is the length of the encrypted key
- * (two bytes), that key, and the data in AES-GCM. Servers before 1.25 wrote AES-CBC.
+ * KMS v1: each value has a random key, which the plugin encrypts. Therefore every write calls the
+ * plugin, and so does every read whose key is not cached. A stored value consists of the length of
+ * the encrypted key (two bytes), the encrypted key, and the data in AES-GCM. Servers before 1.25
+ * wrote the data in AES-CBC.
  */
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { messageOf } from '../../../lib/errors.ts'
@@ -31,7 +32,7 @@ const decrypt = kmsMethod(`${service}/Decrypt`, readFirst)
 
 export type KmsV1Options = {
   readonly plugin: KmsPlugin
-  /** Maximum number of cached keys; 0 or less disables the cache. */
+  /** Maximum number of cached keys. 0 or less disables the cache. */
   readonly keysMax: number
   readonly nonces: RandomPool
   readonly metrics: KmsMetrics
@@ -45,7 +46,7 @@ export class KmsV1 implements Disposable {
   readonly health: KeptCheck
   readonly #options: KmsV1Options
   readonly #prefix: Buffer
-  /** Ciphers by their encrypted key, the least recently used first. */
+  /** Ciphers by their encrypted key, with the least recently used first. */
   readonly #kept = new Map<string, Ciphers>()
   readonly #asked = new Map<string, Promise<Ciphers>>()
   #isVersionChecked = false
@@ -128,7 +129,7 @@ export class KmsV1 implements Disposable {
       this.#keep(name, kept)
       return openBy(kept, data, key)
     }
-    // The received bytes are borrowed, and are read later.
+    // Copy the bytes, because they are decrypted later and the caller may reuse their memory.
     const own = Buffer.from(data)
     return this.#ask(name, Buffer.from(sealedKey)).then((ciphers) => openBy(ciphers, own, key))
   }

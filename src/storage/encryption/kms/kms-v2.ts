@@ -1,8 +1,8 @@
 /**
- * KMS v2: the server has a random seed, which the plugin encrypts once, and derives the keys of
- * values from it. So a write needs no call. A read needs one only the first time that a seed is
- * seen, for example after a start. The plugin is polled every minute for the ID of its key. When
- * that ID changes, a new seed is created. Values of another key ID are stale.
+ * KMS v2: the server has a random seed, which the plugin encrypts once. The keys of values are
+ * derived from the seed, so a write needs no call to the plugin. A read calls the plugin only for
+ * the first value of a seed, for example after a restart. The plugin is polled every minute for the
+ * ID of its key. When the ID changes, a new seed is created. Values with another key ID are stale.
  *
  * If the plugin fails, reads continue with all known seeds, and writes continue for three minutes
  * (KEP-3299).
@@ -55,18 +55,17 @@ import {
 const POLL_MS = 60_000
 const POLL_FAILED_MS = 10_000
 /**
- * How long values are still written with a seed after the plugin last confirmed that its key is
- * current.
+ * Time for which a seed is used for writes after the plugin last confirmed that its key is current.
  */
 const WRITE_MS_MAX = 3 * 60_000
 /**
- * How long a source is cached, as in kube-apiserver. The source that values are written with does
+ * Time for which a source is cached, as in kube-apiserver. The source that is used for writes does
  * not expire.
  */
 const SOURCE_MS_MAX = 24 * 60 * 60_000
 /**
- * Maximum number of cached sources: servers times restarts and key changes since all values were
- * last written.
+ * Maximum number of cached sources. The number of sources in use is the number of servers times the
+ * number of restarts and key changes since all values were last written.
  */
 const SOURCES_MAX = 10_000
 
@@ -91,11 +90,11 @@ type OpenSource = {
   readonly onRead: KeyIdUse
 }
 
-/** The seed that values are written with. */
+/** The seed that is used for writes. */
 type WriteSeed = {
   readonly keyId: string
   readonly seed: Seed
-  /** The encoded fields behind the data of every value. */
+  /** The encoded fields that follow the data of every value. */
   readonly tail: Buffer
   /** The `sourceKey` of the source. */
   readonly name: string
@@ -109,7 +108,7 @@ export class KmsV2 implements Disposable {
   readonly health: KeptCheck
   readonly #options: KmsV2Options
   readonly #prefix: Buffer
-  /** Sources by the bytes behind the data of a value, as stored, and by `sourceKey`. */
+  /** Sources by the bytes that follow the data of a stored value, and by `sourceKey`. */
   readonly #sources: TtlCache<OpenSource>
   readonly #asked = new Map<string, Promise<OpenSource>>()
   readonly #ended = new AbortController()
@@ -129,8 +128,8 @@ export class KmsV2 implements Disposable {
   }
 
   /**
-   * Starts to poll the plugin. Resolves after the first check, whatever its result: a plugin may
-   * start later than the server.
+   * Starts to poll the plugin. Resolves after the first check, even if the check fails, because a
+   * plugin may start later than the server.
    */
   async start(): Promise<void> {
     const fault = await this.health.fault()
@@ -150,7 +149,7 @@ export class KmsV2 implements Disposable {
       try {
         await sleep(this.#options.time, fault === undefined ? POLL_MS : POLL_FAILED_MS, signal)
       } catch {
-        // The provider was disposed of.
+        // The provider has been disposed of.
         return
       }
       fault = await this.health.fault()
@@ -203,12 +202,11 @@ export class KmsV2 implements Disposable {
   }
 
   /**
-   * Keeps the seed for longer if the plugin still has its key; otherwise creates a new seed. If
-   * that fails, returns why.
+   * Extends the use of the seed if the plugin still has the same key. Otherwise creates a new seed.
+   * Returns an error message if this fails.
    */
   async #renew(keyId: string): Promise<string | undefined> {
-    // Taken before the call: this is the longest that a seed may be used after its key was
-    // replaced.
+    // Get the time before the call, because the key may be replaced during the call.
     const untilMs = this.#options.time.monotonicMs() + WRITE_MS_MAX
     if (this.#writing?.keyId === keyId) {
       this.#writing.untilMs = untilMs
@@ -257,7 +255,7 @@ export class KmsV2 implements Disposable {
     }
   }
 
-  /** Caches the source again with each check, so that it never expires while it is in use. */
+  /** Caches the source again at each check, so that it does not expire while it is in use. */
   #keepWriting({ tail, name, opened }: WriteSeed): void {
     this.#keep(tail.toString('latin1'), opened)
     this.#keep(name, opened)
@@ -297,7 +295,7 @@ export class KmsV2 implements Disposable {
   #open(key: Key, sealed: Buffer): Plain | Promise<Plain> {
     const split = splitData(sealed)
     const known = split && this.#sources.get(split.rest.toString('latin1'))
-    // Without a current key, it is unknown which values are stale.
+    // Without a current key, the server cannot decide whether the value is stale.
     const writing = this.#current()
     if (split !== undefined && known !== undefined)
       return openBy(known, split.data, { key, writing })
@@ -313,7 +311,7 @@ export class KmsV2 implements Disposable {
     )
   }
 
-  /** Decrypts a source, with one call for all concurrent callers. */
+  /** Decrypts a source. Concurrent callers share one call. */
   #ask(name: string, source: SealedSource): Promise<OpenSource> {
     const asked = this.#asked.get(name)
     if (asked !== undefined) return asked

@@ -23,7 +23,7 @@ const log = (): void => undefined
 const key = '/registry/secrets/default/a'
 const plain = Buffer.from('a value that nobody is to see')
 
-/** A clock that a test can move forward. */
+/** Creates a clock that a test can advance. */
 function movable(): { readonly time: Time; readonly moveOn: (ms: number) => void } {
   let offsetMs = 0
   const time = {
@@ -53,8 +53,8 @@ const isExpired = (error: unknown): boolean =>
 const isSealed = (error: unknown): boolean =>
   isCode(error, 'sealed') && String(error).endsWith('got unexpected nil transformer')
 
-describe('KMS v2', () => {
-  test('writing any number of values takes one call, and reading those of another server takes one', async () => {
+describe('the KMS v2 provider', () => {
+  test('any number of writes needs one call, and so does any number of reads on another server', async () => {
     await using server = new KmsPluginServer(socket())
     await server.start()
     using first = new KmsV2(partsOf(server.path))
@@ -85,7 +85,7 @@ describe('KMS v2', () => {
     )
   })
 
-  test('several values share a derived key, each with its own nonce', async () => {
+  test('1,024 values share a derived key, and each value has its own nonce', async () => {
     await using server = new KmsPluginServer(socket())
     await server.start()
     using kms = new KmsV2(partsOf(server.path))
@@ -107,7 +107,7 @@ describe('KMS v2', () => {
     assert.equal(nonces.size, 3000)
   })
 
-  test('the key in etcd is authenticated', async () => {
+  test('a value cannot be decrypted under another etcd key', async () => {
     await using server = new KmsPluginServer(socket())
     await server.start()
     using kms = new KmsV2(partsOf(server.path))
@@ -120,7 +120,7 @@ describe('KMS v2', () => {
     )
   })
 
-  test('a new key ID creates a new seed and makes values of the old ID stale', async () => {
+  test('a new key ID creates a new seed and makes values with the old ID stale', async () => {
     await using server = new KmsPluginServer(socket())
     await server.start()
     const { time, moveOn } = movable()
@@ -137,7 +137,7 @@ describe('KMS v2', () => {
     assert.deepEqual(list.fromStorage(key, renewed), { value: plain, stale: false })
   })
 
-  test('without the plugin, reads continue, and writes continue for three minutes', async () => {
+  test('while the plugin is down, reads continue, and writes continue for three minutes', async () => {
     await using server = new KmsPluginServer(socket())
     await server.start()
     const { time, moveOn } = movable()
@@ -168,7 +168,7 @@ describe('KMS v2', () => {
     })
   })
 
-  test('a plugin that never responded blocks reads and writes, and an unhealthy one reports why', async () => {
+  test('without a first response of the plugin reads and writes fail, and health reports why a plugin is unhealthy', async () => {
     const path = socket()
     using kms = new KmsV2(partsOf(path, systemTime, 200))
     await kms.start()
@@ -204,7 +204,7 @@ describe('KMS v2', () => {
     )
   })
 
-  test('a value whose key the plugin has lost is corrupt', async () => {
+  test('a value is corrupt if the plugin has lost its key', async () => {
     const keys = new PluginKeys()
     await using server = new KmsPluginServer(socket(), keys)
     await server.start()
@@ -226,7 +226,7 @@ describe('KMS v2', () => {
     )
   })
 
-  test('a malformed value is refused with the reason', async () => {
+  test('an error explains why a value is malformed', async () => {
     await using server = new KmsPluginServer(socket())
     await server.start()
     using kms = new KmsV2(partsOf(server.path))
@@ -245,8 +245,8 @@ describe('KMS v2', () => {
   })
 })
 
-describe('KMS v1', () => {
-  test('each value has its own key, and cached keys need no call', async () => {
+describe('the KMS v1 provider', () => {
+  test('each value has its own key, and values with cached keys are decrypted without a call', async () => {
     await using server = new KmsPluginServer(socket())
     await server.start()
     using kms = new KmsV1({ ...partsOf(server.path), keysMax: 2 })
@@ -272,7 +272,7 @@ describe('KMS v1', () => {
     }
   })
 
-  test('without the plugin, nothing is written', async () => {
+  test('while the plugin is down, writes fail', async () => {
     using kms = new KmsV1({ ...partsOf(socket(), systemTime, 200), keysMax: 10 })
     await assert.rejects(
       async () => kms.provider.seal(key, plain),
