@@ -1,24 +1,24 @@
 /**
- * The interface between objects and the database that keeps them. etcd is one engine
- * (etcd-engine.ts); a store inside the process can be another. `store.ts` and `feed.ts` depend on
- * this interface only, so their logic is written once.
+ * The interface to the database that stores the objects. Each implementation is called an engine:
+ * one for etcd (etcd-engine.ts), and others for stores inside the process. `store.ts` and `feed.ts`
+ * depend only on this interface, so they work with all engines.
  *
- * An engine keeps versioned values under ordered keys. Every change increments one revision counter
- * for all keys.
+ * An engine stores versioned values under ordered keys. Every change increments one revision
+ * counter for all keys.
  */
 
-/** The database's revision counter. Clients see it as a string, the resourceVersion. */
+/** The revision counter of the database. Clients see it as a string, the resourceVersion. */
 export type Revision = number
 
 /**
- * A key with one character per byte (latin1), so that string order is the database's byte order,
- * whatever characters a name contains. `keys.ts` converts names to keys and back.
+ * A key with one character per byte (latin1). Strings therefore sort like the bytes in the
+ * database, whatever characters a name contains. `keys.ts` converts names to keys and back.
  */
 export type Key = string
 
 export type VersionedValue = {
   readonly key: Key
-  /** Borrowed: a view of the received bytes. Copy it to keep it. */
+  /** A view of the received bytes. Callers must copy it to retain it. */
   readonly value: Buffer
   /** The revision of the last change. */
   readonly revision: Revision
@@ -26,10 +26,10 @@ export type VersionedValue = {
 }
 
 export type RangeResult = {
-  /** The revision of the database that the result reflects. */
+  /** The revision of the database to which the result corresponds. */
   readonly revision: Revision
   readonly values: readonly VersionedValue[]
-  /** Whether the range has more keys than the limit allowed. */
+  /** Whether the range contains more keys than the limit allows. */
   readonly more: boolean
   /** Number of keys in the whole range, regardless of the limit. */
   readonly count: number
@@ -40,11 +40,11 @@ export type RangeQuery = {
   readonly from: Key
   readonly to: Key
   /**
-   * Reads the state at this revision; if absent, the latest state. A read of the latest state is
-   * linearizable.
+   * Reads the state at this revision. If absent, reads the latest state, which is a linearizable
+   * read.
    */
   readonly revision?: Revision
-  /** Maximum number of values; 0 or absent means no limit. */
+  /** Maximum number of values. If 0 or absent, there is no limit. */
   readonly limit?: number
   readonly countOnly?: boolean
   /** Returns keys and revisions with empty values. */
@@ -52,7 +52,7 @@ export type RangeQuery = {
 }
 
 /**
- * A write of one key that takes effect only if the key is still at revision `expected`. 0 means
+ * A write of one key that takes effect only if the revision of the key is still `expected`. 0 means
  * that the key must not exist.
  */
 export type ConditionalWrite = {
@@ -80,51 +80,55 @@ export type FeedEvent = {
   readonly key: Key
   readonly type: 'put' | 'delete'
   readonly revision: Revision
-  /** The revision that created the key; 0 for a delete. */
+  /** The revision that created the key, or 0 for a delete. */
   readonly createRevision: Revision
-  /** The new value, empty for a delete. Borrowed: copy it to keep it. */
+  /** The new value, or an empty one for a delete. Callers must copy it to retain it. */
   readonly value: Buffer
   /**
-   * The value before this event, for feeds opened with `previous`. Absent if there was no value.
-   * Borrowed: copy it to keep it.
+   * The value before this event, for feeds opened with `previous`. Undefined if there was no value.
+   * Callers must copy it to retain it.
    */
   readonly previous?: VersionedValue
 }
 
 /**
- * Receives a feed. All calls come from one stream, in order, and none before `openFeed` returns.
+ * Receives the events of a feed. All calls come from one stream, in order, and not before
+ * `openFeed` returns.
  */
 export type FeedListener = {
   /**
-   * Delivers events of one range in the order of their revisions. All events of a revision are in
+   * Delivers events of one range, ordered by revision. All events of a revision are delivered in
    * one call.
    */
   readonly onEvents: (range: number, events: readonly FeedEvent[]) => void
   /** Reports that all events of all ranges up to and including this revision were delivered. */
   readonly onProgress: (revision: Revision) => void
   /**
-   * Reports that history which this range still needed is compacted. The range gets no more events;
-   * the other ranges continue.
+   * Reports that history which this range still needs has been compacted. The range gets no more
+   * events; the other ranges continue.
    */
   readonly onCompacted: (range: number, oldest: Revision) => void
   /**
-   * Called when the stream has ended; no call follows. Also called after close(), without a cause.
+   * Called when the stream has ended. No other function is called after that. After close(), it is
+   * called without a cause.
    */
   readonly onEnd: (cause: Error | undefined) => void
 }
 
 export type FeedStreamOptions = {
   /**
-   * Opens the stream on another member of the database than the previous stream, if there is one.
+   * Whether to open the stream on another member of the database than the previous stream, if there
+   * is one.
    */
   readonly away?: boolean
-  /** Includes the previous value of the key in each event. */
+  /** Whether each event includes the previous value of the key. */
   readonly previous?: boolean
 }
 
 export interface FeedStream {
   /**
-   * Requests an onProgress call. It may not come while the database catches up: request it again.
+   * Requests a call of `onProgress`. While the database catches up, it may ignore the request, so
+   * callers must repeat it.
    */
   requestProgress(): void
   close(): void
@@ -133,23 +137,24 @@ export interface FeedStream {
 export type CallOptions = {
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number
-  /** Headers for a database in another process, such as the trace that the call belongs to. */
+  /** Headers for a database in another process, for example the trace context of the call. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Every method fails with a StorageError (errors.ts). */
+/** The methods reject with a StorageError (errors.ts). */
 export interface Engine extends AsyncDisposable {
   /**
-   * Identifies the database that answered the last call of `latest` (etcd: the cluster ID), if the
-   * engine has such IDs. A different database has different objects at the same revisions.
+   * Identifies the database that responded to the last call of `latest`, if the engine has such
+   * IDs. For etcd it is the cluster ID. Different databases have different objects at the same
+   * revisions.
    */
   readonly databaseId?: string | undefined
   range(query: RangeQuery, options?: CallOptions): Promise<RangeResult>
-  /** Fails with 'missing', without writing, if the lease of the write does not exist. */
+  /** Rejects with 'missing', and writes nothing, if the lease of the write does not exist. */
   change(change: ConditionalWrite, options?: CallOptions): Promise<Outcome>
   /**
-   * Returns the revision of the last change that was acknowledged to any client before this call.
-   * This revision proves that a read is consistent.
+   * Returns the revision of the last change that was acknowledged to any client before this call. A
+   * read is consistent if it includes this revision.
    */
   latest(options?: CallOptions): Promise<Revision>
   openFeed(
@@ -157,6 +162,6 @@ export interface Engine extends AsyncDisposable {
     sink: FeedListener,
     options?: FeedStreamOptions,
   ): FeedStream
-  /** Grants a lease: when it expires, the database deletes the keys attached to it. */
+  /** Grants a lease. When it expires, the database deletes the keys attached to it. */
   grantLease(ttlSeconds: number, options?: CallOptions): Promise<bigint>
 }

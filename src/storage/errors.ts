@@ -1,6 +1,6 @@
 /**
- * The failures of the database, as a small closed set. toApiError (request/verbs/storage-errors.ts)
- * maps them to ApiErrors.
+ * The kinds of database errors. toApiError (request/verbs/storage-errors.ts) maps them to
+ * ApiErrors.
  */
 export type StorageErrorCode =
   | 'exists' // create: the key exists already
@@ -17,18 +17,21 @@ export type StorageErrorCode =
   | 'sealed' // a value cannot be encrypted or decrypted now: the KMS plugin does not respond
   | 'cancelled' // the caller aborted the call
 
-/** An object that cannot be read, and why. */
+/** An object that cannot be read, and the reason. */
 export type UnreadableObject = { readonly key: string; readonly error: StorageError }
 
 export class StorageError extends Error {
   readonly code: StorageErrorCode
-  /** Whether a failed write may have taken effect nevertheless. */
+  /** Whether a failed write may have taken effect. */
   readonly ambiguous: boolean
-  /** The oldest revision still kept ('compacted') or the newest one ('too-new'), if known. */
+  /**
+   * For 'compacted', the oldest revision that is available. For 'too-new', the latest revision.
+   * Undefined if unknown.
+   */
   readonly bound: number | undefined
-  /** The revision of a value that can be decrypted but not decoded. Only set with 'corrupt'. */
+  /** The revision of a value that can be decrypted but not decoded. Only defined for 'corrupt'. */
   readonly undecodableAt: number | undefined
-  /** Returns the objects that made a list fail. Only set with 'corrupt'. */
+  /** Returns the objects that caused a list to fail. Only defined for 'corrupt'. */
   readonly unread: (() => readonly UnreadableObject[]) | undefined
 
   constructor(code: StorageErrorCode, message: string, options: StorageErrorOptions = {}) {

@@ -1,4 +1,4 @@
-/** The engine on etcd: each call is one request, and a feed is one watch stream. */
+/** The engine for etcd. Each call is one request, and a feed is one watch stream. */
 import type { EtcdClient } from './etcd/client.ts'
 import type {
   CallOptions,
@@ -20,8 +20,8 @@ import { keyAfter, toBytes } from './keys.ts'
 
 export type EtcdEngineOptions = {
   /**
-   * A key that is never written, for reads that need only the revision. etcd's own access control
-   * must allow this server to read it.
+   * A key that never exists, for reads that need only the revision. etcd's access control must
+   * allow this server to read it.
    */
   readonly emptyKey: Key
 }
@@ -31,7 +31,7 @@ export class EtcdEngine implements Engine {
   readonly #emptyKey: Buffer
   databaseId: string | undefined
 
-  /** Takes ownership of the client: the engine closes it when it is disposed of. */
+  /** Takes ownership of the client, which is closed when the engine is disposed of. */
   constructor(client: EtcdClient, options: EtcdEngineOptions = { emptyKey: '\0' }) {
     this.#client = client
     this.#emptyKey = toBytes(options.emptyKey)
@@ -42,7 +42,7 @@ export class EtcdEngine implements Engine {
       const { revision, kvs, more, count } = await this.#client.kv.range(
         {
           key: toBytes(query.from),
-          // etcd looks up a single key faster than a range of one key.
+          // etcd reads a single key faster than a range that contains only one key.
           rangeEnd: query.to === keyAfter(query.from) ? undefined : toBytes(query.to),
           revision: query.revision,
           limit: query.limit,
@@ -108,7 +108,7 @@ export class EtcdEngine implements Engine {
       return id
     } catch (error) {
       // If a lease was granted but the response was lost, the lease has no keys and expires by
-      // itself. So the failure is not ambiguous.
+      // itself. Therefore the caller can treat the failure like that of a read.
       throw toStorageError(error, { isWrite: false, signal: options.signal })
     }
   }

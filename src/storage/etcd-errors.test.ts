@@ -4,7 +4,7 @@ import { GrpcError } from '../net/grpc/errors.ts'
 import { StorageError } from './errors.ts'
 import { toStorageError } from './etcd-errors.ts'
 
-test('each error of etcd gets its storage error code and keeps its message', () => {
+test('each etcd error is mapped to a storage error code and keeps its message', () => {
   const cases: [GrpcError['code'], message: string, expected: string][] = [
     ['OutOfRange', 'etcdserver: mvcc: required revision has been compacted', 'compacted'],
     ['OutOfRange', 'etcdserver: mvcc: required revision is a future revision', 'too-new'],
@@ -25,14 +25,14 @@ test('each error of etcd gets its storage error code and keeps its message', () 
   }
 })
 
-test('a message beyond the limit of this client is too large', () => {
+test('a message above the size limit of this client is mapped to too-large', () => {
   const error = new GrpcError('ResourceExhausted', 'any text', { isTooLarge: true })
   const mapped = toStorageError(error, { isWrite: false })
   assert.ok(mapped instanceof StorageError)
   assert.equal(mapped.code, 'too-large')
 })
 
-test('only a failed write is ambiguous', () => {
+test('only a write can have an unknown outcome', () => {
   const lost = new GrpcError('Unavailable', 'connection closed', { ambiguous: true })
   const ambiguous = (isWrite: boolean) => {
     const error = toStorageError(lost, { isWrite })
@@ -41,7 +41,7 @@ test('only a failed write is ambiguous', () => {
   assert.deepEqual([ambiguous(true), ambiguous(false)], [true, false])
 })
 
-test('a call that its caller aborted is cancelled, whatever error it failed with', () => {
+test('a call that its caller aborted is mapped to cancelled, whatever its error was', () => {
   const error = toStorageError(new GrpcError('Unavailable', 'x', { ambiguous: true }), {
     isWrite: true,
     signal: AbortSignal.abort(),

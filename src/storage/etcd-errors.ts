@@ -1,12 +1,12 @@
 /**
- * Maps etcd's errors to StorageErrors. The message stays etcd's, because some messages reach
- * clients, as in kube-apiserver.
+ * Maps etcd's errors to StorageErrors. The messages are not changed, because some of them are sent
+ * to clients, as in kube-apiserver.
  */
 import { GrpcError } from '../net/grpc/errors.ts'
 import { StorageError, type StorageErrorCode } from './errors.ts'
 
 export type FailedCall = {
-  /** Whether the call is a write, which may have taken effect although the call failed. */
+  /** Whether the call is a write, which may have taken effect even if the call failed. */
   readonly isWrite: boolean
   readonly signal?: AbortSignal | undefined
 }
@@ -21,7 +21,8 @@ export function toStorageError(error: unknown, call: FailedCall): unknown {
 }
 
 /**
- * Maps a code of etcd. Some conditions differ only by their text, which has not changed since 3.4.
+ * Maps an etcd error to a code. Some errors differ only by their text, which has not changed since
+ * etcd 3.4.
  */
 function codeOf({ code, message, isTooLarge }: GrpcError): StorageErrorCode {
   if (isTooLarge) return 'too-large'

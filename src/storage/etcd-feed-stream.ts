@@ -1,7 +1,7 @@
 /**
- * A FeedStream on etcd: one watch stream with a watch for each range.
+ * A FeedStream for etcd: one watch stream with a watch for each range.
  *
- * Progress is taken only from notifications for the whole stream (watch ID -1), and is requested
+ * Progress is read only from notifications for the whole stream (watch ID -1), and is requested
  * only after every watch has been created. A notification covers the watches that exist when etcd
  * gets the request, so an earlier one would leave some out. Notifications and events share one
  * queue in etcd, so a notification never overtakes the events that it covers.
@@ -32,7 +32,7 @@ export class EtcdFeedStream implements FeedStream {
   readonly #sink: FeedListener
   readonly #previous: boolean
   readonly #stream: WatchStream
-  /** Ranges whose watch etcd has neither created nor canceled yet. */
+  /** Ranges whose watch etcd has not created or canceled yet. */
   readonly #awaited: Set<number>
   #isProgressWanted = false
   #isEnded = false
@@ -63,14 +63,14 @@ export class EtcdFeedStream implements FeedStream {
   }
 
   /**
-   * Creates the watch of a range. It starts at the revision that is already known, and skips the
-   * events of that revision. etcd sends no progress notification before the database has reached
+   * Creates the watch of a range. The watch starts at the last known revision, and the events of
+   * that revision are skipped. etcd sends no progress notification before the database has reached
    * the start revision of a watch. A watch that started at the next revision would therefore be
    * silent in an idle database.
    *
-   * If etcd has compacted to the next revision, the range has lost history, although a watch could
-   * still start there: before 3.5.19, etcd drops a deletion at the very revision that it compacts
-   * to.
+   * If etcd has compacted to the next revision, the history of the range is treated as lost,
+   * although a watch could still start there. The reason is that etcd before 3.5.19 drops a
+   * deletion at the revision to which it compacts.
    */
   #watch(index: number, { from, to, after }: FeedRange): void {
     let reported = after
@@ -125,8 +125,8 @@ export class EtcdFeedStream implements FeedStream {
 }
 
 /**
- * The error for a revision whose events arrive in two deliveries. Consumers take a revision as
- * complete, and etcd guarantees that all its events arrive together.
+ * Returns the error for a revision whose events arrive in two parts. Consumers assume that a
+ * delivered revision is complete, and etcd guarantees this.
  */
 const repeated = (reported: Revision): StorageError =>
   new StorageError(

@@ -1,36 +1,36 @@
 /**
- * etcd's limits and errors for the engines in this process. Clients see the same messages as with
- * etcd, and a cluster that keeps to these limits can be moved to etcd.
+ * etcd's limits and errors, for engines inside this process. Clients get the same messages as with
+ * etcd, and the data can be moved to etcd.
  */
 import type { Key } from './engine.ts'
 import { StorageError } from './errors.ts'
 
 /** Timeout of a call, as in the etcd client. */
 export const CALL_TIMEOUT_MS = 10_000
-/** How often etcd checks for expired leases. */
+/** Interval at which etcd checks for expired leases. */
 export const LEASES_EVERY_MS = 500
 /**
- * etcd's shortest lease with its default election timeout: one and a half times that timeout, in
- * whole seconds.
+ * etcd's shortest time to live with its default election timeout. It is one and a half times that
+ * timeout, rounded up to whole seconds.
  */
 const TTL_SECONDS_MIN = 2
 export const TTL_SECONDS_MAX = 9_000_000_000
 /** etcd's default of --max-request-bytes. */
 const REQUEST_BYTES_MAX = 1.5 * 1024 * 1024
 /**
- * Size of an etcd Txn request without its value and its key. The request contains the key three
+ * Size of an etcd Txn request excluding its value and its key. The request contains the key three
  * times.
  */
 const REQUEST_BYTES_AROUND = 64
 
-/** Throws if etcd would refuse a write of this size. `valueBytes` is 0 for a deletion. */
+/** Throws if etcd would reject a write of this size. `valueBytes` is 0 for a deletion. */
 export function checkRequestSize(key: Key, valueBytes: number): void {
   const bytes = valueBytes + 3 * key.length + REQUEST_BYTES_AROUND
   if (bytes > REQUEST_BYTES_MAX)
     throw new StorageError('too-large', 'etcdserver: request is too large')
 }
 
-/** Returns how long a lease lives if this many seconds are requested. */
+/** Returns the time to live of a lease for which `ttlSeconds` is requested. */
 export function grantedSeconds(ttlSeconds: number): number {
   if (ttlSeconds > TTL_SECONDS_MAX)
     throw new StorageError('unavailable', 'etcdserver: too large lease TTL')

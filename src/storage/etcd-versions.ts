@@ -7,12 +7,12 @@ import { isProgressReliable, unreliable } from './etcd/version.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 
 /**
- * Timeout of a check. A member that does not respond may be down, which must not prevent the start.
+ * Timeout of a check. A member that does not respond may be down, but the server must start anyway.
  */
 const STATUS_TIMEOUT_MS = 3_000
 
 /**
- * Resolves as soon as one member is usable. Fails if members respond but none of them is usable.
+ * Resolves as soon as one member is usable. Rejects if members respond but none of them is usable.
  * Logs each unusable member.
  */
 export async function checkVersions(options: EtcdOptions, log: Log): Promise<void> {
@@ -28,7 +28,8 @@ export async function checkVersions(options: EtcdOptions, log: Log): Promise<voi
   try {
     await Promise.any(checks)
   } catch {
-    // If no member responds, the first call that needs etcd fails and says why.
+    // If no member responds, ignore the errors. The first call to etcd then fails with an
+    // explanation.
     const [fault] = faults
     if (fault !== undefined) throw new Error(fault)
   }

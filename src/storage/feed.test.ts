@@ -9,7 +9,7 @@ const root = '/registry/'
 
 const unexpected = (): Promise<never> => Promise.reject(new Error('not asked for here'))
 
-/** A fake database that has only a revision and streams. */
+/** A fake database with a revision and streams, but without data. */
 class StreamEngine implements Engine {
   revision = 10
   readonly sinks: FeedListener[] = []
@@ -28,7 +28,7 @@ class StreamEngine implements Engine {
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 
-test('a stream that was opened but has reported nothing is not live', async () => {
+test('a feed is not live while its stream has reported nothing', async () => {
   mock.timers.enable({ apis: ['setInterval', 'setTimeout'] })
   try {
     let nowMs = 1_000
@@ -56,7 +56,7 @@ test('a stream that was opened but has reported nothing is not live', async () =
   }
 })
 
-test('a range whose very next revision is compacted has a gap', async () => {
+test('consumers get a gap if the next revision of their range has been compacted', async () => {
   const engine = new StreamEngine()
   await using feed = new Feed({ engine, root, log: silent, clock: systemClock })
   await feed.start()
@@ -70,7 +70,7 @@ test('a range whose very next revision is compacted has a gap', async () => {
   assert.equal(engine.sinks.length, 2)
 })
 
-test('a feed that is disposed of while it recovers from compaction opens no new stream', async () => {
+test('a feed that is disposed of during the recovery from a compaction opens no new stream', async () => {
   const engine = new StreamEngine()
   const feed = new Feed({ engine, root, log: silent, clock: systemClock })
   await feed.start()

@@ -1,8 +1,9 @@
 /**
- * One watch stream of all changes in the database, shared by all resources of the process. It
- * survives lost connections, hangs and compaction: it is reopened after the last revision that each
- * range received, on another member if the current one is silent. All events up to `revision` have
- * been delivered, for every key. A resource can be ahead of `revision` by its own events.
+ * One watch stream of all changes in the database, which all resources of the process share. The
+ * feed survives lost connections, hangs and compactions. In these cases it opens a new stream after
+ * the last revision that each range received, on another member if the current one is silent. All
+ * events up to `revision` have been delivered for every key. Events of single resources may have
+ * been delivered beyond `revision`.
  */
 import type { Clock } from '../lib/time/clock.ts'
 import { assert } from '../lib/errors.ts'
@@ -16,13 +17,13 @@ import { type FeedConsumer, Subscription } from './subscription.ts'
 import { identity, type Transformer } from './transform.ts'
 
 /**
- * A stream that stays silent for this long, in spite of progress requests, is replaced by a stream
+ * A stream that is silent for this long, even though progress is requested, is replaced by a stream
  * to the next member.
  */
 export const SILENCE_MAX_MS = 5_000
 /**
- * Progress is requested on a stream that has been silent for this long, so that a working stream
- * never appears hung.
+ * If a stream has been silent for this long, progress is requested, so that a working stream is not
+ * considered hung.
  */
 const ASK_AFTER_MS = 1_000
 const TICK_MS = 250
@@ -31,11 +32,12 @@ const TICK_MS = 250
  * respond while a watch catches up.
  */
 const ASK_AGAIN_MS = 20
-/** Wait between attempts to open a stream. It doubles from RETRY_MIN_MS to RETRY_MAX_MS. */
+/** Delay between attempts to open a stream. It doubles from RETRY_MIN_MS to RETRY_MAX_MS. */
 const RETRY_MIN_MS = 20
 const RETRY_MAX_MS = 1_000
 /**
- * Maximum number of prefixes without a subscription whose events are counted to plan the ranges.
+ * Maximum number of prefixes without a subscription whose events are counted. The counts are used
+ * to plan the ranges.
  */
 const STRANGERS_MAX = 1_000
 /**
@@ -44,9 +46,9 @@ const STRANGERS_MAX = 1_000
  */
 const PREFIX_SEGMENTS_MAX = 2
 /**
- * Upper bound on how long the response of a single call is in use. A database call has a deadline
- * of seconds, whatever --request-timeout says, and a webhook call has one of 30 s. Callers that
- * make many calls compare `life` instead.
+ * Maximum time for which the response of a single call is used. A database call has a deadline of
+ * seconds, whatever --request-timeout is, and a webhook call has one of 30 s. Callers that make
+ * many calls compare `life` instead.
  */
 const REQUEST_MS_MAX = 60_000
 
@@ -60,15 +62,15 @@ type State =
 
 /** Counters since the start of the feed. */
 export type FeedStats = {
-  /** Number of reads of the latest revision that served as proofs. */
+  /** Number of times that the latest revision was read to prove that reads are consistent. */
   readonly proofs: number
-  /** Number of consistent reads that these proofs served. */
+  /** Number of consistent reads that were served with these proofs. */
   readonly reads: number
   readonly events: number
   readonly reopenings: number
-  /** Number of times that history was compacted before it was delivered. */
+  /** Number of times that history was compacted before it had been delivered. */
   readonly losses: number
-  /** How long the stream has been behind a revision that is known to be written. */
+  /** Time for which the stream has been behind a revision that is known to be written. */
   readonly lagMs: number
 }
 
@@ -98,22 +100,23 @@ export class Feed implements AsyncDisposable {
   #ranges: RangeState[] = []
   #state: State = { state: 'new' }
   #revision: Revision = 0
-  /** The newest revision that a linearizable read returned; the stream must reach it. */
+  /** The latest revision that a linearizable read returned. The stream must reach it. */
   #proven: Revision = 0
-  /** The revision of the newest write acknowledged to this process. */
+  /** The revision of the latest write acknowledged to this process. */
   #acknowledged: Revision = 0
   #provenAtMs = 0
   /** Whether the last proof was newer than what the stream had delivered. */
   #isMoving = false
   #openedAtMs = 0
-  /** When the database was last heard from, on any stream. Opening a stream does not count. */
+  /** Time of the last message from the database on any stream. Opening a stream does not count. */
   #heardAtMs = 0
   #databaseId: string | undefined
   #life = 0
   #lifeSinceMs = Number.NEGATIVE_INFINITY
   /**
-   * Revisions of lost databases. A revision up to `until` certainly belongs to one. A revision up
-   * to `newest` does as long as this database has not reached it.
+   * Revisions of databases that have been replaced. A revision up to `until` certainly belongs to
+   * such a database. A revision up to `newest` belongs to one as long as the current database has
+   * not reached it.
    */
   #lost: { readonly until: Revision; readonly newest: Revision } = { until: 0, newest: 0 }
   #advancedAtMs = 0
@@ -124,8 +127,8 @@ export class Feed implements AsyncDisposable {
   #retry: Timer | undefined
   #recent: Subscription | undefined
   /**
-   * Whether events arrived since the ranges were planned. Failed attempts to connect do not change
-   * the plan.
+   * Whether events have arrived since the ranges were planned. If not, the plan is not changed, for
+   * example after failed attempts to connect.
    */
   #hasNews = false
 
@@ -142,7 +145,7 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * Reads the latest revision and opens the stream after it. Fails if the database cannot be
+   * Reads the latest revision and opens a stream after it. Rejects if the database cannot be
    * reached.
    */
   async start(signal?: AbortSignal): Promise<void> {
@@ -167,20 +170,20 @@ export class Feed implements AsyncDisposable {
     return { ...this.#counts, lagMs: isBehind ? this.#clock.monotonicMs() - this.#provenAtMs : 0 }
   }
 
-  /** A counter that increases when the database was replaced by a different one. */
+  /** Counter that is incremented each time the database is replaced by a different one. */
   get life(): number {
     return this.#life
   }
 
   /**
-   * Whether `life` last changed long enough ago that no caller still uses a response of the former
-   * database.
+   * Whether enough time has passed since `life` changed, so that no caller still uses a response of
+   * the previous database.
    */
   get isSettled(): boolean {
     return this.#clock.monotonicMs() >= this.#lifeSinceMs + REQUEST_MS_MAX
   }
 
-  /** Whether the stream is open and the database was heard from recently. */
+  /** Whether the stream is open and the database has sent something recently. */
   get isLive(): boolean {
     return (
       this.#state.state === 'live' && this.#clock.monotonicMs() - this.#heardAtMs < SILENCE_MAX_MS
@@ -216,8 +219,8 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * Returns the proof of a consistent read. A subscription that has reached this revision reflects
-   * everything that was acknowledged before the call.
+   * Returns a revision that proves a consistent read. A subscription that has reached this revision
+   * contains everything that was acknowledged before the call.
    */
   prove(): Promise<Revision> {
     this.#counts.reads++
@@ -233,9 +236,9 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * Records a revision that a caller got from its own linearizable read; the stream must also reach
-   * it. `known` is the feed's `known` when that read began: a lower revision comes from a different
-   * database.
+   * Records a revision that a caller got from its own linearizable read. The stream must also reach
+   * this revision. `known` is the value of the property `known` when the read began. A lower
+   * revision means that the database has been replaced.
    */
   recordRead(revision: Revision, known: Revision): void {
     this.#compare(revision, known)
@@ -243,11 +246,11 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * The lowest revision that a linearizable read beginning now can return, as long as the database
-   * is the same.
+   * The lowest revision that a linearizable read can return if it begins now and the database is
+   * not replaced.
    */
   get known(): Revision {
-    // limit: 16 ranges
+    // limit: there are at most 16 ranges
     return Math.max(
       this.#revision,
       this.#proven,
@@ -257,8 +260,8 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * Records a write of this process that was acknowledged at this revision. A database with a lower
-   * revision is a different one.
+   * Records the revision of a write that was acknowledged to this process. If the database later
+   * has a lower revision, it has been replaced.
    */
   recordWrite(revision: Revision): void {
     this.#acknowledged = Math.max(this.#acknowledged, revision)
@@ -271,16 +274,16 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * Whether a revision belongs to a lost database. `current` is the revision of this database that
-   * the caller has reached.
+   * Whether a revision belongs to a database that has been replaced. `current` is the revision of
+   * the current database that the caller has reached.
    */
   isLost(revision: Revision, current: Revision): boolean {
     return revision <= this.#lost.until || (revision > current && revision <= this.#lost.newest)
   }
 
   /**
-   * Reads the latest revision as a proof. While there are writes, it also requests progress, so
-   * that both arrive together. Otherwise the proof alone is enough.
+   * Reads the latest revision as a proof. While there are writes, also requests progress, so that
+   * both responses arrive together. Without writes, the stream has already reached the revision.
    */
   async #ask(): Promise<Revision> {
     const reported = this.#revision
@@ -295,18 +298,19 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * Detects that the database was replaced. A linearizable read then returns another cluster ID, or
-   * a revision below the one known before the read (an older backup was restored). Such a database
-   * gives the same revisions to other changes, so no known state may be kept. A member that lags
-   * behind the others never answers a linearizable read this way. Its watch stream may, which means
-   * nothing.
+   * Detects that the database was replaced. A linearizable read then returns another cluster ID. If
+   * an older backup was restored, it returns a revision below the one known before the read. The
+   * same revisions of such a database denote other changes, so all known state must be discarded. A
+   * member that lags behind the others never returns an old revision for a linearizable read. Its
+   * watch stream may do so, and is therefore not compared.
    */
   #compare(latest: Revision, known: Revision): void {
     const { databaseId } = this.#engine
     const isOther = this.#databaseId !== undefined && databaseId !== this.#databaseId
     this.#databaseId = databaseId
     if (!isOther && latest >= known) return
-    // A restored backup shares its past with the lost database; another cluster may not.
+    // A restored backup has the same history as the lost database up to some revision. Another
+    // cluster has a different history.
     const until = isOther ? Math.min(known, latest - 1) : 0
     this.#lost = {
       until: Math.max(this.#lost.until, until),
@@ -332,7 +336,7 @@ export class Feed implements AsyncDisposable {
     this.#acknowledged = latest
     for (const range of this.#ranges) range.revision = latest
     for (const subscription of this.#subscriptions.values()) subscription.emitReset(latest)
-    // Between two streams, the next one is about to be opened anyway.
+    // If no stream is open, the next one will be opened anyway.
     if (this.#state.state !== 'live') return
     const { stream } = this.#state
     this.#state = { state: 'away' }
@@ -361,8 +365,8 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * Plans new ranges from the traffic seen so far. Each range starts at the lowest revision of the
-   * old ranges that it overlaps.
+   * Plans new ranges from the traffic so far. Each range starts at the lowest revision of the old
+   * ranges that it overlaps.
    */
   #plan(): RangeState[] {
     if (!this.#hasNews) return this.#ranges
@@ -372,9 +376,9 @@ export class Feed implements AsyncDisposable {
       traffic.set(prefix, subscription.takeTraffic())
     for (const [prefix, events] of this.#strangers) this.#strangers.set(prefix, events >> 1)
     return planRanges(this.#root, traffic).map(({ from, to }) => {
-      // limit: 16 ranges
+      // limit: there are at most 16 ranges
       const under = this.#ranges.filter((old) => old.from < to && from < old.to)
-      // limit: 16 ranges
+      // limit: there are at most 16 ranges
       return { from, to, revision: Math.min(...under.map((old) => old.revision)) }
     })
   }
@@ -389,8 +393,8 @@ export class Feed implements AsyncDisposable {
     this.#retry = this.#timers.after(this.#retryMs, () => {
       if (this.#state.state !== 'away') return
       this.#open(away)
-      // The interruption may have replaced the database by another one, whose stream would be
-      // silent. The proof detects that.
+      // The database may have been replaced during the interruption. The stream of the new one
+      // would then be silent, and the proof detects this.
       this.prove().catch((error: unknown) =>
         this.#log('debug', 'the database does not respond', { error: String(error) }),
       )
@@ -412,8 +416,8 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * Delivers the run of events that begins at `start` and belongs to one resource. Returns the end
-   * of the run.
+   * Delivers consecutive events of one resource, beginning at `start`. Returns the index after the
+   * last of them.
    */
   #deliver(events: readonly FeedEvent[], start: number): number {
     const subscription = this.#route(events[start]?.key ?? '')
@@ -458,8 +462,8 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * Handles the compaction of history that a range still needed. The resources of the range are
-   * listed again; the other ranges continue where they were.
+   * Handles a compaction of history that a range still needed. The resources of the range are
+   * listed again; the other ranges continue from where they were.
    */
   #onCompacted(oldest: Revision): void {
     const lost = this.#ranges.filter((range) => range.revision < oldest)
@@ -484,7 +488,7 @@ export class Feed implements AsyncDisposable {
     this.#compare(latest, known)
     for (const range of lost) range.revision = latest
     for (const subscription of this.#subscriptions.values()) {
-      // limit: 16 ranges
+      // limit: there are at most 16 ranges
       if (
         lost.some((range) => range.from <= subscription.prefix && subscription.prefix < range.to)
       ) {
@@ -508,7 +512,7 @@ export class Feed implements AsyncDisposable {
 
   /**
    * Whether the feed is closed. `#isClosed` and `#isAway` are methods, because TypeScript would
-   * narrow a comparison across an await, during which the state may change.
+   * assume that a compared property keeps its value across an await.
    */
   #isClosed(): boolean {
     return this.#state.state === 'closed'
@@ -531,8 +535,8 @@ export class Feed implements AsyncDisposable {
       this.#reopen('the stream is silent', true)
       return
     }
-    // A member that is partitioned from the others may keep answering progress requests with the
-    // same revision.
+    // A member that is partitioned from the others may repeat the same revision in its responses to
+    // progress requests.
     const stuckMs = now - Math.max(this.#advancedAtMs, this.#provenAtMs)
     if (this.#proven > this.#revision && stuckMs > SILENCE_MAX_MS) {
       this.#reopen('the stream does not reach a proven revision', true)

@@ -1,10 +1,10 @@
 /**
- * The objects that every cluster begins with, read from a file of the package that
- * `scripts/build.ts` writes. Clusters in memory use it: `keelson dev --ephemeral` and the first
- * cluster of a process with keelson/testing. Creating the objects would take most of their startup
- * time, in code that V8 has not compiled yet. The file has the objects of a cluster at a fixed
- * time. Uids, timestamps, the certificate authority and the server's port are filled in when it is
- * read.
+ * The initial objects of every cluster, read from a file in the package that `scripts/build.ts`
+ * writes. They are used by in-memory clusters: `keelson dev --ephemeral` and the first cluster of a
+ * process with keelson/testing. Creating the objects would take most of the startup time, because
+ * V8 has not compiled the code yet. The file contains the objects of a cluster at a fixed time.
+ * UIDs, timestamps, the certificate authority and the port of the server are filled in when the
+ * file is read.
  */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
@@ -13,14 +13,14 @@ import { readIfThere } from '../lib/process/files.ts'
 import { type EngineState, MemoryEngine } from './memory/memory-engine.ts'
 
 /**
- * Name of a file in the program's folder. When run from source there is no such file, and the first
- * cluster creates all objects.
+ * Name of the file in the program's folder. If the program runs from source, there is no such file,
+ * and the first cluster creates all objects.
  */
 export const firstObjectsName = 'first-objects.json'
 
 /**
- * Time on the clock of the cluster whose objects are saved. No object contains this time for
- * another reason.
+ * The time at which the saved cluster was created. No object contains this time for another reason,
+ * so that it can be replaced.
  */
 export const savedNow = '2000-01-01T00:00:00Z'
 const savedTime = /"2000-01-01T[\d:.]+Z"/g
@@ -31,7 +31,7 @@ const SAVED_PORT = 6443
 const savedPort = `"targetPort":${SAVED_PORT}`
 const uid = /"uid":"([0-9a-f-]{36})"/g
 
-/** Whether an object belongs to the server that wrote the file, which has ended. */
+/** Whether an object belongs to the server that wrote the file, which is no longer running. */
 const isOfServer = (key: string): boolean => key.includes('/leases/')
 
 type SavedObjects = readonly (readonly [key: string, object: string])[]
@@ -50,7 +50,7 @@ export async function printFirstObjects(state: EngineState, authorityPem: string
 export type FirstObjectsOptions = {
   readonly nowMs: number
   readonly authorityPem: string
-  /** Port on which the server listens. May be absent if it is 6443, or if no client needs it. */
+  /** Port of the server. Can be omitted if it is 6443 or if no client needs it. */
   readonly port?: number
 }
 
@@ -81,7 +81,9 @@ export async function parseFirstObjects(
   return engine.state()
 }
 
-/** Reads the file with the objects; undefined if the program does not run from a package. */
+/**
+ * Reads the file with the objects. Returns undefined if the program does not run from a package.
+ */
 export const readFirstObjects = (): string | undefined =>
   isSea()
     ? getAsset(firstObjectsName, 'utf8')

@@ -1,7 +1,7 @@
 /**
- * Compacts the history of a store that only this process writes. History is kept for one to two
- * intervals, as with etcd. A store that outlives the process saves a note for the next compaction,
- * so that history is compacted even if every process ends within an interval.
+ * Compacts the history of a store to which only this process writes. As with etcd, history is
+ * retained for one to two intervals. A persistent store saves a note for the next compaction, so
+ * that history is compacted even if every process ends within an interval.
  */
 import type { Log } from '../lib/telemetry/log.ts'
 import type { Time, Timer } from '../lib/time/timers.ts'
@@ -9,14 +9,13 @@ import type { Revision } from './engine.ts'
 import { isCode } from './errors.ts'
 
 /**
- * Delay of a compaction that is due at startup. Until then, the store is read for the first
- * requests.
+ * Delay of a compaction that is due at startup. It lets the first requests read the store before
+ * the compaction.
  */
 const START_MS = 1_000
 
 /**
- * The latest revision at a wall-clock time. One interval later, history is compacted to this
- * revision.
+ * The latest revision at a point in time. History is compacted to this revision one interval later.
  */
 export type CompactionNote = { readonly revision: Revision; readonly wallMs: number }
 
@@ -24,20 +23,20 @@ export type IntervalCompactorOptions = {
   readonly engine: {
     latest(): Promise<Revision>
     compact(revision: Revision): Promise<void>
-    /** The last note of the previous process; absent in a store that ends with its process. */
+    /** The last note of the previous process. Undefined if the store is not persistent. */
     readonly compactionNote?: CompactionNote | undefined
     keepCompactionNote?(note: CompactionNote): Promise<void>
   }
   readonly time: Time
   readonly log: Log
-  /** The time between compactions; 0 disables them. */
+  /** Interval between compactions. 0 disables them. */
   readonly intervalMs: number
 }
 
 export class IntervalCompactor implements AsyncDisposable {
   readonly #options: IntervalCompactorOptions
   #timer: Timer | undefined
-  /** The revision at the last interval; 0 if it is not known. */
+  /** The revision at the last interval, or 0 if it is not known. */
   #recorded: Revision = 0
   #running: Promise<void> = Promise.resolve()
 
@@ -52,8 +51,8 @@ export class IntervalCompactor implements AsyncDisposable {
   }
 
   /**
-   * Schedules the compactions. A note from the future shows that the clock was set back, so the age
-   * of the note is unknown.
+   * Schedules the compactions. If the time of the note is in the future, the clock was set back, so
+   * the age of the note is unknown.
    */
   #start(): void {
     const { engine, time, intervalMs } = this.#options
@@ -68,7 +67,7 @@ export class IntervalCompactor implements AsyncDisposable {
     }
   }
 
-  /** Schedules a compaction. Uses `every`, which does not keep the process alive. */
+  /** Schedules a compaction. Uses `every`, because its timers do not keep the process alive. */
   #compactAfter(ms: number): void {
     const { time, intervalMs } = this.#options
     this.#timer = time.every(ms, () => {
@@ -95,7 +94,7 @@ export class IntervalCompactor implements AsyncDisposable {
     try {
       await this.#options.engine.compact(revision)
     } catch (error) {
-      // Nothing was written since the last compaction.
+      // Nothing has been written since the last compaction.
       if (!isCode(error, 'compacted')) throw error
     }
   }

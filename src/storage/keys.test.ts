@@ -15,7 +15,7 @@ import {
 
 const root = rootOf('/registry')
 
-test('each resource has the same prefix as in kube-apiserver', () => {
+test('the prefix of each resource is the same as in kube-apiserver', () => {
   const cases: [group: string, plural: string, isCustom: boolean, prefix: string][] = [
     ['', 'pods', false, 'pods'],
     ['', 'nodes', false, 'minions'],
@@ -53,7 +53,7 @@ test('--etcd-prefix becomes a clean path with a slash at both ends', () => {
   }
 })
 
-test('every key recorded from kube-apiserver is parsed, and built byte for byte', () => {
+test('every key recorded from kube-apiserver can be parsed and built byte for byte', () => {
   let seen = 0
   for (const [stored, own] of Object.entries(readKeys())) {
     for (const key of own) {
@@ -70,8 +70,8 @@ test('every key recorded from kube-apiserver is parsed, and built byte for byte'
 })
 
 /**
- * Derives the keys from the stored kind alone, so that the key's folder is a result and not an
- * input.
+ * Derives the keys only from the stored kind, so that the folder of the key is tested and not
+ * given.
  */
 function keysFor(key: string, stored: string): ResourceKeys {
   for (const record of Object.values(serverRecords)) {
@@ -100,7 +100,7 @@ const namespacedKinds = new Set(
   ResourceClaim ResourceClaimTemplate`.split(/\s+/),
 )
 
-test('a name or namespace that could leave its folder is refused', () => {
+test('a name or namespace that could leave its folder is rejected', () => {
   const keys = new ResourceKeys(root, 'pods', true)
   for (const bad of ['', '.', '..', 'a/b', '/']) {
     assert.ok(segmentFault(bad))
@@ -113,7 +113,7 @@ test('a name or namespace that could leave its folder is refused', () => {
   assert.equal(segmentFault('system::x'), undefined)
 })
 
-test('a key that does not belong to the resource is not parsed', () => {
+test('parsing returns undefined for a key that does not belong to the resource', () => {
   const pods = new ResourceKeys(root, 'pods', true)
   const nodes = new ResourceKeys(root, 'minions', false)
   for (const key of [
@@ -132,7 +132,7 @@ test('a key that does not belong to the resource is not parsed', () => {
 
 const segments = fc.string({ unit: 'binary' }).filter((text) => segmentFault(text) === undefined)
 
-test('property: names survive a round trip, and keys sort as their bytes do', () => {
+test('property: names can be converted to keys and back, and keys sort like their bytes', () => {
   const keys = new ResourceKeys(root, 'pods', true)
   fc.assert(
     fc.property(segments, segments, segments, (namespace, name, other) => {
@@ -160,7 +160,7 @@ test('property: a range contains exactly the keys with its prefix', () => {
   )
 })
 
-test('text that is not ASCII becomes one character per byte in a key', () => {
+test('in a key, non-ASCII text has one character per byte', () => {
   assert.equal(toKey('ä'), '\xc3\xa4')
   assert.equal(toText('\xc3\xa4'), 'ä')
   assert.equal(toKey('plain'), 'plain')

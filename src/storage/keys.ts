@@ -1,8 +1,8 @@
 /**
- * The key of an object: `<root><resource prefix>/[<namespace>/]<name>`, byte for byte as in
- * kube-apiserver 1.33, so that both can serve one etcd. A key is a string with one character per
- * byte (latin1), which sorts as the database does. Names are nearly always ASCII. The name and its
- * part of the key are then the same string, and nothing is converted.
+ * The key of an object: `<root><resource prefix>/[<namespace>/]<name>`. It is the same as in
+ * kube-apiserver 1.33, so that both can use one etcd. A key is a string with one character per byte
+ * (latin1), which sorts like the bytes in the database. Names are nearly always ASCII, and then do
+ * not have to be converted.
  */
 import { posix } from 'node:path'
 import { assert } from '../lib/errors.ts'
@@ -13,7 +13,7 @@ export type KeyRange = { readonly from: Key; readonly to: Key }
 
 type ObjectName = { readonly namespace: string | undefined; readonly name: string }
 
-/** Built-in resources whose prefix is not simply their plural, by `<group>/<resource>`. */
+/** Built-in resources whose prefix differs from their plural, by `<group>/<resource>`. */
 const irregularPrefixes: ReadonlyMap<string, string> = new Map([
   ['/nodes', 'minions'],
   ['/replicationcontrollers', 'controllers'],
@@ -28,31 +28,32 @@ const irregularPrefixes: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Records of the server itself, below the root. No API serves them, and they are never encrypted.
+ * Folders for internal records of the server, below the root. No API serves these records, and they
+ * are never encrypted.
  */
 export const serverRecords = {
   serviceIps: 'ranges/serviceips',
   secondaryServiceIps: 'ranges/secondaryserviceips',
   serviceNodePorts: 'ranges/servicenodeports',
-  /** One key for each advertised address, with a lease. */
+  /** One key with a lease for each advertised address. */
   masterLeases: 'masterleases',
 } as const
 
 /**
- * The marker key through which replicas agree which of them compacts. It is not below the root,
- * because all servers of one etcd share it.
+ * The marker key with which servers agree which of them compacts. It is not below the root, because
+ * all servers of one etcd share it.
  */
 export const compactionMarker: Key = 'compact_rev_key'
 
 /**
- * Exists while an import into etcd is in progress, and after an import that did not complete
+ * Exists while an import into etcd is in progress, and also after an import that was not completed
  * (`transfer/etcd-transfer.ts`).
  */
 export const importMarker: Key = 'keelson_import'
 
 /**
- * Returns the folder of a resource below the root, without slashes at its ends. The events of both
- * API groups share one folder.
+ * Returns the folder of a resource below the root, without a slash at either end. The events of
+ * both API groups share one folder.
  */
 export function resourcePrefix(resource: {
   readonly group: string
@@ -64,7 +65,7 @@ export function resourcePrefix(resource: {
 }
 
 /**
- * Returns the plural of the resource that has this folder below the root. The folder of a custom
+ * Returns the plural of the resource that uses a folder below the root. The folder of a custom
  * resource begins with its group.
  */
 export function resourceOfFolder(folder: string): string {
@@ -76,17 +77,17 @@ export function resourceOfFolder(folder: string): string {
 const pluralOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 /**
- * Returns the prefix of all keys for a value of --etcd-prefix: a clean path with a slash at both
- * ends.
+ * Returns the prefix of all keys for a value of --etcd-prefix. It is a clean path with a slash at
+ * both ends.
  */
 export function rootOf(etcdPrefix: string): Key {
   const path = toKey(posix.join('/', etcdPrefix))
   return path.endsWith('/') ? path : `${path}/`
 }
 
-/** The keys of one resource of one control plane. */
+/** The keys of one resource in one control plane. */
 export class ResourceKeys {
-  /** The prefix of all keys of the resource; it ends in a slash. */
+  /** The prefix of all keys of the resource, which ends with a slash. */
   readonly prefix: Key
   readonly isNamespaced: boolean
 
@@ -97,8 +98,8 @@ export class ResourceKeys {
   }
 
   /**
-   * Returns the key of an object. Both parts must have passed `segmentFault`: a name that could
-   * leave its folder never becomes a key.
+   * Returns the key of an object. The caller must have checked both parts with `segmentFault`, so
+   * that a name cannot leave its folder.
    */
   key(namespace: string | undefined, name: string): Key {
     if (!this.isNamespaced) return this.prefix + segment(name)
@@ -106,7 +107,7 @@ export class ResourceKeys {
     return `${this.prefix}${segment(namespace)}/${segment(name)}`
   }
 
-  /** Returns the folder of one namespace, or of the whole resource; it ends in a slash. */
+  /** Returns the folder of one namespace, or of the whole resource. It ends with a slash. */
   folder(namespace?: string): Key {
     return namespace === undefined || !this.isNamespaced
       ? this.prefix
@@ -134,8 +135,8 @@ export class ResourceKeys {
   }
 
   /**
-   * Returns the names in a key of this resource; undefined for a key that cannot be one of its
-   * objects.
+   * Returns the names in a key of this resource. Returns undefined if the key cannot belong to one
+   * of its objects.
    */
   parse(key: Key): ObjectName | undefined {
     if (!key.startsWith(this.prefix)) return undefined
@@ -149,8 +150,8 @@ export class ResourceKeys {
 }
 
 /**
- * Returns why a text cannot be a name or a namespace in a key, in kube-apiserver's words; undefined
- * if it can.
+ * Returns kube-apiserver's error message if a text cannot be a name or a namespace in a key.
+ * Returns undefined if it can.
  */
 export function segmentFault(text: string): string | undefined {
   if (text === '') return 'may not be empty'
@@ -191,8 +192,8 @@ export const toBytes = (key: Key): Buffer => Buffer.from(key, 'latin1')
 export const fromBytes = (bytes: Buffer): Key => bytes.toString('latin1')
 
 /**
- * Whether a text can be a part of a key. `%` does no harm in a key; kube-apiserver refuses it in
- * requests because of URLs.
+ * Whether a text can be a part of a key. `%` is allowed in keys, although kube-apiserver rejects it
+ * in requests because of URLs.
  */
 function isSegment(text: string): boolean {
   const fault = segmentFault(text)
@@ -200,8 +201,8 @@ function isSegment(text: string): boolean {
 }
 
 /**
- * Converts a part of a key. The message is built only for an invalid part, because every read and
- * write calls this function.
+ * Converts a part of a key. The error message is created only for an invalid part, because every
+ * read and write calls this function.
  */
 function segment(text: string): Key {
   if (!isSegment(text))

@@ -16,7 +16,7 @@ function fixture() {
   return { time, granted, faults, leases }
 }
 
-test('a lease is granted with a surplus and shared while that lasts', async () => {
+test('a lease is granted for longer than requested, and is shared while the surplus lasts', async () => {
   const { time, granted, leases } = fixture()
   assert.equal(await leases.get(3600), 1n)
   time.ms = 59_999
@@ -39,7 +39,7 @@ test('a medium time to live gets a surplus of 5 percent', async () => {
   assert.deepEqual(granted, [105, 1258])
 })
 
-test('at most 1000 objects share a lease, and each time to live has its own lease', async () => {
+test('at most 1,000 objects share a lease, and each time to live has a separate lease', async () => {
   const { granted, leases } = fixture()
   for (let i = 0; i < 1000; i++) {
     assert.equal(await leases.get(3600), 1n)
@@ -49,7 +49,7 @@ test('at most 1000 objects share a lease, and each time to live has its own leas
   assert.deepEqual(granted, [3660, 7260, 3660])
 })
 
-test('a failed grant is not kept, and concurrent callers share one grant', async () => {
+test('a failed grant is not cached, and concurrent callers share one grant', async () => {
   const { granted, faults, leases } = fixture()
   faults.push(new Error('down'))
   const both = await Promise.allSettled([leases.get(3600), leases.get(3600)])
@@ -61,14 +61,14 @@ test('a failed grant is not kept, and concurrent callers share one grant', async
   assert.equal(granted.length, 1)
 })
 
-test('a lease that the database lost is replaced', async () => {
+test('a lease that the database has lost is replaced', async () => {
   const { leases } = fixture()
   const lost = await leases.get(3600)
   await leases.forget(lost)
   assert.notEqual(await leases.get(3600), lost)
 })
 
-test('the number of objects on a lease is reported when another lease replaces it', async () => {
+test('when a lease is replaced, the number of objects on it is reported', async () => {
   const replaced: number[] = []
   const time = { ms: 0 }
   const clock = { wallMs: () => 0, monotonicMs: () => time.ms }

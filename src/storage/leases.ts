@@ -1,24 +1,24 @@
 /**
- * Leases for values that expire (events, the records of running servers). A lease costs etcd as
- * much as a write, so writes that are close in time share one. It is granted for a little longer
- * than requested, and is shared until that surplus is used up. The constants are kube-apiserver's,
- * so that an event lives equally long.
+ * Leases for values that expire, such as events and the records of running servers. A lease costs
+ * etcd as much as a write, so writes that are close in time share one. A lease is granted for a
+ * little longer than requested, and is shared until this surplus is used up. The constants are
+ * those of kube-apiserver, so that events live equally long.
  */
 import { type Clock, systemClock } from '../lib/time/clock.ts'
 import type { CallOptions } from './engine.ts'
 
 /** Surplus of a shared lease, as a fraction of the time to live. */
 const SURPLUS_SHARE = 0.05
-/** Maximum surplus, unless --lease-reuse-duration-seconds sets another one. */
+/** Maximum surplus. --lease-reuse-duration-seconds overrides it. */
 const SURPLUS_SECONDS_MAX = 60
 /**
  * Maximum number of objects on a lease. When a lease expires, etcd deletes all its keys in one
- * transaction; more keys would delay other writers.
+ * transaction, and more keys would delay other writers.
  */
 const OBJECTS_PER_LEASE_MAX = 1000
 /**
- * Maximum number of different times to live. They come from configuration, so there are two or
- * three; the limit only keeps a mistake from growing the map.
+ * Maximum number of different times to live. They are configured, so there are only two or three.
+ * The limit ensures that the map cannot grow because of a mistake.
  */
 const TTLS_MAX = 64
 
@@ -29,7 +29,7 @@ export type LeaseOptions = {
   readonly surplusSecondsMax?: number
   /**
    * Called when a lease is requested from the database. `objects` is the number of objects on the
-   * lease that it replaces, plus one, as kube-apiserver counts them.
+   * replaced lease plus one, as in kube-apiserver's metric.
    */
   readonly onReplaced?: (objects: number) => void
 }
@@ -67,7 +67,7 @@ export class Leases {
     return this.#start(ttlSeconds, nowMs)
   }
 
-  /** Drops a lease that the database does not have (any more): it is not handed out again. */
+  /** Drops a lease that the database does not have or has lost, so that it is not used again. */
   async forget(lease: bigint): Promise<void> {
     for (const [ttlSeconds, shared] of this.#shared) {
       const id = await shared.id.catch(() => undefined)
@@ -77,12 +77,13 @@ export class Leases {
 
   #start(ttlSeconds: number, nowMs: number): Promise<bigint> {
     const surplusSeconds = Math.min(Math.floor(ttlSeconds * SURPLUS_SHARE), this.#surplusSecondsMax)
-    // No caller's signal is passed, because other callers may wait for the same lease. The engine
-    // has its own time limit.
+    // The signal of the caller is not passed on, because other callers may wait for the same lease.
+    // The engine has its own timeout.
     const id = this.#grant(ttlSeconds + surplusSeconds)
     if (surplusSeconds === 0) return id
     if (this.#shared.size >= TTLS_MAX) this.#shared.clear()
-    // Counted from before the request: the lease itself begins later, so this is on the safe side.
+    // Counted from before the request. The lease begins later, so it never expires earlier than
+    // assumed.
     const shared = { id, freshUntilMs: nowMs + surplusSeconds * 1000, users: 1 }
     this.#shared.set(ttlSeconds, shared)
     id.catch(() => {

@@ -1,5 +1,5 @@
 /**
- * A FeedStream of an engine in this process. It follows etcd's rules:
+ * A FeedStream for engines in this process. It follows etcd's rules:
  * - A range that starts in the past is replayed in batches until it is synced. From then on it gets
  *   each revision as it happens.
  * - Events and progress share one queue, so progress never overtakes events.
@@ -25,25 +25,27 @@ export type CommitsQuery = {
   readonly after: Revision
   readonly most: number
   readonly previous: boolean
-  /** The first key of the wanted range. Events of keys outside the range may be left out. */
+  /** The first key of the requested range. Events of keys outside the range can be omitted. */
   readonly from: Key
   readonly to: Key
 }
 
 export type FeedSource = {
-  /** The latest revision that was committed and reported to feeds. */
+  /** The latest revision that has been committed and reported to feeds. */
   readonly revision: Revision
   /** The oldest revision that can be read. */
   readonly compacted: Revision
-  /** Returns the first commits after a revision; undefined if that revision is compacted. */
+  /**
+   * Returns the first commits after a revision, or undefined if that revision has been compacted.
+   */
   readonly commitsAfter: (
     query: CommitsQuery,
   ) => readonly Commit[] | undefined | Promise<readonly Commit[] | undefined>
 }
 
-/** Number of revisions that a range gets at once while it is replayed, as in etcd. */
+/** Maximum number of revisions that a range gets at once during a replay, as in etcd. */
 const REPLAYED_AT_ONCE = 1_000
-/** Maximum number of calls of the listener in one tick of the event loop. */
+/** Maximum number of calls to the listener in one tick of the event loop. */
 const TOLD_AT_ONCE = 64
 
 type RangeState = FeedRange & {
@@ -57,7 +59,7 @@ export type LocalFeedStreamOptions = FeedStreamOptions & {
   readonly timers: Timers
   readonly ranges: readonly FeedRange[]
   readonly sink: FeedListener
-  /** Whether the database is paused. `schedule` is called when it resumes. */
+  /** Whether the database is paused. When it resumes, it calls `schedule`. */
   readonly isPaused: () => boolean
   readonly onClosed: (feed: LocalFeedStream) => void
 }
@@ -99,8 +101,8 @@ export class LocalFeedStream implements FeedStream {
   }
 
   /**
-   * Delivers a commit to the synced ranges. The other ranges get it by their replay, and so do
-   * ranges that need previous values, which only a replay has.
+   * Delivers a commit to the synced ranges. Other ranges get the commit in their replay. So do
+   * ranges that need previous values, because only a replay has them.
    */
   commit(commit: Commit): void {
     for (const [index, range] of this.#ranges.entries()) {
@@ -164,7 +166,7 @@ export class LocalFeedStream implements FeedStream {
       return
     }
     this.#deliver(index, range, commits)
-    // A range that starts at a future revision is synced at once. It gets the events after that
+    // A range that starts at a future revision is synced immediately. It gets the events after that
     // revision.
     range.state = range.told >= source.revision ? 'synced' : 'replaying'
     this.schedule()

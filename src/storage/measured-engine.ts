@@ -1,5 +1,6 @@
 /**
- * Wraps an engine and measures its requests and their latency, under kube-apiserver's metric names.
+ * Wraps an engine and measures its requests and their latency. The metrics have kube-apiserver's
+ * names.
  */
 import { RequestTimings } from '../api/spent.ts'
 import type { Count, Counter, Distribution, Histogram, Metrics } from '../lib/telemetry/metrics.ts'
@@ -49,7 +50,7 @@ export class MeasuredEngine implements Engine {
   readonly #errors: Counter
   readonly #types = new Map<string, OfType>()
 
-  /** `root` is the prefix of all keys; the path segments after it name the resource. */
+  /** `root` is the prefix of all keys. The following path segments identify the resource. */
   constructor(
     engine: Engine,
     {
@@ -61,7 +62,7 @@ export class MeasuredEngine implements Engine {
       readonly root: Key
       readonly metrics: Metrics
       readonly monotonicMs: () => number
-      /** Another engine whose requests are counted together with these. */
+      /** Another engine whose requests are counted in the same metrics. */
       readonly sharesMetricsOf?: MeasuredEngine | undefined
     },
   ) {
@@ -134,7 +135,7 @@ export class MeasuredEngine implements Engine {
     return Promise.resolve(this.#engine[Symbol.asyncDispose]())
   }
 
-  /** Removes the metrics of this key, below which nothing is stored any longer. */
+  /** Removes the metrics of this key, because nothing is stored below it any more. */
   forget(key: Key): void {
     const type = this.#typeOf(key)
     for (const operation of this.#types.get(type)?.keys() ?? []) {
@@ -167,7 +168,7 @@ export class MeasuredEngine implements Engine {
   }
 
   /**
-   * Returns the first path segment after the root: the resource or, for custom resources, its
+   * Returns the first path segment after the root. It is the resource or, for custom resources, the
    * group.
    */
   #typeOf(key: Key): string {

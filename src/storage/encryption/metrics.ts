@@ -12,12 +12,12 @@ export type Transformation = 'from_storage' | 'to_storage'
 
 const durationBuckets: readonly number[] = Array.from({ length: 25 }, (_, at) => 5e-6 * 2 ** at)
 
-/** Measures the transformations of one resource. A provider is named by its prefix. */
+/** Measures the transformations of one resource. Providers are identified by their prefix. */
 export type TransformationMeter = {
   readonly nowMs: () => number
   /**
-   * Returns the function that counts one kind of transformation. Callers keep it, because there may
-   * be thousands of values.
+   * Returns the function that counts one kind of transformation. Callers store the function,
+   * because there may be thousands of values.
    */
   readonly of: (type: Transformation, prefix: string) => CountTransformation
 }
@@ -46,12 +46,13 @@ export class TransformationMetrics {
     )
   }
 
-  /** `resource` is in the form `secrets` or `deployments.apps`. */
+  /** `resource` has the form `secrets` or `deployments.apps`. */
   meterOf(resource: string): TransformationMeter {
     return {
       nowMs: this.#clock.monotonicMs,
       of: (type, prefix) => {
-        // Series are created on first use, so that only what has happened is exposed.
+        // Each series is created on its first use, so that no series is exposed for transformations
+        // that have not happened.
         let ok: Count | undefined
         let duration: Distribution | undefined
         return (ms, isOk) => {

@@ -12,7 +12,7 @@ import { keyedProvider, type Provider } from './provider.ts'
 const root = '/registry/'
 const keyOf = (name: string): string => `${root}secrets/default/${name}`
 
-/** Creates providers that count in `opened` how often a value is decrypted. */
+/** Creates providers that count decryptions in `opened`. */
 async function countingProviders(): Promise<{
   readonly rules: ProvidersByResource
   opened: number
@@ -33,7 +33,7 @@ async function countingProviders(): Promise<{
 const encryptionOf = (rules: ProvidersByResource): Encryption =>
   new Encryption(rules, { root, resourceOf: () => ({ group: '', resource: 'secrets' }) })
 
-/** Returns what the cache sees of stored values. */
+/** Returns the values that the cache receives for stored values. */
 function seen(transformer: Encryption, stored: ReadonlyMap<string, Buffer>): string[] {
   const values: string[] = []
   const events = new OpenedEvents({
@@ -46,7 +46,7 @@ function seen(transformer: Encryption, stored: ReadonlyMap<string, Buffer>): str
     [...stored].map(([name, value], at) => ({
       type: 'put',
       key: keyOf(name),
-      // A received value is in another buffer than the one that was sent.
+      // Copies the value, because a received value is never in the buffer that was sent.
       value: Buffer.from(value),
       revision: at + 1,
       createRevision: at + 1,
@@ -55,7 +55,7 @@ function seen(transformer: Encryption, stored: ReadonlyMap<string, Buffer>): str
   return values
 }
 
-test('a value that comes back as it was written is delivered without decryption', async () => {
+test('a value that the feed delivers as it was written is not decrypted', async () => {
   const counted = await countingProviders()
   const encryption = encryptionOf(counted.rules)
   const stored = await encryption.toStorage(keyOf('a'), Buffer.from('first'))
@@ -65,7 +65,7 @@ test('a value that comes back as it was written is delivered without decryption'
   assert.equal(counted.opened, 1)
 })
 
-test('the same bytes under another key, and other bytes under the same key, are decrypted', async () => {
+test('a value is decrypted if its key or its bytes differ from those of the write', async () => {
   const counted = await countingProviders()
   const encryption = encryptionOf(counted.rules)
   const other = await encryptionOf(counted.rules).toStorage(
@@ -79,7 +79,7 @@ test('the same bytes under another key, and other bytes under the same key, are 
   assert.equal(encryption.takeOwn(keyOf('a'), own)?.toString(), 'own')
 })
 
-test('large values, and values from before a new configuration, are not remembered', async () => {
+test('large values are not stored as own writes, and neither are values from before a reload', async () => {
   const { rules } = await countingProviders()
   const encryption = encryptionOf(rules)
   const large = await encryption.toStorage(keyOf('a'), Buffer.alloc(100_000))
@@ -89,7 +89,7 @@ test('large values, and values from before a new configuration, are not remember
   assert.equal(encryption.takeOwn(keyOf('a'), small), undefined)
 })
 
-test('a write in progress during a reload is not remembered, because its key may be gone', async () => {
+test('a write that is in progress during a reload is not stored, because its key may have been removed', async () => {
   const { rules } = await countingProviders()
   const [provider] = rules.get('secrets') ?? assert.fail()
   const asked = Promise.withResolvers<void>()
@@ -104,7 +104,7 @@ test('a write in progress during a reload is not remembered, because its key may
   assert.equal(encryption.takeOwn(keyOf('a'), await writing), undefined)
 })
 
-test('a remembered write does not keep the text of its request in memory', async () => {
+test('a stored write does not retain the text of its request in memory', async () => {
   const writes = new OwnWrites()
   const held = await heldBytes(() => {
     for (let at = 0; at < 20; at++) {

@@ -1,22 +1,25 @@
 /**
- * The values that this server wrote recently, both as stored and in plain text. The feed brings
- * every write back, and an event with exactly the bytes that were written need not be decrypted.
+ * Values that this server wrote recently, in stored form and in plaintext. The feed delivers every
+ * write, and an event with exactly the written bytes does not have to be decrypted.
  */
 import { LruCache } from '../../lib/cache/lru-cache.ts'
 import type { Key } from '../engine.ts'
 
 /**
- * Maximum number of writes that the feed has not brought back yet: a tenth of a second at 5,000
- * writes a second.
+ * Maximum number of writes that wait for the feed. At 5,000 writes per second, this is a tenth of a
+ * second.
  */
 const VALUES_MAX = 512
 /**
- * Maximum size of a remembered value, which bounds the memory to 16 MB. For larger values, creating
- * the cipher is only a small part of the cost of decryption.
+ * Maximum size of a stored value, which limits the memory to 16 MB. For larger values, creating the
+ * cipher is only a small part of the cost of decryption.
  */
 const VALUE_BYTES_MAX = 16 << 10
 
-/** A remembered write. It is emptied when it is taken, because deleting it from a Map is slower. */
+/**
+ * A recent write. Its buffers are removed when it is taken, because deleting an entry from a Map is
+ * slower.
+ */
 type OwnWrite = { sealed: Buffer; plain: Buffer }
 
 const taken = Buffer.alloc(0)
@@ -24,13 +27,15 @@ const taken = Buffer.alloc(0)
 export class OwnWrites {
   readonly #recent = new LruCache<OwnWrite>(VALUES_MAX)
 
-  /** Remembers a write. Neither of the two buffers may be changed later. */
+  /** Stores a write. Neither of the two buffers may be changed later. */
   keep(key: Key, sealed: Buffer, plain: Buffer): void {
     if (plain.length > VALUE_BYTES_MAX) this.#recent.delete(key)
     else this.#recent.set(key, { sealed, plain })
   }
 
-  /** Returns the plain value, once. Returns undefined if the write is not known. */
+  /**
+   * Returns the plaintext, but only once per write. Returns undefined if there is no such write.
+   */
   take(key: Key, stored: Buffer): Buffer | undefined {
     const own = this.#recent.get(key)
     if (own === undefined || own.sealed === taken || !own.sealed.equals(stored)) return undefined

@@ -1,6 +1,7 @@
 /**
- * The providers of a resource, in the order of the configuration. The first one writes, and all of
- * them read. A value that is not read by the first key of the first provider is stale.
+ * The providers of a resource, in the order of the configuration. The first one encrypts, and all
+ * of them can decrypt. A value is stale unless it was encrypted with the first key of the first
+ * provider.
  */
 import type { Key } from '../engine.ts'
 import { StorageError } from '../errors.ts'
@@ -49,7 +50,7 @@ export class ProviderList implements Transformer {
       if (provider === undefined || !startsWith(stored, provider.prefix)) continue
       const failed = (error: unknown): void => {
         if (!(error instanceof StorageError)) throw error
-        // Identity refuses encrypted values, which a later provider may be able to read.
+        // Identity rejects encrypted values. A later provider may be able to decrypt the value.
         if (provider.prefix.length > 0) errors.push(error)
       }
       try {
@@ -57,7 +58,7 @@ export class ProviderList implements Transformer {
         const opened = this.#measured(this.#countOpened[at], () => provider.open(key, sealed))
         if (!(opened instanceof Promise))
           return at === 0 ? opened : { value: opened.value, stale: true }
-        // The received bytes are borrowed, and are read later.
+        // Copy the bytes, because they are decrypted later and the caller may reuse their memory.
         const kept = Buffer.from(stored)
         return opened.then(
           (plain) => (at === 0 ? plain : { value: plain.value, stale: true }),

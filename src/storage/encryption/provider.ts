@@ -1,5 +1,5 @@
 /**
- * An encryption provider, as in EncryptionConfiguration. It reads the stored values that begin with
+ * An encryption provider, as in EncryptionConfiguration. It decrypts stored values that begin with
  * its prefix. The provider for values that are not encrypted has an empty prefix.
  */
 import type { KeyObject } from 'node:crypto'
@@ -15,11 +15,11 @@ import { loadSalsa, Secretbox } from './secretbox.ts'
 
 export type Provider = {
   readonly prefix: Buffer
-  /** Encrypts a value. The result is what is stored, including the prefix. */
+  /** Encrypts a value. Returns the bytes to store, including the prefix. */
   readonly seal: (key: Key, plain: Buffer) => Buffer | Promise<Buffer>
   /**
-   * Decrypts `sealed`, the bytes that follow the prefix. Fails with a StorageError that has the
-   * code 'corrupt' or 'sealed'.
+   * Decrypts `sealed`, which contains the bytes after the prefix. Throws or rejects with a
+   * StorageError 'corrupt' or 'sealed'.
    */
   readonly open: (key: Key, sealed: Buffer) => Plain | Promise<Plain>
 }
@@ -38,8 +38,8 @@ async function cipherOf(algorithm: KeyedAlgorithm): Promise<CreateCipher> {
 }
 
 /**
- * Creates a provider that writes with the first key. It reads a value with the keys whose name is
- * stored in the value.
+ * Creates a provider that encrypts with the first key. It decrypts a value with the keys that have
+ * the name stored in the value.
  */
 export async function keyedProvider(
   algorithm: KeyedAlgorithm,
@@ -81,7 +81,7 @@ export const identityProvider: Provider = {
   open: (key, sealed) => identity.fromStorage(key, sealed),
 }
 
-/** Whether a value begins with a prefix. This is cheaper than comparing a subarray. */
+/** Whether a value begins with a prefix. This is faster than comparing a subarray. */
 export function startsWith(value: Buffer, prefix: Buffer): boolean {
   return (
     value.length >= prefix.length && value.compare(prefix, 0, prefix.length, 0, prefix.length) === 0

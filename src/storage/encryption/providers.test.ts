@@ -25,7 +25,7 @@ const refuses = (run: () => Promise<unknown>, message: string): Promise<void> =>
 
 const old = new ProviderList([await provider('aesgcm', named('k1', 1))])
 
-describe('ciphers', () => {
+describe('the ciphers', () => {
   for (const [algorithm, sizes] of [
     ['aescbc', [16, 24, 32]],
     ['aesgcm', [16, 24, 32]],
@@ -50,7 +50,7 @@ describe('ciphers', () => {
    * Values recorded from kube-apiserver, with the key `golden-key-of-32-bytes-for-tests`, are in
    * test/integration/encryption.
    */
-  test('a value that is changed, cut off or encrypted with another key is refused', async () => {
+  test('a value is rejected if it was changed, truncated or encrypted with another key', async () => {
     const cases = {
       aesgcm: ['cipher: message authentication failed', 'cipher: message authentication failed'],
       secretbox: [
@@ -89,7 +89,7 @@ describe('ciphers', () => {
     )
   })
 
-  test('the key in etcd is authenticated by AES-GCM only', async () => {
+  test('only AES-GCM rejects a value that was moved to another etcd key', async () => {
     const moved = '/registry/secrets/default/b'
     for (const algorithm of ['aescbc', 'secretbox'] as const) {
       const list = new ProviderList([await provider(algorithm, named('k1', 7))])
@@ -107,8 +107,8 @@ describe('ciphers', () => {
   })
 })
 
-describe('providers of a resource', () => {
-  test('values of another key or provider are read, and are stale', async () => {
+describe('the providers of a resource', () => {
+  test('values of other keys or providers can be read, and are stale', async () => {
     const stored = await old.toStorage(key, plain)
     const lists = [
       new ProviderList([await provider('aesgcm', named('k2', 2), named('k1', 1))]),
@@ -122,14 +122,14 @@ describe('providers of a resource', () => {
         identityProvider,
       ]),
       new ProviderList([identityProvider, await provider('aesgcm', named('k1', 1))]),
-      // Two keys may have the same name.
+      // Two keys can have the same name.
       new ProviderList([await provider('aesgcm', named('k1', 2), named('k1', 1))]),
     ]
     for (const list of lists)
       assert.deepEqual(await list.fromStorage(key, stored), { value: plain, stale: true })
   })
 
-  test('a value that is not encrypted is read by identity alone', async () => {
+  test('only the identity provider reads a value that is not encrypted', async () => {
     const list = new ProviderList([await provider('aesgcm', named('k1', 1)), identityProvider])
     assert.deepEqual(await list.fromStorage(key, plain), { value: plain, stale: true })
     assert.deepEqual(await new ProviderList([identityProvider]).fromStorage(key, plain), {
@@ -139,7 +139,7 @@ describe('providers of a resource', () => {
     await refuses(async () => old.fromStorage(key, plain), 'no matching prefix found')
   })
 
-  test('a value that no provider can read is refused with the reason', async () => {
+  test('an error explains why no provider can read a value', async () => {
     const stored = await old.toStorage(key, plain)
     await refuses(
       async () => new ProviderList([identityProvider]).fromStorage(key, stored),
@@ -185,7 +185,7 @@ const by = async (...names: readonly string[]): Promise<ProvidersByResource> =>
     ),
   )
 
-test('the most specific rule applies, and records of the server are never encrypted', async () => {
+test('the most specific rule applies, and internal records of the server are never encrypted', async () => {
   const folders = new Map([
     ['secrets', { group: '', resource: 'secrets' }],
     ['services/specs', { group: '', resource: 'services' }],

@@ -1,20 +1,20 @@
 /**
- * Rewrites every value that is not encrypted as the configuration says, as an update without a
- * change would. Each write compares the revision, so servers may keep running. The rewrite may be
- * stopped and started again, because values that are done are no longer stale.
+ * Rewrites every value that is not encrypted as the configuration requires, by means of updates
+ * that change nothing else. Each write compares the revision, so servers can continue to run. The
+ * rewrite can be stopped and started again, because rewritten values are no longer stale.
  */
 import { StorageError } from '../errors.ts'
 import type { Key } from '../engine.ts'
 import { rangeOf } from '../keys.ts'
 import type { Store, StoredValue } from '../store.ts'
 
-/** Number of values that are written at the same time. */
+/** Maximum number of concurrent writes. */
 const WRITES_AT_ONCE = 32
 
 export type RewriteOptions = {
   /** The prefix of all keys. */
   readonly root: Key
-  /** Returns the time to live that a write gives this key; undefined if it does not expire. */
+  /** Returns the time to live for a write of this key, or undefined if the key does not expire. */
   readonly ttlSecondsOf: (key: Key) => number | undefined
   readonly onProgress?: (done: RewriteResult) => void
   readonly signal?: AbortSignal
@@ -23,7 +23,7 @@ export type RewriteOptions = {
 export type RewriteResult = {
   readonly keys: number
   readonly rewritten: number
-  /** Keys of values that cannot be read, and why. */
+  /** Keys of values that cannot be read, with the error messages. */
   readonly unreadable: readonly { readonly key: Key; readonly why: string }[]
 }
 
@@ -32,7 +32,7 @@ export async function rewriteStale(store: Store, options: RewriteOptions): Promi
   const range = rangeOf(root)
   const unreadable: { key: Key; why: string }[] = []
   let [keys, rewritten] = [0, 0]
-  // Pages need not be consistent: a value that is written meanwhile is encrypted by its writer.
+  // Pages do not have to be consistent, because other writers also encrypt as configured.
   for await (const page of store.walk(range, {
     setsAsideUnreadable: true,
     isEachLatest: true,
@@ -52,7 +52,7 @@ export async function rewriteStale(store: Store, options: RewriteOptions): Promi
   return { keys, rewritten, unreadable }
 }
 
-/** Rewrites one value. Returns false if it was written or deleted meanwhile. */
+/** Rewrites one value. Returns false if the value was written or deleted in the meantime. */
 async function rewrite(
   store: Store,
   { key }: StoredValue,

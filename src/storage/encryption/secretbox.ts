@@ -1,6 +1,6 @@
 /**
- * NaCl's secretbox, XSalsa20-Poly1305. A value is a random nonce of 24 bytes, a tag of 16 bytes,
- * and the ciphertext.
+ * NaCl's secretbox (XSalsa20-Poly1305). A value consists of a random nonce of 24 bytes, a tag of 16
+ * bytes, and the ciphertext.
  */
 import type { xsalsa20poly1305 } from '@noble/ciphers/salsa.js'
 import type { KeyObject } from 'node:crypto'
@@ -13,14 +13,14 @@ const NONCE_BYTES = 24
 export type Salsa = typeof xsalsa20poly1305
 
 /**
- * Loads Salsa20, which Node.js does not have. Few configurations need it, so it is loaded on
- * demand.
+ * Loads Salsa20, which Node.js does not include. It is loaded on demand, because few configurations
+ * need it.
  */
 export const loadSalsa = async (): Promise<Salsa> =>
   (await import('@noble/ciphers/salsa.js')).xsalsa20poly1305
 
 export class Secretbox implements Cipher {
-  /** A Buffer, because its bytes are not part of a heap snapshot. */
+  /** The key is stored in a Buffer, because heap snapshots do not contain the bytes of Buffers. */
   readonly #secret: Buffer
   readonly #nonces: RandomPool
   readonly #salsa: Salsa
@@ -44,7 +44,7 @@ export class Secretbox implements Cipher {
       )
       return Buffer.from(opened.buffer, opened.byteOffset, opened.byteLength)
     } catch (cause) {
-      // kube-apiserver reports this for every box that cannot be opened.
+      // kube-apiserver reports this error for every box that cannot be opened.
       throw unreadable('output array was not large enough for encryption', cause)
     }
   }

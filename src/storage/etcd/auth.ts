@@ -1,9 +1,9 @@
 /**
- * etcd's Auth service: fetches a token for a user, and has the few calls that set up users and
+ * etcd's Auth service. Fetches a token for a user, and contains the calls for creating users and
  * roles.
  *
- * A token is fetched before the first call and sent with each call. etcd drops tokens (after 5
- * minutes without use, or at a restart) and refuses them when roles have changed. A new token is
+ * A token is fetched before the first call and sent with each call. etcd drops tokens after 5
+ * minutes without use and at a restart, and rejects them when roles have changed. A new token is
  * then fetched and the call is retried once.
  */
 import type { CallOptions, Channel, Method, TokenSource } from '../../net/grpc/channel.ts'
@@ -19,7 +19,9 @@ export class Auth {
     this.#channel = channel
   }
 
-  /** Fetches a token for this user. A client with `user` set does this by itself. */
+  /**
+   * Fetches a token for this user. If a client has the option `user`, it does this automatically.
+   */
   authenticate(user: string, password: string, call?: CallOptions): Promise<string> {
     return this.#channel.unary(authenticate, encodeNames(user, password), call)
   }
@@ -62,7 +64,7 @@ export class Auth {
 
 /**
  * etcd's messages for a token that is missing, unknown, or older than the last change of users and
- * roles. As the reason of a canceled watch, they have a prefix.
+ * roles. If they are the reason for a canceled watch, they have a prefix.
  */
 const refusals: readonly string[] = [
   'etcdserver: invalid auth token',
@@ -72,12 +74,12 @@ const refusals: readonly string[] = [
 
 export type Password = string | (() => Promise<string>)
 
-/** The token of one user, shared by all calls of a client. */
+/** The token of one user. All calls of a client share it. */
 export class UserToken implements TokenSource {
   readonly #auth: Auth
   readonly #user: string
   readonly #password: Password
-  // null means that authentication is disabled and no token is needed.
+  // null means that authentication is disabled in etcd, so no token is needed.
   #token: string | null | undefined
   #fetching: Promise<void> | undefined
 
@@ -120,8 +122,8 @@ export class UserToken implements TokenSource {
 }
 
 /**
- * Returns an error that is not ambiguous. The call that needs the token has not been sent, so it
- * cannot have taken effect.
+ * Returns an error which says that the call was not applied. The call that needs the token has not
+ * been sent.
  */
 function unsent(error: unknown): unknown {
   if (!(error instanceof GrpcError)) return error
@@ -129,7 +131,7 @@ function unsent(error: unknown): unknown {
   return new GrpcError(code, message, { isUnavailable, endpoint, cause: error })
 }
 
-// Fetching a token twice does no harm, so the call counts as a read, which may be retried.
+// Fetching a token twice does no harm, so the call is treated as a read, which can be retried.
 const authenticate = { ...method('Authenticate', readToken), isRead: true, isTokenless: true }
 const enable = method('AuthEnable', readHeaderOnly)
 const disable = method('AuthDisable', readHeaderOnly)

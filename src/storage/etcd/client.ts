@@ -1,15 +1,15 @@
 /**
- * A thin client for etcd v3, on our own HTTP/2:
+ * A small client for etcd v3, based on the HTTP/2 implementation in net/http2:
  * - client.ts creates the services from the options.
- * - kv.ts, watch.ts, lease.ts, maintenance.ts, cluster.ts and auth.ts each have one service of
- *   etcd.
- * - codec/ has the messages of these services.
+ * - kv.ts, watch.ts, lease.ts, maintenance.ts, cluster.ts and auth.ts each implement one service
+ *   of etcd.
+ * - codec/ encodes and decodes the messages of these services.
  * - status-error.ts decides which failures leave the outcome of a write unknown.
  *
  * Calls and streams are those of net/grpc; net/grpc/channel.ts lists its files.
  *
  * Revisions and counts are JavaScript numbers; values beyond 2^53 are refused, never rounded. Lease
- * and member IDs are bigints. Returned keys and values are borrowed views of received bytes.
+ * and member IDs are bigints. Returned keys and values are views of received bytes.
  */
 import { type Clock, systemClock } from '../../lib/time/clock.ts'
 import type { Dial } from '../../lib/net/dial.ts'
@@ -27,25 +27,31 @@ import { VersionCheck } from './version.ts'
 import { Watches } from './watch.ts'
 
 export type EtcdOptions = {
-  /** URLs with http:// or https://. The first is preferred. */
+  /** URLs with http:// or https://. The first one is preferred. */
   readonly endpoints: readonly string[]
   readonly tls?: TlsOptions | undefined
-  /** Opens connections to the endpoints; if undefined, they are direct. */
+  /** Opens connections to the endpoints. If undefined, connections are direct. */
   readonly dial?: Dial | undefined
   readonly user?: string | undefined
-  /** The password. A function is called for each new token, so that a changed password is used. */
+  /**
+   * The password, or a function that returns it. The function is called for each new token, so that
+   * a changed password is used.
+   */
   readonly password?: Password | undefined
-  /** Timeout of a call that does not set one. */
+  /** Default timeout of a call. */
   readonly timeoutMs?: number | undefined
   readonly clock?: Clock | undefined
   readonly log?: Log | undefined
-  /** First stream ID of each connection. For tests, because the last ID is a billion calls away. */
+  /**
+   * First stream ID of each connection, for tests. Normally, the last ID is reached only after a
+   * billion calls.
+   */
   readonly firstStreamId?: number | undefined
 }
 
 /**
  * Longer than etcd's own limit for a proposal (about 7 s), so that a slow call fails with etcd's
- * error rather than with our timeout.
+ * error and not with the client's timeout.
  */
 const CALL_TIMEOUT_MS = 10_000
 
@@ -96,7 +102,7 @@ export class EtcdClient implements AsyncDisposable {
 
   /**
    * Makes new calls use new connections, which read the certificate files again. Running calls and
-   * streams end on the old connections.
+   * streams finish on the old connections.
    */
   reload(): void {
     this.#endpoints.reload()

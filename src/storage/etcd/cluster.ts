@@ -10,7 +10,7 @@ export class EtcdCluster {
   }
 
   /**
-   * Lists the members. The call is linearizable by default, which also proves that there is a
+   * Lists the members. By default the call is linearizable, so it succeeds only if there is a
    * quorum.
    */
   async memberList(

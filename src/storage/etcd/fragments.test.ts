@@ -17,12 +17,12 @@ const event = (modRevision: number): EtcdEvent => ({
 const revisions = (events: readonly EtcdEvent[] | undefined): number[] | undefined =>
   events?.map((one) => one.kv.modRevision)
 
-test('a response in one piece is returned unchanged', () => {
+test('a response that is not split is returned unchanged', () => {
   const events = [event(5), event(6)]
   equal(new Fragments().add({ fragment: false, events }, 10), events)
 })
 
-test('fragments are delivered together when the last one has arrived', () => {
+test('fragments are joined and returned when the last one has arrived', () => {
   const fragments = new Fragments()
   equal(fragments.add({ fragment: true, events: [event(5), event(6)] }, 10), undefined)
   equal(fragments.add({ fragment: true, events: [event(6)] }, 10), undefined)
@@ -30,7 +30,7 @@ test('fragments are delivered together when the last one has arrived', () => {
   deepEqual(revisions(fragments.add({ fragment: false, events: [event(8)] }, 10)), [8])
 })
 
-test('beyond the limit, complete revisions are delivered and the last one is held', () => {
+test('above the size limit, complete revisions are returned and the last revision is retained', () => {
   const fragments = new Fragments(15)
   equal(fragments.add({ fragment: true, events: [event(5), event(6)] }, 10), undefined)
   deepEqual(
@@ -40,7 +40,7 @@ test('beyond the limit, complete revisions are delivered and the last one is hel
   deepEqual(revisions(fragments.add({ fragment: false, events: [event(7)] }, 10)), [7, 7])
 })
 
-test('a single revision beyond the limit is an error', () => {
+test('a single revision above the size limit is an error', () => {
   const fragments = new Fragments(15)
   fragments.add({ fragment: true, events: [event(5)] }, 10)
   throws(() => fragments.add({ fragment: true, events: [event(5)] }, 10), {

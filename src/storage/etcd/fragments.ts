@@ -1,14 +1,15 @@
 /**
- * Joins the fragments of a watch response. etcd splits a response anywhere between two events, so
- * the events of one revision may be spread over several fragments. They must be delivered together.
+ * Joins the fragments of a watch response. etcd can split a response between any two events, so the
+ * events of one revision may be in several fragments. They must be delivered together.
  */
 import type { EtcdEvent } from './codec/watch.ts'
 import { GrpcError } from '../../net/grpc/errors.ts'
 
 /**
- * Maximum size of the events that are held until the response is complete. A watch that catches up
- * gets up to 1,000 revisions in one response, so a response can be longer. Its complete revisions
- * are then delivered early. A single revision cannot be longer, because etcd refuses such requests.
+ * Maximum size of the events that are buffered until the response is complete. A watch that catches
+ * up gets up to 1,000 revisions in one response, so a response can be larger. Its complete
+ * revisions are then delivered early. A single revision cannot be larger, because etcd rejects such
+ * requests.
  */
 const HELD_BYTES_MAX = 64 * 1024 * 1024
 
@@ -22,7 +23,8 @@ export class Fragments {
   }
 
   /**
-   * Adds the events of a response of this many bytes. Returns the events to deliver now, if any.
+   * Adds the events of a response. `bytes` is its size. Returns the events that can be delivered
+   * now, if any.
    */
   add(
     answer: { readonly fragment: boolean; readonly events: readonly EtcdEvent[] },
@@ -50,7 +52,7 @@ export class Fragments {
   }
 }
 
-/** Returns how many of the events belong to revisions that are certainly complete. */
+/** Returns the number of events that belong to revisions which are certainly complete. */
 function completeCount(events: readonly EtcdEvent[]): number {
   const last = events.at(-1)?.kv.modRevision
   return events.findIndex((event) => event.kv.modRevision === last)

@@ -42,8 +42,8 @@ export class Kv {
   }
 
   /**
-   * Returns the cluster's latest revision and ID, by a linearizable range without values. The
-   * client must be allowed to read the key.
+   * Returns the latest revision and the ID of the cluster, by means of a linearizable range without
+   * values. The client must have permission to read the key.
    */
   head(key: Buffer, call?: CallOptions): Promise<Header> {
     return this.#channel.unary(head, encodeRange({ key, countOnly: true }), call)
@@ -58,8 +58,8 @@ export class Kv {
   }
 
   /**
-   * Runs a transaction. It always counts as a write, even with ranges only: it is not retried when
-   * its outcome is unknown.
+   * Runs a transaction. It is always treated as a write, even if it contains only ranges, so it is
+   * not retried if its outcome is unknown.
    */
   txn(request: TxnRequest, call?: CallOptions): Promise<TxnResponse> {
     return this.#channel.unary(txn, encodeTxn(request), call)
@@ -72,7 +72,7 @@ export class Kv {
 
 const range = method('Range', readRange, { isRead: true })
 const head = method('Range', readClusterHeader, { isRead: true })
-/** A member serves these ranges from its own state, so it needs no leader. */
+/** A member serves serializable ranges from its own state, so it needs no leader. */
 const rangeSerializable = { ...range, requireLeader: false }
 const put = method('Put', readPut)
 const deleteRange = method('DeleteRange', readDeleteRange)

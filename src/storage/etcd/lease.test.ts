@@ -5,7 +5,7 @@ import { GrpcError } from '../../net/grpc/errors.ts'
 import { EtcdLeases } from './lease.ts'
 import { StreamHandle, type StreamOptions } from '../../net/grpc/stream-handle.ts'
 
-/** Returns the leases of a fake etcd that handles every stream with `answer`. */
+/** Returns a lease client for a fake etcd that handles every stream with `answer`. */
 const leasesOn = (answer: (options: StreamOptions) => void, clock = systemClock): EtcdLeases =>
   new EtcdLeases(
     {
@@ -18,10 +18,10 @@ const leasesOn = (answer: (options: StreamOptions) => void, clock = systemClock)
     { timeoutMs: 60_000, clock },
   )
 
-/** A field of bytes that is longer than the message. */
+/** A message that contains a bytes field longer than the message itself. */
 const unreadable = Buffer.from([0x0a, 0x7f])
 
-test('a response that cannot be read fails the renewal', async () => {
+test('a renewal fails if the response cannot be decoded', async () => {
   const leases = leasesOn(({ onMessage }) => onMessage(unreadable))
   await assert.rejects(
     leases.keepAliveOnce(1n),
@@ -29,7 +29,7 @@ test('a response that cannot be read fails the renewal', async () => {
   )
 })
 
-test('an unexpected error ends the lease, not the process', async () => {
+test('an unexpected error ends the lease but does not crash the process', async () => {
   const leases = leasesOn(({ onMessage }) => onMessage(unreadable))
   const lost = await new Promise<GrpcError>((onLost) => {
     leases.keepAlive({ id: 1n, ttlSeconds: 0.05 }, { onLost })
@@ -37,11 +37,11 @@ test('an unexpected error ends the lease, not the process', async () => {
   assert.equal(lost.code, 'Internal')
 })
 
-test('a handler that throws does not end the process', async () => {
+test('a handler that throws does not crash the process', async () => {
   // The response for lease ID 1, with a time to live of 1 second.
   const renewed = Buffer.from([0x10, 1, 0x18, 1])
   let renewals = 0
-  // Time stands still: the lease does not end, however busy the machine is.
+  // The clock stands still, so that the lease cannot expire, even on a busy machine.
   const leases = leasesOn(({ onMessage }) => onMessage(renewed), {
     ...systemClock,
     monotonicMs: () => 0,

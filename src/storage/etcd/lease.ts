@@ -1,4 +1,4 @@
-/** etcd's Lease service: when a lease expires, etcd deletes the keys attached to it. */
+/** etcd's Lease service. When a lease expires, etcd deletes the keys attached to it. */
 import type { Clock } from '../../lib/time/clock.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { CallOptions, Channel, Method } from '../../net/grpc/channel.ts'
@@ -18,15 +18,15 @@ import { GrpcError } from '../../net/grpc/errors.ts'
 export type KeepAliveHandler = {
   readonly onRenewed?: (ttlSeconds: number) => void
   /**
-   * Called when the lease is gone, or could not be renewed before it expired. Called at most once,
-   * and not after stop().
+   * Called if the lease no longer exists or could not be renewed before it expired. Called at most
+   * once, and not after stop().
    */
   readonly onLost: (error: GrpcError) => void
 }
 
 export type KeepAlive = { readonly stop: () => void }
 
-/** Number of renewals per time to live: two failed attempts in a row do no harm. */
+/** Number of renewals within a time to live. It allows two failed attempts in a row. */
 const RENEWALS_PER_TTL = 3
 
 export class EtcdLeases {
@@ -63,7 +63,7 @@ export class EtcdLeases {
     return this.#channel.unary(timeToLive, encodeLeaseTimeToLive(id, options.keys ?? false), call)
   }
 
-  /** Renews a lease once. Fails with NotFound if it is gone. */
+  /** Renews a lease once. Rejects with NotFound if the lease does not exist. */
   keepAliveOnce(id: bigint, call: CallOptions = {}): Promise<Lease> {
     const { signal, timeoutMs = this.#timeoutMs } = call
     return new Promise((resolve, reject) => {
@@ -154,7 +154,7 @@ class KeepAliveLoop implements KeepAlive {
   }
 
   async #renew(): Promise<void> {
-    // The time to live counts from this moment, because the response may take long.
+    // The time to live is counted from this moment, because the response may arrive much later.
     const sentMs = this.#clock.monotonicMs()
     try {
       const timeoutMs = this.#ttlMs / RENEWALS_PER_TTL
@@ -167,7 +167,8 @@ class KeepAliveLoop implements KeepAlive {
       this.#handler.onRenewed?.(lease.ttlSeconds)
     } catch (error) {
       if (this.#stopped.signal.aborted) return
-      // All errors end here, because this promise is never awaited. The lease may still be renewed.
+      // Handle all errors here, because this promise is never awaited. After most errors, the next
+      // attempt can still renew the lease.
       const reason =
         error instanceof GrpcError
           ? error

@@ -1,6 +1,5 @@
 /**
- * etcd's Maintenance service. These calls are about the member that responds, not about the
- * cluster.
+ * etcd's Maintenance service. These calls concern the member that responds, and not the cluster.
  */
 import type { CallOptions, Channel, Method } from '../../net/grpc/channel.ts'
 import { emptyRequest, readHeaderOnly } from './codec/header.ts'
@@ -16,11 +15,14 @@ import { WireReader } from '../../net/grpc/codec/reader.ts'
 import { GrpcError } from '../../net/grpc/errors.ts'
 
 /**
- * Timeout of a defragmentation. A member rewrites its whole file before it responds, which takes
- * seconds per gigabyte.
+ * Timeout of a defragmentation. A member rewrites its whole database file before it responds, which
+ * takes several seconds per gigabyte.
  */
 const DEFRAGMENT_TIMEOUT_MS = 300_000
-/** Chunks of a snapshot that are queued for the reader before etcd is paused. A chunk has 32 KB. */
+/**
+ * Maximum number of snapshot chunks that are queued for the reader before etcd is paused. A chunk
+ * has 32 KB.
+ */
 const SNAPSHOT_CHUNKS_MAX = 64
 
 export class Maintenance {
@@ -46,16 +48,17 @@ export class Maintenance {
   }
 
   /**
-   * Deactivates an alarm and returns the alarms that were deactivated. Member ID 0n with 'none'
-   * stands for all alarms of all members.
+   * Deactivates an alarm and returns the deactivated alarms. Member ID 0n with 'none' denotes all
+   * alarms of all members.
    */
   deactivateAlarm(which: Alarm, call?: CallOptions): Promise<readonly Alarm[]> {
     return this.#channel.unary(alarm, encodeAlarm('deactivate', which), call)
   }
 
   /**
-   * Yields the member's database file, followed by its SHA-256 (32 bytes). A chunk is borrowed
-   * until the next one is requested. The reader sets the pace, and leaving the loop ends the call.
+   * Yields the member's database file, followed by its SHA-256 (32 bytes). A chunk is valid until
+   * the next one is requested. Reading is slowed down to the speed of the reader, and leaving the
+   * loop ends the call.
    */
   async *snapshot(
     options: { readonly signal?: AbortSignal } = {},

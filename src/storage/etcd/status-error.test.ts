@@ -23,14 +23,14 @@ const cases: readonly (readonly [GrpcCode, string, boolean])[] = [
 ]
 
 for (const [code, message, ambiguous] of cases) {
-  test(`${code} "${message}" is ${ambiguous ? '' : 'not '}ambiguous`, () => {
+  test(`the error ${code} "${message}" has ${ambiguous ? 'an unknown' : 'a known'} outcome`, () => {
     const error = etcdStatusError(code, message, 'http://a')
     equal(error.code, code)
     equal(error.ambiguous, ambiguous)
   })
 }
 
-test('another member may serve a call that a learner refuses', () => {
+test('a call that a learner rejects can be retried on another member', () => {
   const refusal = 'etcdserver: rpc not supported for learner'
   equal(etcdStatusError('FailedPrecondition', refusal, 'http://a').isUnavailable, true)
   equal(etcdStatusError('FailedPrecondition', 'other', 'http://a').isUnavailable, false)

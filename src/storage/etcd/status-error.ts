@@ -1,8 +1,8 @@
 /**
- * Maps the status of an etcd response to an error. Some of etcd's messages say more than the
- * status:
- * - 'no leader' and similar: the member refuses the call before it proposes anything, because of
- *   its own state. The write has not been applied, and another member may serve the call.
+ * Maps the status of an etcd response to an error. Some of etcd's messages are more precise than
+ * the status:
+ * - 'no leader' and similar: because of its own state, the member rejects the call before it
+ *   proposes anything. The write has not been applied, and another member may serve the call.
  * - 'mvcc: database space exceeded': a member that reaches its quota while it applies a write has
  *   applied that write.
  */

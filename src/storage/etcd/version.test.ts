@@ -16,7 +16,7 @@ const unreliable = [
   '3.5',
 ]
 
-test('progress is trusted only from versions that have both fixes', () => {
+test('only versions with both fixes are considered reliable', () => {
   for (const version of reliable) assert.equal(isProgressReliable(version), true, version)
   for (const version of unreliable) assert.equal(isProgressReliable(version), false, version)
 })

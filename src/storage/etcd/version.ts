@@ -1,9 +1,9 @@
 /**
- * The versions of etcd that send the progress notifications of a watch stream in order with its
- * events. In older versions, a notification can overtake events that it covers (etcd issue 15220,
- * fixed in 3.4.25 and 3.5.8). Behind a proxy, it can also belong to another stream (issue 17507,
- * fixed in 3.4.31 and 3.5.13). A client that trusts such a notification misses changes without
- * noticing. kube-apiserver requires the same versions.
+ * Checks whether a version of etcd sends the progress notifications of a watch stream in order with
+ * its events. In older versions, a notification can overtake events that it covers (etcd issue
+ * 15220, fixed in 3.4.25 and 3.5.8). Behind a proxy, it can also belong to another stream (issue
+ * 17507, fixed in 3.4.31 and 3.5.13). A client that trusts such a notification misses changes
+ * without noticing. kube-apiserver requires the same versions.
  */
 import type { ConnectionCheck } from '../../net/grpc/channel.ts'
 import { emptyRequest } from './codec/header.ts'
@@ -15,7 +15,10 @@ import { acquire } from '../../net/grpc/within.ts'
 
 export const statusMethod = { path: '/etcdserverpb.Maintenance/Status', requireLeader: false }
 
-/** Whether this version sends progress reliably; false for a version that cannot be parsed. */
+/**
+ * Whether this version sends reliable progress notifications. Returns false for a version that
+ * cannot be parsed.
+ */
 export function isProgressReliable(version: string): boolean {
   const parts = /^(\d+)\.(\d+)\.(\d+)/.exec(version)
   if (parts === null) return false
@@ -30,15 +33,16 @@ export const unreliable = (endpoint: string, version: string): string =>
   `etcd at ${endpoint} has version ${version || 'unknown'}, which reports the progress of watches incorrectly (etcd issues 15220 and 17507): upgrade it to 3.5.13 or newer`
 
 /**
- * Checks each connection once. If a member is replaced by an older one, there is a new connection.
+ * Checks each connection once. If a member is replaced by an older version, its connection is also
+ * a new one.
  */
 export class VersionCheck implements ConnectionCheck {
   readonly method = statusMethod
   readonly #checks = new WeakMap<GrpcConnection, Promise<void>>()
 
   /**
-   * Fails if the progress notifications of this connection cannot be trusted. The error is not
-   * ambiguous, and another endpoint may be usable.
+   * Rejects if the progress notifications on this connection are not reliable. The call was then
+   * not sent, and another endpoint may be usable.
    */
   readonly check = (
     connection: GrpcConnection,

@@ -1,12 +1,12 @@
 /**
- * Watch streams. One stream carries many watches, and etcd identifies each by an ID that we choose.
+ * Watch streams. One stream carries many watches. The client chooses the ID of each watch.
  *
  * etcd responds to `requestProgress` with one message for the whole stream (watch ID -1), and only
- * if every watch of the stream is synced at that moment. Otherwise it never responds to that
- * request, so callers that need a response must repeat it.
+ * if every watch of the stream is synced at that moment. Otherwise etcd never responds to that
+ * request, so callers that need a response must repeat the request.
  *
- * A stream is not resumed here: its reader knows which revision it has reached, and opens another
- * stream from there.
+ * A stream is not resumed here. Its reader knows the last revision that it has received, and opens
+ * another stream from that revision.
  */
 import type { Channel } from '../../net/grpc/channel.ts'
 import { WireReader } from '../../net/grpc/codec/reader.ts'
@@ -24,46 +24,55 @@ import { Fragments } from './fragments.ts'
 import type { StreamHandle } from '../../net/grpc/stream-handle.ts'
 
 /**
- * Receives one watch. All calls are synchronous, in the order of the stream. Keys and values of
- * events are borrowed.
+ * Receives the events of one watch. All calls are synchronous and in the order of the stream. Keys
+ * and values of events are views of received bytes.
  */
 export type WatchHandler = {
   readonly onCreated?: (revision: number) => void
   /**
-   * Delivers events in the order of their revisions. All events of one revision are in one call,
-   * with fragments joined. `headerRevision` says nothing about other watches, nor that all events
-   * up to it have been delivered.
+   * Delivers events, ordered by revision. All events of one revision are in one call, even if etcd
+   * has sent them in fragments. `headerRevision` does not mean that all events up to this revision
+   * have been delivered.
    */
   readonly onEvents: (events: readonly EtcdEvent[], headerRevision: number) => void
   /** Reports that all events of this watch up to and including this revision were delivered. */
   readonly onProgress?: (revision: number) => void
   /**
-   * Called when the watch has ended, but not after cancel(). The stream continues.
-   * `compactRevision` is above 0 if the requested history is compacted.
+   * Called when the watch has ended, but not after cancel(). The stream continues. If the requested
+   * history has been compacted, `compactRevision` is above 0.
    */
   readonly onCanceled: (end: { readonly reason: string; readonly compactRevision: number }) => void
 }
 
 export type WatchStreamHandler = {
   /**
-   * Reports that all events of all watches up to and including this revision were delivered. With
-   * this handler, only members with reliable progress are used.
+   * Reports that all events of all watches up to and including this revision were delivered. If
+   * this handler is defined, only members with reliable progress notifications are used.
    */
   readonly onProgressAll?: (revision: number) => void
-  /** Called exactly once, whatever ends the stream; without an error after close(). */
+  /**
+   * Called exactly once, when the stream has ended for any reason. After close(), the error is
+   * undefined.
+   */
   readonly onEnd: (error: GrpcError | undefined) => void
 }
 
 export type WatchOpen = {
-  /** Ends the stream when the member loses its leader, because it would then fall silent. */
+  /**
+   * Ends the stream when the member loses its leader, because the member would not send any more
+   * events.
+   */
   readonly requireLeader?: boolean
-  /** Prefers another endpoint than that of the last stream. */
+  /** Prefers an endpoint that the previous stream did not use. */
   readonly away?: boolean
 } & WatchStreamHandler
 
 export type WatchHandle = { readonly cancel: () => void }
 
-/** The watch ID of messages for the whole stream, and of watches that etcd refused to create. */
+/**
+ * The watch ID in messages for the whole stream, and in responses for watches that etcd refused to
+ * create.
+ */
 const STREAM_WATCH_ID = -1
 
 export class Watches {
@@ -73,7 +82,7 @@ export class Watches {
     this.#channel = channel
   }
 
-  /** Returns immediately; requests to the stream wait for the connection. */
+  /** Opens a stream and returns immediately. Requests are queued until the stream is connected. */
   open(options: WatchOpen): WatchStream {
     return new WatchStream(this.#channel, options)
   }
@@ -90,7 +99,7 @@ export class WatchStream {
   readonly #handler: WatchStreamHandler
   readonly #stream: StreamHandle
   readonly #watches = new Map<number, Watch>()
-  // Watches that etcd has not created yet, in the order of the requests. etcd responds in this
+  // Watches that etcd has not created yet, in the order of the requests. etcd responds in the same
   // order.
   readonly #uncreated: number[] = []
   #nextId = 1
@@ -124,8 +133,8 @@ export class WatchStream {
   }
 
   /**
-   * Requests progress. The response is a call of onProgressAll, if it comes: see the top of this
-   * file.
+   * Requests progress. If etcd responds, `onProgressAll` is called. The comment at the top of this
+   * file explains when etcd does not respond.
    */
   requestProgress(): void {
     this.#stream.send(encodeWatchProgress())
@@ -139,7 +148,7 @@ export class WatchStream {
     if (answer.created) this.#onCreated(answer)
     else if (answer.watchId === STREAM_WATCH_ID) this.#handler.onProgressAll?.(answer.revision)
     else {
-      // Events of a canceled watch may still arrive.
+      // Events of a canceled watch can still arrive.
       const watch = this.#watches.get(answer.watchId)
       if (watch === undefined) return
       if (answer.events.length > 0) {
@@ -154,7 +163,8 @@ export class WatchStream {
   #onCreated(answer: WatchAnswer): void {
     const id = this.#uncreated.shift()
     const watch = id === undefined ? undefined : this.#watches.get(id)
-    // The response for a refused watch has ID -1, so only the order shows which watch is meant.
+    // The response for a refused watch has ID -1, so the watch can be identified only by the order
+    // of the responses.
     if (answer.watchId !== STREAM_WATCH_ID && answer.watchId !== id) {
       throw new GrpcError('Internal', `etcd created watch ${answer.watchId}, not watch ${id}`)
     }
@@ -165,8 +175,9 @@ export class WatchStream {
 
   #cancel(watch: Watch, answer: WatchAnswer): void {
     this.#watches.delete(watch.id)
-    // etcd keeps a watch that compaction ended, and treats it as never synced. It would no longer
-    // respond to progress requests on this stream. Canceling the watch removes it.
+    // etcd keeps a watch that ended because of a compaction, and treats it as never synced. etcd
+    // would then no longer respond to progress requests on this stream. Canceling the watch removes
+    // it.
     if (answer.watchId !== STREAM_WATCH_ID) this.#stream.send(encodeWatchCancel(watch.id))
     this.#channel.recordReason(answer.cancelReason)
     watch.handler.onCanceled({

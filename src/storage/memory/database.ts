@@ -1,8 +1,8 @@
 /**
- * etcd's rules for versioned keys, in memory: one revision counter for all keys, the history of
- * each key since the last compaction, and leases that delete their keys when they end. Writes take
- * effect synchronously, and large reads proceed in slices. `memory-engine.ts` adds the asynchronous
- * interface.
+ * Implements etcd's rules for versioned keys in memory: one revision counter for all keys, the
+ * history of each key since the last compaction, and leases that delete their keys when they
+ * expire. Writes take effect synchronously, and large reads run in slices. `memory-engine.ts` adds
+ * the asynchronous interface.
  */
 import BTreeModule from 'sorted-btree'
 import { Deque } from '../../lib/collections/deque.ts'
@@ -24,24 +24,24 @@ import type { Commit, CommitsQuery } from '../local-feed-stream.ts'
 import { PageCounts } from '../page-counts.ts'
 import { KeyHistory } from './key-history.ts'
 
-// The package is CommonJS: its class is at `default.default`.
+// The package is CommonJS, so its class is at `default.default`.
 const BTree = BTreeModule.default
 
 /**
- * Maximum size of history besides the current state: the memory of a process is finite, and a small
- * patch of a large object adds the whole object. Beyond the limit, the older half is compacted, as
- * if the interval had ended. Feeds and watches that need the compacted part list again.
+ * Maximum size of the history, in addition to the current state. The limit is necessary because a
+ * small patch of a large object adds the whole object to the history. Above the limit, the older
+ * half is compacted early. Feeds and watches that need the compacted part have to list again.
  */
 export const HISTORY_BYTES_MAX = 64 * 1024 * 1024
-/** Approximate memory of a commit with one event, besides values. */
+/** Approximate memory of a commit with one event, excluding values. */
 const COMMIT_BYTES = 400
 
-/** A commit, and how much history is freed when it is compacted. */
+/** A commit, and the amount of history that is freed when the commit is compacted. */
 type KeptCommit = Commit & { readonly historyBytes: number }
 
 /**
- * The whole database, as a backup. It shares its content with the database, which from then on
- * copies what it changes.
+ * The whole database, as a backup. Its content is shared with the database, which copies parts
+ * before it changes them.
  */
 export type Snapshot = {
   readonly revision: Revision
@@ -58,8 +58,9 @@ export type Snapshot = {
 export type RewindOptions = {
   readonly isKept: (key: Key) => boolean
   /**
-   * Returns whether two values of a key are states of one object. If not, the key is deleted before
-   * it is put. Returns undefined if the values do not show it; the create revisions then decide.
+   * Returns whether two values of a key are states of one object. If they are not, the key is
+   * deleted before it is put. Returns undefined if the values are not sufficient; the create
+   * revisions are then compared.
    */
   readonly isSameObject: (one: Buffer, other: Buffer) => boolean | undefined
 }
@@ -78,9 +79,9 @@ export class MemoryDatabase {
   readonly #time: SlicesTime
   readonly #onCommit: (commit: Commit) => void
   #histories: Histories = new BTree<Key, KeyHistory>(undefined, byBytes)
-  /** Owner of the histories that no snapshot shares; replaced after each snapshot. */
+  /** Owner of the histories that no snapshot shares. It is replaced after each snapshot. */
   #owner: object = {}
-  /** The commits since the last compaction, for feeds that start in the past. */
+  /** The commits since the last compaction, for feeds that start at a past revision. */
   #commits = new Deque<KeptCommit>()
   /** Size of the history of these commits. */
   #historyBytes = 0
@@ -89,13 +90,14 @@ export class MemoryDatabase {
   readonly #leases = new Map<bigint, Lease>()
   readonly #leaseOf = new Map<Key, bigint>()
   /**
-   * Revisions at which lists are being read: versions that they need are kept until they are done.
+   * Revisions at which lists are being read. The versions that they need are retained until the
+   * lists are complete.
    */
   readonly #read: Revision[] = []
   #counts = new PageCounts()
   #isSweeping = false
   #restores = 0
-  /** Whether the last sweep had to keep versions because of a list. */
+  /** Whether the last sweep had to retain versions because of a list. */
   #isSweepDue = false
 
   constructor(time: SlicesTime, onCommit: (commit: Commit) => void) {
@@ -107,7 +109,7 @@ export class MemoryDatabase {
     return this.#revision
   }
 
-  /** The oldest revision that can be read; 0 before the first compaction. */
+  /** The oldest revision that can be read, or 0 before the first compaction. */
   get compacted(): Revision {
     return this.#compacted
   }
@@ -121,8 +123,8 @@ export class MemoryDatabase {
   }
 
   /**
-   * Reads the state at one revision, in slices. Writes may happen meanwhile, because versions are
-   * immutable.
+   * Reads the state at one revision, in slices. Writes can happen in the meantime, because versions
+   * are immutable.
    */
   async range(query: RangeQuery): Promise<RangeResult> {
     const { from, to, limit = 0 } = query
@@ -167,8 +169,8 @@ export class MemoryDatabase {
   }
 
   /**
-   * Returns one key at a revision, by default the latest. Returns undefined if the key did not
-   * exist then or the revision is compacted.
+   * Returns the value of a key at a revision, which is the latest one by default. Returns undefined
+   * if the key did not exist then or the revision has been compacted.
    */
   get(key: Key, revision: Revision = this.#revision): VersionedValue | undefined {
     return revision < this.#compacted ? undefined : this.#histories.get(key)?.at(revision)
@@ -186,7 +188,7 @@ export class MemoryDatabase {
     }
     const { lease } = write
     if (lease !== undefined && lease !== 0n && !this.#leases.has(lease)) throw leaseNotFound()
-    // The caller may reuse its buffer.
+    // Copy the value, because the caller may reuse its buffer.
     this.#put(key, Buffer.from(write.put), { current, lease })
     return { won: true, revision: this.#revision }
   }
@@ -199,7 +201,7 @@ export class MemoryDatabase {
     for (const [id, { ttlSeconds }] of this.#leases) yield { id, ttlSeconds }
   }
 
-  /** Ends a lease and deletes all its keys in one revision. */
+  /** Ends a lease and deletes all keys attached to it, in one revision. */
   revoke(id: bigint): void {
     const lease = this.#leases.get(id)
     if (lease === undefined) throw leaseNotFound()
@@ -207,7 +209,7 @@ export class MemoryDatabase {
     if (lease.keys.size > 0) this.#delete([...lease.keys].toSorted(byBytes))
   }
 
-  /** Makes all older revisions unreadable; memory is freed in slices. */
+  /** Makes all older revisions unreadable. Their memory is freed in slices. */
   compact(revision: Revision): void {
     if (revision <= this.#compacted) throw compacted()
     if (revision > this.#revision) throw tooNew()
@@ -219,10 +221,9 @@ export class MemoryDatabase {
   }
 
   /**
-   * Returns the first commits after a revision; undefined if that revision is compacted. A feed on
-   * etcd (etcd-feed-stream.ts) loses its history in the same case: its watches start at the
-   * revision that it knows, although etcd still has the events of the revision that it compacted
-   * to.
+   * Returns the first commits after a revision, or undefined if that revision has been compacted. A
+   * feed on etcd (etcd-feed-stream.ts) loses its history in the same case. Its watches start at the
+   * last known revision, although etcd still has the events of the revision to which it compacted.
    */
   commitsAfter({
     after: revision,
@@ -251,9 +252,7 @@ export class MemoryDatabase {
     return { ...this.#share(), compacted: this.#compacted, commits }
   }
 
-  /**
-   * Like `snapshot`, but without history: takes the same time regardless of the number of objects.
-   */
+  /** Like `snapshot`, but without history. The time does not depend on the number of objects. */
   currentSnapshot(): Snapshot {
     return { ...this.#share(), compacted: this.#revision, commits: [] }
   }
@@ -269,8 +268,7 @@ export class MemoryDatabase {
   }
 
   /**
-   * Replaces the database with the snapshot. Revisions after it are assigned again, to other
-   * changes.
+   * Replaces the database with the snapshot. Later revisions are assigned again, to other changes.
    */
   restore(snapshot: Snapshot): void {
     this.#restores++
@@ -294,9 +292,9 @@ export class MemoryDatabase {
   }
 
   /**
-   * Writes until everything is as in the snapshot, except for keys that `isKept` names. Revisions
-   * continue, each change gets its own, and feeds see the changes like any others. A client that
-   * follows the database needs no special handling.
+   * Writes until the state equals that of the snapshot, except for keys that `isKept` accepts.
+   * Revisions continue: each change gets its own, and feeds receive it like any other change. A
+   * client that follows the database needs no special handling.
    */
   rewind({ histories, revision, leases }: Snapshot, { isKept, isSameObject }: RewindOptions): void {
     const leaseOf = new Map(leases.flatMap(({ id, keys }) => keys.map((key) => [key, id] as const)))
@@ -329,13 +327,14 @@ export class MemoryDatabase {
       current !== undefined &&
       (isSameObject(current.value, wanted.value) ??
         current.createRevision === wanted.createRevision)
-    // An object must not replace another one with the same name: that one is deleted first.
+    // An object must not be updated to another object with the same name, so the old one is deleted
+    // first.
     if (current !== undefined && !isSame) this.#delete([key])
     if (wanted !== undefined)
       this.#put(key, wanted.value, { current: isSame ? current : undefined, lease })
   }
 
-  /** Adds the previous value, which may be compacted although the event is not. */
+  /** Adds the previous value. It may have been compacted even if the event has not. */
   #withPrevious(event: FeedEvent): FeedEvent {
     if (event.type === 'put' && event.createRevision === event.revision) return event
     const previous = this.get(event.key, event.revision - 1)
@@ -375,7 +374,7 @@ export class MemoryDatabase {
     )
   }
 
-  /** `replacedBytes` is the size of the values that were current until now. */
+  /** `replacedBytes` is the size of the values that were current before this commit. */
   #commit(events: readonly FeedEvent[], replacedBytes: number): void {
     const historyBytes = events.length * COMMIT_BYTES + replacedBytes
     const commit = { revision: ++this.#revision, events, historyBytes }
@@ -385,7 +384,7 @@ export class MemoryDatabase {
     if (this.#historyBytes > HISTORY_BYTES_MAX) this.#compactHalf()
   }
 
-  /** Compacts half of the history at once, because a sweep visits every key. */
+  /** Compact half of the history at once, because each sweep visits every key. */
   #compactHalf(): void {
     let left = this.#historyBytes
     let revision = this.#compacted
@@ -421,8 +420,8 @@ export class MemoryDatabase {
   }
 
   /**
-   * Frees compacted versions. Starts again if there was another compaction or a restore meanwhile,
-   * because another database has a different history to keep.
+   * Frees compacted versions. Starts again if there was another compaction or a restore in the
+   * meantime, because other versions must then be retained.
    */
   async #sweep(): Promise<void> {
     this.#isSweeping = true
@@ -432,7 +431,7 @@ export class MemoryDatabase {
     do {
       aim = this.#compacted
       restores = this.#restores
-      // limit: reads in progress
+      // limit: only a few lists are read at the same time
       const floor = Math.min(aim, ...this.#read)
       this.#isSweepDue = floor < aim
       for (let next = this.#sweepSlice('', floor, slices); next !== undefined; ) {
@@ -443,7 +442,7 @@ export class MemoryDatabase {
     this.#isSweeping = false
   }
 
-  /** Sweeps one slice. Returns the key to continue from; undefined at the end. */
+  /** Sweeps one slice. Returns the key to continue from, or undefined at the end. */
   #sweepSlice(from: Key, floor: Revision, slices: Slices): Key | undefined {
     const empty: Key[] = []
     const copied: KeyHistory[] = []

@@ -1,19 +1,19 @@
 /**
- * All kept versions of one key, oldest first. A version without a value is a deletion, like etcd's
- * tombstones.
+ * The retained versions of one key, from the oldest to the newest. A version without a value is a
+ * deletion, like etcd's tombstones.
  */
 import type { Key, Revision, VersionedValue } from '../engine.ts'
 
 export type KeyVersion = {
   readonly revision: Revision
-  /** The revision that created the key; 0 for a deletion. */
+  /** The revision that created the key, or 0 for a deletion. */
   readonly createRevision: Revision
   readonly value: Buffer | undefined
 }
 
 export class KeyHistory {
   readonly key: Key
-  /** The owner, which may change the history in place. All others copy it. */
+  /** The owner, which can change the history in place. All others have to copy it. */
   readonly owner: object
   #versions: KeyVersion[] = []
 
@@ -31,7 +31,7 @@ export class KeyHistory {
     this.#versions.push(version)
   }
 
-  /** Returns the value at a revision; undefined if the key did not exist then. */
+  /** Returns the value at a revision, or undefined if the key did not exist then. */
   at(revision: Revision): VersionedValue | undefined {
     const version = this.#versions[this.#after(revision) - 1]
     if (version?.value === undefined) return undefined
@@ -40,10 +40,10 @@ export class KeyHistory {
   }
 
   /**
-   * Drops the versions that no read at this revision or later needs. Returns this history, or a
-   * copy if `owner` does not own it. A deletion at exactly this revision stays, so that a watch
-   * that has received everything before it can still get that event (etcd since 3.5.19). Returns
-   * undefined if no version is left.
+   * Drops the versions that are not needed for reads at this revision or later. Returns this
+   * history, or a copy if `owner` is not its owner. Returns undefined if no version is left. A
+   * deletion at exactly this revision is retained, so that a watch that has received everything
+   * before it can still get that event (like etcd since 3.5.19).
    */
   compacted(revision: Revision, owner: object): KeyHistory | undefined {
     const last = this.#after(revision) - 1
@@ -59,11 +59,11 @@ export class KeyHistory {
     return this
   }
 
-  /** Returns how many versions have this revision or an earlier one. */
+  /** Returns the number of versions at or before this revision. */
   #after(revision: Revision): number {
     let low = 0
     let high = this.#versions.length
-    // Nearly every read is for the latest version.
+    // Nearly every read is of the latest version.
     if ((this.#versions[high - 1]?.revision ?? 0) <= revision) return high
     while (low < high) {
       const middle = (low + high) >> 1

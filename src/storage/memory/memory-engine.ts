@@ -1,9 +1,10 @@
 /**
- * An in-memory engine with etcd's rules: both pass test/contract. It is for clusters in memory,
- * tests and simulations, which give it their own clock. Besides the Engine interface, it has the
- * operations that an operator applies to etcd: compaction, pause, backup and restore. It also has
- * operations that only memory can offer: `state`, `from` and `rewind`. Their cost depends on the
- * number of changed objects, not on the total.
+ * An engine that stores everything in memory and follows etcd's rules: both engines pass
+ * test/contract. It is used for in-memory clusters, tests and simulations, which can supply a
+ * clock. Besides the Engine interface, it has the operations that an operator applies to etcd:
+ * compaction, pause, backup and restore. It also has operations that are only possible in memory:
+ * `state`, `from` and `rewind`. Their cost depends on the number of changed objects, and not on the
+ * total number.
  */
 import { systemTime, type Time, type Timer } from '../../lib/time/timers.ts'
 import type {
@@ -29,19 +30,19 @@ import { MemoryDatabase, type RewindOptions, type Snapshot } from './database.ts
 export type MemoryEngineOptions = {
   readonly time?: Time
   /**
-   * Called for each revision, before its writer gets the response. It allows a history that no
-   * compaction shortens.
+   * Called for each revision before its writer gets the response. A test can use it to record a
+   * history that is never compacted.
    */
   readonly onCommit?: (commit: Commit) => void
 }
 
 /**
- * The content of an engine at one moment. Sharing it costs nothing: both sides copy what they
- * change.
+ * The content of an engine at one moment. Sharing it is cheap, because both sides copy only what
+ * they change.
  */
 export type EngineState = {
   readonly snapshot: Snapshot
-  /** The remaining time of each lease. */
+  /** The remaining time to live of each lease. */
   readonly leftMs: ReadonlyMap<bigint, number>
   readonly lastLease: bigint
 }
@@ -57,7 +58,7 @@ export class MemoryEngine implements Engine {
   #leaseTicker: Timer | undefined
   #lastLease = 0n
   #isPaused = false
-  /** Incremented by a restore and at the end: calls that began earlier fail. */
+  /** Incremented when the database is restored or closed. Calls that began earlier then fail. */
   #life = 0
   #isClosed = false
 
@@ -110,19 +111,20 @@ export class MemoryEngine implements Engine {
   }
 
   /**
-   * Compacts history. Fails like etcd if the revision is already compacted or has not happened yet.
+   * Compacts history. Rejects with etcd's error if the revision has already been compacted or does
+   * not exist yet.
    */
   compact(revision: Revision): void {
     this.#database.compact(revision)
   }
 
-  /** Ends a lease now and deletes its keys. */
+  /** Ends a lease immediately and deletes its keys. */
   revokeLease(id: bigint): void {
     this.#deadlines.delete(id)
     this.#database.revoke(id)
   }
 
-  /** Stops responding, like a process that got SIGSTOP: calls and feeds hang. */
+  /** Stops responding, like a process that has received SIGSTOP: calls and feeds hang. */
   pause(): void {
     this.#isPaused = true
   }
@@ -138,7 +140,7 @@ export class MemoryEngine implements Engine {
     return this.#database.snapshot()
   }
 
-  /** Returns the current state, for `from` and `rewind`. */
+  /** Returns the current state, which can be passed to `from` and `rewind`. */
   state(): EngineState {
     const now = this.#time.monotonicMs()
     const leftMs = new Map([...this.#deadlines].map(([id, deadline]) => [id, deadline - now]))

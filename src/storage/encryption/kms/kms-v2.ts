@@ -206,7 +206,7 @@ export class KmsV2 implements Disposable {
    * Returns an error message if this fails.
    */
   async #renew(keyId: string): Promise<string | undefined> {
-    // Get the time before the call, because the key may be replaced during the call.
+    // Measured from before the call, to limit the use of a seed whose key has been replaced.
     const untilMs = this.#options.time.monotonicMs() + WRITE_MS_MAX
     if (this.#writing?.keyId === keyId) {
       this.#writing.untilMs = untilMs

@@ -1,5 +1,6 @@
 /**
- * The metrics of encryption with KMS plugins, as in kube-apiserver. Key IDs appear only as hashes.
+ * The metrics of encryption with KMS plugins, as in kube-apiserver. Key IDs are exposed only as
+ * hashes.
  */
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../../lib/time/clock.ts'
@@ -12,12 +13,13 @@ const powersOfTwo = (first: number, count: number): number[] =>
 
 export type Transformation = 'from_storage' | 'to_storage'
 
-/** Returns `sha256:` and the digest, or an empty string for an empty text. */
+/** Returns `sha256:` followed by the digest, or an empty string for an empty text. */
 export const hashOf = (text: string): string =>
   text === '' ? '' : `sha256:${createHash('sha256').update(text).digest('hex')}`
 
 /**
- * Records a use of a key ID. Frequent users keep this function, so that recording needs no lookup.
+ * Records a use of a key ID. Callers that use a key ID often store this function, so that each call
+ * needs no lookup.
  */
 export type KeyIdUse = () => void
 
@@ -117,7 +119,7 @@ export class KmsMetrics {
     this.#sources.with(provider).value = count
   }
 
-  /** Sets how full the key cache is, from 0 to 1. */
+  /** Sets how full the key cache is, as a number from 0 to 1. */
   keysKept(share: number): void {
     this.#fill.with().value = share
   }

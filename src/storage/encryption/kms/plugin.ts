@@ -1,6 +1,6 @@
 /**
- * A KMS plugin behind a Unix domain socket: calls with a timeout, and errors in kube-apiserver's
- * words.
+ * A client for a KMS plugin at a Unix domain socket. Calls have a timeout, and error messages are
+ * the same as kube-apiserver's.
  */
 import { Channel, type Method } from '../../../net/grpc/channel.ts'
 import { Endpoints } from '../../../net/grpc/endpoints.ts'
@@ -13,7 +13,7 @@ import type { KmsMetrics } from './metrics.ts'
 
 export type PluginOptions = {
   readonly name: string
-  /** Path of the socket; `@name` is in the abstract namespace. */
+  /** Path of the socket. `@name` is a name in the abstract namespace. */
   readonly path: string
   readonly timeoutMs: number
 }
@@ -46,8 +46,8 @@ export class KmsPlugin implements Disposable {
   }
 
   /**
-   * Calls the plugin. Fails with a StorageError: 'sealed' if there was no response, or 'corrupt' if
-   * the plugin refused.
+   * Calls the plugin. Rejects with a StorageError: 'sealed' if there was no response, or 'corrupt'
+   * if the plugin returned an error.
    */
   async call<T>(method: Method<T>, frame: Buffer): Promise<T> {
     const done = this.#metrics.measureCall(this.name, method.path)
@@ -74,10 +74,13 @@ export class KmsPlugin implements Disposable {
   }
 }
 
-/** Returns the code as Go spells it: Canceled has one l. */
+/** Returns the code with Go's spelling, which is Canceled with one l. */
 const goCodeOf = (code: GrpcCode): string => (code === 'Cancelled' ? 'Canceled' : code)
 
-/** Codes of a plugin that is unreachable, too slow or too busy: the same call may succeed later. */
+/**
+ * Codes that mean that the plugin is unreachable, too slow or too busy. The same call may succeed
+ * later.
+ */
 const withoutAnswer: ReadonlySet<GrpcCode> = new Set([
   'Unavailable',
   'DeadlineExceeded',
@@ -87,8 +90,8 @@ const withoutAnswer: ReadonlySet<GrpcCode> = new Set([
 ])
 
 /**
- * Defines a call. A plugin may get the same request twice without harm, so every call may be
- * retried.
+ * Defines a method of the plugin. Receiving the same request twice does no harm, so every call can
+ * be retried.
  */
 export const kmsMethod = <T>(path: string, read: Method<T>['read']): Method<T> => ({
   path,

@@ -1,11 +1,11 @@
 /**
- * Requests and responses of KMS plugins in their first version (k8s.io/kms, v1beta1
+ * Requests and responses of the first version of the KMS plugin API (k8s.io/kms, v1beta1
  * KeyManagementService), in protobuf.
  */
 import { bytesTag, type WireReader } from '../../../net/grpc/codec/reader.ts'
 import { WireWriter } from '../../../net/grpc/codec/writer.ts'
 
-/** The version that requests carry, and that a plugin must have. */
+/** The API version that requests contain. A plugin must have the same version. */
 export const v1Version = 'v1beta1'
 
 export function encodeVersion(): Buffer {
@@ -14,7 +14,7 @@ export function encodeVersion(): Buffer {
   return writer.frame()
 }
 
-/** Encodes a request of Encrypt or of Decrypt, which have the same fields. */
+/** Encodes a request for Encrypt or Decrypt, which have the same fields. */
 export function encodeV1Bytes(bytes: Buffer): Buffer {
   const writer = new WireWriter(bytes.length)
   writer.bytes(2, bytes)
@@ -24,7 +24,7 @@ export function encodeV1Bytes(bytes: Buffer): Buffer {
 
 export const readVersion = (reader: WireReader): string => readFirst(reader).toString('utf8')
 
-/** Reads the bytes of the first field, the only one of a response. The caller owns them. */
+/** Reads the bytes of the first field, which is the only field of a response. Returns a copy. */
 export function readFirst(reader: WireReader): Buffer {
   let bytes = Buffer.alloc(0)
   while (reader.more()) {

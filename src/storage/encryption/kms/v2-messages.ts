@@ -8,7 +8,7 @@ export type PluginStatus = {
   readonly keyId: string
 }
 
-/** Data that the plugin wants to get back when it decrypts. */
+/** Data that the plugin returns when it encrypts, and receives again when it decrypts. */
 export type Annotations = ReadonlyMap<string, Buffer>
 
 export type EncryptResponse = {
@@ -62,7 +62,7 @@ export function encodeDecrypt(
   return writer.frame()
 }
 
-/** Reads an entry of a map: a message with the key as field 1 and the value as field 2. */
+/** Reads an entry of a map, which is a message with the key in field 1 and the value in field 2. */
 export function readAnnotation(reader: WireReader, annotations: Map<string, Buffer>): void {
   const outer = reader.enter()
   let name = ''

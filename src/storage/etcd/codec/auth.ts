@@ -14,7 +14,9 @@ const permissionTypes: Readonly<Record<Permission['type'], number>> = {
   readwrite: 2,
 }
 
-/** Encodes a request of one or two strings: name and password, user and role, or only a name. */
+/**
+ * Encodes a request with one or two strings, such as a name and a password, or a user and a role.
+ */
 export function encodeNames(first: string, second = ''): Buffer {
   const writer = new WireWriter(first.length + second.length)
   writer.string(2, second)

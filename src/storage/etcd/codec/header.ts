@@ -2,7 +2,7 @@ import { bytesTag, type WireReader, varintTag } from '../../../net/grpc/codec/re
 import { WireWriter } from '../../../net/grpc/codec/writer.ts'
 
 /**
- * Reads only the revision of a response header: the hot path does not need the IDs and the raft
+ * Reads only the revision of a response header, because most calls do not need the IDs and the raft
  * term.
  */
 export function readHeaderRevision(reader: WireReader): number {
@@ -44,7 +44,7 @@ function readHeader(reader: WireReader): Header {
   return { revision, clusterId }
 }
 
-/** Reads a response of which only the header is needed. */
+/** Reads a response whose other fields are not needed. */
 export function readHeaderOnly(reader: WireReader): { readonly revision: number } {
   let revision = 0
   while (reader.more()) {

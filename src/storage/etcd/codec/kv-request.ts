@@ -1,7 +1,7 @@
 /**
  * The requests of etcd's KV service. Field numbers are those of etcd's rpc.proto. Fields are
- * written in descending order, see writer.ts. In all fields here, compare targets included, etcd
- * treats zero and absent alike.
+ * written in descending order (see writer.ts). Zero and absent values are equivalent in all of
+ * these fields, including compare targets.
  */
 import { GrpcError } from '../../../net/grpc/errors.ts'
 import { WireWriter } from '../../../net/grpc/codec/writer.ts'
@@ -11,16 +11,16 @@ export type SortTarget = 'key' | 'version' | 'create' | 'mod' | 'value'
 export type RangeRequest = {
   readonly key: Uint8Array
   /**
-   * End of the range (exclusive); a single zero byte means "to the end". If absent, the request is
-   * for `key` alone.
+   * End of the range (exclusive). A single zero byte means the end of all keys. If absent, the
+   * request is for `key` alone.
    */
   readonly rangeEnd?: Uint8Array | undefined
-  /** Maximum number of keys; 0 or absent means no limit. */
+  /** Maximum number of keys. If 0 or absent, there is no limit. */
   readonly limit?: number | undefined
-  /** Reads the state at this revision; 0 or absent means the latest state. */
+  /** Reads the state at this revision. If 0 or absent, reads the latest state. */
   readonly revision?: number | undefined
   readonly sort?: { readonly by: SortTarget; readonly descending?: boolean } | undefined
-  /** Lets the member respond from its own state, without a quorum. That state may be stale. */
+  /** Lets the member respond from its own state, which may be outdated, without a quorum. */
   readonly serializable?: boolean | undefined
   readonly keysOnly?: boolean | undefined
   readonly countOnly?: boolean | undefined
@@ -73,14 +73,15 @@ export type TxnRequest = {
 export type CompactRequest = {
   readonly revision: number
   /**
-   * Delays the response until the space is freed. Otherwise it comes once the history is
-   * unreadable.
+   * Delays the response until etcd has freed the space. By default, etcd responds as soon as the
+   * history cannot be read any more.
    */
   readonly physical?: boolean | undefined
 }
 
 /**
- * Maximum nesting of transactions. etcd would recurse into deeper ones, and no caller needs them.
+ * Maximum nesting of transactions. etcd processes nested transactions recursively, and no caller
+ * needs deeper ones.
  */
 const TXN_DEPTH_MAX = 8
 
@@ -225,8 +226,8 @@ function writeCompare(writer: WireWriter, compare: Compare): void {
 }
 
 /**
- * Estimated size of an op or a compare besides its key and value: tags, lengths and some numbers.
- * The writer can grow.
+ * Estimated size of an operation or a comparison, excluding its key and value: tags, lengths and
+ * some numbers. The writer grows if necessary.
  */
 const OP_SPARE_BYTES = 48
 

@@ -1,4 +1,4 @@
-/** The responses of etcd's KV service, and the key-value itself. */
+/** The responses of etcd's KV service, and the type of a key-value pair. */
 import { readHeaderOnly, readHeaderRevision } from './header.ts'
 import {
   bytesTag,
@@ -9,16 +9,16 @@ import {
 
 export type KeyValue = {
   /**
-   * Key and value are borrowed: views of the received bytes. Copy them to keep them, because a view
-   * keeps the whole response in memory.
+   * Key and value are views of the received bytes. Callers must copy them to retain them, because a
+   * view keeps the whole response in memory.
    */
   readonly key: Buffer
   readonly value: Buffer
   readonly createRevision: number
   readonly modRevision: number
-  /** Number of writes of the key since it was created. */
+  /** Number of writes of the key since its creation. */
   readonly version: number
-  /** The attached lease; 0n means no lease. */
+  /** The attached lease. 0n means that there is no lease. */
   readonly lease: bigint
 }
 
@@ -52,8 +52,8 @@ export type TxnResponse = {
 }
 
 /**
- * Maximum nesting of responses, which bounds the recursion below. No request can be nested this
- * deeply, so a deeper response is malformed.
+ * Maximum nesting of responses, which limits the recursion below. A deeper response is malformed,
+ * because requests cannot be nested this deeply.
  */
 const TXN_DEPTH_MAX = 16
 

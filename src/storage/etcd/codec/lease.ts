@@ -5,15 +5,15 @@ import { WireWriter } from '../../../net/grpc/codec/writer.ts'
 export type Lease = {
   readonly id: bigint
   /**
-   * The remaining seconds. The lease does not exist if the value is negative, or if it is 0 in the
-   * response to a keep-alive.
+   * Number of remaining seconds. If it is negative, the lease does not exist. In the response to a
+   * keep-alive, 0 also means that the lease does not exist.
    */
   readonly ttlSeconds: number
 }
 
 export type LeaseStatus = Lease & {
   readonly grantedTtlSeconds: number
-  /** The attached keys, if they were requested. Borrowed: copy them to keep them. */
+  /** The attached keys, if they were requested. Callers must copy them to retain them. */
   readonly keys: readonly Buffer[]
 }
 
@@ -24,7 +24,7 @@ export function encodeLeaseGrant(ttlSeconds: number, id: bigint | undefined): Bu
   return writer.frame()
 }
 
-/** Encodes a request that has only a lease ID: a revocation or a keep-alive. */
+/** Encodes a request that contains only a lease ID, which is a revocation or a keep-alive. */
 export function encodeLeaseId(id: bigint): Buffer {
   const writer = new WireWriter(0)
   writer.id(1, id)

@@ -7,16 +7,16 @@ export type MemberStatus = {
   readonly revision: number
   readonly version: string
   readonly dbSizeBytes: number
-  /** The size that a defragmentation would leave. */
+  /** Estimated size of the database after a defragmentation. */
   readonly dbSizeInUseBytes: number
-  /** ID of the leader; 0n if the member knows no leader. */
+  /** ID of the leader, or 0n if the member knows no leader. */
   readonly leader: bigint
   readonly memberId: bigint
   readonly raftTerm: number
   readonly raftIndex: number
   readonly raftAppliedIndex: number
   readonly isLearner: boolean
-  /** Problems of the member, such as 'memberID:… alarm:NOSPACE'. */
+  /** Errors of the member, such as 'memberID:… alarm:NOSPACE'. */
   readonly errors: readonly string[]
 }
 

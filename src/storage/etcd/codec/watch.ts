@@ -13,17 +13,19 @@ export type WatchCreate = {
   readonly key: Uint8Array
   readonly rangeEnd?: Uint8Array | undefined
   /**
-   * The first revision whose events are delivered. If 0 or absent, delivery begins with new events.
+   * The first revision whose events are delivered. If 0 or absent, only new events are delivered.
    */
   readonly startRevision?: number | undefined
-  /** Includes the key-value before the change in each event, if it is not compacted. */
+  /** Includes the key-value pair before the change in each event, if it has not been compacted. */
   readonly prevKv?: boolean | undefined
   /**
-   * Requests a progress notification from time to time (every 10 minutes unless configured) while
-   * there are no events.
+   * Requests progress notifications at intervals (10 minutes by default) while there are no events.
    */
   readonly progressNotify?: boolean | undefined
-  /** Lets etcd split a response that exceeds its request limit. The fragments are joined here. */
+  /**
+   * Lets etcd split a response that exceeds its request limit. Fragments is the class that joins
+   * the parts.
+   */
   readonly fragment?: boolean | undefined
   /** Type of events that etcd filters out. */
   readonly without?: 'put' | 'delete' | undefined
@@ -31,7 +33,10 @@ export type WatchCreate = {
 
 export type EtcdEvent = {
   readonly type: 'put' | 'delete'
-  /** The new key-value. For a delete, it has only the key and the revision of the deletion. */
+  /**
+   * The new key-value pair. For a delete, it contains only the key and the revision of the
+   * deletion.
+   */
   readonly kv: KeyValue
   readonly prevKv?: KeyValue
 }
@@ -54,7 +59,7 @@ export function encodeWatchCreate(watchId: number, create: WatchCreate): Buffer 
   writer.number(7, watchId)
   writer.bool(6, create.prevKv)
   if (create.without !== undefined) {
-    // A repeated enumeration, packed: NOPUT is 0, NODELETE is 1.
+    // A repeated enumeration in packed form: NOPUT is 0, NODELETE is 1.
     writer.bytes(5, Uint8Array.of(create.without === 'put' ? 0 : 1))
   }
   writer.bool(4, create.progressNotify)
