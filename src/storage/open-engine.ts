@@ -1,6 +1,4 @@
-/**
- * Opens the engine that the configuration names: etcd, a SQLite file in a local folder, or memory.
- */
+/** Opens the engine that is configured: etcd, a SQLite file in a local folder, or memory. */
 import { readFile } from 'node:fs/promises'
 import type { Worker } from 'node:worker_threads'
 import { messageOf } from '../lib/errors.ts'
@@ -18,7 +16,10 @@ import { importMarker, toBytes } from './keys.ts'
 import { MemoryEngine } from './memory/memory-engine.ts'
 import { SqliteEngine } from './sqlite/sqlite-engine.ts'
 
-/** Timeout for the check of the import marker, so that a hanging etcd does not block the start. */
+/**
+ * Timeout for the check of the import marker, so that an etcd that hangs does not prevent the
+ * start.
+ */
 const MARKER_MS_MAX = 3_000
 
 type EtcdConfig = {
@@ -26,7 +27,8 @@ type EtcdConfig = {
   readonly servers: readonly string[]
   readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | null
   /**
-   * Credentials for etcd. If absent, etcd identifies this server by its certificate, or not at all.
+   * User name and password for etcd. If absent, etcd authenticates this server by its client
+   * certificate, or not at all.
    */
   readonly login?: { readonly user: string; readonly passwordPath: string } | undefined
 }
@@ -41,22 +43,25 @@ export type EngineConfig = {
 
 export type OpenedEngine = {
   readonly engine: Engine
-  /** Starts to compact history, until the result is disposed of. */
+  /** Starts to compact history regularly. Disposing of the result stops this. */
   readonly startCompaction: () => AsyncDisposable
-  /** Returns how many bytes the database uses on disk; for etcd, on the connected member. */
+  /**
+   * Returns the size of the database on disk in bytes. For etcd, it is the size on the connected
+   * member.
+   */
   readonly readSize: (signal: AbortSignal) => Promise<number>
 }
 
 export type OpenEngineOptions = {
   readonly clock: Clock
   readonly log: Log
-  /** Opens connections to etcd; if undefined, they are direct. */
+  /** Opens connections to etcd. If undefined, connections are direct. */
   readonly dial?: Dial | undefined
-  /** The thread of SQLite, if it is already running. */
+  /** The SQLite thread, if it is already running. */
   readonly thread?: Worker | undefined
 }
 
-/** Opens an engine. If that fails, the error says what to do about it. */
+/** Opens an engine. If this fails, the error message says how to fix the problem. */
 export async function openEngine(
   { store, compactionMs }: EngineConfig,
   parts: OpenEngineOptions,
@@ -107,8 +112,8 @@ async function openEtcd(
 }
 
 /**
- * Returns the options for etcd authentication. The file is read again for each token, because etcd
- * refuses old tokens once the password has changed.
+ * Returns the options for etcd authentication. The password file is read again for each token,
+ * because etcd rejects old tokens after the password has changed.
  */
 export function loginOf(login: EtcdConfig['login']): Pick<EtcdOptions, 'user' | 'password'> {
   if (login === undefined) return {}
@@ -119,8 +124,8 @@ export function loginOf(login: EtcdConfig['login']): Pick<EtcdOptions, 'user' | 
 }
 
 /**
- * Throws if an import into etcd did not complete. An etcd that does not respond, or does not let
- * this server read the key, is left to the first call that needs it.
+ * Throws if an import into etcd was not completed. If etcd does not respond, or does not allow this
+ * server to read the key, the check is skipped. The first call that needs etcd then fails.
  */
 async function refuseHalfImported(client: EtcdClient): Promise<void> {
   const found = await client.kv

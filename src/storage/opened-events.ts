@@ -1,8 +1,8 @@
 /**
- * Decrypts the events of a resource between the feed and the cache, in order. Events that can be
- * decrypted synchronously pass in the same tick of the event loop, for as long as a time slice
- * lasts. Other events are held, for example until a KMS plugin responds, and all later events wait
- * behind them.
+ * Decrypts the events of a resource before they reach the cache, in order. Events that can be
+ * decrypted synchronously are delivered in the same tick of the event loop, until the time slice is
+ * used up. Other events are queued, for example until a KMS plugin responds, and all later events
+ * wait behind them.
  */
 import { Deque } from '../lib/collections/deque.ts'
 import { Slices } from '../lib/scheduling/slices.ts'
@@ -12,17 +12,20 @@ import { StorageError } from './errors.ts'
 import type { Transformer } from './transform.ts'
 
 /**
- * Maximum size of the held events. Beyond it, they are dropped and the resource is listed again.
+ * Maximum size of the queued events. If there are more, they are dropped and the resource is listed
+ * again.
  */
 const HELD_BYTES_MAX = 64 << 20
-/** Number of events whose decryption starts ahead while an earlier event waits for a plugin. */
+/**
+ * Maximum number of events whose decryption is started while an earlier event waits for a plugin.
+ */
 const ASKED_MAX = 32
-/** Estimated memory of an event besides its value. */
+/** Estimated memory of an event in addition to its value. */
 const EVENT_BYTES = 200
 
-/** An event whose value is decrypted: it is as the server wrote it. */
+/** An event with the decrypted value, which is the value that the server wrote. */
 export type OpenedEvent = FeedEvent & {
-  /** Why the value cannot be read. `value` is then as stored. */
+  /** Error if the value cannot be decrypted. `value` is then the stored value. */
   readonly fault?: StorageError
 }
 
@@ -31,7 +34,9 @@ export type OpenedEventsOptions = {
   readonly time: Time
   /** Delivers events. All events of a revision are in one call. */
   readonly onEvents: (events: readonly OpenedEvent[]) => void
-  /** Called when events were lost: the plugin does not respond, or too many events were held. */
+  /**
+   * Called if events were lost because the plugin does not respond or too many events were queued.
+   */
   readonly onGap: () => void
 }
 
@@ -44,7 +49,7 @@ export class OpenedEvents {
   readonly #held = new Deque<HeldEvent>()
   #heldBytes = 0
   #isReleasing = false
-  /** Changes when the held events are dropped. */
+  /** Incremented when the queued events are dropped. */
   #generation = 0
   #moved = Promise.withResolvers<void>()
 
@@ -52,7 +57,7 @@ export class OpenedEvents {
     this.#options = options
   }
 
-  /** The revision of the first held event; undefined if no event is held. */
+  /** The revision of the first queued event, or undefined if no event is queued. */
   get heldFrom(): Revision | undefined {
     return this.#held.at(0)?.event.revision
   }
@@ -71,14 +76,16 @@ export class OpenedEvents {
       if (one === undefined || one instanceof Promise) {
         return this.#passSome(events, opened, groupStart, { event, opening: one })
       }
-      // Nearly all resources are not encrypted: their events pass as they are.
+      // Most resources are not encrypted, so their events are passed on without a copy.
       if (one !== event) opened ??= events.slice(0, at)
       opened?.push(one)
     }
     this.#options.onEvents(opened ?? events)
   }
 
-  /** Resolves to true when no event up to this revision is held, or to false after the timeout. */
+  /**
+   * Resolves to true when no event up to this revision is queued, or to false after the timeout.
+   */
   async reach(revision: Revision, timeoutMs: number): Promise<boolean> {
     const { time } = this.#options
     const untilMs = time.monotonicMs() + timeoutMs
@@ -90,7 +97,7 @@ export class OpenedEvents {
     return true
   }
 
-  /** Drops the held events. */
+  /** Drops the queued events. */
   clear(): void {
     this.#generation++
     this.#held.clear()
@@ -105,18 +112,20 @@ export class OpenedEvents {
     count: number,
     asked?: HeldEvent,
   ): void {
-    // Hold first, so that `heldFrom` is right while the consumer handles the delivered events.
+    // Queue the remaining events first, so that `heldFrom` is correct while the consumer handles
+    // the delivered ones.
     this.#hold(events, count, asked)
     if (count > 0) this.#options.onEvents((opened ?? events).slice(0, count))
   }
 
   /**
-   * Holds the events from index `from` on. `asked` is one of them that is being decrypted already.
+   * Queues the events from index `from` on. `asked` is one of them whose decryption has already
+   * started.
    */
   #hold(events: readonly FeedEvent[], from: number, asked?: HeldEvent): void {
     for (const event of events.slice(from)) {
       const opening = event === asked?.event ? asked.opening : undefined
-      // The received bytes are borrowed.
+      // Copy the value, because the caller reuses the memory of received bytes.
       this.#held.push({ event: { ...event, value: Buffer.from(event.value) }, opening })
       this.#heldBytes += event.value.length + EVENT_BYTES
     }
@@ -126,15 +135,18 @@ export class OpenedEvents {
     void this.#release()
   }
 
-  /** Reports the gap before it drops the events, so that `heldFrom` is still right meanwhile. */
+  /**
+   * Reports the gap before dropping the events, so that `heldFrom` is still correct when the gap is
+   * reported.
+   */
   #lose(): void {
     this.#options.onGap()
     this.clear()
   }
 
   /**
-   * Delivers the held events. Never rejects: an unexpected error makes the resource list itself
-   * again, as a gap does.
+   * Delivers the queued events. Never rejects: after an unexpected error, the resource is listed
+   * again.
    */
   async #release(): Promise<void> {
     const generation = this.#generation
@@ -164,7 +176,9 @@ export class OpenedEvents {
     this.#move()
   }
 
-  /** Returns the events of one or more whole revisions, beginning with the first held event. */
+  /**
+   * Returns the events of one or more complete revisions, beginning with the first queued event.
+   */
   async #ready(slices: Slices): Promise<OpenedEvent[]> {
     const ready: OpenedEvent[] = []
     for (let at = 0; at < this.#held.length; ) {
@@ -195,18 +209,20 @@ export class OpenedEvents {
   }
 
   /**
-   * Opens an event. Returns undefined if its value cannot be read now, so the event has to wait.
+   * Decrypts an event. Returns undefined if this is not possible now, so that the event must be
+   * queued.
    */
   #openNow(event: FeedEvent): OpeningEvent | undefined {
     try {
       return this.#open(event)
     } catch {
-      // The plugin does not respond. The error occurs again when the event is released.
+      // The plugin does not respond. When the event is taken from the queue, decryption is tried
+      // again.
       return undefined
     }
   }
 
-  /** Opens an event. Throws if its value cannot be read at the moment. */
+  /** Decrypts an event. Throws if this is not possible now. */
   #open(event: FeedEvent): OpeningEvent {
     if (event.type === 'delete') return event
     const { key, value } = event

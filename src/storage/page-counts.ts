@@ -1,11 +1,11 @@
 import type { Key, Revision } from './engine.ts'
 
-/** Maximum number of lists whose counts are kept. */
+/** Maximum number of lists whose counts are cached. */
 const COUNTS_MAX = 64
 
 /**
- * Number of keys after the page that was read last, by the list's revision and end. So a list is
- * counted only once, not again for each page.
+ * Caches the number of keys after the last page, by the revision and the end of the list. The keys
+ * of a list are thus counted only once, and not again for each page.
  */
 export class PageCounts {
   readonly #left = new Map<string, { readonly next: Key; readonly count: number }>()

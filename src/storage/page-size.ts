@@ -1,20 +1,21 @@
 /**
- * Chooses the limit of rows for a page of about a given number of bytes. The database accepts only
- * a limit of rows, so the limit follows the size of the rows seen so far.
+ * Chooses the row limit for pages of about a given size in bytes. The database accepts only a limit
+ * of rows, so the limit is derived from the size of the previous rows.
  */
 
 /**
- * Target size of a page. It is large enough to make the cost per request negligible, and small
- * enough that decoding a page does not hold up other requests.
+ * Target size of a page. It is large enough that the cost per request is negligible, and small
+ * enough that decoding a page does not delay other requests.
  */
 const PAGE_BYTES = 1024 * 1024
 /**
- * Row limit of the first page. With rows of the largest size that etcd accepts by default (1.5 MB),
- * the page stays within 24 MB.
+ * Row limit of the first page. Even with rows of the maximum size that etcd accepts by default (1.5
+ * MB), the page has at most 24 MB.
  */
 const ROWS_FIRST = 16
 /**
- * Largest factor by which a limit grows at once, because small rows may be followed by large ones.
+ * Maximum factor by which a limit grows from one page to the next, because small rows may be
+ * followed by large ones.
  */
 const GROWTH_MAX = 8
 /** Maximum row limit, as in kube-apiserver. */
@@ -25,8 +26,8 @@ export class PageSize {
   #rows: number
 
   /**
-   * `rowBytes` is the size of a row, if known. It can only make the first page smaller, because
-   * rows may be larger by now.
+   * `rowBytes` is the expected size of a row. It can only reduce the limit of the first page,
+   * because rows may have become larger.
    */
   constructor(targetBytes: number = PAGE_BYTES, rowBytes = 0) {
     this.#targetBytes = targetBytes
@@ -45,7 +46,7 @@ export class PageSize {
   }
 
   /**
-   * Shrinks the limit after a response that exceeded the byte limit. Returns false if the limit is
+   * Reduces the limit after a response that exceeded the size limit. Returns false if the limit is
    * already 1.
    */
   shrink(): boolean {

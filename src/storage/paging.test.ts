@@ -31,7 +31,7 @@ test('a token has the same format as in kube-apiserver', () => {
   })
 })
 
-test('an unusual token that kube-apiserver accepts is decoded', () => {
+test('unusual tokens that kube-apiserver accepts are decoded', () => {
   const cases: [unknown, { from: string; revision: number | undefined }][] = [
     [
       { v, rv: 5, start: '/a' },
@@ -62,7 +62,7 @@ test('an unusual token that kube-apiserver accepts is decoded', () => {
   assert.deepEqual(decodeContinue(folder, wrapped), { from: `${folder}a\0`, revision: 5 })
 })
 
-test('an invalid token is refused with the message of kube-apiserver', () => {
+test("an invalid token is rejected with kube-apiserver's message", () => {
   const cases: [token: string, fault: string][] = [
     ['%%%', 'illegal base64 data at input byte 0'],
     ['x', 'illegal base64 data at input byte 0'],
@@ -140,7 +140,7 @@ const recordings = join(
   '../../test/recorded/compat/recordings/listwatch-paging.json',
 )
 
-test('tokens that kube-apiserver refused in recordings are refused with the same message', () => {
+test('recorded tokens that kube-apiserver rejected are rejected with the same message', () => {
   const scenarios: Record<string, { step: string; body?: { message?: string } }[]> = JSON.parse(
     readFileSync(recordings, 'utf8'),
   )
@@ -162,7 +162,7 @@ test('tokens that kube-apiserver refused in recordings are refused with the same
 
 const segments = fc.string({ unit: 'binary' }).filter((text) => segmentFault(text) === undefined)
 
-test('property: decoding reverses encoding', () => {
+test('property: decodeContinue reverses encodeContinue', () => {
   fc.assert(
     fc.property(
       segments,
@@ -184,7 +184,7 @@ test('property: decoding reverses encoding', () => {
   )
 })
 
-test('property: a page starts within the listed folder, whatever the token', () => {
+test('property: a page starts inside the listed folder for every token', () => {
   const starts = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.array(fc.constantFrom('/', '.', 'a', '\0')).map((all) => all.join('')),
@@ -206,7 +206,7 @@ test('property: a page starts within the listed folder, whatever the token', () 
   )
 })
 
-test('property: the scanner accepts exactly what is JSON', () => {
+test('property: the scanner accepts a text if and only if it is JSON', () => {
   const nearJson = fc.oneof(
     fc.json(),
     fc.string({ unit: fc.constantFrom(...'{}[]",:\\truefalsn0123456789.-+eE \n'.split('')) }),

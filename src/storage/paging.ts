@@ -1,8 +1,8 @@
 /**
- * The token with which a client requests the next page of a list. It holds the revision of the
- * first page and the key to continue from, relative to the listed folder. Keelson and
- * kube-apiserver accept each other's tokens. Clients should treat a token as opaque but can send
- * anything, so a start key that would leave the folder is refused.
+ * The continue token with which a client requests the next page of a list. It contains the revision
+ * of the first page and the key to continue from, relative to the listed folder. Keelson and
+ * kube-apiserver accept each other's tokens. Clients should treat tokens as opaque, but they can
+ * send any text, so a start key outside the folder is rejected.
  */
 import { posix } from 'node:path'
 import { assert } from '../lib/errors.ts'
@@ -13,14 +13,14 @@ import { type JsonType, type Member, scanJson, unquote } from './token-json.ts'
 const TOKEN_VERSION = 'meta.k8s.io/v1'
 
 /**
- * The revision in a token that continues with the latest state. A client whose revision is
- * compacted is offered such a token.
+ * Revision in a token that continues with the latest state. A client gets such a token if the
+ * revision of its list has been compacted.
  */
 const REVISION_LATEST = -1
 
 /**
- * Where a page starts. If `revision` is undefined, the page reads the latest state, which is not
- * consistent with the pages before.
+ * Where a page starts. If `revision` is undefined, the page shows the latest state, which is not
+ * consistent with the previous pages.
  */
 export type PageStart = {
   readonly fault?: never
@@ -28,7 +28,10 @@ export type PageStart = {
   readonly revision: Revision | undefined
 }
 
-/** An invalid token. `fault` is kube-apiserver's text, which follows `invalid continue token: `. */
+/**
+ * An invalid token. `fault` is the text that follows `invalid continue token: ` in kube-apiserver's
+ * message.
+ */
 export type TokenFault = { readonly fault: string }
 
 /** Returns the token for the page after `last`, in a list of all keys below `folder`. */
@@ -38,7 +41,7 @@ export function encodeContinue(folder: Key, last: Key, revision: Revision | 'lat
 
 /**
  * Returns the token for a page that starts at the key `from`. With 'latest', this is the token that
- * the response to an expired token offers.
+ * is sent in the response to an expired token.
  */
 export function encodeContinueFrom(folder: Key, from: Key, revision: Revision | 'latest'): string {
   assert(
@@ -52,7 +55,7 @@ export function encodeContinueFrom(folder: Key, from: Key, revision: Revision | 
   )
 }
 
-/** Returns the first key of the page that a token stands for, which is always below `folder`. */
+/** Returns where the page of a token starts. The key is always below `folder`. */
 export function decodeContinue(folder: Key, token: string): PageStart | TokenFault {
   const read = decodeToken(token)
   if (typeof read === 'string') return invalid(read)
@@ -71,7 +74,10 @@ export function decodeContinue(folder: Key, token: string): PageStart | TokenFau
 
 type Token = { version: string; revision: number; start: string }
 
-/** Returns the fields, absent ones as zero values, or the message why the token cannot be read. */
+/**
+ * Returns the fields, with zero values for absent ones. Returns an error message if the token
+ * cannot be decoded.
+ */
 function decodeToken(token: string): Token | string {
   const bytes = decodeBase64Url(token)
   if (typeof bytes === 'number') return `illegal base64 data at input byte ${bytes}`
@@ -86,7 +92,7 @@ function decodeToken(token: string): Token | string {
   return firstFault ?? fields
 }
 
-/** Reads one field. Field names match in any case, and null leaves a field unset, as in Go. */
+/** Reads one field. As in Go, field names are not case-sensitive, and null leaves a field unset. */
 function readMember(fields: Token, member: Member): string | undefined {
   if (member.type === 'null') return undefined
   switch (member.name.toLowerCase()) {
@@ -119,15 +125,15 @@ function isInt64(literal: string): boolean {
 
 const invalid = (what: string): TokenFault => ({ fault: `continue key is not valid: ${what}` })
 
-/** Like Go's path.Clean, which also removes a trailing slash. */
+/** Cleans a path like Go's path.Clean, which also removes a trailing slash. */
 function cleanPath(path: string): string {
   const normal = posix.normalize(path)
   return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal
 }
 
 /**
- * Escapes JSON as Go does, to make it safe inside HTML: `<`, `>`, `&` and two line separators,
- * which JSON.stringify leaves as they are.
+ * Escapes JSON as Go does, so that it is safe inside HTML. JSON.stringify does not escape `<`, `>`,
+ * `&` and two line separators.
  */
 function escapeLikeGo(json: string): string {
   return json.replace(
@@ -137,11 +143,11 @@ function escapeLikeGo(json: string): string {
 }
 
 /**
- * Decodes unpadded base64 in the URL alphabet. Line ends are skipped, as in Go. Returns the
- * position of the first invalid byte if there is one.
+ * Decodes base64url without padding. Line ends are skipped, as in Go. Returns the position of the
+ * first invalid byte if there is one.
  */
 function decodeBase64Url(token: string): Buffer | number {
-  // Everything before the first invalid character is ASCII, so its index counts bytes.
+  // The characters before the first invalid one are ASCII, so its index is also a byte position.
   const position = token.search(/[^A-Za-z0-9_\-\r\n]/)
   if (position !== -1) return position
   const digits = token.replace(/[\r\n]+/g, '')

@@ -6,7 +6,7 @@ import { Prover } from './proof.ts'
 const turn = (): Promise<void> =>
   new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
 
-test('callers in one tick share a proof, and callers that arrive while it is in progress share the next', async () => {
+test('callers in one tick share a proof, and later callers share the next proof', async () => {
   const asked: { answer: (revision: number) => void; fail: (error: Error) => void }[] = []
   const prover = new Prover(
     () => new Promise((answer, fail) => asked.push({ answer, fail })),

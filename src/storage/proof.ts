@@ -1,8 +1,8 @@
 /**
- * Consistent reads without a database request for each. A proof is the revision of the last write
- * acknowledged before the proof was requested. All callers in one tick of the event loop share a
- * proof, and so do all callers that arrive while another proof is in progress. Their proof is
- * requested after they arrived, so it holds for all of them.
+ * Allows consistent reads without a database request for each. A proof is the revision of the last
+ * write that was acknowledged before the proof was requested. All callers in one tick of the event
+ * loop share a proof. Callers that arrive while a proof is in progress share the next one, which is
+ * requested after they arrived and is therefore valid for all of them.
  */
 import type { Timers } from '../lib/time/timers.ts'
 import type { Revision } from './engine.ts'
@@ -10,7 +10,7 @@ import type { Revision } from './engine.ts'
 export class Prover {
   readonly #ask: () => Promise<Revision>
   readonly #timers: Timers
-  /** Resolves when the proof in progress has ended; never rejects. */
+  /** Resolves when the proof in progress has ended. Never rejects. */
   #running: Promise<unknown> = Promise.resolve()
   #next: Promise<Revision> | undefined
 
@@ -27,8 +27,8 @@ export class Prover {
 
   async #start(): Promise<Revision> {
     await this.#running
-    // Requests that arrived together are handled in this tick of the event loop, so they share the
-    // proof.
+    // Requests that arrived together are all handled in this tick of the event loop. Waiting for
+    // its end lets them share the proof.
     await new Promise<void>((resolve) => this.#timers.defer(resolve, 'ask'))
     this.#next = undefined
     const proof = this.#ask()

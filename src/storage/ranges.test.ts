@@ -6,11 +6,11 @@ import { planRanges, RANGES_MAX } from './ranges.ts'
 
 const root = '/registry/'
 
-test('without traffic, one range covers the whole key space', () => {
+test('without traffic, one range covers all keys', () => {
   assert.deepEqual(planRanges(root, new Map()), [{ from: '/registry/', to: '/registry0' }])
 })
 
-test('a resource with more than its share gets its own range', () => {
+test('a resource with more than its share of the traffic gets its own range', () => {
   const traffic = new Map([
     ['/registry/configmaps/', 10],
     ['/registry/leases/', 10],
@@ -21,7 +21,7 @@ test('a resource with more than its share gets its own range', () => {
   assert.ok(ranges.some((r) => r.from === '/registry/pods/' && r.to === '/registry/secrets/'))
 })
 
-test('ranges cover every key once, are cut only between resources, and number at most 16', () => {
+test('at most 16 ranges cover every key once, with boundaries only between resources', () => {
   const prefixes = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,8}$/), { maxLength: 60 })
   fc.assert(
     fc.property(prefixes, fc.infiniteStream(fc.nat(10_000)), (names, events) => {

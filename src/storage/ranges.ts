@@ -1,22 +1,22 @@
 /**
- * Splits the feed's key space into watches. etcd replays one lagging watch at some thousand events
- * a second, and several watches in parallel, so the load is spread. Ranges are contiguous,
- * disjoint, cover the whole key space, and carry about the same traffic. They are split only
- * between resources, because the events of one resource must stay in order. A resource with more
- * than its share gets its own range.
+ * Divides the keys of the feed into ranges, each with its own watch. etcd replays a lagging watch
+ * at a few thousand events per second, and it replays several watches in parallel, so several
+ * watches are faster. The ranges are contiguous, do not overlap, cover all keys, and have about the
+ * same traffic. Boundaries are only between resources, because the events of one resource must stay
+ * in order. A resource with more than its share of the traffic gets its own range.
  */
 import type { Key } from './engine.ts'
 import { type KeyRange, rangeOf } from './keys.ts'
 
 /**
- * Maximum number of ranges. etcd replays one lagging watch at 8,000 events a second and 16 at
- * 66,000; more add nothing.
+ * Maximum number of ranges. etcd replays one lagging watch at 8,000 events per second and 16 of
+ * them at 66,000. More watches are not faster.
  */
 export const RANGES_MAX = 16
 
 /**
- * Plans the ranges. `traffic` is the number of events by resource prefix. Prefixes end in a slash,
- * and none contains another.
+ * Plans the ranges. `traffic` is the number of events by resource prefix. Prefixes end with a
+ * slash, and no prefix contains another one.
  */
 export function planRanges(root: Key, traffic: ReadonlyMap<Key, number>): KeyRange[] {
   const whole = rangeOf(root)

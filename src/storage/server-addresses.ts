@@ -1,12 +1,12 @@
 /**
- * The addresses at which clients reach the servers of this etcd. Each address has a record, in
- * kube-apiserver's format, which expires unless its server renews it.
+ * The addresses at which clients can reach the servers of this etcd. Each address has a record in
+ * kube-apiserver's format. A record expires unless its server renews it.
  */
 import type { Key } from './engine.ts'
 import { rangeOf, serverRecords, toKey, toText } from './keys.ts'
 import type { Store, StoredValue } from './store.ts'
 
-/** Lifetime of a record, as in kube-apiserver: one renewal may be missed. */
+/** Lifetime of a record, as in kube-apiserver. A record remains valid if one renewal fails. */
 const RECORD_SECONDS = 15
 
 export class ServerAddresses {
@@ -28,7 +28,7 @@ export class ServerAddresses {
     await this.#store.update(this.#keyOf(address), options, () => ({ put }))
   }
 
-  /** Returns the addresses, sorted. */
+  /** Returns the sorted addresses. */
   async list(signal: AbortSignal): Promise<string[]> {
     const { values } = await this.#store.list(rangeOf(this.#folder), { signal })
     return values.map(({ key }) => toText(key.slice(this.#folder.length))).toSorted()

@@ -1,6 +1,6 @@
 /**
- * The metric for the size of the database. Operators watch it to act before etcd's quota or the
- * disk stops all writes.
+ * The metric for the size of the database. Operators watch it so that they can act before etcd's
+ * quota or a full disk stops all writes.
  */
 import type { Metrics } from '../lib/telemetry/metrics.ts'
 
@@ -17,7 +17,7 @@ export function addStorageSize(
   return async (signal) => {
     const ends = await Promise.allSettled(
       readSizes.map(async (read, at) => {
-        // kube-apiserver numbers the storage clusters.
+        // kube-apiserver also identifies the storage clusters by a number.
         size.with(`etcd-${at}`).value = await read(signal)
       }),
     )

@@ -148,8 +148,8 @@ export class MemoryEngine implements Engine {
   }
 
   /**
-   * Creates an engine that begins with the state of another, at the same revision. Later changes of
-   * one are not visible in the other.
+   * Creates an engine that begins with the state of another one, at the same revision. Later
+   * changes of either engine are not visible in the other.
    */
   static from(
     { snapshot, leftMs, lastLease }: EngineState,
@@ -163,8 +163,8 @@ export class MemoryEngine implements Engine {
   }
 
   /**
-   * Writes until everything is as in that state again, except for keys that `isKept` names. Leases
-   * get the remaining time that they had in that state.
+   * Writes until the state equals an earlier one, except for keys that `isKept` accepts. Each lease
+   * gets the remaining time that it had in that state.
    */
   rewind({ snapshot, leftMs }: EngineState, options: RewindOptions): void {
     for (const [id, ms] of leftMs) {
@@ -174,18 +174,18 @@ export class MemoryEngine implements Engine {
     this.#database.rewind(snapshot, options)
   }
 
-  /** Returns one value, now or at a revision, without a tick of the event loop. */
+  /** Returns one value, at the latest or the given revision. It is synchronous, unlike `range`. */
   peek(key: Key, revision?: Revision): VersionedValue | undefined {
     return this.#database.get(key, revision)
   }
 
-  /** Ends the leases that became due because the clock was moved. */
+  /** Ends the leases that have expired because a test advanced the clock. */
   endDueLeases(): void {
     this.#endLeases()
   }
 
   /**
-   * Becomes another database, like an etcd that is restored from a backup: feeds end, and calls in
+   * Replaces the database, like an etcd that is restored from a backup. Feeds end, and calls in
    * progress fail.
    */
   restore(snapshot: Snapshot): void {
@@ -198,7 +198,7 @@ export class MemoryEngine implements Engine {
       this.#startLease(id, ttlSeconds * 1000)
   }
 
-  /** Counts of what the database holds, for tests. */
+  /** Returns statistics of the database, for tests. */
   stats(): {
     readonly keys: number
     readonly feeds: number
@@ -219,9 +219,9 @@ export class MemoryEngine implements Engine {
   }
 
   /**
-   * Runs the call immediately, or when the database is resumed. The response comes later, but in
-   * the same tick of the event loop if possible: a small read would otherwise wait for the long
-   * work of two ticks.
+   * Runs the call immediately, or when the database is resumed. The response is asynchronous, but
+   * in the same tick of the event loop if possible. Otherwise a small read would have to wait for
+   * the work of two ticks.
    */
   async #call<T>(options: CallOptions, isWrite: boolean, act: () => T | Promise<T>): Promise<T> {
     const { signal } = options

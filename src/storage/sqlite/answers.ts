@@ -1,4 +1,4 @@
-/** Converts the responses of the thread to the types of the engine's interface. */
+/** Converts the responses of the SQLite thread to the types of the Engine interface. */
 import type { FeedEvent, Outcome, Revision, VersionedValue } from '../engine.ts'
 import type { Commit } from '../local-feed-stream.ts'
 import type { Answer } from './messages.ts'
@@ -19,7 +19,7 @@ export function outcomeOf(answer: Answer, buffers: RowBuffers): Outcome | undefi
 
 /**
  * Returns the commits of a response, or undefined if the response is of another kind. `commits` is
- * undefined if they are compacted.
+ * undefined if the commits have been compacted.
  */
 export function commitsOf(
   answer: Answer,
@@ -33,7 +33,7 @@ export function commitsOf(
   }
 }
 
-/** Appends the rows to those of earlier slices. */
+/** Appends rows to those of previous slices. */
 export function takeRows(into: VersionedValue[], rows: RowsOffset, buffers: RowBuffers): void {
   const reader = new RowReader(buffers, rows)
   for (let n = 0; n < rows.count; n++) into.push(versionedOf(reader.next()))
@@ -57,8 +57,8 @@ const versionedOf = ({ key, revision, created, value = nothing }: PackedRow): Ve
 type CommitsQuery = { readonly upTo: Revision; readonly previous: boolean }
 
 /**
- * Reads the commits of a response. An empty commit at the end shows how far the response goes if
- * its last revisions have no events.
+ * Reads the commits of a response. If the last revisions have no events, adds an empty commit that
+ * shows up to which revision the response is complete.
  */
 function commitsIn(
   reader: RowReader,

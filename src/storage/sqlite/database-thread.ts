@@ -1,8 +1,8 @@
 /**
  * Runs calls on the thread of the SQLite file, and decides their order. All writes that arrive
- * while a commit is written to disk form the next commit, because a commit costs the same with one
- * change as with a thousand. Long reads and compaction proceed in slices between two messages, so
- * that no writer waits until they end.
+ * while a commit is written to disk form the next commit, because a commit with a thousand changes
+ * takes as long as a commit with one. Long reads and compactions run in slices, so that writers do
+ * not wait until they end.
  */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { StorageError } from '../errors.ts'
@@ -24,26 +24,26 @@ import { failureOf, isFull } from './sqlite-errors.ts'
 import type { StoredEvent, StoredVersion } from './stored.ts'
 
 /**
- * How long writes are refused without an attempt after one failed. Otherwise a full disk would be
- * tried thousands of times a second.
+ * Time for which writes are rejected without an attempt after a write has failed. Otherwise
+ * thousands of writes per second would be attempted on a full disk.
  */
 const REFUSED_MS = 200
 
 /**
- * How long a range is read before the thread checks for messages. A step may take some milliseconds
- * longer.
+ * Time for which a range is read before the thread checks for messages. A step can take some
+ * milliseconds longer.
  */
 const SLICE_MS = 2
 
 /**
- * Maximum size of the values in one commit. After a disk has hung, hundreds of megabytes may wait,
- * and reads would wait for all of them.
+ * Maximum size of the values in one commit. After a disk has hung, hundreds of megabytes may be
+ * queued, and reads would have to wait until all of them are written.
  */
 const COMMIT_BYTES = 16 * 1024 * 1024
 
 type WriteCall = ChangeCall | GrantCall | RevokeCall
 type SentCall = { readonly call: Call; readonly bytes: Uint8Array }
-/** A range that has not been read to its end. */
+/** A range that has not been read completely. */
 type OpenRange = { readonly id: number; readonly steps: ReturnType<SqliteDatabase['range']> }
 
 const isWrite = (call: Call): call is WriteCall =>
@@ -58,7 +58,7 @@ export class DatabaseThread {
   #isEnding = false
   #isSweepBroken = false
   readonly #logGrowth: LogGrowth
-  /** Why writes fail, and when the next one is attempted. */
+  /** The error with which writes fail, and the time of the next attempt. */
   #fault: { readonly error: unknown; readonly retryMs: number } | undefined
 
   constructor(database: SqliteDatabase, port: MessagePort) {
@@ -67,7 +67,9 @@ export class DatabaseThread {
     this.#logGrowth = new LogGrowth(() => database.logBytes)
   }
 
-  /** Handles this message and all that have arrived, up to the size of a commit. */
+  /**
+   * Handles this message and all messages that have arrived, up to the maximum size of a commit.
+   */
   take(message: Calls | End): void {
     const messages = [message]
     for (let length = lengthOf(message); length < COMMIT_BYTES; ) {
@@ -136,13 +138,16 @@ export class DatabaseThread {
       const { revision, current } = changed
       return { op: 'lost', id, revision, current: current && packedRows(packed, [current]) }
     } catch (error) {
-      // A StorageError refuses one call. An error of SQLite fails the whole commit.
+      // A StorageError concerns only one call. An error of SQLite fails the whole commit.
       if (error instanceof StorageError) return failed(id, error, false)
       throw error
     }
   }
 
-  /** Returns whether the failed commit certainly did not take effect. */
+  /**
+   * Makes another commit after a failed one. Returns true if the failed commit certainly did not
+   * take effect.
+   */
   #overwrites(): boolean {
     try {
       this.#database.overwriteFailedCommit()
@@ -204,7 +209,7 @@ export class DatabaseThread {
     return this.#slice({ id, steps }, packed)
   }
 
-  /** Reads until time is up, so that most ranges need only one response. */
+  /** Reads until the time slice is used up, so that most ranges need only one response. */
   #slice(reading: OpenRange, packed: PackedRows): Answer {
     const { id, steps } = reading
     const endMs = performance.now() + SLICE_MS
@@ -227,7 +232,7 @@ export class DatabaseThread {
     this.#readings = this.#readings.filter(({ id }) => !ids.has(id))
   }
 
-  /** Schedules the next slice. Messages that arrive meanwhile are handled first. */
+  /** Schedules the next slice. Messages that arrive before it are handled first. */
   #goOn(): void {
     if (this.#isTurnDue || this.#isEnding) return
     if (this.#readings.length === 0 && !this.#isSweepable) return
@@ -264,8 +269,8 @@ export class DatabaseThread {
     try {
       this.#database.sweep()
     } catch {
-      // The disk may be full, for example. The sweep is retried when a write succeeds, and with the
-      // next compaction.
+      // A possible cause is a full disk. The sweep is retried after a successful write and after
+      // the next compaction.
       this.#isSweepBroken = true
     }
   }

@@ -1,6 +1,6 @@
 /**
- * etcd's rules for versioned keys in a SQLite file (`tables.ts`). Calls are synchronous and must
- * run on a separate thread (`sqlite-worker.ts`).
+ * Implements etcd's rules for versioned keys in a SQLite file (`tables.ts`). Calls are synchronous
+ * and must run on a separate thread (`sqlite-worker.ts`).
  */
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -23,22 +23,28 @@ import {
 import { KEYS_OF_REVISION_MAX, prepare, setUp, type Statements } from './tables.ts'
 
 /**
- * Number of revisions in the first slice of a sweep. Later slices have as many as take about
- * SWEEP_MS.
+ * Number of revisions in the first slice of a sweep. The size of later slices is adjusted so that a
+ * slice takes about SWEEP_MS.
  */
 const SWEPT_FIRST = 200
-/** Smaller slices would cost more in flushes than they free. */
+/**
+ * Limits for the size of a slice. In smaller slices, the flushes would take longer than the sweep.
+ */
 const SWEPT_MIN = 100
 const SWEPT_MAX = 10_000
-/** Target duration of a slice, without the flush, which may take longer. */
+/** Target duration of a slice, excluding the flush, which can take longer. */
 const SWEEP_MS = 3
-/** Maximum bytes of events, and maximum rows, that are read at once for a feed that catches up. */
+/**
+ * Maximum size of events and maximum number of rows that are read at once for a feed that catches
+ * up.
+ */
 const COMMITS_BYTES_MAX = 1024 * 1024
 const COMMITS_ROWS_MAX = 5_000
-/** How long SQLite waits for the locks of other programs when it opens the file. */
+/** Time for which SQLite waits for locks of other programs when it opens the file. */
 const OPENING_LOCKED_MS_MAX = 5_000
 /**
- * How long a commit waits for the locks of other programs before it is refused. Reads wait as long.
+ * Time for which a commit waits for locks of other programs before it fails. Reads wait for the
+ * same time.
  */
 const LOCKED_MS_MAX = 250
 
@@ -59,15 +65,18 @@ export type StoredLease = {
 export type DatabaseOptions = {
   readonly file: string
   /**
-   * Whether acknowledged writes survive a failure of the machine. They always survive a failure of
-   * the process.
+   * Whether acknowledged writes survive a crash of the machine. They always survive a crash of the
+   * process.
    */
   readonly isDurable: boolean
-  /** Maximum number of rows of a range that are read at once; smaller in tests. */
+  /** Maximum number of rows that are read at once. Smaller in tests. */
   readonly sliceRows?: number
 }
 
-/** The commit itself failed. Until a later one succeeds, it is unknown whether it is in the log. */
+/**
+ * Thrown if the commit itself failed. Until a later commit succeeds, it is unknown whether the
+ * failed commit is in SQLite's log.
+ */
 export class CommitError extends Error {}
 
 export class SqliteDatabase implements Disposable {
@@ -80,7 +89,7 @@ export class SqliteDatabase implements Disposable {
   #swept: Revision
   #sweptAtOnce = SWEPT_FIRST
   readonly #source: RangeSource
-  /** Revisions at which lists are being read: a sweep keeps what they need. */
+  /** Revisions at which lists are being read. A sweep retains the versions that they need. */
   readonly #reading: Revision[] = []
 
   constructor({ file, isDurable, sliceRows = SLICE_ROWS }: DatabaseOptions) {
@@ -119,8 +128,8 @@ export class SqliteDatabase implements Disposable {
   }
 
   /**
-   * Size of SQLite's log on disk. It is 0 if the log is no longer found under its name, which
-   * SQLite does not need.
+   * Size of SQLite's log on disk. Returns 0 if the file no longer exists under its name, because
+   * SQLite does not need the name.
    */
   get logBytes(): number {
     try {
@@ -137,8 +146,8 @@ export class SqliteDatabase implements Disposable {
   }
 
   /**
-   * Runs `act` in a transaction. When this returns, all writes are durable. If it throws a
-   * CommitError, the outcome is unknown. After any other error, nothing was written.
+   * Runs `act` in a transaction. When this method returns, all writes are durable. If it throws a
+   * CommitError, the outcome is unknown. If it throws another error, nothing was written.
    */
   commit<T>(act: () => T): T {
     const before = this.#revision
@@ -155,8 +164,8 @@ export class SqliteDatabase implements Disposable {
   }
 
   /**
-   * Makes a separate commit after one that failed. It is written over the failed commit in SQLite's
-   * log. Once it is there, the failed commit cannot reappear when the file is opened again.
+   * Makes an additional commit after a failed one. SQLite writes it over the failed commit in its
+   * log, so that the failed commit cannot reappear when the file is opened again.
    */
   overwriteFailedCommit(): void {
     this.commit(() => this.#sql.setMeta.run('failures', this.#meta('failures') + 1))
@@ -197,8 +206,8 @@ export class SqliteDatabase implements Disposable {
   }
 
   /**
-   * Ends a lease. Must be called within `commit`. Returns the keys that were deleted, by revision:
-   * one revision, unless it cannot hold all keys.
+   * Ends a lease. Must be called within `commit`. Returns the deleted keys by revision. There is
+   * only one revision, unless there are more keys than a revision can contain.
    */
   revoke(lease: bigint): { readonly revision: Revision; readonly keys: readonly Key[] }[] {
     if (this.#sql.revoke.run(lease).changes === 0) throw leaseNotFound()
@@ -211,7 +220,7 @@ export class SqliteDatabase implements Disposable {
     }
   }
 
-  /** Yields rows slice by slice, all at one revision, regardless of writes between two slices. */
+  /** Yields rows in slices, all at one revision, even if there are writes between two slices. */
   *range(
     asked: RowRangeQuery,
     revision: Revision,
@@ -226,8 +235,8 @@ export class SqliteDatabase implements Disposable {
   }
 
   /**
-   * Returns whole revisions after `after` with their events in the range: at least one revision if
-   * there is one. Returns undefined if that revision is compacted.
+   * Returns complete revisions after `after`, with their events in the range. Returns at least one
+   * revision if there is one. Returns undefined if the next revision has been compacted.
    */
   commitsAfter({
     after,
@@ -256,7 +265,7 @@ export class SqliteDatabase implements Disposable {
     return { rows, upTo: Math.max(after, this.#revision) }
   }
 
-  /** Makes all older revisions unreadable; `sweep` frees the space. */
+  /** Makes all older revisions unreadable. `sweep` frees their space. */
   compact(revision: Revision): void {
     if (revision <= this.#compacted) throw compacted()
     if (revision > this.#revision) throw tooNew()
@@ -264,7 +273,7 @@ export class SqliteDatabase implements Disposable {
     this.#compacted = revision
   }
 
-  /** The note that `keepCompactionNote` saved last, perhaps in another process. */
+  /** The last saved note, which may come from another process. */
   get compactionNote(): CompactionNote | undefined {
     const revision = this.#meta('noted')
     return revision === 0 ? undefined : { revision, wallMs: this.#meta('noted_ms') }
@@ -277,12 +286,12 @@ export class SqliteDatabase implements Disposable {
     })
   }
 
-  /** Whether there are versions to free that no list needs. */
+  /** Whether there are versions to free that are not needed for a list. */
   get isSweepDue(): boolean {
     return this.#swept < this.#sweepEnd()
   }
 
-  /** Frees one slice of the remaining versions. */
+  /** Frees one slice of the versions that are no longer needed. */
   sweep(): void {
     const upTo = Math.min(this.#sweepEnd(), this.#swept + this.#sweptAtOnce)
     const tookMs = this.commit(() => {
@@ -311,12 +320,13 @@ export class SqliteDatabase implements Disposable {
     }
   }
 
-  /** Rolls the transaction back. SQLite ends it even if this fails. */
+  /** Rolls the transaction back. SQLite ends the transaction even if this fails. */
   #rollBack(): void {
     try {
       if (this.#db.isTransaction) this.#sql.rollback.run()
     } catch {
-      // The error that failed the transaction is thrown. This error comes from the same disk.
+      // Ignored, because the error that caused the rollback is thrown. This error has the same
+      // cause.
     }
   }
 
@@ -329,7 +339,7 @@ export class SqliteDatabase implements Disposable {
   }
 
   #sweepEnd(): Revision {
-    // limit: reads in progress
+    // limit: only a few lists are read at the same time
     return Math.min(this.#compacted, ...this.#reading)
   }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeFolder } from './folder-lock.ts'
 
-test('each folder that is created is flushed into its parent, and an existing folder is not', (t) => {
+test('the parent of each created folder is flushed, and for an existing folder nothing is flushed', (t) => {
   const dir = fs.mkdtempSync(join(tmpdir(), 'keelson-folder-'))
   t.after(() => fs.rmSync(dir, { recursive: true }))
   const { openSync } = fs

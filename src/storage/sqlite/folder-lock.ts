@@ -1,6 +1,6 @@
 /**
- * Ensures that one process at a time uses a data folder. The lock is the kernel's: it is released
- * with the process, however the process ends.
+ * Ensures that only one process at a time uses a data folder. The lock belongs to the kernel, so it
+ * is released when the process ends for any reason.
  */
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -10,7 +10,7 @@ import { makeFolders } from '../../lib/process/files.ts'
 
 const lockFile = 'lock.sqlite'
 const ownerFile = 'owner'
-/** Permissions of files and folders, which contain secrets. */
+/** Permissions of files and folders. They are strict, because the files contain secrets. */
 const MODE = 0o600
 const FOLDER_MODE = 0o700
 /** SQLite's result code for a locked database. */
