@@ -19,7 +19,8 @@ import type { Body, Representation } from './represent/representation.ts'
 import type { UpdateOutcome } from './write/write.ts'
 
 /**
- * Builds a response with an object. A long body is a promise, because it takes a while to print.
+ * Builds a response with an object. If the object is large, the body is a promise, because
+ * serializing it takes some time.
  */
 export function answer(
   status: number,
@@ -32,8 +33,8 @@ export function answer(
 }
 
 /**
- * Prints the object of a response, in slices if it is large. This does not fail if the client has
- * disconnected, because the object may already be stored.
+ * Serializes the object of a response, in slices if it is large. This does not fail if the client
+ * disconnects, because the object might already be stored.
  */
 export function printed(context: RequestContext, print: () => Body): Body {
   return context.isLarge ? printedInParts(print, context.slices) : print()
@@ -71,7 +72,9 @@ const done: Status = {
   code: 201,
 }
 
-/** Builds a response with a Status. A Status is never converted, for example to a Table. */
+/**
+ * Builds a response with a Status. A Status is never converted to another kind, such as a Table.
+ */
 export function answerStatus(status: Status, form: Form): ApiResponse {
   return {
     status: 200,

@@ -1,7 +1,6 @@
 /**
  * Server-side apply. The client sends the fields that it wants to own. Fields that it owned before
- * and no longer sends are removed unless they have other owners. The rest of the object stays as it
- * is.
+ * but does not send are removed, unless they have other owners. All other fields remain unchanged.
  */
 import { type Application, type ApplyResult, applyOver } from '../../objects/apply/apply.ts'
 import { Differences, type Versions } from '../../objects/apply/differences.ts'
@@ -45,12 +44,18 @@ import { type AppliedBody, type ApplyPayload, readApplied } from './read-applied
 import { type Change, mayCreateAt, type Write } from './write/write.ts'
 import type { PatchOptions } from './write-options.ts'
 
-/** The manager of all fields of an object that had no managedFields before its first apply. */
+/**
+ * Manager that is recorded for all fields of an object that had no managedFields before its first
+ * apply.
+ */
 const firstManager = 'before-first-apply'
 
 type ApplyContext = Pick<Write, 'access'> & { readonly options: PatchOptions }
 
-/** Reads the body of an apply as a change of the object, which is created if it does not exist. */
+/**
+ * Reads the body of an apply and returns the change of the object. The object is created if it does
+ * not exist.
+ */
 export async function readApply(
   request: ResourceRequest,
   body: ApplyPayload,
@@ -84,7 +89,9 @@ export async function readApply(
 
 type ApplyTo = {
   readonly request: ResourceRequest
-  /** The resource or view that the path serves. The applied configuration has its kind and type. */
+  /**
+   * The resource or subresource in the path. The applied configuration must have its kind and type.
+   */
   readonly expected: Resource | View
   readonly applied: Fields
   readonly stored: KubeObject | undefined
@@ -144,7 +151,7 @@ async function applyTo(current: KubeObject | undefined, applying: ApplyTo): Prom
   return withManagedFields(withLastApplied(object, applied, writer), managedFields)
 }
 
-/** The state of an apply whose input has been read. */
+/** State of an apply after its input has been read. */
 type ApplyState = {
   readonly current: KubeObject | undefined
   readonly input: ApplyInput
@@ -152,16 +159,13 @@ type ApplyState = {
   readonly applying: ApplyTo
 }
 
-/** The input of an apply, with the errors that were found in it. */
+/** Input of an apply, with the errors that were found in it. */
 type ApplyInput = {
   readonly type: StructMerge
-  /** The wire form of the object that the configuration is applied to. */
+  /** The object to which the configuration is applied, in wire form. */
   readonly live: Fields
   readonly tracking: Tracking
-  /**
-   * Errors of the stored object, which does not fit its type. `faults` lists those of the applied
-   * configuration.
-   */
+  /** Validation errors of the stored object. `faults` lists those of the applied configuration. */
   readonly misfits: readonly string[]
   readonly faults: readonly string[]
 }
@@ -186,7 +190,7 @@ function readInput(
 }
 
 /**
- * Fails if the stored object or the applied configuration does not fit the type, or if the path
+ * Fails if the stored object or the applied configuration does not match the type, or if the path
  * does not support apply.
  */
 function refuseMisfits(
@@ -217,7 +221,8 @@ function refuseMisfits(
 }
 
 /**
- * Returns a function that finds the type in the version of an owner. It looks up each version once.
+ * Returns a function that returns the type for an owner's version. Each version is looked up only
+ * once.
  */
 function typesOfOwners({
   current,
@@ -231,8 +236,8 @@ function typesOfOwners({
     once('type of owner', () => {
       if (types.has(apiVersion)) return types.get(apiVersion)
       const other = otherVersion(request, inVersion, apiVersion)
-      // `before` is called only for its error, if the object does not fit that version. A webhook
-      // converts later, in `versionsWith`.
+      // `before` is called only because it throws if the object does not fit this version. With a
+      // webhook, the conversion follows in `versionsWith`.
       if (convertTo === undefined && current !== undefined) other?.before(current)
       types.set(apiVersion, other?.type)
       return other?.type
@@ -240,8 +245,8 @@ function typesOfOwners({
 }
 
 /**
- * Converts the object before and after the apply to the versions of its owners. If a webhook
- * converts the resource, it is called for all versions in advance.
+ * Converts the object before and after the apply to the versions of its owners. If the resource has
+ * a conversion webhook, the webhook is called for all versions first.
  */
 async function versionsWith(
   after: Fields,
@@ -267,8 +272,8 @@ async function versionsWith(
 }
 
 /**
- * Returns the conversion between versions of a kind. Without a webhook, versions of a custom kind
- * differ only in the schema that objects must fit.
+ * Returns the conversion between versions of a kind. Without a webhook, versions of a custom
+ * resource differ only in the schema that objects must match.
  */
 function convertIn(request: ResourceRequest, { access }: ApplyContext): Convert {
   const { resource } = request
@@ -304,7 +309,7 @@ async function orUnclassified(application: Application): Promise<ApplyResult> {
   }
 }
 
-/** Returns the owner of the fields that exist before the first apply. */
+/** Returns the owner of the fields that existed before the first apply. */
 function firstOwners({ input, writer, applying }: ApplyState): Owners {
   const { request, expected, writing } = applying
   const { type, live } = input
@@ -315,7 +320,7 @@ function firstOwners({ input, writer, applying }: ApplyState): Owners {
 }
 
 /**
- * Fails with BadRequest if the applied configuration has another kind or version, or has
+ * Fails with BadRequest if the applied configuration has the wrong kind or version, or has
  * managedFields.
  */
 function checkApplied(applied: Fields, expected: Resource | View): void {
@@ -329,8 +334,8 @@ function checkApplied(applied: Fields, expected: Resource | View): void {
 }
 
 /**
- * Formats a kind like kube-apiserver, as in `apps/v1, Kind=Deployment`. Group, version and kind are
- * empty if the apiVersion is malformed.
+ * Formats a kind as in kube-apiserver, for example `apps/v1, Kind=Deployment`. Group, version and
+ * kind are empty if the apiVersion is malformed.
  */
 function gvkOf(applied: Fields): string {
   const apiVersion = textOf(applied['apiVersion'])
@@ -347,17 +352,17 @@ function nameOf(applied: Fields, expected: Resource | View): string {
 type Making = {
   readonly applied: Fields
   readonly expected: Resource | View
-  /** The object that the configuration was applied to, and its wire form. */
+  /** The object to which the configuration was applied, and its wire form. */
   readonly current: KubeObject | undefined
   readonly live: Fields
   /**
    * Whether to set defaults. False for an object that is converted to the versions of other owners,
-   * where built-in kinds get no defaults.
+   * because built-in kinds get no defaults in these versions.
    */
   readonly isDefaulted: boolean
 }
 
-/** Makes an object from a wire form that fits the schema. */
+/** Converts a wire form that matches the schema to an object. */
 function objectOf(
   wire: Fields,
   { applied, expected, current, live, isDefaulted }: Making,
@@ -392,7 +397,7 @@ function objectOf(
   }
 }
 
-/** Replaces null in these fields by an empty value, which is what kube-apiserver stores. */
+/** Replaces null in these fields with an empty value, as kube-apiserver does. */
 const withEmpty = (metadata: Fields): Fields =>
   Object.fromEntries(
     Object.entries(metadata).map(([name, value]) => [

@@ -11,15 +11,15 @@ import { readPage, refuseUndecodable } from './list.ts'
 import { represent } from './represent/represent.ts'
 
 /**
- * Maximum number of concurrent deletes. Each is a write in progress, and more of them would only
- * queue at etcd.
+ * Maximum number of concurrent deletes. Each is a write to etcd, and more of them would only wait
+ * there.
  */
 const WORKERS_MAX = 100
 
 /**
  * Deletes the objects that a list with the same query returns, one per worker at a time, and
- * responds with that list. Objects that have disappeared meanwhile are skipped. Any other error
- * ends the deletion.
+ * responds with that list. Objects that no longer exist are skipped. Any other error ends the
+ * deletion.
  */
 export async function deleteCollection(
   request: ResourceRequest,
@@ -36,8 +36,8 @@ export async function deleteCollection(
   // All workers share this iterator.
   const items = page.items.values()
   let hasFailed = false
-  // As in kube-apiserver, a request has one seat however many workers it has. The slices keep its
-  // workers from blocking the event loop.
+  // As in kube-apiserver, a request uses one seat regardless of the number of its workers. The
+  // slices prevent the workers from blocking the event loop.
   const slices = new Slices()
   const deleteRest = async (): Promise<void> => {
     for (const { key } of items) {

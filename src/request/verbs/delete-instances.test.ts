@@ -26,13 +26,13 @@ type StoredInstance = { readonly createRevision: number; readonly object: KubeOb
 
 type RunOptions = {
   readonly found?: readonly StoredInstance[]
-  /** Receives the number of objects for which a decision was made so far. */
+  /** Called with the number of objects that have been decided so far. */
   readonly isDoomed?: (decided: number) => boolean
 }
 
 /**
- * Returns the decision for each listed object, given the objects that are stored at their keys by
- * then.
+ * Returns the decision for each listed object. `found` are the objects that are stored when the
+ * decision is made.
  */
 async function run(
   listed: readonly StoredInstance[],
@@ -68,7 +68,7 @@ async function run(
   return { left, decided }
 }
 
-test('an object that is already being deleted and is held by a finalizer is left alone', async () => {
+test('an object that is already being deleted and has a finalizer is skipped', async () => {
   const held = objectOf('held', {
     deletionTimestamp: '2026-01-01T00:00:00Z',
     finalizers: ['example.com/x'],
@@ -80,7 +80,7 @@ test('an object that is already being deleted and is held by a finalizer is left
   assert.deepEqual([left, decided], [2, { free: 'delete' }])
 })
 
-test('an object that was created under the same name after the list is kept', async () => {
+test('an object is not deleted if it was created under the same name after the list', async () => {
   const listed = [
     { createRevision: 5, object: objectOf('gone') },
     { createRevision: 5, object: objectOf('new') },
@@ -94,14 +94,14 @@ test('an object that was created under the same name after the list is kept', as
   assert.deepEqual(decided, { gone: 'unchanged', new: 'unchanged', old: 'delete' })
 })
 
-test('nothing is deleted if the definition was gone before the list, because the objects may belong to its successor', async () => {
+test('if the definition no longer exists at the first check, nothing is deleted, because the objects may belong to a new definition', async () => {
   const { left, decided } = await run([{ createRevision: 9, object: objectOf('a') }], {
     isDoomed: () => false,
   })
   assert.deepEqual([left, decided], [0, {}])
 })
 
-test('the remaining objects are kept once the definition is no longer being deleted', async () => {
+test('the remaining objects are not deleted if the definition is no longer being deleted', async () => {
   const listed = Array.from({ length: 1_000 }, (_, at) => ({
     createRevision: 5,
     object: objectOf(`w${at}`),

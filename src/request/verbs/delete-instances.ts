@@ -7,15 +7,18 @@ import type { Decision } from '../../storage/store.ts'
 import type { WriteAccess } from './access.ts'
 import { decideDeletion, isMarked } from '../../registry/deletion.ts'
 
-/** Maximum number of concurrent deletes of one definition's objects. */
+/** Maximum number of concurrent deletes for one definition. */
 const DELETES_MAX = 16
-/** Number of objects to delete before checking again that the definition is still being deleted. */
+/**
+ * Number of objects that are deleted before checking again that the definition is still being
+ * deleted.
+ */
 const BATCH = 128
 
 export type DeleteInstancesOptions = {
   /**
-   * Whether the definition is still stored and being deleted. It is called after the list and
-   * before each batch. This proves that no listed object belongs to a definition that was created
+   * Whether the definition still exists and is being deleted. It is called after the list and
+   * before each batch. If it is true, no listed object belongs to a definition that was created
    * later under the same name.
    */
   readonly isDoomed: () => Promise<boolean>
@@ -24,7 +27,7 @@ export type DeleteInstancesOptions = {
 
 /**
  * Deletes all objects of a custom resource whose definition is being deleted. As in kube-apiserver,
- * each delete has no options and passes no admission. Returns the number of objects that remain
+ * these deletes have no options and skip admission. Returns the number of objects that remain
  * because of their finalizers.
  */
 export async function deleteInstances(
@@ -52,12 +55,12 @@ async function deleteBatch(
   const work = async (): Promise<void> => {
     for (const item of left) {
       if (slices.isOver) await slices.turn()
-      // The object only waits for its finalizers, which may take long. Later rounds have nothing to
-      // write.
+      // The object only waits for its finalizers, which can take a long time. There is nothing more
+      // to write.
       if (isHeld(item.peek())) continue
       await store.update(item.key, { decode }, (current): Decision => {
-        // Another replica may already have deleted the object. An object that has the name now was
-        // not in the list.
+        // Another replica might already have deleted the object. An object that now has the same
+        // name was not in the list.
         if (current?.createRevision !== item.createRevision) return 'unchanged'
         const deletion = decideDeletion(current.object, resource.deletion, noOptions, now())
         if (deletion.step !== 'mark') return deletion.step === 'keep' ? 'unchanged' : 'delete'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkDeleteOptions } from './delete-options.ts'
 
-test('a dry run with thousands of stages is refused without quoting them', () => {
+test('a dry run with thousands of values is rejected without quoting them', () => {
   assert.throws(() => checkDeleteOptions({ dryRun: Array.from({ length: 10_000 }, () => '') }), {
     code: 422,
     message:
@@ -10,7 +10,7 @@ test('a dry run with thousands of stages is refused without quoting them', () =>
   })
 })
 
-test('an unknown dry-run stage is quoted in the error', () => {
+test('the error quotes an unknown value of dryRun', () => {
   assert.throws(() => checkDeleteOptions({ dryRun: ['All', 'Some'] }), {
     message:
       'DeleteOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: []string{"All", "Some"}: supported values: "All"',

@@ -1,4 +1,4 @@
-/** Reads DeleteOptions from the body or, if the body is empty, from the query. */
+/** Reads DeleteOptions from the body or, if the body is empty, from the query parameters. */
 import { bodyTooLarge, invalid, unclassified } from '../../api/errors.ts'
 import { type FieldFault, invalidValue, notSupported } from '../../api/field-fault.ts'
 import { fieldsOf, type Fields, isNumber, type Json } from '../../api/object.ts'
@@ -20,11 +20,13 @@ import { parseBoolean, parseExactInteger } from './options.ts'
 import { dryRunFaults } from './write-options.ts'
 
 export type DeleteOptions = DeletionOptions & {
-  /** A precondition. Undefined if there is none. */
+  /** UID precondition. Undefined if there is none. */
   readonly uid: string | undefined
   readonly resourceVersion: string | undefined
   readonly isDryRun: boolean
-  /** Whether to delete an object that cannot be decoded. Any other object is refused. */
+  /**
+   * Whether to delete an object that cannot be decoded. The delete then fails for any other object.
+   */
   readonly isUnsafe: boolean
 }
 
@@ -38,16 +40,16 @@ const notWithUnsafe = [
 ]
 
 /**
- * Maximum length of a body. DeleteOptions have no field that grows, and are decoded in one tick of
- * the event loop.
+ * Maximum length of the body. DeleteOptions are always small, and are decoded in one tick of the
+ * event loop.
  */
 const BODY_BYTES_MAX = 64 << 10
 
 const propagations: readonly Propagation[] = ['Foreground', 'Background', 'Orphan']
 
 /**
- * Reads the options of a delete. Fails with Invalid if they contradict each other. Called before
- * the object is read.
+ * Reads the options of a delete. Fails with Invalid if they contradict each other. Must be called
+ * before the object is read.
  */
 export async function readDeleteOptions(
   { http, context }: Pick<ResourceRequest, 'http' | 'context'>,
@@ -61,8 +63,8 @@ export async function readDeleteOptions(
 }
 
 /**
- * Prints the options for the audit log. kube-apiserver records them in its internal version,
- * whatever version the body has.
+ * Serializes the options for the audit log. kube-apiserver records them in its internal version,
+ * regardless of the version in the body.
  */
 const printSent = (fields: Fields): string =>
   printOrdered({ ...fields, kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/__internal' })
@@ -98,8 +100,8 @@ const unsafeFaults = (fields: Fields): FieldFault[] =>
     .map((name) => invalidValue(unsafeOption, true, `cannot be set together with .${name}`))
 
 /**
- * Decodes the options from a body. Unlike in other verbs, a body that cannot be decoded is an
- * unclassified error.
+ * Decodes the options from a body. Unlike with other verbs, the error for a body that cannot be
+ * decoded has no reason.
  */
 async function fromBody(
   http: ApiRequest,
@@ -174,8 +176,8 @@ function readHead(text: string): { readonly kind?: string; readonly apiVersion?:
 }
 
 /**
- * The scheme with which kube-apiserver decodes this body also contains the options of other verbs.
- * They fail only when they are converted to DeleteOptions.
+ * Options of other verbs. kube-apiserver's decoder also accepts them in this body, and they fail
+ * only when they are converted to DeleteOptions.
  */
 const otherOptions: readonly string[] = [
   'CreateOptions',
@@ -200,7 +202,7 @@ function fromQuery(query: URLSearchParams): Fields {
   const unsafe = query.get(unsafeOption)
   return {
     gracePeriodSeconds: parseExactInteger(query.get('gracePeriodSeconds')),
-    // Unlike in a body, an empty value is not a precondition here.
+    // Unlike in a body, an empty value means that there is no precondition.
     preconditions:
       uid === undefined && resourceVersion === undefined ? undefined : { uid, resourceVersion },
     orphanDependents: orphan === null ? undefined : parseBoolean(orphan),

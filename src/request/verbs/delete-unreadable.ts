@@ -1,6 +1,6 @@
 /**
- * Deletes an object that cannot be decoded, if the client requests that. Its content is unknown, so
- * it passes no admission, and its finalizers and dependents are ignored.
+ * Deletes an object that cannot be decoded, if the client requests this. Because its content is
+ * unknown, the delete skips admission and ignores its finalizers and dependents.
  */
 import { invalid, type Status } from '../../api/errors.ts'
 import { invalidValue } from '../../api/field-fault.ts'
@@ -22,7 +22,7 @@ export async function deleteUnreadable(
   )
   if (!isDeleted) {
     const why = 'is exclusively used to delete corrupt object(s), try again by removing this option'
-    // kube-apiserver has the resource in place of the kind here.
+    // kube-apiserver uses the resource instead of the kind in this error.
     throw invalid({ group: resource.group, kind: resource.plural }, name, [
       invalidValue(unsafeOption, true, why),
     ])

@@ -29,7 +29,7 @@ import { translated } from './storage-errors.ts'
 import { commit } from './write/commit.ts'
 import { shownLarge, withVersion, written } from './write/written.ts'
 
-/** Removes an object, or marks it as being deleted if it has finalizers or a grace period. */
+/** Removes an object, or marks it for deletion if it has finalizers or a grace period. */
 export async function deleteOne(
   request: ResourceRequest,
   access: WriteAccess,
@@ -39,8 +39,8 @@ export async function deleteOne(
   const options = await readDeleteOptions(request, access)
   if (options.isUnsafe)
     request.context.annotate('apiserver.k8s.io/unsafe-delete-ignore-read-error', '')
-  // This check is not in `deleteObject`, because kube-apiserver lets a deletecollection delete
-  // these objects.
+  // This check is not part of `deleteObject`, because kube-apiserver allows a deletecollection to
+  // delete these objects.
   const why = resource.deletion.deleteForbiddenReason(request.name)
   if (why !== undefined) throw forbidden(resource, request.name, why)
   if (options.isUnsafe) return answerStatus(await deleteUnreadable(request, access), form)
@@ -48,8 +48,8 @@ export async function deleteOne(
   const { isRemoved, object } = await deleteObject(request, options, access)
   if (isRemoved && !resource.deletion.returnsDeleted)
     return answerStatus(deleted(request, object), form)
-  // 202 means that the object is not removed yet. kube-apiserver sends it only with the deprecated
-  // orphanDependents.
+  // 202 means that the object has not been removed yet. kube-apiserver sends it only with the
+  // deprecated option orphanDependents.
   const status = !isRemoved && options.orphanDependents === false ? 202 : 200
   const show = represent(form, access.forms, request)
   const shown = await shownLarge(request, object)
@@ -71,9 +71,9 @@ export function warnOfDeletion(
 export type DeletedObject = { readonly isRemoved: boolean; readonly object: KubeObject }
 
 /**
- * Deletes an object, or marks it as being deleted. Fails with NotFound, Conflict or the error of
- * admission. With `isAdmitted`, admission is skipped because it has already seen the request as an
- * eviction.
+ * Deletes an object, or marks it for deletion. Fails with NotFound, Conflict or the error of
+ * admission. With `isAdmitted`, admission is skipped, because the request has already been admitted
+ * as an eviction.
  */
 export async function deleteObject(
   request: ResourceRequest,
@@ -127,7 +127,7 @@ async function finish(
   const marked = withVersion(deletion.object, revision)
   if (!options.isDryRun && result.outcome === 'put') {
     const note = (): WrittenObject => written(marked, key, revision, { resource, access })
-    // The object is already stored, so this must not fail if the client has disconnected.
+    // The object is already stored, so this must not fail if the client disconnects.
     if (context.isLarge) await inParts(note, context.slices)
     else note()
   }
@@ -143,8 +143,8 @@ async function finish(
 }
 
 /**
- * Removes an object that a first write has marked. If another writer removes it first, that is not
- * an error.
+ * Removes an object that an earlier write has marked for deletion. If another writer removes it
+ * first, that is not an error.
  */
 async function removeMarked(
   request: ResourceRequest,
@@ -206,7 +206,7 @@ async function admitDelete(
   options: DeleteOptions,
   admission: Admission,
 ): Promise<void> {
-  // Admission sees the grace period that the pod will get, not the one that was requested.
+  // Admission receives the grace period that the pod will get instead of the requested one.
   const gracePeriodSeconds = request.resource.deletion.graceOf?.(
     oldObject,
     options.gracePeriodSeconds,
@@ -240,7 +240,7 @@ async function decisionOf(
 }
 
 /**
- * Returns the group in which a resource is stored. Events are served in two groups and stored in
+ * Returns the group in which a resource is stored. Events are served in two groups, but stored in
  * the older one.
  */
 const storedGroup = ({ group, versions }: Resource): string =>
@@ -249,8 +249,8 @@ const storedGroup = ({ group, versions }: Resource): string =>
 type ObjectVersion = { readonly uid: string; readonly resourceVersion: string }
 
 /**
- * Fails with Conflict if a precondition does not hold. The error names the kind where other errors
- * name the resource.
+ * Fails with Conflict if a precondition does not hold. The error contains the kind, where other
+ * errors contain the resource.
  */
 export function checkPreconditions(
   kind: ResourceName,
@@ -287,7 +287,7 @@ function checkOwnPreconditions(
   }
 }
 
-/** Returns the Status for a removed object. Unlike all other Statuses it has no code. */
+/** Returns the Status for a removed object. Unlike all other Statuses, it has no code. */
 function deleted({ resource, name }: ResourceRequest, object: KubeObject): Status {
   const { uid = '' } = object.metadata
   const group = resource.group === '' ? {} : { group: resource.group }

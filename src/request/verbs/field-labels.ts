@@ -1,5 +1,5 @@
 /**
- * Reads the fields that a field selector names. Fields that a kind does not support are refused
+ * Reads the fields to which field selectors refer. Selectors with unsupported fields are rejected
  * with kube-apiserver's errors.
  */
 import { badRequest } from '../../api/errors.ts'
@@ -15,7 +15,7 @@ export function fieldReader(resource: Resource, field: string): (object: KubeObj
   if (field === 'metadata.name') return ({ metadata }) => metadata.name ?? ''
   const own = resource.selection.fields
   const hasOwn = Object.keys(own).length > 0
-  // Cluster-scoped kinds with their own selectable fields do not support metadata.namespace. All
+  // Cluster-scoped kinds with additional selectable fields do not support metadata.namespace. All
   // other kinds do.
   if (field === 'metadata.namespace' && (resource.isNamespaced || !hasOwn)) {
     return ({ metadata }) => metadata.namespace ?? ''

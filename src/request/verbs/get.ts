@@ -66,8 +66,8 @@ export async function get(request: ResourceRequest, access: ReadAccess): Promise
 }
 
 /**
- * Returns how recent the object must be. Without resourceVersion it is the latest state, with `0`
- * any cached state, and otherwise a state that is not older than that version.
+ * Returns the required freshness: the latest state without a resourceVersion, any cached state for
+ * `0`, and otherwise a state that is at least as recent as the given version.
  */
 function wanted(
   query: URLSearchParams,

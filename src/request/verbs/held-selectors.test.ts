@@ -4,7 +4,7 @@ import { HELD_CHARACTERS_MAX, HeldSelectors } from './held-selectors.ts'
 
 const half = HELD_CHARACTERS_MAX / 2
 
-test('the long selectors of one user share a limit', () => {
+test("the total length of one user's long selectors is limited", () => {
   const held = new HeldSelectors()
   held.hold('a', half)
   const release = held.hold('a', half)

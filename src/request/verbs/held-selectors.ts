@@ -1,27 +1,29 @@
 /**
- * Limits the memory that the selectors of open watches take. A selector may be as long as a
- * request's headers, and a client may open 250 watches on each of many connections. The limit is
- * therefore for all watches of a user.
+ * Limits the memory used by the selectors of open watches. A selector can be as long as the headers
+ * of a request, and a client can open 250 watches on each of many connections. Therefore, all
+ * watches of a user share one limit.
  */
 import { tooManyRequests } from '../../api/errors.ts'
 
-/** Selectors up to this length are not counted, because the watch itself takes as much memory. */
+/**
+ * Maximum length of a selector that is not counted, because the watch itself uses as much memory.
+ */
 const SHORT_CHARACTERS = 128
 /**
- * Maximum total length of one user's selectors. Parsed into sets of values, selectors take up to 30
- * bytes per character, so this allows 30 MB.
+ * Maximum total length of one user's selectors. A parsed selector takes up to 30 bytes per
+ * character, so the selectors of one user can take 30 MB.
  */
 export const HELD_CHARACTERS_MAX = 1 << 20
-/** Wait before a retry. Open watches end after minutes. */
+/** Delay before a retry. Open watches end after a few minutes. */
 const RETRY_SECONDS = 60
 
 export class HeldSelectors {
-  /** Total length of the selectors by user. A user without selectors has no entry. */
+  /** Total length of selectors, by user. Users without selectors have no entry. */
   readonly #characters = new Map<string, number>()
 
   /**
-   * Counts a selector until the returned function is called; further calls have no effect. Fails
-   * with TooManyRequests if the user's limit is exceeded.
+   * Counts a selector until the returned function is called. Calling that function again has no
+   * effect. Fails with TooManyRequests if the user's limit would be exceeded.
    */
   hold(user: string, characters: number): () => void {
     if (characters <= SHORT_CHARACTERS) return nothing

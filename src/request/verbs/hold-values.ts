@@ -3,24 +3,24 @@ import { countValues } from '../../objects/codec/member-count.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import type { Item } from '../../storage/cache/item.ts'
 
-/** Number of bytes that the HTTP server has already reserved for each byte of the body. */
+/** Number of bytes that the HTTP server has already reserved per byte of the body. */
 const BODY_HELD_TIMES = 10
 /**
  * Memory that a write needs for a stored object, as a multiple of its size. The object is decoded,
- * often copied, changed, printed, and sent to webhooks.
+ * often copied, changed, serialized, and sent to webhooks.
  */
 const STORED_HELD_TIMES = 10
-/** Stored objects up to this size reserve nothing. Most objects are smaller. */
+/** Maximum size of a stored object for which no memory is reserved. Most objects are smaller. */
 const STORED_BYTES_MIN = 16 << 10
 /**
- * Memory for each value. An object with few fields takes 64 bytes, and a write creates two or three
- * of each.
+ * Memory reserved per value. An object with few fields takes 64 bytes, and a write creates each
+ * value two or three times.
  */
 const VALUE_HELD_BYTES = 160
 
 /**
- * Reserves the memory that the values of a large body will need. Fails if the byte budget is
- * exhausted.
+ * Reserves the memory that the values of a large body will need. Fails if not enough memory is
+ * available for requests.
  */
 export async function holdValues(request: ResourceRequest, json: Buffer): Promise<void> {
   const { context } = request
@@ -29,8 +29,9 @@ export async function holdValues(request: ResourceRequest, json: Buffer): Promis
 }
 
 /**
- * Reserves the memory that a write needs for a stored object. Fails if the byte budget is
- * exhausted. The objects of a deletecollection are deleted a few at a time, and reserve nothing.
+ * Reserves the memory that a write needs for a stored object. Fails if not enough memory is
+ * available for requests. A deletecollection reserves nothing, because it deletes only a few
+ * objects at a time.
  */
 export function holdStored(request: ResourceRequest, size: number): void {
   if (size > STORED_BYTES_MIN && request.verb !== 'deletecollection')
@@ -38,14 +39,14 @@ export function holdStored(request: ResourceRequest, size: number): void {
 }
 
 /**
- * Like `holdStored`, for a large object: also reserves memory for its values. They are counted in
- * its JSON, because the values of protobuf cannot be counted without the schema.
+ * Like `holdStored`, but for a large object, and also reserves memory for its values. The values
+ * are counted in its JSON, because counting values in protobuf would require the schema.
  */
 export async function holdLargeItem(request: ResourceRequest, item: Item): Promise<void> {
   if (request.verb === 'deletecollection') return
   const storedBytes = item.length
   holdStored(request, storedBytes)
-  // From here on the item contains its JSON, which has another length.
+  // After this call, the item contains its JSON, which has a different length.
   await item.prepare()
   await holdMore(request, item.wire(), storedBytes)
 }
@@ -57,7 +58,7 @@ export async function holdStoredJson(request: ResourceRequest, json: Buffer): Pr
   await holdMore(request, json, json.length)
 }
 
-/** Reserves the memory that values need in addition to that of `holdStored` for this size. */
+/** Reserves the memory that values need beyond the reservation of `holdStored` for this size. */
 async function holdMore(request: ResourceRequest, json: Buffer, size: number): Promise<void> {
   const values = await request.context.inParts(() => countValues(json))
   hold(request, values * VALUE_HELD_BYTES - size * STORED_HELD_TIMES)
@@ -67,13 +68,13 @@ function hold({ http }: ResourceRequest, bytes: number): void {
   if (bytes > 0 && http.holdObject?.(bytes) === false) throw noMemory()
 }
 
-/** Number of fields for which the decoder of a protobuf body reserves memory at a time. */
+/** Number of fields for which the decoder of a protobuf body reserves memory at once. */
 const HELD_FIELDS = 16_384
 
 /**
- * Returns a function that reserves memory for the decoder of a large protobuf body while it reads
- * fields. Each call returns for how many fields the memory suffices. The first call uses what was
- * already reserved for the body.
+ * Returns a function that the decoder of a large protobuf body calls to reserve memory while it
+ * reads fields. Each call returns the number of further fields for which memory is available. The
+ * first call uses the memory that is already reserved for the body.
  */
 export function holdFields(request: ResourceRequest): () => number {
   let isFirst = true

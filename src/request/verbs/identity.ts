@@ -1,9 +1,9 @@
-/** Checks that an object to write is the one that the path names. */
+/** Checks that the object in the body is the one that the path identifies. */
 import { badRequest } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 
-/** Fails with BadRequest if the object has another name than the path. */
+/** Fails with BadRequest if the name of the object differs from the name in the path. */
 export function checkName({ metadata }: KubeObject, { name }: ResourceRequest): void {
   const given = metadata.name ?? ''
   if (given === '') {
@@ -19,8 +19,8 @@ export function checkName({ metadata }: KubeObject, { name }: ResourceRequest): 
 }
 
 /**
- * Returns the object with the namespace of the path. Fails with BadRequest if the object names
- * another namespace.
+ * Returns the object with the namespace of the path. Fails with BadRequest if the object has a
+ * different namespace.
  */
 export function inNamespace(
   object: KubeObject,

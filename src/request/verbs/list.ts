@@ -46,7 +46,7 @@ export async function list(request: ResourceRequest, access: ReadAccess): Promis
     return representation.list(page.items, metadata)
   })
   const response = holding({ status: 200, headers, body }, page)
-  // A Table shows ages, which change over time, so it gets no tag.
+  // A Table shows ages, which change over time, so it has no tag.
   if (page.state === undefined || form.as?.kind === 'Table') return response
   return tagged(
     response,
@@ -65,7 +65,8 @@ async function prepare(items: readonly Item[], context: RequestSignal): Promise<
 }
 
 /**
- * Describes the list for the errors of its objects, which fail to decode only when they are shown.
+ * Describes the list for error messages about its objects, whose decoding can fail while the list
+ * is being serialized.
  */
 const listOperation = (
   { resource }: ResourceRequest,
@@ -79,7 +80,7 @@ const listOperation = (
   unread: () => undecodable(items),
 })
 
-/** Throws the error that the list itself would return if one of its objects cannot be decoded. */
+/** If an object cannot be decoded, throws the error that the list itself would return. */
 export function refuseUndecodable(
   request: ResourceRequest,
   access: ReadAccess,
@@ -91,8 +92,8 @@ export function refuseUndecodable(
 }
 
 /**
- * Returns the objects that cannot be decoded: at most one more than a Status names, so that the
- * Status can say that there are more.
+ * Returns the objects that cannot be decoded. They are limited to one more than a Status lists, so
+ * that the Status can mention that there are more.
  */
 function undecodable(items: readonly Item[]): UnreadableObject[] {
   const found: UnreadableObject[] = []
@@ -109,8 +110,8 @@ function undecodable(items: readonly Item[]): UnreadableObject[] {
 }
 
 /**
- * Adds the memory that the objects occupy until they are sent. Objects of the cache do not count,
- * because they stay in memory anyway.
+ * Adds the memory that the objects use until they are sent. Cached objects do not count, because
+ * they stay in memory anyway.
  */
 function holding(response: ApiResponse, { ownBytes: heldBytes }: ListResult): ApiResponse {
   if (heldBytes === undefined || !('body' in response) || !('chunks' in response.body))
@@ -133,8 +134,8 @@ export type ReadPage = { readonly page: ListResult; readonly metadata: Fields }
 
 /**
  * Lists the objects that the query selects. Fails if options are invalid or contradict each other.
- * With `isPaged`, the list is treated as one that is read in pages even if the query has no limit,
- * as kube-apiserver does for a deletecollection.
+ * With `isPaged`, the list is treated as paginated even if the query has no limit, as
+ * kube-apiserver does for a deletecollection.
  */
 export async function readPage(
   request: ResourceRequest,
@@ -154,7 +155,7 @@ export async function readPage(
   const isFirst = start.at === 'latest' && start.from === undefined
   /**
    * Whether the index contains objects after this page. kube-apiserver reads the first page of a
-   * node's Pods from an index, and ends the list if nothing follows in that index.
+   * node's Pods from an index, and the list ends if the index contains no further objects.
    */
   const hasNext = async ({ items, revision }: ListResult, isIndexed: Matches): Promise<boolean> => {
     const rest = { from: keyAfter(items.at(-1)?.key ?? range.from), to: range.to }
@@ -207,14 +208,14 @@ function readOptions(query: URLSearchParams): RequestedOptions {
 }
 
 /**
- * Builds the metadata of a list. The number of remaining items is unknown if a selector filters
- * them. Continue tokens are relative to `folder`.
+ * Builds the metadata of a list. With a selector, the number of remaining items is unknown.
+ * Continue tokens are relative to `folder`.
  */
 function listMetadata(page: ListResult, folder: Key, isFiltered: boolean): Fields {
   const last = page.items.at(-1)
   const hasNext = page.more && last !== undefined
   return {
-    // Objects that are not stored have no revision.
+    // The revision is 0 for objects that are not stored.
     resourceVersion: page.revision === 0 ? undefined : `${page.revision}`,
     continue: hasNext ? encodeContinue(folder, last.key, page.revision) : undefined,
     remainingItemCount: hasNext && !isFiltered ? page.remaining : undefined,
@@ -224,7 +225,7 @@ function listMetadata(page: ListResult, folder: Key, isFiltered: boolean): Field
 type PageStart = {
   readonly at: Freshness
   readonly limit: number
-  /** The key at which a continued list resumes. */
+  /** The key at which the list continues. */
   readonly from: Key | undefined
   readonly askedVersion: number
 }
@@ -232,8 +233,8 @@ type PageStart = {
 type Paging = {
   readonly resource: Resource
   /**
-   * Whether the list is read in pages. All pages must have the same version, so Exact is the
-   * default match. A lookup by name has no pages.
+   * Whether the list is paginated. All pages must have the same version, so the default match is
+   * Exact. A lookup by name is never paginated.
    */
   readonly isPaged: boolean
 }
@@ -271,7 +272,7 @@ function continued(options: ListOptions, folder: Key): PageStart {
 const isExact = (at: Freshness): boolean => typeof at === 'object' && 'exactly' in at
 
 /**
- * Returns the error for an exact version in the future. kube-apiserver reads an exact version from
+ * Returns the error for an exact version in the future. kube-apiserver reads exact versions from
  * etcd, and returns etcd's error.
  */
 const notYet = (cause: unknown): ApiError =>
@@ -281,8 +282,8 @@ const tooOldToContinue =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
 
 /**
- * Returns the error for an expired continue token. It contains a token with which a client can
- * continue from the latest state, if it accepts an inconsistent list.
+ * Returns the error for an expired continue token. It contains a token with which the client can
+ * continue from the latest state, if an inconsistent list is acceptable.
  */
 function expiredToken(folder: Key, from: Key): ApiError {
   return expired(tooOldToContinue, { continue: encodeContinueFrom(folder, from, 'latest') })

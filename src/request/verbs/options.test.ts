@@ -13,7 +13,7 @@ import { parseWriteOptions } from './write-options.ts'
 
 const query = (text: string): URLSearchParams => new URLSearchParams(text)
 
-/** Returns the message of the error, or `fine` if there is none. */
+/** Returns the error message, or `fine` if there is no error. */
 function refusal(run: () => unknown): string {
   try {
     run()
@@ -31,7 +31,7 @@ test('a boolean parameter is true unless its value is 0 or false', () => {
     assert.equal(parseBoolean(text), false, String(text))
 })
 
-test('integers are parsed like in Go', () => {
+test('integers are parsed as in Go', () => {
   assert.equal(parseInteger('+5'), 5)
   assert.equal(parseInteger('-5'), -5)
   assert.equal(parseInteger(null), undefined)
@@ -62,7 +62,7 @@ test('a resourceVersion is an unsigned 64-bit integer', () => {
   )
 })
 
-test('a negative limit means no limit, and the first of repeated values counts', () => {
+test('a negative limit means no limit, and the first value of a repeated parameter is used', () => {
   assert.equal(parseListOptions(query('limit=-3')).limit, 0)
   assert.equal(parseListOptions(query('limit=3&limit=x')).limit, 3)
 })
@@ -101,7 +101,7 @@ for (const [verb, text, wanted] of combinations) {
     ))
 }
 
-test('with the WatchList gate, a watch may request initial events', () => {
+test('with the WatchList gate, a watch can request initial events', () => {
   const text = query('sendInitialEvents=true&resourceVersionMatch=NotOlderThan')
   assert.equal(
     refusal(() => validateListOptions(text, 'watch', { allowsWatchList: true })),
@@ -131,7 +131,7 @@ test('write options are parsed, and all their errors are reported together', () 
   assert.match(all, /\[fieldManager: Too long.*, dryRun: .*, fieldValidation: /)
 })
 
-test('a resourceVersion with millions of digits is refused as out of range without converting it', () => {
+test('a resourceVersion with millions of digits is rejected as out of range without converting it', () => {
   const { user } = process.cpuUsage()
   for (const text of ['9'.repeat(3_000_000), '18446744073709551616', `1${'0'.repeat(20)}`])
     assert.match(uintFault(text) ?? '', /value out of range$/)

@@ -30,7 +30,7 @@ const plainOptions: ListOptions = {
   sendInitialEvents: undefined,
 }
 
-/** Parses the options of a list or watch. Fails with BadRequest if one cannot be parsed. */
+/** Parses the options of a list or watch. Fails with BadRequest if an option cannot be parsed. */
 export function parseListOptions(query: URLSearchParams): ListOptions {
   if (query.size === 0) return plainOptions
   const timeoutSeconds = parseInteger(query.get('timeoutSeconds'))
@@ -52,8 +52,8 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
 }
 
 /**
- * Fails with Invalid if options contradict each other, and reports all errors. Called after the
- * selectors were parsed, because their errors take precedence.
+ * Fails with Invalid if options contradict each other, and reports all errors. Must be called after
+ * the selectors are parsed, because their errors take precedence.
  */
 export function validateListOptions(
   query: URLSearchParams,
@@ -66,8 +66,8 @@ export function validateListOptions(
 }
 
 /**
- * Parses a resourceVersion. An invalid one is a BadRequest in a list, and an unclassified error in
- * other verbs.
+ * Parses a resourceVersion. The error for an invalid one is a BadRequest in a list. With other
+ * verbs, it has no reason.
  */
 export function parseVersion(text: string, verb: 'get' | 'list' | 'watch'): number {
   const fault = uintFault(text)
@@ -76,11 +76,12 @@ export function parseVersion(text: string, verb: 'get' | 'list' | 'watch'): numb
   throw verb === 'list' ? badRequest(`invalid resource version: ${message}`) : unclassified(message)
 }
 
-/** Any number with at most this many digits fits in 64 bits. */
+/** Number of digits of which any number fits in 64 bits. */
 const SAFE_DIGITS = 19
 
 /**
- * Returns why a text is not a version, with the message of Go's strconv, or undefined if it is one.
+ * Returns the error of Go's strconv if the string is not an unsigned integer, or undefined if it
+ * is.
  */
 export function uintFault(text: string): string | undefined {
   if (text.length <= SAFE_DIGITS && /^[0-9]+$/.test(text)) return undefined
@@ -91,7 +92,7 @@ export function uintFault(text: string): string | undefined {
 }
 
 /**
- * Parses a boolean parameter like Go's conversion: any value except `0` and `false` is true, even
+ * Parses a boolean parameter as in kube-apiserver: any value except `0` and `false` is true, even
  * an empty one.
  */
 export function parseBoolean(value: string | null): boolean {
@@ -105,8 +106,8 @@ export function parseInteger(value: string | null): number | undefined {
 }
 
 /**
- * Like `parseInteger`, but returns a bigint if a number cannot represent the value exactly, as in
- * decoded JSON.
+ * Like `parseInteger`, but returns a bigint if a number cannot represent the value exactly, as the
+ * JSON decoder does.
  */
 export function parseExactInteger(value: string | null): number | bigint | undefined {
   if (value === null) return undefined

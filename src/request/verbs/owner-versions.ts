@@ -1,7 +1,7 @@
 /**
  * Converts objects to the versions of their field managers. Built-in kinds are converted as for a
- * client. Objects of custom kinds are not pruned, but conversion fails if they do not fit the
- * schema of the version.
+ * client. Custom objects are not pruned, and the conversion fails if they do not match the schema
+ * of the version.
  */
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { Versions } from '../../objects/apply/differences.ts'
@@ -24,17 +24,17 @@ import type { ObjectSchema } from '../../objects/schema/object-schema.ts'
 import type { VersionAccess } from './access.ts'
 
 /**
- * The error for an object that cannot be converted to the version of one of its managers. The
- * message is kube-apiserver's.
+ * Thrown if an object cannot be converted to the version of one of its managers. The message is
+ * that of kube-apiserver.
  */
 export class UnknownVersionError extends Error {
   override readonly name = 'UnknownVersionError'
 }
 
-/** An object before and after a write. Both are created on demand. */
+/** An object before and after a write. Both states are created on demand. */
 type Change = { readonly before: () => KubeObject; readonly after: () => KubeObject }
 
-/** The results of a webhook by apiVersion: the object before and after the write. */
+/** Results of a conversion webhook by apiVersion: the object before and after the write. */
 type ConvertedVersions = ReadonlyMap<
   string,
   { readonly before: KubeObject; readonly after: KubeObject }
@@ -42,7 +42,7 @@ type ConvertedVersions = ReadonlyMap<
 
 const nobody: ConvertedVersions = new Map()
 
-/** Has the webhook convert the object to every version that its managers use. */
+/** Calls the webhook to convert the object to every version that its managers use. */
 export function askWebhook(
   request: ResourceRequest,
   { inVersion, convertTo }: VersionAccess,
@@ -87,15 +87,13 @@ async function orUnknown<T>(what: string, convert: () => Promise<T>): Promise<T>
 type VersionsOptions = Change & {
   readonly asked: ConvertedVersions
   readonly wires?: Wires
-  /**
-   * Whether fields that are equal before and after may be left out, where it is cheap to find them.
-   */
+  /** Whether fields that did not change can be left out, if they are easy to find. */
   readonly isChangeOnly?: boolean
 }
 
 /**
- * Returns a function that gives the object before and after a write in a manager's version. It
- * returns undefined if the kind has no such version.
+ * Returns a function that returns the object, before and after a write, in a manager's version. The
+ * function returns undefined if the kind does not have that version.
  */
 export function versionsOf(
   request: ResourceRequest,
@@ -131,29 +129,29 @@ export function versionsOf(
 }
 
 /**
- * The wire forms of an object before and after an apply. Unlike the object, a wire form contains
- * nulls and empty values.
+ * The wire forms of an object before and after an apply. Unlike objects, wire forms contain null
+ * and empty values.
  */
 export type Wires = WirePair
 
 type OtherVersion = {
   readonly type: StructMerge
   /**
-   * Returns the wire form in this version of an object before the write; `after` does so for one
-   * after it.
+   * Returns the wire form in this version of the object before the write. `after` does this for the
+   * object after the write.
    */
   readonly before: (object: KubeObject) => Fields
   readonly after: (object: KubeObject) => Fields
   /**
-   * Converts the wire forms. Present only for custom kinds, whose versions differ only in
-   * apiVersion unless a webhook converts them.
+   * Converts the wire forms. Present only for custom resources. Without a webhook, their versions
+   * differ only in apiVersion.
    */
   readonly ofWires?: (wires: Wires) => Wires
 }
 
 /**
- * Returns the conversion to another version of the resource. Returns undefined for a built-in kind
- * without that version, and fails for a custom kind without it.
+ * Returns the conversion to another version of the resource. If that version does not exist,
+ * returns undefined for a built-in kind, and fails for a custom resource.
  */
 export function otherVersion(
   request: ResourceRequest,
@@ -178,7 +176,7 @@ function builtInVersion(from: ObjectSchema, to: Resource): OtherVersion {
   }
 }
 
-/** Returns the wire form of an object of a built-in kind in another version. */
+/** Returns the wire form of a built-in object in another version. */
 export const wireIn = (object: KubeObject, from: ObjectSchema, to: Resource): Fields =>
   convertedWire(converted(object, from, to), to.shape.struct)
 
@@ -205,8 +203,8 @@ function customVersion(to: Resource): OtherVersion {
 }
 
 /**
- * Fails if a wire form does not fit the schema of a version, or repeats an item of a set or a map.
- * The message begins with `what`.
+ * Fails if a wire form does not match the schema of a version, or if it repeats an item of a set or
+ * a map. The error message begins with `what`.
  */
 export function fittingIn(wire: Fields, { shape }: Resource, what: string): Fields {
   const faults = validateApplied(wire, mergeTypeOfObjects(shape.struct))

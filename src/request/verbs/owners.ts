@@ -1,6 +1,6 @@
 /**
- * Field managers for server-side apply: those of the object as the request's path shows them,
- * and the manager that writes.
+ * Field managers for server-side apply: the owners of an object's fields as the path of the request
+ * shows them, and the manager of the current write.
  */
 import { fieldSetOf } from '../../objects/apply/field-paths.ts'
 import type { FieldSet } from '../../objects/apply/field-set.ts'
@@ -22,13 +22,16 @@ export function hasOtherVersion(owners: Owners, apiVersion: string): boolean {
 }
 
 export type Tracking = {
-  /** The owners, with the field paths that the request's path shows. */
+  /** The owners, with field paths as in the resource or subresource of the request. */
   readonly owners: Owners
-  /** Returns the managedFields of the stored object with these owners. */
+  /** Returns the managedFields of the stored object for these owners. */
   readonly finish: (owners: Owners) => Json | undefined
 }
 
-/** Returns the owners of a stored object, with the field paths that the request's path shows. */
+/**
+ * Returns the owners of a stored object, with field paths as in the resource or subresource of the
+ * request.
+ */
 export function trackingOf(request: ResourceRequest, stored: KubeObject | undefined): Tracking {
   const owners = readOwners(stored?.metadata['managedFields']) ?? new Map()
   const view = viewOf(request)
@@ -47,8 +50,8 @@ export function trackingOf(request: ResourceRequest, stored: KubeObject | undefi
 }
 
 /**
- * Returns the manager that writes. If the query has no fieldManager, the name comes from the
- * User-Agent.
+ * Returns the manager of the current write. If the query has no fieldManager, its name is derived
+ * from the User-Agent.
  */
 export function writerOf(request: ResourceRequest, { fieldManager }: WriteOptions): Writer {
   const { resource, subresource, http } = request
@@ -65,8 +68,8 @@ export function writerOf(request: ResourceRequest, { fieldManager }: WriteOption
 }
 
 /**
- * Fields that a write does not own. Cached, since they depend only on the resource and the
- * subresource.
+ * Fields that a write does not own. They are cached, because they depend only on the resource and
+ * the subresource.
  */
 const ignored = new WeakMap<Resource, Map<string, FieldSet>>()
 
@@ -84,8 +87,8 @@ export function ignoredAt({
 const emptyWires = new WeakMap<Struct, Fields>()
 
 /**
- * Returns the wire form of an object that does not exist, which has the zero values that are always
- * serialized.
+ * Returns the wire form of an object that does not exist. It contains the zero values that are
+ * always serialized.
  */
 export function emptyWire(struct: Struct): Fields {
   const known = once('empty wire', () => emptyWires.get(struct) ?? storedWire(emptyObject, struct))

@@ -1,7 +1,7 @@
 /**
- * Serves PATCH. A patch computes the object to write from the current one, and the rest is as in an
- * update. If another writer was first, the patch is applied again to the new current object, unless
- * it contains a resourceVersion.
+ * Serves PATCH. A patch is applied to the current object, and the result is written as in an
+ * update. If another writer changes the object first, the patch is applied again to the new object,
+ * unless the patch contains a resourceVersion.
  */
 import type { ApiResponse } from '../../api/request.ts'
 import { checkMembers } from '../../objects/codec/member-count.ts'
@@ -42,7 +42,7 @@ export async function patch(request: ResourceRequest, access: WriteAccess): Prom
   return answerUpdate(request, await updateObject(request, inPlace(change, request), tracked), show)
 }
 
-/** Adds the check that the patched object is still the one that the path names. */
+/** Adds a check that the patched object still has the name and namespace of the path. */
 function inPlace(change: Change, request: ResourceRequest): Change {
   return async (current, stored) => {
     const object = inNamespace(await change(current, stored), request)

@@ -1,6 +1,6 @@
 /**
- * Reads the body of an apply. It is CBOR or YAML, depending on the media type; most clients send
- * JSON as YAML.
+ * Reads the body of an apply. Depending on the media type, it is CBOR or YAML. Most clients send
+ * JSON, which is parsed as YAML.
  */
 import { badRequest } from '../../api/errors.ts'
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
@@ -21,7 +21,7 @@ export type ApplyPayload = { readonly form: 'apply' | 'apply-cbor'; readonly bod
 
 export type AppliedBody = {
   readonly value: Fields
-  /** Length of the text from which the value was read. */
+  /** Length of the string from which the value was read. */
   readonly textBytes: number
   /** Errors for repeated keys, with the messages of the YAML parser. */
   readonly duplicates: readonly string[]
@@ -56,7 +56,7 @@ function textOf(json: Buffer): string {
   return json.toString('utf8')
 }
 
-/** Decodes CBOR. kube-apiserver's errors mention YAML here as well. */
+/** Decodes CBOR. As in kube-apiserver, the error messages mention YAML. */
 async function readCbor(
   body: Buffer,
   request: ResourceRequest,
@@ -91,8 +91,8 @@ function objectOf(value: Json): Fields {
 }
 
 /**
- * Reads JSON that has the same meaning in YAML: it has no repeated keys and no unprintable
- * characters. Returns undefined if the YAML parser has to read the body.
+ * Reads JSON that has the same meaning in YAML, because it has no repeated keys and no unprintable
+ * characters. Returns undefined if the YAML parser must read the body.
  */
 function readPlain(body: Buffer): Fields | undefined {
   if (body[0] !== BRACE_OPEN) return undefined
@@ -112,12 +112,15 @@ function readPlain(body: Buffer): Fields | undefined {
   }
 }
 
-/** Returns the body as text. Returns undefined if this JSON may have another meaning in YAML. */
+/**
+ * Returns the body as a string. Returns undefined if this JSON might have a different meaning in
+ * YAML.
+ */
 function plainText(body: Buffer): string | undefined {
-  // The body may be YAML that begins with a brace. The YAML parser decides, and the members of the
-  // resulting JSON are counted.
+  // The body might be YAML that begins with a brace. In that case, the YAML parser reads it, and
+  // the members of the resulting JSON are counted.
   if (hasTooManyMembers(body)) return undefined
   const text = body.toString('utf8')
-  // JSON strings may contain characters that YAML does not allow anywhere.
+  // JSON strings can contain characters that YAML does not allow.
   return hasUnprintable(text) ? undefined : text
 }

@@ -1,4 +1,6 @@
-/** Decodes the body of a create or an update, in any format, to an object of the resource. */
+/**
+ * Decodes the body of a create or an update, in any supported format, to an object of the resource.
+ */
 import { ApiError, badRequest } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
@@ -25,8 +27,8 @@ import { inNamespace } from './identity.ts'
 import { withoutDuplicateOwners } from './write/owner-references.ts'
 
 /**
- * Decodes the object, and sets its namespace from the path. Warnings go to the context. Fails with
- * BadRequest.
+ * Decodes the object, and sets its namespace from the path. Warnings are added to the context.
+ * Fails with BadRequest.
  */
 export async function readObject(
   request: ResourceRequest,
@@ -49,14 +51,14 @@ export async function readObject(
 }
 
 /**
- * The scheme in kube-apiserver's error for any Scale of a custom kind that it cannot decode,
- * whatever is wrong with it.
+ * Name of the scheme in kube-apiserver's error message for a Scale of a custom resource that cannot
+ * be decoded, whatever the cause is.
  */
 const schemeOfCustom = 'k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:725'
 
 /**
- * Reads an object of another kind than the path names. Actions such as a Binding or an Eviction
- * have their own kinds.
+ * Reads an object whose kind differs from that of the resource. Actions such as a Binding or an
+ * Eviction have their own kinds.
  */
 export async function readAs(
   request: ResourceRequest,
@@ -94,8 +96,8 @@ export async function readAs(
 }
 
 /**
- * Maximum length of the JSON of a CBOR body, as a multiple of the body's length. `null,` is one
- * byte of CBOR.
+ * Maximum length of the JSON for a CBOR body, as a multiple of the body's length. For example,
+ * `null,` is one byte in CBOR.
  */
 const CBOR_EXPANSION = 5
 
@@ -108,7 +110,7 @@ async function fromCbor(
   return context.isLarge ? context.inParts(convert) : convert()
 }
 
-/** Prints an object as kube-apiserver prints what it has decoded, for the audit log. */
+/** Serializes a decoded object for the audit log, in the format of kube-apiserver. */
 function printGiven(object: KubeObject, shape: ObjectSchema): string | Buffer {
   if (shape.custom === undefined) return printObject(object, shape)
   const { creationTimestamp = null } = object.metadata

@@ -1,4 +1,4 @@
-/** Reads the body of a patch as a change of the current object. */
+/** Reads the body of a patch and returns the change of the current object. */
 import { type ApiError, invalid, notFound } from '../../api/errors.ts'
 import { invalidValue } from '../../api/field-fault.ts'
 import { printOwners } from '../../objects/apply/managers.ts'
@@ -17,12 +17,15 @@ type PatchInput = Pick<Patch, 'form'> & {
 }
 
 /**
- * Merge patches up to this length are applied at once. Longer ones are applied in slices, because
- * the time for a merge patch grows with its length times its depth.
+ * Maximum length of a merge patch that is applied at once. Longer ones are applied in slices,
+ * because the time depends on the length multiplied by the depth.
  */
 const SHORT_CHARACTERS = 1024
 
-/** Returns the patch as a change. Errors in the patch are reported only if the object exists. */
+/**
+ * Returns the change that a patch describes. Errors in the patch are reported only if the object
+ * exists.
+ */
 export function readPatch(
   request: ResourceRequest,
   { form, body, fieldValidation }: PatchInput,
@@ -36,8 +39,8 @@ export function readPatch(
     const slices = context.isLarge ? context.slices : undefined
     const shown = withShownOwners(current, { request, stored })
     const steps = applyPatch(shown, { ...patch, slices }, expected)
-    // Other patches may take long even if they are small, because they copy much or merge the same
-    // list many times.
+    // Patches of other types can take long even if they are small, because they can copy large
+    // values or merge the same list many times.
     const isShort =
       slices === undefined && form === 'merge' && patch.text.length <= SHORT_CHARACTERS
     const patched = isShort ? atOnce(steps) : await inSlices(steps, slices)
@@ -58,8 +61,8 @@ export function readPatch(
 }
 
 /**
- * Returns the object with the managedFields that the path shows. A view has no managedFields for
- * clients, but the object that a patch is applied to has them.
+ * Returns the object with the managedFields for the path. A subresource such as Scale has no
+ * managedFields for clients, but has them while a patch is applied.
  */
 function withShownOwners(
   current: KubeObject,

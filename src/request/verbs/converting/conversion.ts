@@ -1,6 +1,6 @@
 /**
- * Calls the conversion webhook of a CustomResourceDefinition, which converts custom objects to
- * another version. One call converts many objects.
+ * Calls the conversion webhook of a CustomResourceDefinition to convert custom objects to another
+ * version. One call converts many objects.
  */
 import { type ApiError, unclassified } from '../../../api/errors.ts'
 import { checkLabelValue, checkQualifiedName } from '../../../api/names.ts'
@@ -40,9 +40,9 @@ export class ConversionWebhook {
   }
 
   /**
-   * Converts objects, all of which have the same kind and version. They are read before the call
-   * and again after the response, so that they need not stay in memory while the webhook works.
-   * Fails with an ApiError.
+   * Converts objects of the same kind and version. The objects are read before the call and again
+   * after the response, so that they do not remain in memory while the webhook is called. Fails
+   * with an ApiError.
    */
   async convert(
     objects: Originals,
@@ -150,8 +150,8 @@ const notAnObject =
   'couldn\'t get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
 /**
- * Parses a response. kube-apiserver parses it as YAML and takes a text that is not JSON for a
- * string, which its error message shows.
+ * Parses a response. kube-apiserver parses it as YAML. A response that is not JSON is then a
+ * string, which appears in the error message.
  */
 function parse(text: string): Fields {
   const fields = fieldsIn(text)
@@ -192,7 +192,7 @@ function checkType(object: Fields, { at, gvk, apiVersion, kind }: ConversionRequ
 
 /**
  * Returns the converted object with the original metadata, except for labels and annotations. A
- * webhook may change nothing else in the metadata.
+ * webhook is not allowed to change other metadata.
  */
 function restored(converted: Fields, original: KubeObject, gvk: string): KubeObject {
   const given = fieldsOf(converted['metadata'])

@@ -1,6 +1,6 @@
 /**
- * Gives access to a resource that is stored in another version which only a webhook can convert.
- * The verbs use it like any other access.
+ * Provides access to a resource whose stored version must be converted by a webhook. The verbs use
+ * it like any other access.
  */
 import { type KubeObject, omit } from '../../../api/object.ts'
 import { assert } from '../../../lib/errors.ts'
@@ -27,8 +27,8 @@ import type { Converter } from './converter.ts'
 type Access = WriteAccess & WatchAccess
 
 /**
- * Creates the access. `stored` is the resource in the version in which objects are written, with
- * access to objects in whatever versions they were written in.
+ * Creates the access. `stored` is the resource in the version in which objects are written. Its
+ * access returns objects in the versions in which they were written.
  */
 export function convertedAccess(
   own: Access,
@@ -109,8 +109,7 @@ class ConvertedStore implements ObjectStore {
   readonly #stored: { readonly resource: Resource; readonly access: Access }
   readonly #converter: Converter
   /**
-   * Maps the bytes that a verb wrote to the bytes that were stored, so that the response needs no
-   * second conversion.
+   * Stored bytes by the bytes that a verb wrote, so that the response needs no second conversion.
    */
   readonly #storedAs = new WeakMap<Buffer, Buffer>()
 
@@ -126,14 +125,14 @@ class ConvertedStore implements ObjectStore {
     const { revision, found } = await this.#stored.access.storage.store.get(key, options)
     if (found === undefined) return { revision, found }
     const object = await this.#converter.object(this.#stored.access.storage.decode(found))
-    // The value has the wire form, because `decode` of the resource also reads that form.
+    // The decoder of the resource also accepts the wire form, which this value has.
     return {
       revision,
       found: { ...found, value: printWire(object, this.#converter.resource.shape).bytes },
     }
   }
 
-  /** Deletes an object that cannot be decoded in the stored version. The webhook is not called. */
+  /** Deletes an object that cannot be decoded in its stored version. The webhook is not called. */
   deleteUnreadable: ObjectStore['deleteUnreadable'] = async (key, _decode, options) => {
     const { store, decode } = this.#stored.access.storage
     return store.deleteUnreadable(key, decode, options)
@@ -164,8 +163,8 @@ class ConvertedStore implements ObjectStore {
   }
 
   /**
-   * Returns the object for the response to a write: converted to the stored version, defaulted
-   * there, and converted back.
+   * Returns the object for the response to a write. It is converted to the stored version, gets the
+   * defaults of that version, and is converted back.
    */
   readonly readBack = async (value: Buffer): Promise<KubeObject> => {
     const stored = this.#storedAs.get(value) ?? (await this.#toStored(value))
@@ -202,7 +201,7 @@ class ConvertedStore implements ObjectStore {
     return stored
   }
 
-  /** Decodes a value that is not stored yet, and therefore has no resourceVersion. */
+  /** Decodes a value that is not stored yet and therefore has no resourceVersion. */
   #decode(value: Buffer): KubeObject {
     const object = this.#stored.access.storage.decode({
       key: '',

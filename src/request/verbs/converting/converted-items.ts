@@ -1,33 +1,35 @@
 /**
- * Cache of the objects that webhooks have converted, as bytes, so that a second read or watcher
- * does not call the webhook again. All resources share its budget. Beyond the budget, the clock
+ * Caches objects that webhooks have converted, as bytes, so that further reads and watches do not
+ * call the webhook again. All resources share one size limit. When it is exceeded, the clock
  * algorithm evicts items that were not used since its last round.
  *
- * It uses clock instead of LRU because hundreds of watchers read each object. Moving an entry to
- * the end of a Map makes V8 rebuild the Map, in the old generation, after as many moves as it has
- * entries.
+ * It is used instead of LRU because hundreds of watches can read each object. With LRU, each read
+ * would move an entry to the end of a Map. V8 rebuilds a Map, in the old generation, after as many
+ * moves as the Map has entries.
  */
 import { Item } from '../../../storage/cache/item.ts'
 import type { Key } from '../../../storage/engine.ts'
 
-/** Enough for about 100,000 objects of 1 KB. */
+/** Size limit, enough for about 100,000 objects of 1 KB. */
 const BYTES_MAX = 128 << 20
-/** Memory of an entry besides the bytes of its object. */
+/** Memory of an entry in addition to the bytes of its object. */
 const ENTRY_BYTES = 250
-/** If all items are in use, this many are spared before one is evicted anyway. */
+/**
+ * Maximum number of used items that are skipped before an item is evicted even though it is in use.
+ */
 const SPARED_MAX = 1_000
 
 /**
- * The latest revision of an object that was requested. `previous` is the revision before it, if
- * that was converted: watchers with a selector compare the two.
+ * The latest requested revision of an object. `previous` is the preceding revision, if it was
+ * converted. Watches with a selector compare the two.
  */
 export class ConvertedItem extends Item {
   previous: ConvertedItem | undefined
-  /** Whether it was requested since the last round of the clock. */
+  /** Whether the item was requested since the last round of the clock algorithm. */
   isUsed = true
 }
 
-/** The items of a resource in one version, for one state of its definition. */
+/** The converted items of a resource in one version, for one state of its definition. */
 export class Owner {
   readonly items = new Map<Key, ConvertedItem>()
   isGone = false
@@ -36,16 +38,16 @@ export class Owner {
 export class ConvertedItems {
   readonly #bytesMax: number
   readonly #release: (item: Item) => void
-  /** The owners that have items. */
+  /** The owners that currently have items. */
   readonly #owners = new Set<Owner>()
   /**
-   * Walks over all items in rounds. It advances only while there are items. The iterators of Map
-   * and Set tolerate additions and deletions in between.
+   * Iterates over all items in rounds. It advances only while there are items. The iterators of Map
+   * and Set allow additions and deletions during the iteration.
    */
   readonly #rounds = this.#goRound()
   #bytes = 0
 
-  /** Calls `release` to free the bytes of an item that is evicted or deleted. */
+  /** Calls `release` to free the bytes of an item when it is evicted or deleted. */
   constructor(release: (item: Item) => void, bytesMax = BYTES_MAX) {
     this.#release = release
     this.#bytesMax = bytesMax
@@ -64,8 +66,8 @@ export class ConvertedItems {
   }
 
   /**
-   * Adds an item. If `isLasting` is false, or the owner has ended, the item is not kept: it only
-   * serves the requests that already wait for it.
+   * Adds an item. If `isLasting` is false, or if the owner has ended, the item is not cached, and
+   * is only returned to the requests that already wait for it.
    */
   add(owner: Owner, item: ConvertedItem, isLasting: boolean): void {
     if (owner.isGone || !isLasting) {
@@ -82,7 +84,7 @@ export class ConvertedItems {
     for (let spared = 0; this.#bytes > this.#bytesMax; spared++) this.#passOne(spared < SPARED_MAX)
   }
 
-  /** Deletes the items of an owner, which accepts no more items. */
+  /** Deletes the items of an owner. The owner then accepts no more items. */
   end(owner: Owner): void {
     owner.isGone = true
     this.deleteAll(owner)
@@ -93,8 +95,8 @@ export class ConvertedItems {
   }
 
   /**
-   * Sets the previous revision of the latest item. Only the newest of the earlier revisions is
-   * kept.
+   * Sets the previous revision of the latest item. Of the earlier revisions, only the newest is
+   * retained.
    */
   #follow(last: ConvertedItem, item: ConvertedItem): void {
     const others = [last.previous, item, item.previous].filter((one) => one !== undefined)
@@ -114,7 +116,7 @@ export class ConvertedItems {
     }
   }
 
-  /** Evicts the next item of the round, or spares it if it was used. */
+  /** Visits the next item of the round, and evicts it unless it was used and `maySpare` is true. */
   #passOne(maySpare: boolean): void {
     const { owner, item } = this.#rounds.next().value
     if (maySpare && item.isUsed) item.isUsed = false

@@ -1,7 +1,7 @@
 /**
- * Converts the events of a watch to another version. To keep their order, each batch is converted
- * before the next one is taken. The first object that cannot be converted ends the watch, and the
- * client gets the error.
+ * Converts the events of a watch to another version. To preserve their order, each batch is
+ * converted before the next one is read. If an object cannot be converted, the watch ends, and the
+ * client receives the error.
  */
 import { ApiError, internalError } from '../../../api/errors.ts'
 import type { ObjectEvent, WatchEvent } from '../../../storage/cache/event.ts'
@@ -76,7 +76,7 @@ export class ConvertedWatch implements EventSource {
     })
   }
 
-  /** Returns the converted events before the first one that fails. */
+  /** Converts events. If one of them fails, returns the converted events before it. */
   async #convertAll(events: readonly WatchEvent[]): Promise<readonly WatchEvent[]> {
     try {
       return await this.#convert(events)
@@ -90,7 +90,7 @@ export class ConvertedWatch implements EventSource {
     }
     const converted: WatchEvent[] = []
     for (const event of events) {
-      // limit: one event becomes at most one
+      // limit: each event is converted to at most one event
       converted.push(...(await this.#convertAll([event])))
       if (this.#failure !== undefined) break
     }
@@ -122,15 +122,16 @@ export class ConvertedWatch implements EventSource {
   }
 
   /**
-   * Returns the state before the change, which must be converted if there is a selector: a selector
-   * is evaluated on the states before and after a change. It is usually still in the cache.
+   * Returns the object before the change. It must be converted if the watch has a selector, because
+   * the selector is evaluated before and after the change. It is usually still in the cache.
    */
   #before({ type, previous }: ObjectEvent): Item | undefined {
     return this.#matches === undefined || type !== 'MODIFIED' ? undefined : previous
   }
 
   /**
-   * Returns the event that the watcher gets, or undefined if its selector matches neither state.
+   * Returns the event for the client, or undefined if the selector matches neither before nor after
+   * the change.
    */
   #shown(
     { type, revision }: ObjectEvent,

@@ -55,7 +55,8 @@ function itemOf(name: string, { revision = 1, bytes = 100 } = {}): Item {
 }
 
 /**
- * A webhook that responds when the test resolves `answer`. It cannot convert objects named `bad`.
+ * A webhook that responds when the test resolves `answer`. It cannot convert objects with the name
+ * `bad`.
  */
 class FakeWebhook {
   readonly reviews: string[][] = []
@@ -122,7 +123,7 @@ test('concurrent requests for the same objects share one review', async () => {
   assert.equal(webhook.reviews.length, 1)
 })
 
-test('reviews are limited in bytes and in objects, and keep the order', async () => {
+test('the bytes and objects of a review are limited, and the order of the objects is preserved', async () => {
   const { webhook, converter } = setUp()
   const large = Array.from({ length: 20 }, (_, at) => itemOf(`large${at}`, { bytes: 100_000 }))
   const small = Array.from({ length: 1200 }, (_, at) => itemOf(`small${at}`, { bytes: 10 }))
@@ -137,7 +138,7 @@ test('reviews are limited in bytes and in objects, and keep the order', async ()
   assert.ok(sizes.slice(11).every((size) => size <= 500))
 })
 
-test('an object that cannot be converted does not fail requests for other objects of the same review', async () => {
+test('an object that cannot be converted does not fail requests for other objects in the same review', async () => {
   const { webhook, converter } = setUp()
   const gate = Promise.withResolvers<void>()
   webhook.answer = gate.promise
@@ -149,7 +150,7 @@ test('an object that cannot be converted does not fail requests for other object
   assert.equal((await alone)[0]?.peek().apiVersion, 'example.com/v2')
 })
 
-test('the cache is limited in bytes, keeps two revisions of each object, and ends with its definition', async () => {
+test('the cache is limited in bytes, retains two revisions of each object, and is cleared with its definition', async () => {
   const { webhook, kept, converter } = setUp(100_000)
   await converter.items(Array.from({ length: 100 }, (_, at) => itemOf(`w${at}`, { bytes: 5_000 })))
   assert.ok(kept.bytes <= 100_000)
@@ -169,7 +170,7 @@ test('the cache is limited in bytes, keeps two revisions of each object, and end
 
 const textOf = ([item]: readonly Item[]): unknown => item?.peek()['text']
 
-test('after a restore, nothing of the previous database is returned', async () => {
+test('after a restore, no object of the previous database is returned', async () => {
   const { webhook, kept, database, converter } = setUp()
   const [lost, restored] = [itemOf('a', { bytes: 1 }), itemOf('a', { bytes: 2 })]
   await converter.items([lost])
@@ -203,7 +204,7 @@ test('after a restore, nothing of the previous database is returned', async () =
   )
 })
 
-test('an object that is requested twice at once is sent once, and fails for both requests', async () => {
+test('an object that one request contains twice is sent once', async () => {
   const { webhook, converter } = setUp()
   const [good, bad] = [itemOf('good'), itemOf('bad')]
   const [first, second] = await converter.items([good, good])
@@ -212,7 +213,7 @@ test('an object that is requested twice at once is sent once, and fails for both
   assert.deepEqual(webhook.reviews, [['good'], ['bad']])
 })
 
-test('requests that waited for a failed review send one more, with all their objects together', async () => {
+test('requests that waited for a failed review share one more review with all of their objects', async () => {
   const { webhook, converter } = setUp()
   const gate = Promise.withResolvers<void>()
   webhook.answer = gate.promise
@@ -237,7 +238,7 @@ test('a retry after a failed review contains only the objects of its own request
     for (const item of items) assert.equal(item.peek().apiVersion, 'example.com/v2')
 })
 
-test('watchers that get the same event soon after each other share its frame', async () => {
+test('watches that send the same event within a short time share its frame', async () => {
   const { converter } = setUp()
   const [item = assert.fail()] = await converter.items([itemOf('a', { revision: 7 })])
   const show = (type: 'ADDED' | 'MODIFIED'): Buffer => converter.frames.shown(type, 7, item).frame()
@@ -251,7 +252,7 @@ test('watchers that get the same event soon after each other share its frame', a
   )
 })
 
-test('objects are read again when they are converted, and not kept in memory meanwhile', async () => {
+test('objects are read again after the webhook has responded, and are not kept in memory during the call', async () => {
   const { webhook, converter } = setUp()
   const gate = Promise.withResolvers<void>()
   webhook.answer = gate.promise
@@ -268,7 +269,7 @@ test('objects are read again when they are converted, and not kept in memory mea
   await converting
 })
 
-test('objects of a review that was sent before the database was replaced are not cached', async () => {
+test('objects are not cached if their review was sent before the database was replaced', async () => {
   const { webhook, kept, database, converter } = setUp()
   const gate = Promise.withResolvers<void>()
   webhook.answer = gate.promise

@@ -1,7 +1,7 @@
 /**
- * Converts objects by a webhook between the version in which they are stored and the version of a
- * request. Each object is converted once for all requests: requests that come during the conversion
- * wait for it, and later ones find the result in the cache.
+ * Converts objects between the stored version and the version of a request by calling a webhook.
+ * Each object is converted once for all requests: concurrent requests wait for the conversion, and
+ * later requests get the result from the cache.
  */
 import type { KubeObject } from '../../../api/object.ts'
 import { LateFrames } from '../../../storage/cache/event.ts'
@@ -14,15 +14,15 @@ import type { ConversionWebhook, Originals } from './conversion.ts'
 import { ConvertedItem, type ConvertedItems, Owner } from './converted-items.ts'
 
 /**
- * Limits of one ConversionReview. Within them, a review is printed and parsed in a few
- * milliseconds, and any webhook accepts it. A larger object is sent alone. A batch of a watcher
- * (256 KB, and the rest of its last object) usually fits in one review.
+ * Limits of one ConversionReview. A review within these limits is serialized and parsed in a few
+ * milliseconds, and any webhook accepts it. A larger object is sent alone. A batch of watch events
+ * (256 KB, plus the rest of the last object) usually fits into one review.
  */
 const REVIEW_BYTES_MAX = 288 << 10
 const REVIEW_OBJECTS_MAX = 500
 /**
- * Maximum number of concurrent reviews of one request. This is enough to hide the latency of the
- * webhook, and leaves capacity for other requests.
+ * Maximum number of concurrent reviews of one request. It is large enough to hide the latency of
+ * the webhook, and leaves capacity for other requests.
  */
 const REVIEWS_MAX = 4
 
@@ -31,15 +31,15 @@ export type ConverterOptions = {
   readonly kept: ConvertedItems
   /** Stores the bytes of converted objects. */
   readonly home: ItemHome
-  /** Keeps the frames of events of converted objects for a while. */
+  /** Caches the frames of converted events for a short time. */
   readonly frames: EvictionQueue
   readonly database: Database
 }
 
 /**
- * Identity of the database. In another database, or one that was restored from a backup, a key and
- * a revision mean another object. Until the new database is settled, a request may still hold
- * objects of the old one.
+ * Identity of the database. In another database, or in one restored from a backup, the same key and
+ * revision can refer to a different object. Until the new database is settled, requests might still
+ * use objects of the previous one.
  */
 export type Database = {
   /** Returns a number that changes when the database is replaced. */
@@ -49,21 +49,21 @@ export type Database = {
 
 export class Converter {
   readonly resource: Resource
-  /** The frames of converted events, shared by all watchers. */
+  /** Frames of converted events, shared by all watches. */
   readonly frames: LateFrames
   readonly #webhook: ConverterOptions['webhook']
   readonly #kept: ConvertedItems
   readonly #owner = new Owner()
   readonly #home: ItemHome
   /**
-   * Objects that are being converted, by key and revision. These are nested maps because a combined
-   * string key would have to be made for each of hundreds of waiting requests.
+   * Objects that are being converted, by key and revision. The maps are nested, because a combined
+   * key would be a new string for each of hundreds of waiting requests.
    */
   readonly #coming = new Map<Key, Map<Revision, PendingReview>>()
   readonly #database: Database
-  /** The `life` of the database from which the cached objects come. */
+  /** The value of `life` for the database of the cached objects. */
   #life: number
-  /** Items that are stored in the version of the resource, and need no conversion. */
+  /** Items that are stored in the version of the resource and need no conversion. */
   readonly #fitting = new WeakSet<Item>()
 
   constructor(resource: Resource, { webhook, kept, home, frames, database }: ConverterOptions) {
@@ -78,7 +78,8 @@ export class Converter {
 
   /** Returns the items in the version of the resource. Fails if one of them cannot be converted. */
   async items(items: readonly Item[]): Promise<readonly Item[]> {
-    // Read this first: converting a long list may take longer than the database takes to settle.
+    // Read this first, because converting a long list can take longer than it takes the database to
+    // settle.
     const life = this.#database.life()
     const reviews = reviewsOf(items)
     if (reviews.length === 1) return this.#some(items, life)
@@ -105,7 +106,7 @@ export class Converter {
     return converted ?? object
   }
 
-  /** Converts an object of the resource to the version that is stored. */
+  /** Converts an object from the version of the resource to the stored version. */
   async toStored(object: KubeObject, stored: Resource): Promise<KubeObject> {
     const apiVersion = apiVersionOf(stored)
     if (object.apiVersion === apiVersion) return object
@@ -120,7 +121,7 @@ export class Converter {
   }
 
   /**
-   * Frees the cached objects because the definition has changed. Conversions in progress can
+   * Removes the cached objects, because the definition has changed. Conversions in progress can
    * finish.
    */
   close(): void {
@@ -130,14 +131,14 @@ export class Converter {
   async #some(items: readonly Item[], life: number): Promise<readonly Item[]> {
     const known = items.map((item) => this.#known(item))
     if (known.every((one) => one instanceof Item)) return known
-    // A batch of events may contain an object twice: as the state after one change, and as the
+    // A batch of events can contain an object twice: as the state after one change, and as the
     // state before the next.
     const missing = [...new Set(items.filter((_, at) => known[at] === undefined))]
-    // This is called before anything is awaited, so that no other request starts to convert the
+    // This must be called before the first await, so that no other request starts to convert the
     // same objects.
     const sent = missing.length === 0 ? noneYet : this.#review(missing, life)
-    // Wait for one promise per review, not per object: a hundred watchers that wait for the same
-    // objects would create thousands of promises.
+    // Wait for one promise per review instead of one per object. A hundred watches that wait for
+    // the same objects would otherwise create thousands of promises.
     const reviews = new Set(known.filter(isComing))
     const made = await Promise.all([
       sent,
@@ -178,9 +179,10 @@ export class Converter {
   }
 
   /**
-   * Converts items again after the review of another request has failed. It may have failed because
-   * of an object that is not among these, so they get their own review. If another waiting request
-   * has already sent a review of exactly these items, that one is used.
+   * Converts items again after the review of another request has failed. The failure might have
+   * been caused by an object that is not among these items, so they are sent in a separate review.
+   * If another waiting request has already sent a review with exactly these items, that review is
+   * used.
    */
   async #again(items: readonly Item[], life: number): Promise<ReviewedItems> {
     const known = new Map(items.map((item) => [item, this.#known(item)]))
@@ -206,8 +208,8 @@ export class Converter {
     const sent = [...groups.values()].map((group) =>
       this.#send(group, life, (item) => objects.get(item) ?? item.peek()),
     )
-    // The reviews have been printed. If requests kept these objects while they wait, V8 would
-    // promote them to the old generation.
+    // The reviews have been serialized, so release the objects. If requests retained them while
+    // they wait, V8 would promote them to the old generation.
     objects.clear()
     const made = [new Map(fitting.map((item) => [idOf(item), item])), ...(await Promise.all(sent))]
     return new Map(made.flatMap((review) => [...review]))
@@ -255,7 +257,7 @@ export class Converter {
 
   #keep(item: Item, object: KubeObject, life: number): Item {
     const converted = new ConvertedItem(this.#home, item)
-    // Print the bytes now, because most readers need nothing else.
+    // Serialize the object now, because most readers need only its bytes.
     converted.setBytes(object, this.#home.codec.print(object))
     this.#followDatabase()
     this.#kept.add(this.#owner, converted, life === this.#life && this.#database.isSettled())
@@ -263,7 +265,8 @@ export class Converter {
   }
 
   /**
-   * Converts objects that all have one version. The webhook's result is pruned, but not validated.
+   * Converts objects that all have the same version. The webhook's result is pruned, but not
+   * validated.
    */
   async #convert(objects: Originals): Promise<readonly KubeObject[]> {
     const { shape } = this.resource
@@ -276,7 +279,7 @@ export class Converter {
   }
 }
 
-/** The items that a review produced, by id. */
+/** Items that a review produced, by ID. */
 type ReviewedItems = ReadonlyMap<string, Item>
 
 type PendingReview = { readonly items: ReadonlySet<Item>; readonly review: Promise<ReviewedItems> }

@@ -52,7 +52,7 @@ function recording({ copies = 0, roomBytes = Infinity } = {}) {
   }
 }
 
-test('memory for the audit log’s copy of a list is reserved before the copy is made', async () => {
+test("memory for the audit log's copy of a list is reserved before the list is copied", async () => {
   for (const [copies, bytes] of [
     [0, LIST_BYTES],
     [2, 3 * LIST_BYTES],
@@ -64,13 +64,13 @@ test('memory for the audit log’s copy of a list is reserved before the copy is
   }
 })
 
-test('a list is refused if there is no memory to record it', async () => {
+test('a list is rejected if there is not enough memory to record it', async () => {
   const { recorded, isMade, shown } = recording({ roomBytes: LIST_BYTES - 1 })
   await assert.rejects(shown.list([], {}), { code: 429 })
   assert.deepEqual([recorded, isMade()], [[], false])
 })
 
-test('an object is recorded once if its response is printed in slices', () => {
+test('an object is recorded once even if its response is serialized in slices', () => {
   const { recorded, held, json, auditing } = recording({ copies: 1 })
   let calls = 0
   const written: Representation['written'] = () => {

@@ -1,6 +1,6 @@
 /**
- * Passes the content of a response to the audit log. The log gets JSON, whatever format the client
- * accepts.
+ * Passes the content of a response to the audit log. The audit log always receives JSON, whatever
+ * format the client accepts.
  */
 import type { AuditRecorder } from '../../../api/audited.ts'
 import type { LazyBody } from '../../../api/request.ts'
@@ -9,12 +9,12 @@ import { once } from '../../../lib/scheduling/parts.ts'
 import { Slices } from '../../../lib/scheduling/slices.ts'
 import type { Body, Representation } from './representation.ts'
 
-/** `hold` reserves bytes in the byte budget of requests. It fails if the budget is exhausted. */
+/** `hold` reserves bytes of the memory for requests. It fails if not enough memory is available. */
 export type Auditing = { readonly audit: AuditRecorder; readonly hold: (bytes: number) => void }
 
 /**
- * Returns a representation that records its objects. `json` is the same representation in compact
- * JSON.
+ * Returns a representation that also records the objects for the audit log. `json` is the same
+ * representation as compact JSON.
  */
 export const audited = (
   shown: Representation,
@@ -44,8 +44,8 @@ export const audited = (
 })
 
 /**
- * Records an object. Its bytes are those of the cache or of the response, so only further copies
- * are counted. They are counted once, even if the response is printed in slices.
+ * Records an object. Its bytes are shared with the cache or the response, so only additional copies
+ * are counted. They are counted once, even if the response is serialized in slices.
  */
 function record(json: Body, { audit, hold }: Auditing): void {
   assert(Buffer.isBuffer(json), 'compact JSON of an object is made at once')
@@ -56,7 +56,7 @@ function record(json: Body, { audit, hold }: Auditing): void {
   })
 }
 
-/** Returns the whole body, or undefined if it has more bytes than are recorded. */
+/** Returns the whole body, or undefined if it exceeds the maximum size of a recorded object. */
 async function collect(
   body: Buffer | LazyBody,
   { audit, hold }: Auditing,

@@ -1,5 +1,5 @@
 /**
- * Represents objects in CBOR, whole or only their metadata. The CBOR is made from the cached JSON.
+ * Represents objects, or only their metadata, as CBOR. The CBOR is generated from the cached JSON.
  */
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import type { LazyBody } from '../../../api/request.ts'

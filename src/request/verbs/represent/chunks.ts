@@ -1,17 +1,15 @@
-/**
- * Splits a body of many small parts into chunks of a size that is efficient to write to a socket.
- */
+/** Splits a body of many small parts into chunks that can be written to a socket efficiently. */
 import type { LazyBody } from '../../../api/request.ts'
 
 /**
  * Size of the buffer into which parts are copied. Writing many small buffers costs several times as
- * much as copying them. The buffer is reused once the socket has taken it, so it stays in the CPU
- * cache, and a list needs no other memory besides the cache while it is sent.
+ * much as copying them. The buffer is reused when the socket has accepted it. It therefore stays in
+ * the CPU cache, and sending a cached list needs no other memory.
  */
 export const CHUNK_BYTES: number = 64 * 1024
 
 /**
- * Returns a body with the parts, which are made as the client reads. `length` is their total
+ * Returns a body with the parts, which are generated as the client reads. `length` is their total
  * length.
  */
 export function inChunks(length: number, parts: () => Iterable<Buffer>): Buffer | LazyBody {

@@ -42,7 +42,7 @@ function harness(): { forms: ResourceForms; itemOf: (object?: typeof lease) => I
   return { forms, itemOf }
 }
 
-test('watchers get the message that was encoded for the response to a write', () => {
+test('the watch event of a write reuses the message that was encoded for its response', () => {
   const { forms, itemOf } = harness()
   forms.message(itemOf())
   const object = { ...lease }
@@ -50,16 +50,16 @@ test('watchers get the message that was encoded for the response to a write', ()
   const item = itemOf(object)
   assert.equal(forms.message(item), answered)
   assert.deepEqual(forms.message(item), answered)
-  // The message has been taken.
+  // The message has been used once, and is not reused again.
   assert.notEqual(forms.message(itemOf(object)), answered)
 })
 
-test('the message of a written object equals the message that is made from its JSON', () => {
+test('the message of a written object equals the message that is generated from its JSON', () => {
   const { forms, itemOf } = harness()
   assert.deepEqual(forms.writtenMessage({ ...lease }), forms.message(itemOf()))
 })
 
-test('no message is kept if no client reads protobuf', () => {
+test('the message of a write is not retained if no client reads protobuf', () => {
   const { forms, itemOf } = harness()
   const object = { ...lease }
   const answered = forms.writtenMessage(object)

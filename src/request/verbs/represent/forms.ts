@@ -1,6 +1,6 @@
 /**
- * Represents the objects of one resource in forms other than JSON. The results are cached for later
- * requests.
+ * Represents the objects of one resource in formats other than JSON. The results are cached for
+ * later requests.
  */
 import { parseJson } from '../../../api/json-value.ts'
 import { fieldsOf, isFields, type Json, type KubeObject } from '../../../api/object.ts'
@@ -56,8 +56,8 @@ export class ResourceForms {
   }
 
   /**
-   * Returns a function that frames events, with a cache for each `way` of framing. Events that only
-   * one watcher gets are not cached, since they would evict others. `makeOwn` may frame those in
+   * Returns a function that frames events, with a cache for each value of `way`. Events that only
+   * one watch sends are not cached, because they would evict others. `makeOwn` can frame those in
    * reused memory.
    */
   frames(
@@ -76,14 +76,14 @@ export class ResourceForms {
     return this.#messages.of(item)
   }
 
-  /** Encodes the message before it is requested. */
+  /** Encodes and caches the message before it is requested. */
   readonly makeMessage = (item: Item): void => {
     this.#messages.of(item)
   }
 
   /**
-   * Returns the message of an object that was just written. It is kept for the object's watch event
-   * if messages of the resource were requested before.
+   * Returns the message of an object that was just written. It is cached for the watch event of the
+   * write, if clients have requested messages of the resource before.
    */
   readonly writtenMessage = (object: KubeObject): Buffer => {
     const message = encodeItem(object, this.resource.shape.struct)
@@ -109,7 +109,7 @@ export class ResourceForms {
     return (item) => made.of(item)
   }
 
-  /** Returns the row of an object. A view, such as a Scale, has another `kind` of table. */
+  /** Returns the table row of an object. A subresource such as Scale has another table `kind`. */
   row(
     { object, json }: WrittenObject,
     version: Version,
@@ -121,13 +121,14 @@ export class ResourceForms {
   }
 
   /**
-   * Returns the row of a cached object. Columns need few fields, and JSON.parse finds these faster
-   * than a decoder with a schema.
+   * Returns the table row of a cached object. The columns need only a few fields, which JSON.parse
+   * extracts faster than a decoder with a schema.
    */
   #rowOfItem(item: Item, version: Version, included: IncludedObject): Row {
     const { isCustom, table } = this.resource
-    // Another request may decode or print the item while the row of a large one is made in slices,
-    // so the choice is made once. JSON.parse cannot be divided, so a large item is decoded.
+    // The choice must be made only once, because another request can decode or serialize the item
+    // while the row of a large one is generated in slices. JSON.parse cannot be divided into
+    // slices, so a large item is decoded.
     const object = once('object of a row', () => {
       if (item.decoded !== undefined || (item.isLarge && isDivided())) return item.peek()
       return isCustom ? objectIn(parseJson(item.wire())) : readShown(item.wire())
@@ -150,8 +151,8 @@ export class ResourceForms {
   }
 
   /**
-   * Encodes the metadata of an object. The message has no apiVersion, so it is the same for v1 and
-   * v1beta1.
+   * Encodes the metadata of an object as protobuf. The message has no apiVersion, so it is the same
+   * for v1 and v1beta1.
    */
   #encodePartial(item: Item): Buffer {
     const json = this.resource.isCustom ? undefined : partialOfWire(item, 'v1')
@@ -160,15 +161,15 @@ export class ResourceForms {
   }
 
   /**
-   * Returns the metadata of an object as JSON. The metadata of custom kinds has another order of
-   * fields, so it is printed again.
+   * Returns the metadata of an object as JSON. For custom resources, the metadata has a different
+   * order of fields, so it is serialized again.
    */
   #partialText(item: Item, version: Version): Buffer {
     const json = this.resource.isCustom ? undefined : partialOfWire(item, version)
     return json ?? Buffer.from(partialJson(this.#metadataOf(item), version))
   }
 
-  /** Returns the metadata of an object. The other fields may be large, and are not decoded. */
+  /** Returns the metadata of an object without decoding the other fields, which can be large. */
   #metadataOf(item: Item): Pick<KubeObject, 'metadata'> {
     const metadata = item.decoded === undefined ? valueAt(item.wire(), ['metadata']) : undefined
     if (metadata === undefined) return item.peek()
@@ -192,8 +193,8 @@ export class ResourceForms {
 }
 
 /**
- * Returns the value if it is an object. Columns of custom kinds may show any field, with all of its
- * digits.
+ * Returns the value if it is an object. Columns of custom resources can show any field, so numbers
+ * must have all of their digits.
  */
 function objectIn(value: Json): KubeObject | undefined {
   const { kind, apiVersion, metadata, ...fields } = fieldsOf(value)

@@ -5,8 +5,7 @@ import { FrameMemory } from './frame-memory.ts'
 const LARGE = 100 << 10
 
 /**
- * Takes memory for the frames of one batch, as a watch does, and fills each frame with another
- * byte.
+ * Allocates the frames of one batch, as a watch does, and fills each frame with a different byte.
  */
 function batch(memory: FrameMemory, sizes: readonly number[]): Buffer[] {
   memory.begin()
@@ -35,7 +34,7 @@ test('a later batch reuses the memory of the previous one', () => {
   assert.equal(third?.buffer, second?.buffer)
 })
 
-test('small batches hold no memory', () => {
+test('small batches allocate no block', () => {
   const memory = new FrameMemory()
   batch(memory, [2000, 2000])
   const [second] = batch(memory, [2000])
@@ -44,7 +43,7 @@ test('small batches hold no memory', () => {
   assert.ok(second.buffer !== third.buffer || second.byteOffset !== third.byteOffset)
 })
 
-test('the last frames stay as they are after a release', () => {
+test('the last frames remain unchanged after a release', () => {
   const memory = new FrameMemory()
   batch(memory, [LARGE])
   const last = batch(memory, [LARGE, LARGE])

@@ -1,27 +1,27 @@
 /**
- * Memory for the frames that a single watch sends, which are those of the objects that exist when
- * it begins. It is reused for each batch. With memory of their own, the frames of ten thousand
- * objects would take 20 MB, and start the garbage collector in the middle of a streaming list.
+ * Memory for frames that only one watch sends: those of the objects that exist when it begins. It
+ * is reused for each batch. If each frame had its own memory, the frames of ten thousand objects
+ * would take 20 MB, and garbage collection would start during a streaming list.
  */
 
 /**
- * Smaller batches do not need a block. A kubelet's watch, for example, begins with some twenty
- * objects.
+ * Minimum size of a batch that gets a block. Smaller batches do not need one. For example, a
+ * kubelet's watch begins with about twenty objects.
  */
 const BYTES_MIN = 64 << 10
 /**
- * Length of a block. A batch ends at 256 KB of JSON, whose protobuf is not longer, or after one
- * longer object.
+ * Length of a block. A batch ends after 256 KB of JSON, or after one larger object. The protobuf
+ * form of a batch is not longer than its JSON.
  */
 const BYTES_MAX = 320 << 10
 
 export class FrameMemory {
   #block: Buffer | undefined
   #used = 0
-  /** Total length of the batch's frames, in the block or outside of it. */
+  /** Total length of the frames in the batch, inside and outside of the block. */
   #taken = 0
 
-  /** Begins a new batch. The frames of the last one are not read any more. */
+  /** Begins a new batch. The frames of the previous batch must no longer be in use. */
   begin(): void {
     const wanted = Math.min(this.#taken, BYTES_MAX)
     if (wanted >= BYTES_MIN && (this.#block?.length ?? 0) < wanted)
@@ -40,8 +40,8 @@ export class FrameMemory {
   }
 
   /**
-   * Releases the memory, because no more such frames follow. The frames of the last batch stay as
-   * they are.
+   * Releases the memory, because no further frames follow. The frames of the last batch remain
+   * valid.
    */
   release(): void {
     this.#block = undefined

@@ -1,7 +1,7 @@
 /**
  * Frames watch events in the format that the client accepts: lines of JSON, CBOR documents, or
- * protobuf messages with a length prefix. An event is framed once for all watchers that see it in
- * the same format. A Table shows ages, so it is framed for each watcher.
+ * protobuf messages with a length prefix. An event is framed once for all watches with the same
+ * format. A Table shows ages, so its events are framed for each watch.
  */
 import type { Status } from '../../../api/errors.ts'
 import type { KubeObject } from '../../../api/object.ts'
@@ -36,28 +36,29 @@ export type Framing = {
    */
   readonly event: (event: WatchEvent) => Buffer | undefined
   /**
-   * Returns the frame of a long event in parts, which need no memory of their own. Undefined for
-   * other events, which have a single frame. Absent if no event is sent in parts.
+   * Returns the frame of a long event in parts that are not copied. Undefined for other events,
+   * which have a frame in one piece. Absent if no event is sent in parts.
    */
   readonly parts?: (event: WatchEvent) => readonly Buffer[] | undefined
   readonly error: (status: Status) => Buffer
-  /**
-   * Memory for the events that no other watch sends. Undefined if each of them has its own memory.
-   */
+  /** Memory for events that only this watch sends. Undefined if each of them has its own memory. */
   readonly memory: FrameMemory | undefined
 }
 
 type Bookmark = Extract<WatchEvent, { type: 'BOOKMARK' }>
 
-/** Frames objects: `shown` those of cached events, and `bookmark` those of this stream alone. */
+/**
+ * Frames objects: `shown` those of cached events, and `bookmark` those of bookmarks, which only
+ * this stream sends.
+ */
 type Frames = {
   readonly shown: (shown: ObjectEvent) => Buffer
   readonly bookmark: (object: KubeObject) => Buffer
 }
 
 /**
- * Creates the framing. `keepsFrames` is set if frames are still read after later ones were
- * requested, or if each frame must be whole.
+ * Creates the framing. `keepsFrames` means that frames are read after later frames were requested,
+ * or that each frame must be in one piece.
  */
 export function framingOf(
   form: Form,
@@ -70,8 +71,8 @@ export function framingOf(
   if (form.as?.kind === 'PartialObjectMetadataList') {
     return { headers, error, event: () => undefined, memory: undefined }
   }
-  // Only protobuf frames reuse memory. Other forms are made from strings or, as JSON, from cached
-  // bytes, and take longer to make than to collect.
+  // Only protobuf frames reuse memory. Other formats are created from strings or, for JSON, from
+  // cached bytes. Creating them takes longer than collecting them as garbage.
   const memory =
     keepsFrames || type !== 'protobuf' || form.as !== undefined ? undefined : new FrameMemory()
   const { shown, bookmark } = framesOf(form, forms, { query, memory })
@@ -176,7 +177,7 @@ function tableFrames(
   forms: ResourceForms,
   query: URLSearchParams,
 ): Frames {
-  // Check this before the stream begins, while an error can still be sent as a Status.
+  // Check this before the stream begins, because an error can then still be sent as a Status.
   includedObject(query)
   const parts = tableParts(forms, form, query)
   const rowOfItem = parts.rowsOfItems()
@@ -195,7 +196,10 @@ function tableFrames(
   }
 }
 
-/** Whether the event has the resourceVersion of its object. A deletion has a later one. */
+/**
+ * Whether the resourceVersion of the event is that of the stored object. For a deletion, it is
+ * later.
+ */
 const isAsStored = ({ item, revision }: ObjectEvent): boolean => item.revision === revision
 
 /** Returns the object of an event, with the resourceVersion of the event. */
@@ -213,7 +217,7 @@ const errors: { readonly [type in StreamForm]: (status: Status) => Buffer } = {
 }
 
 /**
- * Returns an empty object of the kind, with the resourceVersion from which the client may resume.
+ * Returns an empty object of the kind, with the resourceVersion from which the client can resume.
  */
 function bookmarkObject(
   resource: Resource,
@@ -229,8 +233,8 @@ function bookmarkObject(
 }
 
 /**
- * Returns the annotations that mark the end of the initial events. They contain an empty list as a
- * blueprint for clients.
+ * Returns the annotations that mark the end of the initial events. They contain an empty list of
+ * the kind, from which clients construct their list.
  */
 function endOfInitial(
   resource: Resource,

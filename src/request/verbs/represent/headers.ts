@@ -9,8 +9,8 @@ import {
 } from '../../../objects/codec/negotiate.ts'
 
 /**
- * Headers of a response. They do not mention a conversion (`as=Table`), which clients see in the
- * kind.
+ * Headers of a response. The content type does not contain a conversion (`as=Table`), which clients
+ * recognize by the kind.
  */
 export const contentHeaders: { readonly [type in Form['type']]: Headers } = {
   json: { 'content-type': jsonType },
@@ -21,7 +21,7 @@ export const contentHeaders: { readonly [type in Form['type']]: Headers } = {
 
 export type StreamForm = Exclude<Form['type'], 'yaml'>
 
-/** Headers of a watch. */
+/** Headers of a watch response. */
 export const streamHeaders: { readonly [type in StreamForm]: Headers } = {
   json: contentHeaders.json,
   protobuf: { 'content-type': `${protobufType};stream=watch` },

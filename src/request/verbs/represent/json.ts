@@ -1,7 +1,7 @@
 /**
- * Represents objects in JSON or YAML. A list consists of a head, the cached bytes of the items, and
- * a tail, so no object is printed twice. A long list is assembled while the client reads it, so
- * that it is never complete in memory beside the cache.
+ * Represents objects as JSON or YAML. A list consists of a head, the cached bytes of the items, and
+ * a tail, so no object is serialized again. A long list is assembled while the client reads it, so
+ * that there is never a complete copy in memory.
  */
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import type { LazyBody } from '../../../api/request.ts'
@@ -47,14 +47,14 @@ const printer = (styling: Styling): PrintList =>
   isPlain(styling.form) ? printList : printStyledList(styling)
 
 /**
- * A list with this many items begins in a new slice. Measuring them takes about a tenth of a
- * millisecond.
+ * Minimum number of items for which a list starts in a new slice. Measuring that number of items
+ * takes about a tenth of a millisecond.
  */
 const SLICED_ITEMS_MIN = 4_096
 
 /**
- * Prints a list. Items that have not been printed before are printed first, in slices, because the
- * length must be known before the first byte is sent.
+ * Serializes a list. Items that have never been serialized are serialized first, in slices, because
+ * the length must be known before the first byte is sent.
  */
 async function printList(items: readonly Item[], listHead: Fields): Promise<Buffer | LazyBody> {
   const { head, tail } = around(listHead)
@@ -69,7 +69,7 @@ async function printList(items: readonly Item[], listHead: Fields): Promise<Buff
   return length > CHUNK_BYTES ? { length, chunks: printItems(parts) } : printShort(parts)
 }
 
-/** Prints a list that fits into one chunk, and needs no generator. */
+/** Serializes a list that fits into one chunk, without a generator. */
 function printShort({ head, tail, items, length }: ListText): Buffer {
   const body = Buffer.allocUnsafeSlow(length)
   let used = head.copy(body)
@@ -83,8 +83,8 @@ function printShort({ head, tail, items, length }: ListText): Buffer {
 }
 
 /**
- * Returns the bytes around the items. Lists of custom kinds have their fields sorted by name, and
- * their `listHead` begins with apiVersion.
+ * Returns the bytes before and after the items. Lists of custom resources have fields sorted by
+ * name, and their `listHead` begins with apiVersion.
  */
 function around(listHead: Fields): { readonly head: Buffer; readonly tail: Buffer } {
   const { apiVersion = null, ...rest } = listHead
@@ -108,7 +108,7 @@ const printStyledList =
       jsonOf: jsonInList,
     })
 
-/** Returns the JSON of an item of a list. */
+/** Returns the JSON of an item in a list. */
 export const jsonInList = (item: Item): Buffer => Buffer.concat([brace, item.listTail()])
 
 const brace = Buffer.from('{')
@@ -140,8 +140,8 @@ function* printItems({
     isFirst = false
     if (needed <= chunk.length) used += item.copyListTail(chunk, used)
     else {
-      // A long item is not copied. Otherwise each reader of a list of long objects would take as
-      // much memory as the longest of them.
+      // Long items are not copied. Otherwise, each client of a list with long objects would use as
+      // much memory as the longest object.
       yield [chunk.subarray(0, used), item.listTail()]
       used = 0
     }

@@ -1,4 +1,4 @@
-/** PartialObjectMetadata: only the metadata of objects, for clients that need no more. */
+/** PartialObjectMetadata: only the metadata of objects, for clients that need no other fields. */
 import { isAList, isNoList, unclassified } from '../../../api/errors.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import type { LazyBody } from '../../../api/request.ts'
@@ -32,13 +32,13 @@ export const partialOf = (
   metadata,
 })
 
-/** Prints compact JSON, without a newline. */
+/** Returns compact JSON without a newline. */
 export const partialJson = (object: Pick<KubeObject, 'metadata'>, version: Version): string =>
   printStruct(partialOf(object, version), partialStruct())
 
 /**
- * Like `partialJson`, but cuts the metadata of a cached object of a built-in kind from its JSON.
- * Returns undefined if metadata is not its first field.
+ * Like `partialJson`, but copies the metadata of a cached built-in object from its JSON. Returns
+ * undefined if metadata is not its first field.
  */
 export function partialOfWire(item: Item, version: Version): Buffer | undefined {
   const tail = item.listTail()
@@ -53,11 +53,11 @@ const headOf = (version: Version): Buffer =>
   Buffer.from(`{"kind":"${partialKind}","apiVersion":"meta.k8s.io/${version}",`)
 const heads = { v1: headOf('v1'), v1beta1: headOf('v1beta1') }
 
-/** Encodes the metadata in CBOR. It has no bytes or floats, so it needs no schema. */
+/** Encodes the metadata as CBOR. It contains no bytes or floats, so no schema is needed. */
 export const partialCbor = (object: KubeObject, version: Version): Buffer =>
   encodeCbor(parseJson(Buffer.from(partialJson(object, version))))
 
-/** The cached representations of the metadata of cached objects. */
+/** Cached representations of the metadata of cached objects. */
 export type KeptPartials = {
   readonly json: (item: Item) => Buffer
   readonly protobuf: (item: Item) => Buffer

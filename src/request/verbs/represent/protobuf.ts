@@ -1,6 +1,6 @@
 /**
- * Represents objects in protobuf, whole or only their metadata. The message of each object is
- * cached, and its envelope is made each time.
+ * Represents objects, or only their metadata, as protobuf. The message of each object is cached,
+ * and its envelope is generated for each response.
  */
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import type { LazyBody } from '../../../api/request.ts'
@@ -54,8 +54,8 @@ type ListMessageOptions = {
 }
 
 /**
- * Encodes a list. Length prefixes come first, so the items are visited twice. The second time,
- * their messages are cached.
+ * Encodes a list. Length prefixes come first, so the items are visited twice. On the second visit,
+ * their messages are in the cache.
  */
 export async function protobufList(
   typeMeta: TypeMeta,

@@ -1,4 +1,4 @@
-/** Chooses the representation that a client accepts. */
+/** Selects the representation that a client accepts. */
 import { noMemory } from '../../../api/errors.ts'
 import type { ApiRequest } from '../../../api/request.ts'
 import type { TableKind } from '../../../api/table.ts'
@@ -17,8 +17,8 @@ import { includedObject, table, type TableOptions } from './table.ts'
 import { traced } from './traced.ts'
 
 /**
- * Returns the representation for a read or a write. Whether a conversion fits (a list or a single
- * object) is checked when it is printed. `view` is a subresource with its own kind.
+ * Returns the representation for a read or a write. Whether a conversion is valid (for a list or a
+ * single object) is checked during serialization. `view` is a subresource with its own kind.
  */
 export function represent(
   form: Form,
@@ -37,12 +37,12 @@ export function represent(
   return audited(shown, json, { audit, hold: holdRecorded(request.http) })
 }
 
-/** Objects up to this size are recorded without reserving memory. Most objects are smaller. */
+/** Maximum size of objects that are recorded without reserving memory. Most objects are smaller. */
 const RECORDED_BYTES_MIN = 64 << 10
 
 /**
- * Returns a function that reserves memory for the audit record. A write already holds enough for
- * the record of its object, and is not refused after it was done.
+ * Returns a function that reserves memory for the audit record. A write has already reserved enough
+ * memory to record its object, and must not be rejected after it was executed.
  */
 function holdRecorded(http: ApiRequest): (bytes: number) => void {
   const isRead = http.method === 'GET' || http.method === 'HEAD'
@@ -52,9 +52,9 @@ function holdRecorded(http: ApiRequest): (bytes: number) => void {
 }
 
 /**
- * Returns a function that reserves memory for styling. If no memory is left, compact JSON is sent.
- * CBOR has no such alternative, so a write with a response in CBOR reserves nothing: it must not be
- * refused after it was done.
+ * Returns a function that reserves memory for styling. If not enough memory is available, compact
+ * JSON is sent. This is not possible for CBOR. Therefore, a write with a CBOR response reserves
+ * nothing: it must not be rejected after it was executed.
  */
 function holdFor({ type }: Form, http: ApiRequest): Styling['hold'] {
   const isRefused = type === 'cbor' && http.method !== 'GET' && http.method !== 'HEAD'

@@ -16,7 +16,10 @@ const forms: readonly Form[] = [
   { type: 'json', isIndented: true },
   { type: 'yaml', isIndented: false },
 ]
-/** Heads of lists. The key of the items may be anywhere among the other keys, which YAML sorts. */
+/**
+ * Heads of lists. In the JSON, the key of the items can be at any position among the other keys,
+ * which YAML sorts.
+ */
 const heads = [
   '{"kind":"Table","metadata":{},"columnDefinitions":[{"name":"a","description":"rows: null\\nrows: null\\n"}],"rows":',
   '{"kind":"L","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":',
@@ -40,7 +43,7 @@ async function textOf(body: Buffer | Promise<Buffer | LazyBody>): Promise<string
   return whole.toString()
 }
 
-test('a list that is printed item by item equals a list that is printed at once', async () => {
+test('a list that is formatted item by item equals a list that is formatted at once', async () => {
   for (const form of forms) {
     for (const head of heads) {
       for (const items of [[], [itemOf(0)], [itemOf(1), '{}', '[]', '"x"', itemOf(2)]]) {
@@ -52,7 +55,7 @@ test('a list that is printed item by item equals a list that is printed at once'
   }
 })
 
-test('a long object is the same in chunks as when it is printed at once', async () => {
+test('a long object that is formatted in chunks equals one that is formatted at once', async () => {
   const value = {
     items: Array.from({ length: 3_000 }, (_, at) => JSON.parse(itemOf(at))),
     text: 'é '.repeat(100_000),
@@ -64,7 +67,7 @@ test('a long object is the same in chunks as when it is printed at once', async 
   assert.equal(await textOf(styled(json, { form: yaml })), jsonToYaml(value))
 })
 
-test('the event loop serves other work while a long list is printed', async () => {
+test('the event loop performs other work while a long list is formatted', async () => {
   const items = Array.from({ length: 5_000 }, (_, at) => itemOf(at))
   for (const form of forms) {
     const turns = await turnsDuring(async () => {
@@ -91,7 +94,7 @@ test('an object whose styled form would be many times as long is sent as compact
   }
 })
 
-test('an object is sent as compact JSON if there is no memory for its styled form', async () => {
+test('an object is sent as compact JSON if not enough memory is available for its styled form', async () => {
   const item = JSON.stringify({ a: Array.from({ length: 10_000 }, (_, at) => `n${at}`) })
   for (const form of forms) {
     assert.equal(
@@ -125,7 +128,7 @@ const hostile: { readonly [name: string]: string } = {
 }
 for (const [name, json] of Object.entries(hostile)) {
   for (const form of forms) {
-    test(`printing ${name} as ${form.type} does not block the event loop`, async () => {
+    test(`formatting ${name} as ${form.type} does not block the event loop`, async () => {
       const ms = await bestLongestTurnMs(async () => {
         const body = await styled(Buffer.from(json), { form })
         if (!Buffer.isBuffer(body)) for await (const _ of body.chunks);
@@ -135,7 +138,7 @@ for (const [name, json] of Object.entries(hostile)) {
   }
 }
 
-test('property: a YAML list that is printed item by item equals a list that is printed at once', async () => {
+test('property: a YAML list that is formatted item by item equals a list that is formatted at once', async () => {
   const [, form] = forms
   assert.ok(form !== undefined)
   const property = fc.asyncProperty(
@@ -152,7 +155,7 @@ test('property: a YAML list that is printed item by item equals a list that is p
   await fc.assert(property, { numRuns: 100 })
 })
 
-test('a long string of a response that is printed in slices is the same as when it is printed at once', async () => {
+test('a long string in a response formatted in slices equals one that is formatted at once', async () => {
   const json = Buffer.from(`${JSON.stringify({ data: { long: 'a"\n\t'.repeat(150_000) } })}\n`)
   for (const form of forms) {
     const whole = await textOf(styled(json, { form }))
