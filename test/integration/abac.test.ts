@@ -1,6 +1,6 @@
 /**
- * Tests ABAC on a whole server: the policies of a file decide, and a role still cannot grant
- * permissions that its author does not have.
+ * Tests ABAC on a whole server. A policy file determines permissions, and a user still cannot
+ * create a role with more permissions than the user has.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -51,7 +51,7 @@ const asBob = async (method: string, path: string, body?: unknown) => {
   return { status, text }
 }
 
-test('a policy allows only what it names, and only reads if it is read-only', async () => {
+test('a policy allows only the named resources, and only reads if it is read-only', async () => {
   const configMaps = '/api/v1/namespaces/default/configmaps'
   assert.equal((await asBob('POST', configMaps, { metadata: { name: 'a' } })).status, 201)
   assert.equal((await asBob('GET', '/api/v1/namespaces/default/secrets')).status, 200)
@@ -80,7 +80,7 @@ test('a SelfSubjectRulesReview returns the policies of the user', async () => {
   assert.equal(incomplete, false)
 })
 
-test('a user without a policy for writing roles cannot create one', async () => {
+test('a user without a policy for writing roles cannot create a role', async () => {
   const path = '/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles'
   const rules = [{ verbs: ['get'], apiGroups: [''], resources: ['secrets'] }]
   const sent = {

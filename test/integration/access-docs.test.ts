@@ -1,6 +1,6 @@
 /**
- * Tests the parts of docs/access.md that need an OpenID issuer, and that its audit policy records
- * no credentials. `docs-commands.test.ts` runs the other commands of the page.
+ * Tests the commands of docs/access.md that need an OpenID issuer, and that the audit policy of the
+ * page does not record credentials. `docs-commands.test.ts` runs the other commands of the page.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -17,7 +17,7 @@ import { startKeelson } from '../support/harness/keelson.ts'
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'access.md'), 'utf8')
 
-/** Returns the fenced blocks of a section in this language. */
+/** Returns the fenced code blocks of a section that have the given language. */
 function blocksOf(title: string, language: string): string[] {
   const [, section = ''] = page.split(`\n## ${title}\n`)
   const [own = ''] = section.split('\n## ')
@@ -64,7 +64,10 @@ before(async () => {
 
 after(() => parts.disposeAsync())
 
-/** Runs a script with an administrator's kubeconfig, which `--token` in a command overrides. */
+/**
+ * Runs a script with an administrator's kubeconfig. The flag `--token` of a command overrides its
+ * credentials.
+ */
 async function run(script: string, more: NodeJS.ProcessEnv = {}): Promise<string> {
   const kubeconfig = join(dir, 'kubeconfig')
   const cluster = { server: server.url, 'insecure-skip-tls-verify': true }
@@ -90,7 +93,7 @@ async function run(script: string, more: NodeJS.ProcessEnv = {}): Promise<string
   return stdout
 }
 
-test('a user of an OpenID issuer is authenticated with a configuration of about ten lines', {
+test('a user of an OpenID issuer can be authenticated with a configuration of about ten lines', {
   timeout: 300_000,
 }, async () => {
   assert.ok(authentication.trimEnd().split('\n').length <= 11, authentication)
@@ -106,7 +109,7 @@ test('a user of an OpenID issuer is authenticated with a configuration of about 
   await assert.rejects(run('kubectl auth whoami --token=$TOKEN', { TOKEN: system }), /Unauthorized/)
 })
 
-test('the audit policy of the page records bodies, but no credentials', {
+test('the audit policy of the page records request bodies, but not credentials', {
   timeout: 300_000,
 }, async () => {
   const create = (object: object): Promise<string> =>

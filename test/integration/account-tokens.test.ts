@@ -1,6 +1,6 @@
 /**
- * Tests service account tokens: one server issues them, and another one with the same key accepts
- * them, as long as the account and the bound object exist.
+ * Tests ServiceAccount tokens. One server issues them, and another server with the same key accepts
+ * them as long as the ServiceAccount and the bound object exist.
  */
 import assert from 'node:assert/strict'
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
@@ -86,7 +86,8 @@ const whoAmI = async (at: number, token: string) => {
 }
 
 /**
- * Waits until both servers refuse the token. Each of them learns of the deletion by its own feed.
+ * Waits until both servers reject the token. Each server is notified of the deletion by its own
+ * watch.
  */
 async function isRefused(token: string): Promise<void> {
   for (const at of [0, 1])
@@ -110,7 +111,7 @@ test('every server with the key accepts a token until its service account is del
   )
 })
 
-test('a token that is bound to a pod becomes invalid with the pod', async () => {
+test('a token that is bound to a pod becomes invalid when the pod is deleted', async () => {
   const pod = {
     metadata: { name: 'p' },
     spec: { serviceAccountName: 'bound', containers: [{ name: 'c', image: 'i' }] },
@@ -125,7 +126,7 @@ test('a token that is bound to a pod becomes invalid with the pod', async () => 
   await isRefused(token)
 })
 
-test('tokens are limited to their audiences and to the maximum lifetime', async () => {
+test('the audiences and the lifetime of tokens are limited', async () => {
   const other = await issue('other', { audiences: ['elsewhere'] })
   assert.equal(await whoAmI(0, other.token), 401)
   const review = { spec: { token: other.token, audiences: ['api', 'elsewhere'] } }
@@ -142,7 +143,7 @@ test('tokens are limited to their audiences and to the maximum lifetime', async 
   assert.equal(await whoAmI(1, long.token), 'system:serviceaccount:default:other')
 })
 
-test('tokens can be verified with the published keys, and forged tokens are refused', async () => {
+test('tokens can be verified with the published keys, and forged tokens are rejected', async () => {
   const { token } = await issue('seen', {})
   const [head = '', claims = '', signature = ''] = token.split('.')
   const { body: configuration } = await call(0, 'GET', '/.well-known/openid-configuration')

@@ -1,6 +1,6 @@
 /**
- * Tests that admission configuration applies as soon as its write is acknowledged, and no longer
- * applies once its deletion is acknowledged.
+ * Tests that admission configuration is in effect as soon as its write is acknowledged, and no
+ * longer in effect once its deletion is acknowledged.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import { parseText } from '../../src/api/json-value.ts'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
 import { type Client, clients, startTestServer } from './support.ts'
 
-/** Number of concurrent clients. Each has a configuration of its own. */
+/** Number of concurrent clients. Each client has its own configuration. */
 const CLIENTS = 30
 const admission = '/apis/admissionregistration.k8s.io/v1'
 const configMaps = '/api/v1/namespaces/default/configmaps'
@@ -22,7 +22,7 @@ const parts = new AsyncDisposableStack()
 let client: Client
 let url = ''
 
-/** A webhook server that refuses everything. */
+/** A webhook server that denies all requests. */
 const hook = createServer({ cert, key }, (request, response) => {
   void json(request).then((review) => {
     const { uid } = fieldsOf(fieldsOf(parseText(JSON.stringify(review)))['request'])
@@ -67,7 +67,7 @@ async function send(method: string, path: string, body?: object): Promise<number
   return status
 }
 
-/** Makes a dry-run create. The status is 201 if no webhook or policy refuses it. */
+/** Sends a dry-run create. The status is 201 if no webhook or policy denies the create. */
 const create = (name: string): Promise<number> =>
   send('POST', `${configMaps}?dryRun=All`, { metadata: { name, labels: { own: name } } })
 
@@ -98,7 +98,7 @@ const hooks = (name: string, caBundle: string): object => ({
 })
 
 for (const plural of ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations']) {
-  test(`a change of ${plural} applies as soon as it is acknowledged`, () => {
+  test(`a change of ${plural} takes effect as soon as it is acknowledged`, () => {
     const trusted = Buffer.from(cert).toString('base64')
     const other = Buffer.from(
       createSelfSigned('other', ['127.0.0.1'], Date.now()).certificatePem,
@@ -125,7 +125,7 @@ const policy = (name: string, expression: string): object => ({
   },
 })
 
-test('a change of validatingadmissionpolicies and their bindings applies as soon as it is acknowledged', () => {
+test('a change of a validating admission policy or its binding takes effect as soon as it is acknowledged', () => {
   const [policies, bindings] = [
     `${admission}/validatingadmissionpolicies`,
     `${admission}/validatingadmissionpolicybindings`,

@@ -1,6 +1,6 @@
 /**
- * Tests admission webhooks on a whole server, with faults. No object is stored that a webhook did
- * not allow, and no request waits longer than its timeout.
+ * Tests admission webhooks on a whole server, including webhooks that fail. An object is stored
+ * only if all webhooks allow it, and no request waits longer than its timeout.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -18,11 +18,11 @@ const configurations = '/apis/admissionregistration.k8s.io/v1'
 const configMaps = '/api/v1/namespaces/default/configmaps'
 
 /**
- * Maximum delay by a webhook with a timeout of one second. It leaves time for a busy machine, and
- * is less than the default timeout of 10 s.
+ * Maximum delay of a request by a webhook with a timeout of one second. It allows for a busy
+ * machine, and is shorter than the default timeout of 10 s.
  */
 const HELD_MS_MAX = 9_000
-/** Maximum number of concurrent calls of one webhook. */
+/** Maximum number of concurrent calls to one webhook. */
 const CALLS_MAX = 256
 
 type LabelledObject = { readonly metadata: { readonly labels?: Readonly<Record<string, string>> } }
@@ -109,7 +109,7 @@ type WebhookCase = {
 }
 
 /**
- * Registers a webhook while `act` runs. The webhook matches objects that are labeled with its name.
+ * Registers a webhook while `act` runs. The webhook matches objects that have its name as a label.
  */
 async function hooked(
   name: string,
@@ -135,7 +135,7 @@ async function hooked(
   await send('DELETE', `${configMaps}/${name}`)
 }
 
-test('the client gets the refusal of a webhook, and nothing is stored', () =>
+test('the client receives the denial of a webhook, and nothing is stored', () =>
   hooked(
     'denies',
     { answer: respond({ allowed: false, status: { code: 403, message: 'no' } }) },
@@ -147,7 +147,7 @@ test('the client gets the refusal of a webhook, and nothing is stored', () =>
     },
   ))
 
-test('the patch of a webhook is applied and stored', () => {
+test('the patch of a webhook is applied to the stored object', () => {
   const answer = patched('/data', { a: 'b' })
   return hooked('patches', { answer, type: 'mutating' }, async (create) => {
     assert.equal((await create()).status, 201)
@@ -155,7 +155,7 @@ test('the patch of a webhook is applied and stored', () => {
   })
 })
 
-test('CVE-2021-25735: the old object of a node update is the stored one, whatever the update contains', () => {
+test('CVE-2021-25735: the old object of a node update is the stored one, regardless of the request body', () => {
   const seen: unknown[] = []
   const answer: Answer = (review, response) => {
     const { object, oldObject } = review.request
@@ -180,7 +180,7 @@ test('CVE-2021-25735: the old object of a node update is the stored one, whateve
   })
 })
 
-test('an eviction is executed with the patch of a webhook', () => {
+test('the patch of a webhook is applied to an eviction', () => {
   const pods = '/api/v1/namespaces/default/pods'
   const evictions = [{ ...rules[0], resources: ['configmaps', 'pods/eviction'] }]
   const answer = patched('/deleteOptions', { dryRun: ['All'] })
@@ -235,7 +235,7 @@ test('a webhook cannot change the name of a binding', () => {
 
 const withBytes = (bytes: number): Answer => respond({ auditAnnotations: { a: 'x'.repeat(bytes) } })
 
-test('a webhook response of 3 MB is read, and one of more than 4 MB is refused', () => {
+test('a webhook response of 3 MB is accepted, and one of more than 4 MB is rejected', () => {
   return hooked('talks', { answer: withBytes(3 << 20) }, async (create) => {
     assert.equal((await create()).status, 201)
     await send('DELETE', `${configMaps}/talks`)
@@ -261,7 +261,7 @@ const faults: Readonly<Record<string, Answer>> = {
 }
 
 for (const [name, answer] of Object.entries(faults)) {
-  test(`a webhook that ${name} delays the requests that it matches for no longer than its timeout`, async () => {
+  test(`a webhook that ${name} does not delay matching requests beyond its timeout`, async () => {
     await hooked(name, { answer, failurePolicy: 'Fail', timeoutSeconds: 1 }, async (create) => {
       const startMs = Date.now()
       const { status, text } = await create()
@@ -270,7 +270,7 @@ for (const [name, answer] of Object.entries(faults)) {
       assert.ok(Date.now() - startMs < HELD_MS_MAX, `${Date.now() - startMs} ms`)
       assert.equal((await send('GET', `${configMaps}/${name}`)).status, 404)
     })
-    // An oversized response may contain a refusal. If it arrives in time, it fails the request even
+    // An oversized response may contain a denial. If it arrives in time, the request fails even
     // with `Ignore`.
     const timeoutSeconds = name === 'floods' ? 20 : 1
     await hooked(
@@ -319,7 +319,7 @@ test('calls beyond the concurrency limit of a webhook wait', async () => {
   )
 })
 
-test('writes that a dead webhook does not match are not delayed by it', async () => {
+test('a webhook that does not respond does not delay writes that it does not match', async () => {
   const unanswered: ServerResponse[] = []
   const answer: Answer = (_, response) => void unanswered.push(response)
   await hooked('dead', { answer, timeoutSeconds: 30 }, async (create) => {
@@ -340,7 +340,7 @@ test('writes that a dead webhook does not match are not delayed by it', async ()
 
 const readMetrics = async (): Promise<string> => (await send('GET', '/metrics')).text
 
-test('webhook calls are counted as long as the webhook exists', async () => {
+test('webhook calls are counted in metrics as long as the webhook exists', async () => {
   await hooked(
     'refuses',
     { answer: respond({ allowed: false, status: { code: 403 } }) },

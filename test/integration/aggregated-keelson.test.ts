@@ -1,6 +1,6 @@
 /**
- * Tests one Keelson server behind another: the outer server serves a group of the inner one as if
- * it were its own.
+ * Tests one Keelson server behind another. The outer server serves an API group of the inner
+ * server.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -66,7 +66,8 @@ before(async () => {
 after(() => parts.disposeAsync())
 
 /**
- * Returns flags that make the inner server trust the outer server's certificate as a front proxy's.
+ * Returns flags that make the inner server trust the outer server's client certificate as that of a
+ * front proxy.
  */
 async function innerFlags(): Promise<string[]> {
   const serving = servers.issue({
@@ -164,7 +165,7 @@ test('objects written, watched and deleted through the outer server are stored i
   await events.return()
 })
 
-test('the inner server authorizes the user of the outer one', async () => {
+test('the inner server authorizes the user of the outer server', async () => {
   const roles = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings'
   const roleRef = {
     apiGroup: 'rbac.authorization.k8s.io',
@@ -189,11 +190,11 @@ test('the inner server authorizes the user of the outer one', async () => {
   await call({ path: widgets, headers }, 200)
 })
 
-test('the outer server outlives the inner one, whose group then is unavailable', async () => {
+test('when the inner server stops, the outer server continues, and the group is unavailable', async () => {
   const watched = client.lines({ path: `${widgets}?watch=1` })
   const first = watched.next()
   await inner.stop()
-  // The watch ends with its server, cleanly or not.
+  // The watch ends when its server stops, either with or without an error.
   await first.catch(() => undefined)
   await until(
     async () => (await client.call({ path: widgets })).status === 503,

@@ -39,11 +39,11 @@ const proxies = new Authority('proxies')
 const remotes = new Authority('remotes')
 const ca = Buffer.from(remotes.certificatePem).toString('base64')
 
-/** A request handler. It has the types of HTTP/2, but also serves requests over HTTP/1.1. */
+/** A request handler. It uses the HTTP/2 types of Node, but also handles requests over HTTP/1.1. */
 type Answer = (request: Http2ServerRequest, response: Http2ServerResponse) => void
 
 /**
- * A remote server over HTTP/2 or HTTP/1.1. Tests set its handlers by the last segment of the path.
+ * A remote server over HTTP/2 or HTTP/1.1. Tests set its handlers, by the last segment of the path.
  */
 class RemoteServer implements Disposable {
   readonly answers = new Map<string, Answer>()
@@ -104,7 +104,7 @@ class RemoteServer implements Disposable {
 let dir = ''
 let server: TestServer
 let client: Client
-/** The remote servers, by the group that they serve. */
+/** The remote servers, by the API group that they serve. */
 const servers = {
   'two.example.com': new RemoteServer(true),
   'one.example.com': new RemoteServer(false),
@@ -183,7 +183,7 @@ const digest = (bytes: Buffer | string): string => createHash('sha256').update(b
 
 for (const of of groups) {
   for (const [version, open] of Object.entries(clients)) {
-    test(`${version} to ${of}: a body of 4 MB passes in both directions, with or without a content-length`, async () => {
+    test(`${version} to ${of}: a body of 4 MB is forwarded in both directions, with or without content-length`, async () => {
       await using own = open(server.url)
       servers[of].answers.set('echo', (request, response) => {
         response.writeHead(200, { 'content-type': 'application/octet-stream' })
@@ -227,7 +227,7 @@ for (const of of groups) {
     }
   })
 
-  test(`${of}: an event of a watch arrives before the next one is sent`, async () => {
+  test(`${of}: a watch event reaches the client before the remote server sends the next one`, async () => {
     let send: ((line: string) => void) | undefined
     servers[of].answers.set('watched', (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
@@ -241,7 +241,7 @@ for (const of of groups) {
     await lines.return()
   })
 
-  test(`${of}: a client that goes away ends the remote request, before and during its response`, async () => {
+  test(`${of}: a client that disconnects ends the remote request, before and during its response`, async () => {
     let [begun, closed] = [0, 0]
     const listen: Answer = (request, response) => {
       begun++
@@ -268,7 +268,7 @@ for (const of of groups) {
     await until(() => closed === 2, 'both responses are closed')
   })
 
-  test(`${of}: a client that stops reading pauses the remote server, and gets the rest when it reads again`, async () => {
+  test(`${of}: a client that stops reading pauses the remote server, and later receives the remaining bytes`, async () => {
     const chunk = Buffer.alloc(64 * 1024, 'y')
     const total = 32 * MB
     let written = 0
@@ -295,7 +295,7 @@ for (const of of groups) {
     })
     await once(stream, 'response')
     let seen = -1
-    // The transfer has stalled: nothing more is written while the client does not read.
+    // The transfer has stalled: the server writes nothing more while the client does not read.
     await until(async () => {
       const earlier = written
       await new Promise((resolve) => setTimeout(resolve, 200))
@@ -309,7 +309,7 @@ for (const of of groups) {
     session.destroy()
   })
 
-  test(`${of}: a response that is cut off also ends abnormally for the client`, async () => {
+  test(`${of}: if the remote server aborts a response, the client's response is also aborted`, async () => {
     for (const [name, headers] of [
       ['cut', {}],
       ['cut-sized', { 'content-length': 1000 }],
@@ -337,7 +337,7 @@ for (const of of groups) {
   })
 }
 
-test('an upgrade is relayed, and a refused upgrade returns the response of the remote server', async () => {
+test('an upgrade is forwarded, and a rejected upgrade returns the response of the remote server', async () => {
   servers['one.example.com'].upgrades.set('spoken', (socket, { headers }) => {
     const who = `${String(headers['x-remote-user'])} ${String(headers['authorization'])} ${String(headers['upgrade'])}`
     socket.write(
@@ -401,7 +401,7 @@ test('closing either end of an upgraded connection closes the other', async () =
   await isClosed
 })
 
-test('an upgrade that times out is also closed on the remote side', async () => {
+test('an upgrade that times out also closes the connection to the remote server', async () => {
   let far: Duplex | undefined
   servers['one.example.com'].upgrades.set('hangs?timeout=1s', (socket) => {
     far = socket.resume()
@@ -416,7 +416,7 @@ test('an upgrade that times out is also closed on the remote side', async () => 
 })
 
 for (const of of groups) {
-  test(`${of}: responses without a body keep their content-length, and may announce trailers`, async () => {
+  test(`${of}: responses without a body keep their content-length, and can announce trailers`, async () => {
     servers[of].answers.set('bodiless', (request, response) => {
       const isSame = request.headers['if-none-match'] !== undefined
       response.writeHead(isSame ? 304 : 200, {
@@ -426,7 +426,7 @@ for (const of of groups) {
       response.end(isSame || request.method === 'HEAD' ? '' : 'x'.repeat(50))
     })
     servers[of].answers.set('trailing', (request, response) => {
-      // Node's HTTP/1.1 server refuses to announce trailers of a response without a body.
+      // Node's HTTP/1.1 server cannot announce trailers of a response without a body.
       const isHead = request.method === 'HEAD'
       response.writeHead(200, isHead && of === 'one.example.com' ? {} : { trailer: 'x-sum' })
       if (!isHead) response.write('text')
@@ -455,14 +455,14 @@ for (const of of groups) {
   })
 }
 
-test('an HTTP/2 body that does not match its content-length cannot inject a second response', async () => {
+test('an HTTP/2 body that contradicts its content-length cannot inject a second response', async () => {
   const { answers } = servers['two.example.com']
   for (const [name, length] of [
     ['over', 5],
     ['under', 50],
   ] as const) {
     answers.set(name, (_request, response) => {
-      // Node's response object would refuse this length.
+      // Node's response object would reject this length.
       response.stream.respond({ ':status': 200, 'content-length': `${length}` })
       response.stream.end('HTTP/1.1 200 OK\r\nx: y\r\n\r\n')
     })
@@ -477,9 +477,12 @@ test('an HTTP/2 body that does not match its content-length cannot inject a seco
 })
 
 for (const of of groups) {
-  test(`${of}: concurrent responses arrive complete, whatever the size of their pieces and the behavior of other clients`, async () => {
+  test(`${of}: concurrent responses arrive complete, even if other clients cancel theirs`, async () => {
     const bytes = randomBytes(MB)
-    /** Sends `bytes` in pieces of `size` bytes. Closes the connection after `cut` bytes, if set. */
+    /**
+     * Sends `bytes` in chunks of `size` bytes. If `cut` is set, closes the connection after `cut`
+     * bytes.
+     */
     servers[of].answers.set('pieces', (request, response) => {
       const query = new URL(request.url, 'https://x').searchParams
       const [size, cut, isSized] = [
@@ -502,8 +505,7 @@ for (const of of groups) {
     const session = connectHttp2(server.url, { rejectUnauthorized: false })
     session.on('error', () => undefined)
     /**
-     * Returns how many bytes arrived, after comparing them, and whether the response ended
-     * normally.
+     * Verifies the received bytes. Returns their number, and whether the response ended normally.
      */
     const read = (
       query: string,
@@ -536,7 +538,8 @@ for (const of of groups) {
       ]),
     )
     const left = sizes.map((size) => read(`size=${size}&sized=true`, { leaves: 1 }))
-    // Over HTTP/1.1 each request has its own connection, so a cut does not affect other requests.
+    // Over HTTP/1.1 each request has its own connection, so a closed connection does not affect
+    // other requests.
     const cut =
       of === 'one.example.com'
         ? sizes.map((size) => read(`size=${size}&sized=true&cut=300000`))
@@ -562,7 +565,7 @@ test('a request with a lowercase method is not forwarded', async () => {
   assert.deepEqual([status, calls], [405, 0])
 })
 
-test('no APIService can redirect the APIServices themselves, and no Service can lead back to this server', async () => {
+test('an APIService cannot redirect requests for APIServices, and a Service cannot lead back to this server', async () => {
   const path = '/apis/apiregistration.k8s.io/v1/apiservices'
   const port = Number(new URL(server.url).port)
   const leading = {
@@ -621,7 +624,7 @@ function upgrade(path: string, protocol = 'websocket'): Promise<UpgradeResult> {
 
 const shownBy = ({ status, text: shown }: UpgradeResult): unknown[] => [status, shown]
 
-test('connections are reused, and new ones present a renewed certificate', async () => {
+test('connections are reused, and new connections use a renewed certificate', async () => {
   const { sockets, certificates } = servers['two.example.com']
   for (let calls = 0; calls < 20; calls++)
     await client.call({ path: pathOf('two.example.com', 'none') })
@@ -679,7 +682,7 @@ test('an APIService becomes unavailable when its server stops listening', async 
   await client.call({ method: 'DELETE', path })
 })
 
-test('a condition that another client writes is not overwritten immediately', async () => {
+test('a condition that another client has written is not overwritten immediately', async () => {
   const path = '/apis/apiregistration.k8s.io/v1/apiservices/v1.two.example.com'
   const conditionOf = async (): Promise<string> => {
     const { status } = JSON.parse((await client.call({ path })).text)
@@ -696,13 +699,13 @@ test('a condition that another client writes is not overwritten immediately', as
   assert.equal(status, 200)
   const sinceMs = performance.now()
   await until(async () => (await conditionOf()) === 'Passed', 'the condition is written again')
-  // The delay is one second. A timer may fire some milliseconds early, and the write precedes
-  // `sinceMs`.
+  // The delay is one second. A timer may fire some milliseconds early, and the write was made
+  // before `sinceMs`.
   assert.ok(performance.now() - sinceMs > 700, `after ${performance.now() - sinceMs} ms`)
   await until(() => isServed('two.example.com'), 'the group is served again')
 })
 
-test('a server that stops ends the log streams that it relays', async () => {
+test('a server that stops ends the log streams that it forwards', async () => {
   let isClosed = false
   servers['two.example.com'].answers.set('log', (_request, response) => {
     response.writeHead(200)
@@ -722,7 +725,7 @@ test('a server that stops ends the log streams that it relays', async () => {
   const closed = once(stream.resume(), 'close')
   await replica[Symbol.asyncDispose]()
   await closed
-  // The stream has ended normally, and was not cut off at the end of the shutdown period.
+  // The stream has ended normally, and was not aborted at the end of the shutdown period.
   assert.deepEqual([stream.readableEnded, stream.aborted, stream.rstCode], [true, false, 0])
   await until(() => isClosed, 'the log is closed')
   session.destroy()

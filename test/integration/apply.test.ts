@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { test } from 'node:test'
 import { type Answer, serverOfFile } from './support.ts'
 
-/** The applies may take longer than the default request timeout of a minute on a busy machine. */
+/** Request timeout. The default of a minute might not be enough on a busy machine. */
 const call = serverOfFile(['--request-timeout=10m'])
 
 const path = '/api/v1/namespaces/default/configmaps'
@@ -31,7 +31,7 @@ const send = (name: string, manager: string, body: Buffer): Promise<Answer> =>
     headers,
   })
 
-/** Applies data, and retries when too many other clients were first. */
+/** Applies data, and retries if too many other clients wrote first. */
 async function apply(name: string, manager: string, data: Data): Promise<ConfigMap> {
   for (;;) {
     const { status, text } = await send(name, manager, bodyOf(name, data))
@@ -40,7 +40,7 @@ async function apply(name: string, manager: string, data: Data): Promise<ConfigM
   }
 }
 
-/** A model of apply with force, for a map of strings. */
+/** A model of forced applies to a map of strings. */
 class Model {
   readonly data = new Map<string, string>()
   readonly owners = new Map<string, Set<string>>()
@@ -84,14 +84,14 @@ function shown({ data, metadata }: ConfigMap): object {
 
 const version = ({ metadata }: ConfigMap): number => Number(metadata.resourceVersion)
 
-/** Number of applies. Each may meet all others, so the work grows with the square. */
+/** Number of applies. Each may conflict with all others, so the work grows quadratically. */
 const APPLIES = 80
 const MANAGERS = 30
 const SHARED_KEYS = 30
 
 /**
- * Returns the data of an apply by its number, so that a failure can be reproduced. It has some keys
- * that many applies want, and one that makes each apply a change.
+ * Returns the data of an apply by its number, so that failures are reproducible. The data consists
+ * of keys that many applies set, and one key that is unique, so that each apply is a change.
  */
 function statedBy(index: number): Data {
   const keys = Array.from({ length: SHARED_KEYS }, (_, key) => key).filter(
@@ -104,7 +104,7 @@ function statedBy(index: number): Data {
   return { ...Object.fromEntries(wanted), [`own-${index % MANAGERS}`]: `${index}` }
 }
 
-test('80 concurrent applies have the same result as applies one after the other', async () => {
+test('80 concurrent applies have the same result as sequential applies', async () => {
   const applies = Array.from({ length: APPLIES }, (_, index) => ({
     manager: `manager-${index % MANAGERS}`,
     stated: statedBy(index),
@@ -126,7 +126,7 @@ test('80 concurrent applies have the same result as applies one after the other'
 })
 
 const FIELDS = 20_000
-/** Maximum processor time of a tick. Unlike elapsed time, it does not depend on other programs. */
+/** Maximum CPU time of a tick. Unlike elapsed time, it does not depend on other programs. */
 const TURN_MS_MAX = 250
 
 function large(value: string): Buffer {
@@ -147,7 +147,7 @@ test('an object of 1 MB with 20,000 fields does not delay other requests', async
   assert.ok(ms < TURN_MS_MAX, `a tick took ${ms.toFixed(0)} ms`)
 })
 
-/** Returns the longest processor time of a tick of the event loop until `isOver`. */
+/** Returns the longest CPU time of a tick of the event loop. Ends when `isOver` returns true. */
 async function longestTurn(isOver: () => boolean): Promise<number> {
   let longestMs = 0
   let last = process.threadCpuUsage()

@@ -1,5 +1,5 @@
 /**
- * Tests `keelson assets`. Its programs are started in the way in which controller-runtime's envtest
+ * Tests `keelson assets`. Its programs are started in the same way as controller-runtime's envtest
  * starts the programs of KUBEBUILDER_ASSETS. `npm run envtest` runs the real envtest.
  */
 import assert from 'node:assert/strict'
@@ -70,7 +70,9 @@ function statusOf(url: string): Promise<number | undefined> {
   })
 }
 
-/** Returns the flags that controller-runtime 0.21 passes, and an administrator's certificate. */
+/**
+ * Returns the flags that controller-runtime 0.21 passes, and the certificate of an administrator.
+ */
 function serverFlags(name: string, port: number, etcdUrl: string) {
   const certs = join(dir, name)
   mkdirSync(certs)
@@ -127,12 +129,12 @@ function create({ url, admin }: ServerAccess, name: string): Promise<number | un
   })
 }
 
-test('the stand-in for etcd describes itself, and kube-apiserver prints its flags and version', async () => {
+test('the etcd substitute describes itself, and kube-apiserver prints its flags and version', async () => {
   const { stdout: version } = await run(join(assets, 'etcd'), ['--version'])
   assert.match(version, /^This is not etcd, but its stand-in beside Keelson/)
   const { stdout: help } = await run(join(assets, 'kube-apiserver'), ['--help'])
   assert.match(help, /^ {2}--etcd-servers/m)
-  // Envtest recognizes a recent server by the absence of this flag.
+  // Because this flag is missing, envtest treats the server as a recent version.
   assert.doesNotMatch(help, /^\s*--insecure-port\b/m)
   assert.match(
     (await run(join(assets, 'kube-apiserver'), ['--version'])).stdout,
@@ -140,7 +142,7 @@ test('the stand-in for etcd describes itself, and kube-apiserver prints its flag
   )
 })
 
-test('a control plane starts as envtest starts it, and ends on SIGTERM', async () => {
+test('a control plane starts with the flags of envtest, and stops on SIGTERM', async () => {
   const [etcdPort = 0, peerPort = 0, port = 0] = await freePorts(3)
   const etcdUrl = `http://127.0.0.1:${etcdPort}`
   const etcdFlags = [
@@ -165,7 +167,7 @@ test('a control plane starts as envtest starts it, and ends on SIGTERM', async (
   }
 })
 
-test('with a real etcd, objects are kept there', async () => {
+test('with a real etcd, objects are stored in etcd', async () => {
   await using etcd = await startEtcd()
   const [port = 0] = await freePorts(1)
   const server = serverFlags('real', port, etcd.clientUrl)
@@ -179,10 +181,10 @@ test('with a real etcd, objects are kept there', async () => {
   assert.equal(await create(server, 'kept'), 409)
 })
 
-test('the stand-in for etcd ends when its parent is killed', async () => {
+test('the etcd substitute exits when its parent is killed', async () => {
   const [etcdPort = 0] = await freePorts(1)
   const etcdUrl = `http://127.0.0.1:${etcdPort}`
-  // The shell starts the program and waits for it, as a test would.
+  // The shell starts the program and waits for it, as a test process would.
   const script = '"$1" --listen-client-urls="$2" & wait'
   const parent = spawn('sh', ['-c', script, 'sh', join(assets, 'etcd'), etcdUrl], {
     stdio: 'ignore',
@@ -195,7 +197,7 @@ test('the stand-in for etcd ends when its parent is killed', async () => {
   )
 })
 
-/** A module that Node loads before a program. It writes its process id to a file, and waits. */
+/** A module that Node loads before a program. It writes its process ID to a file, then waits. */
 const waiting = `
 import { existsSync, writeFileSync } from 'node:fs'
 writeFileSync(process.env.LOADING, String(process.pid))
@@ -213,7 +215,7 @@ function isAlive(pid: number): boolean {
 }
 
 for (const name of ['etcd', 'kube-apiserver']) {
-  test(`${name} ends when its parent is killed while it still loads`, async () => {
+  test(`${name} exits when its parent is killed while the program is still loading`, async () => {
     const [etcdPort = 0, port = 0] = await freePorts(2)
     const etcdUrl = `http://127.0.0.1:${etcdPort}`
     await using _ = new Child('etcd', [`--listen-client-urls=${etcdUrl}`])
@@ -229,7 +231,7 @@ for (const name of ['etcd', 'kube-apiserver']) {
       GO,
       NODE_OPTIONS: `--import=${pathToFileURL(module).href}`,
     }
-    // The shell starts the program and waits for it, as a test would.
+    // The shell starts the program and waits for it, as a test process would.
     const parent = spawn('sh', ['-c', '"$@" & wait', 'sh', join(assets, name), ...args], {
       stdio: 'ignore',
       env,
@@ -244,7 +246,7 @@ for (const name of ['etcd', 'kube-apiserver']) {
   })
 }
 
-test('the help is found through a symbolic link', async () => {
+test('the program finds its help text even if it is started through a symbolic link', async () => {
   symlinkSync(join(assets, 'kube-apiserver'), join(dir, 'linked'))
   const { stdout } = await run(join(dir, 'linked'), ['--help'])
   assert.match(stdout, /^ {2}--etcd-servers/m)
@@ -252,7 +254,7 @@ test('the help is found through a symbolic link', async () => {
 
 const withPath = (path: string) => ({ env: { ...process.env, PATH: path }, timeout: 120_000 })
 
-test('kubectl is the one on the PATH, or prints that there was none', async () => {
+test('kubectl is the program on the PATH, or prints that there was none', async () => {
   const tools = join(dir, 'tools')
   mkdirSync(tools)
   writeFileSync(join(tools, 'kubectl'), '#!/bin/sh\necho the real one\n', { mode: 0o755 })

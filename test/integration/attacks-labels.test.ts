@@ -1,6 +1,6 @@
 /**
- * Tests that clients cannot make the metrics grow (CVE-2020-8552): values that clients choose
- * freely do not become labels.
+ * Tests that clients cannot make the number of metric series grow (CVE-2020-8552): values that
+ * clients can choose freely do not become labels.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -71,7 +71,7 @@ test('attack: requests with arbitrary values add no series of metrics', {
     ([name, count]) => [name, count - (first.get(name) ?? 0)] as const,
   )
   // The server itself adds some series, such as that of its first large garbage collection. A label
-  // that clients choose would add one series for each of the 50 rounds.
+  // with a value of the client would add one series in each of the 50 rounds.
   const faults = grown.filter(([, more]) => more >= 10)
   assert.deepEqual(faults, [], 'metrics with more series after 800 requests')
 })

@@ -1,7 +1,8 @@
 /**
- * Tests that the server follows no redirects of webhooks and kubelets (CVE-2018-1002102,
- * CVE-2020-8559, CVE-2020-8561, CVE-2022-3172). They could obtain its credentials, or lead to hosts
- * that the client cannot reach. A refused upgrade leaves no connection behind (CVE-2018-1002105).
+ * Tests that the server does not follow redirects of webhooks and kubelets (CVE-2018-1002102,
+ * CVE-2020-8559, CVE-2020-8561, CVE-2022-3172). A redirect could disclose the server's credentials,
+ * or lead to hosts that the client cannot reach. A rejected upgrade must leave no connection behind
+ * (CVE-2018-1002105).
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -21,7 +22,7 @@ const { certificatePem: cert, keyPem: key } = createSelfSigned(
 )
 const folder = mkdtempSync(join(tmpdir(), 'keelson-redirects-'))
 const parts = new AsyncDisposableStack()
-/** Requests to the target of the redirects, and data that was relayed after a refused upgrade. */
+/** Requests that followed a redirect, and data that was forwarded after a rejected upgrade. */
 const lured: string[] = []
 let elsewhere: string
 let redirecting: string
@@ -69,7 +70,7 @@ before(async () => {
       .resume()
       .on('end', () => response.writeHead(status, { location: `${elsewhere}/lured` }).end('{}'))
   })
-  // Bytes that a client sends after a refused upgrade must not arrive here.
+  // Bytes that a client sends after a rejected upgrade must not arrive here.
   hook.on('upgrade', (request, socket) => {
     socket.on('data', (data: Buffer) => lured.push(data.toString()))
     socket.on('error', () => undefined)
@@ -182,7 +183,7 @@ test('attack: a redirect by a kubelet is not followed, neither for logs nor for 
   for (const path of [`${pod}/log`, '/api/v1/nodes/n/proxy/301', '/api/v1/nodes/n/proxy/307']) {
     const { status, headers } = await client.call({ path })
     assert.notEqual(status, 200, path)
-    // The client may get the location. If it follows the redirect, it uses its own credentials.
+    // The client may receive the location. If it follows the redirect, it uses its own credentials.
     if (headers['location'] !== undefined) assert.equal(headers['location'], `${elsewhere}/lured`)
   }
   assert.deepEqual(lured, [])

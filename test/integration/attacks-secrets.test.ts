@@ -1,7 +1,7 @@
 /**
- * Tests that credentials and secrets stay out of the log, even at its highest verbosity, and out of
- * responses (CVE-2019-11250; findings TOB-K8S-001 and NCC-WVM). The requests of this file carry
- * them in every place where a client can put them.
+ * Tests that credentials and secrets appear neither in the log, even at its highest verbosity, nor
+ * in responses (CVE-2019-11250; findings TOB-K8S-001 and NCC-WVM). The requests of this test
+ * contain them in every place where a client can put them.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -13,7 +13,7 @@ import type { ApiServerProcess } from '../support/harness/api-server.ts'
 const parts = new AsyncDisposableStack()
 let server: ApiServerProcess
 
-/** Values that must not be seen again. */
+/** Values that must not appear anywhere. */
 const secrets = {
   bearer: 'bearer-93b1f0',
   basic: Buffer.from('ann:basic-93b1f1').toString('base64'),
@@ -95,7 +95,7 @@ test('attack: the log and the responses to refused requests contain no credentia
   const all = { ...secrets, own: server.token, issued: status.token.split('.')[2] ?? '' }
   const logged = Object.entries(all).filter(([, secret]) => log.includes(secret))
   assert.deepEqual(logged, [], 'the log has credentials')
-  // The response to a refused request reveals nothing of what was sent.
+  // The response to a rejected request reveals nothing that the request contained.
   for (const { status: code, raw } of answers) {
     if (code !== 401 && code !== 403) continue
     const text = raw.toString()

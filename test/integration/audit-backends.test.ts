@@ -1,4 +1,4 @@
-/** Tests the effect of audit backends that fail, block or stop on requests and on events. */
+/** Tests how audit backends that fail, block or stop affect requests and events. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -38,7 +38,7 @@ async function start(
 }
 
 /**
- * Makes writes to the log fail from now on, as on a full disk. The log becomes a link to /dev/full,
+ * Makes further writes to the log fail, as on a full disk. The log becomes a link to /dev/full,
  * which takes effect when the file is opened.
  */
 async function fillDisk(dir: string): Promise<void> {
@@ -51,7 +51,7 @@ const metric = (text: string, name: string): string =>
   new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1] ?? ''
 
 for (const isStrict of [true, false]) {
-  test(`a full disk ${isStrict ? 'fails' : 'does not fail'} requests`, {
+  test(`with a full disk, requests ${isStrict ? 'fail' : 'succeed'}`, {
     timeout: 120_000,
   }, async (t) => {
     const mode = isStrict ? 'blocking-strict' : 'blocking'
@@ -60,7 +60,7 @@ for (const isStrict of [true, false]) {
       `--audit-log-mode=${mode}`,
     ])
     await fillDisk(dir)
-    // Nothing has been written yet, so the file is only opened now.
+    // The log has not been opened yet, because nothing has been written.
     const { status, text } = await client.call(create('a'))
     assert.equal(status, isStrict ? 500 : 201)
     if (isStrict)
@@ -119,7 +119,7 @@ async function startWithHook(t: TestContext, args: readonly string[]) {
   return { receiver, ...(await start(t, () => [`--audit-webhook-config-file=${path}`, ...args])) }
 }
 
-test('a blocking webhook has the events before the client gets its response, even after failures', {
+test('with a blocking webhook, events are delivered before the response, even after failures', {
   timeout: 120_000,
 }, async (t) => {
   const flags = ['--audit-webhook-mode=blocking', '--audit-webhook-initial-backoff=10ms']
@@ -132,7 +132,7 @@ test('a blocking webhook has the events before the client gets its response, eve
   )
 })
 
-test('events that wait for their batch are sent when the server stops', {
+test('events that are waiting for their batch are sent when the server stops', {
   timeout: 120_000,
 }, async (t) => {
   const { receiver, client, server } = await startWithHook(t, [
@@ -145,7 +145,7 @@ test('events that wait for their batch are sent when the server stops', {
   assert.equal(receiver.items.length, 2)
 })
 
-test('a log that is written in batches is complete when the server has stopped', {
+test('a log that is written in batches is complete after the server has stopped', {
   timeout: 120_000,
 }, async (t) => {
   const { dir, client, server } = await start(t, (to) => [
@@ -160,7 +160,7 @@ test('a log that is written in batches is complete when the server has stopped',
   assert.equal((await readFile(join(dir, 'audit.log'), 'utf8')).trimEnd().split('\n').length, 2)
 })
 
-test('the policy of docs/access.md works as shown', { timeout: 120_000 }, async (t) => {
+test('the example policy of docs/access.md works as described', { timeout: 120_000 }, async (t) => {
   const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'access.md'), 'utf8')
   const [, policy = ''] =
     /^```yaml file=audit\.yaml\n(.*?)^```$/ms.exec(page) ?? assert.fail('there is a policy')
@@ -187,7 +187,7 @@ test('the policy of docs/access.md works as shown', { timeout: 120_000 }, async 
   ])
 })
 
-test('a trace collector and a webhook that never respond leave time to report lost audit events', async () => {
+test('if a trace collector and a webhook never respond, lost audit events are still reported', async () => {
   const hole = createPlainServer(
     (socket) => void socket.on('error', () => undefined).resume(),
   ).listen(0, '127.0.0.1')
@@ -221,7 +221,7 @@ test('a trace collector and a webhook that never respond leave time to report lo
     ])
     await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
     assert.equal((await client.call({ path: '/api/v1/namespaces' })).status, 200)
-    // This fails if some part does not stop.
+    // This fails if a component does not stop.
     await server[Symbol.asyncDispose]()
     assert.ok(server.complaints.some((line) => line.includes('an audit event was lost')))
   } finally {
@@ -230,7 +230,7 @@ test('a trace collector and a webhook that never respond leave time to report lo
   }
 })
 
-test('a process can end even if the reader of its standard output does not read', async () => {
+test('a process can exit even if its standard output is not read', async () => {
   const module = JSON.stringify(
     join(import.meta.dirname, '../../src/request/audit/standard-output.ts'),
   )

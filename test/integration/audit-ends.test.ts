@@ -1,6 +1,6 @@
 /**
- * Tests the audit events of requests that end without a response of their verb: because they time
- * out, exceed a limit, or hit a fault of the server.
+ * Tests the audit events of requests without an ordinary response: they time out, exceed a limit,
+ * or trigger an internal error.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -57,7 +57,7 @@ async function ended(
 
 const statusOf = (event: Fields | undefined): Fields => fieldsOf(event?.['responseStatus'])
 
-test('a request that times out is recorded with 504 and its latencies', async () => {
+test('a request that times out is recorded with status 504 and its latencies', async () => {
   server.pauseEtcd()
   try {
     const { status, events } = await ended('late', { path: `${maps}?timeout=600ms` })
@@ -81,7 +81,7 @@ test('a request that times out is recorded with 504 and its latencies', async ()
   }
 })
 
-test('a request that exceeds the limit is recorded with 429', async () => {
+test('a request that exceeds the limit is recorded with status 429', async () => {
   const binding = {
     metadata: { name: 'bob' },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
@@ -109,7 +109,7 @@ test('a request that exceeds the limit is recorded with 429', async () => {
   }
 })
 
-test('a fault of the server is recorded as a panic', async () => {
+test('an internal error is recorded as a panic', async () => {
   nameSuffix = () => {
     throw new Error('no more of them')
   }
@@ -132,7 +132,7 @@ test('a fault of the server is recorded as a panic', async () => {
   assert.match(server.complaints.join('\n'), /a request failed.*no more of them/)
 })
 
-test('an unsafe delete is recorded with its annotation', async () => {
+test('an unsafe delete is recorded with an annotation', async () => {
   const body = { ignoreStoreReadErrorWithClusterBreakingPotential: true }
   const { events } = await ended('unsafe', { method: 'DELETE', path: `${maps}/a`, body })
   const annotations = fieldsOf(events.at(-1)?.['annotations'])

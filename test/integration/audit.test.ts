@@ -1,6 +1,6 @@
 /**
  * Tests the audit log of a whole server: which events are recorded, what they contain, and that
- * each is recorded before the client gets its response.
+ * each event is recorded before the client receives its response.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -54,7 +54,7 @@ after(async () => {
 
 let asked = 0
 
-/** Makes a request and returns its events, which are recorded before the response arrives. */
+/** Sends a request and returns its events, which are recorded before the response arrives. */
 async function audited(
   call: Call,
 ): Promise<{ readonly status: number; readonly events: readonly Fields[] }> {
@@ -106,7 +106,7 @@ test('a read is recorded when it is received and when its response is complete',
   })
 })
 
-test('objects are recorded by level, without managed fields, and in JSON for every response format', async () => {
+test('the level determines which objects are recorded, without managed fields and always as JSON', async () => {
   const body = { metadata: { name: 'a', uid: 'mine' }, data: { k: 'v' } }
   const accept = 'application/vnd.kubernetes.protobuf'
   const { status, events } = await audited({
@@ -151,7 +151,7 @@ const mergeType = { 'content-type': 'application/merge-patch+json' }
 const patch = (body: string) =>
   audited({ method: 'PATCH', path: `${maps}/a`, body: Buffer.from(body), headers: mergeType })
 
-test('a patch is recorded as it was sent', async () => {
+test('a patch is recorded in the form in which it was sent', async () => {
   const merged = await patch('{ "data": {\n "k": "w" } }')
   assert.deepEqual(merged.events.at(-1)?.['requestObject'], { data: { k: 'w' } })
   const broken = await patch('{ "data"')
@@ -159,7 +159,7 @@ test('a patch is recorded as it was sent', async () => {
   assert.equal(broken.events.at(-1)?.['requestObject'], '{ "data"')
 })
 
-test('refused requests are recorded', async () => {
+test('rejected requests are recorded', async () => {
   const unknown = await audited({ path: maps, token: 'nobody' })
   assert.deepEqual([unknown.status, stagesOf(unknown.events)], [401, ['ResponseStarted']])
   assert.deepEqual(unknown.events[0]?.['user'], {})

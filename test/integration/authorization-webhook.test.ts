@@ -1,5 +1,5 @@
 /**
- * Tests authorization webhooks on a whole server: real TLS, a chain with match conditions, and a
+ * Tests authorization webhooks on a whole server with TLS, a chain with match conditions, and a
  * configuration that is reloaded.
  */
 import assert from 'node:assert/strict'
@@ -24,12 +24,12 @@ type Spec = {
   readonly resourceAttributes?: { readonly namespace?: string; readonly name?: string }
 }
 const asked: Spec[] = []
-/** Returns the webhook's response to a spec. A number is the status code of an error. */
+/** Returns the webhook's response to a review. A number is the status code of an error response. */
 let says: (spec: Spec) => object | number = () => ({ allowed: false })
 
 let answersAfterMs = 0
 let called = 0
-/** Number of calls that the server aborted before the response. */
+/** Number of calls that the server aborted before it received the response. */
 let aborted = 0
 
 const hook: Server = createServer({ cert, key }, (request, response) => {
@@ -52,7 +52,8 @@ const hook: Server = createServer({ cert, key }, (request, response) => {
 })
 
 /**
- * The longest timeout that can be configured, so that calls that end earlier have another reason.
+ * The longest timeout that can be configured. A call that ends earlier therefore ended for another
+ * reason.
  */
 const HOOK_TIMEOUT_MS = 30_000
 
@@ -116,7 +117,7 @@ const read = async (namespace: string, token = 'bob-token') => {
   return { status, text }
 }
 
-test('the webhook decides on requests that match its conditions, and the next authorizer on the others', async () => {
+test('the webhook decides about requests that match its conditions, and the next authorizer about others', async () => {
   says = ({ user }) => ({ allowed: user === 'bob', reason: 'because' })
   assert.equal((await read('guarded')).status, 404)
   assert.equal(asked.at(-1)?.user, 'bob')
@@ -133,7 +134,7 @@ test('a denial ends the chain, and its reason is returned', async () => {
   assert.match(text, /cannot get resource .* in the namespace \\"guarded\\": not today"/)
 })
 
-test('no opinion leaves the decision to the next authorizer, and system:masters are never reviewed', async () => {
+test('if the webhook has no opinion, the next authorizer decides, and system:masters is never reviewed', async () => {
   says = () => ({ allowed: false, reason: 'who knows' })
   await sleep(5)
   const { status, text } = await read('guarded')
@@ -144,7 +145,7 @@ test('no opinion leaves the decision to the next authorizer, and system:masters 
   assert.equal(asked.length, count)
 })
 
-test('an error without a later decision returns 500 and does not allow the request', async () => {
+test('if the webhook fails and no later authorizer decides, the request fails with 500', async () => {
   says = () => 403
   await sleep(5)
   const { status, text } = await read('guarded')
@@ -201,7 +202,7 @@ test('a request that times out before the webhook denies it is not passed to the
   await until(async () => (await read('other')).status === 403, 'other is answered with 403')
 })
 
-test('the webhook call of an access review ends with its request', async () => {
+test('when an access review ends, its webhook call is aborted', async () => {
   const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews?timeout=200ms'
   const spec = {
     user: 'carol',
@@ -209,7 +210,7 @@ test('the webhook call of an access review ends with its request', async () => {
   }
   answersAfterMs = 2 * HOOK_TIMEOUT_MS
   const earlier = { called, aborted }
-  // On a busy machine the request may time out before the webhook is called.
+  // On a busy machine, the request may time out before the webhook is called.
   await until(async () => {
     const { status } = await client.call({
       method: 'POST',
@@ -239,7 +240,7 @@ const reloads = (status: string): Promise<string> =>
     ),
   )
 
-test('a changed configuration is used after its reload, and an invalid one changes nothing', async () => {
+test('a changed configuration takes effect after its reload, and an invalid one is ignored', async () => {
   says = () => ({ allowed: true })
   assert.match(await reloads('success'), / 1$/)
   writeFileSync(configPath, configOf('NoOpinion', 'elsewhere'))
@@ -282,7 +283,7 @@ test('a changed configuration is used after its reload, and an invalid one chang
   )
 })
 
-test('with failurePolicy Deny, an error ends the chain', async () => {
+test('with failurePolicy Deny, an error ends the authorizer chain', async () => {
   writeFileSync(
     configPath,
     configOf('Deny', 'strict', '- {type: AlwaysAllow, name: alwaysallow}\n'),

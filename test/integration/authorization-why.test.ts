@@ -1,5 +1,6 @@
 /**
- * Tests explanations of permissions: the debug path, the permission to read it, and the command.
+ * Tests explanations of permissions: the debug path, the permission to read it, and the command
+ * `keelson auth why`.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -42,7 +43,7 @@ const why = async (query: string, token = adminToken) => {
   return { status, text }
 }
 
-test('the response names the binding that allows, or the nearest one if none allows', async () => {
+test('the response names the binding that allows the request, or else the binding that comes closest', async () => {
   const allowed = await why('user=alice&verb=get&resource=pods&namespace=shop')
   assert.equal(allowed.status, 200)
   const { authorizers, ...rest } = JSON.parse(allowed.text)
@@ -59,7 +60,7 @@ test('the response names the binding that allows, or the nearest one if none all
   assert.equal(deployments.attributes.apiGroup, 'apps')
 })
 
-test('a user without permission learns nothing, not even whether its query is valid', async () => {
+test('a user without permission gets no information, not even whether the query is valid', async () => {
   for (const query of ['user=alice&verb=get&resource=pods', 'nonsense', '']) {
     const { status, text } = await why(query, 'bob-token')
     assert.equal(status, 403)
@@ -84,7 +85,7 @@ for (const [query, message] of [
   ['user=a&verb=get&resource=pods&path=/x', /either path or resource is required/],
   ['user=a&verb=get&resource=pods&color=red', /unknown parameter color/],
 ] as const) {
-  test(`an invalid query is refused: ${query}`, async () => {
+  test(`an invalid query is rejected: ${query}`, async () => {
     const { status, text } = await why(query)
     assert.equal(status, 400)
     assert.match(text, message)
@@ -102,7 +103,7 @@ test('the path accepts only GET, and other paths of /debug are not found', async
   assert.equal((await client.call({ path: '/debug/other', token: adminToken })).status, 404)
 })
 
-/** Runs the command in a separate process, because the server of this test must keep running. */
+/** Runs the command in a separate process, because the server of this test must continue to run. */
 function run(...args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
   const how = [`--server=${server.url}`, '--insecure-skip-tls-verify', `--token=${adminToken}`]
   const main = new URL('../../src/main.ts', import.meta.url).pathname

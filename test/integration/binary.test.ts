@@ -1,5 +1,5 @@
 /**
- * Tests the single executable that scripts/binary.ts builds: by itself with an empty PATH, in the
+ * Tests the single executable that scripts/binary.ts builds: alone with an empty PATH, in the
  * read-only file system of an image, and in an image if this machine can build one.
  */
 import assert from 'node:assert/strict'
@@ -29,11 +29,14 @@ import { until } from '../support/harness/until.ts'
 
 const run = promisify(execFile)
 const COMMAND_MS_MAX = 300_000
-/** Maximum time until the server is ready. It takes a second, but minutes on a busy machine. */
+/**
+ * Maximum time until the server is ready. It takes a second on an idle machine, but minutes on a
+ * busy one.
+ */
 const READY_MS_MAX = 300_000
-/** Time after which compiled code would have been saved. That happens after 2 s. */
+/** Time after which a server without a code cache would have written one. It does so after 2 s. */
 const SAVED_MS = 5_000
-/** User id in deploy/Containerfile. */
+/** The user ID in deploy/Containerfile. */
 const USER_ID = 65_532
 
 const parts = new AsyncDisposableStack()
@@ -95,7 +98,7 @@ class RunningBinary implements AsyncDisposable {
 
 type HttpResult = { readonly status: number; readonly text: string }
 
-/** Makes a request. The status is 0 if there is no response. */
+/** Sends a request. The status is 0 if there is no response. */
 function ask(options: RequestOptions, body?: string): Promise<HttpResult> {
   return new Promise((resolve) => {
     const headers =
@@ -129,7 +132,7 @@ test('the executable prints its version', async () => {
   )
 })
 
-test('keelson dev serves with an empty PATH, and its threads work', async () => {
+test('keelson dev works with an empty PATH, and its threads start', async () => {
   const [port = 0] = await freePorts(1)
   const data = join(dir, 'data')
   const args = ['dev', `--data-dir=${data}`, `--secure-port=${port}`]
@@ -142,12 +145,12 @@ test('keelson dev serves with an empty PATH, and its threads work', async () => 
     const call = (method: string, path: string, body?: string): Promise<HttpResult> =>
       ask({ port, method, path, ...adminOf(data) }, body)
 
-    // One thread parses large YAML bodies, and another one stores the object.
+    // This starts two threads: one parses large YAML bodies, and one stores the object.
     const yaml = `metadata:\n  name: large\ndata:\n  key: ${'v'.repeat(300_000)}\n`
     const made = await call('POST', '/api/v1/namespaces/default/configmaps', yaml)
     assert.equal(made.status, 201, made.text.slice(0, 200))
 
-    // A third thread matches regular expressions with long strings.
+    // This starts a third thread, which matches regular expressions with long strings.
     const definition = await call(
       'POST',
       '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
@@ -160,7 +163,7 @@ test('keelson dev serves with an empty PATH, and its threads work', async () => 
     assert.equal((await call('POST', path, textObject('good', `${long}c`))).status, 201)
     assert.equal((await call('POST', path, textObject('bad', long))).status, 422)
 
-    // The executable contains the code that V8 compiled, so nothing must be saved in this time.
+    // The executable contains a code cache, so no cache must be written in this time.
     await sleep(Math.max(0, SAVED_MS - (performance.now() - readyMs)))
     assert.deepEqual(
       readdirSync(join(dir, 'cache', 'keelson')).filter((name) => name.startsWith('code-')),
@@ -205,7 +208,7 @@ const definitionOfTexts = JSON.stringify({
 const textObject = (name: string, text: string): string =>
   JSON.stringify({ apiVersion: 'example.com/v1', kind: 'Text', metadata: { name }, spec: { text } })
 
-test('keelson serve keeps its process, and sets MALLOC_ARENA_MAX for it', async () => {
+test('keelson serve sets MALLOC_ARENA_MAX and keeps its process ID', async () => {
   const [port = 0] = await freePorts(1)
   const folder = join(dir, 'served')
   const args = ['serve', `--data-dir=${folder}`, `--cert-dir=${folder}`, `--secure-port=${port}`]
@@ -247,9 +250,9 @@ const answers = (url: string): Promise<boolean> =>
   })
 
 /**
- * A script that runs the program as a container engine does: with a read-only root, a volume, and a
- * user without privileges. Its arguments are the root, the volume, and the arguments of the
- * program.
+ * A script that runs the program as a container engine does: with a read-only root file system, a
+ * volume, and a user without privileges. Its arguments are the root, the volume, and the arguments
+ * of the program.
  */
 const inImage = `
 set -eu
@@ -264,7 +267,7 @@ mount -o remount,bind,ro "$root"
 exec setpriv --no-new-privs chroot --userspec=${USER_ID}:${USER_ID} "$root" /usr/local/bin/keelson "$@"
 `
 
-test('the executable runs in the read-only file system of an image, without privileges', async (t) => {
+test('the executable runs without privileges in the read-only file system of an image', async (t) => {
   if (!(await canMount())) return t.skip('needs root, and unshare, setpriv and chroot')
   await serveFrom(join(imageFolder(), 'root'))
 })
@@ -272,7 +275,7 @@ test('the executable runs in the read-only file system of an image, without priv
 test('the executable runs in an image, if this machine can build one', async (t) => {
   const buildah = findOnPath('buildah')
   if (buildah === undefined || !(await canMount())) return t.skip('needs buildah, and root')
-  // All files are in the folder of this test, so that nothing else on the machine is touched.
+  // All files are in the folder of this test, so that nothing else on the machine is changed.
   const storage = [
     '--storage-driver=vfs',
     `--root=${join(dir, 'storage')}`,
@@ -290,7 +293,7 @@ test('the executable runs in an image, if this machine can build one', async (t)
   await serveFrom(await command('mount', await command('from', '--pull-never', 'keelson-test')))
 })
 
-/** Runs `keelson dev` in the root of an image. */
+/** Runs `keelson dev` with the root file system of an image. */
 async function serveFrom(root: string): Promise<void> {
   const volume = mkdtempSync(join(dir, 'volume-'))
   chownSync(volume, USER_ID, USER_ID)
@@ -320,7 +323,7 @@ async function createFirst(port: number, folder: string): Promise<void> {
   assert.equal(made.status, 201, made.text)
 }
 
-test('the link kube-apiserver of the image runs keelson serve', async () => {
+test('the link named kube-apiserver in the image runs keelson serve', async () => {
   const link = join(imageFolder(), 'root', 'usr', 'local', 'bin', 'kube-apiserver')
   const { stdout } = await run(link, ['--help'], { env, timeout: COMMAND_MS_MAX })
   assert.match(stdout, /--etcd-servers/)

@@ -1,6 +1,6 @@
 /**
- * Tests bootstrap tokens: Secrets of kube-system with which nodes join. A token is valid as long as
- * its Secret exists.
+ * Tests bootstrap tokens, with which nodes join a cluster. They are stored in Secrets of
+ * kube-system. A token is valid as long as its Secret exists.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -55,7 +55,7 @@ async function write(id: string, more: { readonly [key: string]: string } = {}):
 const whoami = (token: string): Promise<Answer> =>
   client.call({ method: 'POST', path: review, token, body: {} })
 
-test('a token is valid once its Secret is created, until it is deleted', async () => {
+test('a token is valid from the creation of its Secret until the deletion', async () => {
   assert.equal((await whoami(`aaaaaa.${secret}`)).status, 401)
   await write('aaaaaa', { 'auth-extra-groups': 'system:bootstrappers:workers' })
   const { status, text } = await whoami(`aaaaaa.${secret}`)

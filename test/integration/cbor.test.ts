@@ -1,6 +1,6 @@
 /**
- * Tests CBOR on a whole server with its feature gate on: bodies, responses, lists, watches and
- * errors. The client uses cborg.
+ * Tests CBOR on a whole server with the feature gate enabled: bodies, responses, lists, watches and
+ * errors. The client uses the library cborg.
  */
 import assert from 'node:assert/strict'
 import { request } from 'node:https'
@@ -64,7 +64,7 @@ function ask(
 }
 
 const prefix = Buffer.from('d9d9f7', 'hex')
-/** Decoders for the tags 22 (the bytes become base64) and 55799 (CBOR follows). */
+/** Decoders for the tags 22 (bytes to be converted to Base64) and 55799 (self-described CBOR). */
 const tags = {
   22: (content: () => unknown): unknown => {
     const bytes = content()
@@ -74,7 +74,9 @@ const tags = {
   55799: (content: () => unknown): unknown => content(),
 }
 
-/** Converts byte strings to strings, except for those that their tag has already made base64. */
+/**
+ * Converts byte strings to strings. Byte strings with tag 22 have already been converted to Base64.
+ */
 function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8')
   if (Array.isArray(value)) return value.map(plain)
@@ -113,15 +115,15 @@ test('an object can be created from CBOR and read as CBOR', async () => {
 })
 
 /**
- * Removes the metadata of a list. The server itself writes in between, so two lists have two
- * versions.
+ * Removes the metadata of a list. Two lists have different versions, because the server itself
+ * writes between them.
  */
 const unversioned = (list: unknown): object => ({
   ...(typeof list === 'object' ? list : {}),
   metadata: {},
 })
 
-test('lists, partial metadata and watches are served as CBOR', async () => {
+test('lists, partial metadata and watches are available as CBOR', async () => {
   assert.deepEqual(unversioned(read(await ask(configMaps))), unversioned(await asJson(configMaps)))
   const partial = ';as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
   const list = await ask(configMaps, { accept: `${cbor}${partial}` })

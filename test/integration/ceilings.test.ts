@@ -1,6 +1,6 @@
 /**
- * Tests that the memory that clients can occupy is limited. Requests that do not fit are refused,
- * and resources that do not fit are read from the database.
+ * Tests that the memory that clients can occupy is limited. Requests that exceed the limit are
+ * rejected, and resources that exceed it are read from the database.
  */
 import assert from 'node:assert/strict'
 import { request as httpsRequest } from 'node:https'
@@ -40,8 +40,8 @@ async function metric(client: Client, name: string): Promise<number> {
 }
 
 /**
- * Starts a request over HTTP/1.1 that sends only some of the bytes that it announces. Returns a
- * function that ends it.
+ * Starts a request over HTTP/1.1 that sends only a part of the announced bytes. Returns a function
+ * that aborts it.
  */
 function hang(
   url: string,
@@ -70,7 +70,7 @@ const used = (client: Client): Promise<number> =>
   metric(client, 'keelson_request_memory_bytes{state="used"}')
 const largeBody = (name: string) => ({ metadata: { name }, data: { x: 'x'.repeat(900_000) } })
 
-test('bodies beyond the budget are refused before they are read', async () => {
+test('bodies that exceed the budget are rejected before they are read', async () => {
   await using server = await startTestServer(['--request-memory-max=16Mi'])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const end = hang(server.url, adminToken, { said: 1_200_000, sent: 1_000_000 })
@@ -96,14 +96,15 @@ test('bodies beyond the budget are refused before they are read', async () => {
   )
 })
 
-test('a client that only announces a large body takes no memory from others', async () => {
+test('a client that only announces a large body does not reduce the memory of other clients', async () => {
   await using server = await startTestServer(['--request-memory-max=64Mi'])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const ends = Array.from({ length: 30 }, () =>
     hang(server.url, 'bob-token', { said: 3_000_000, sent: 0 }),
   )
   const executing = 'apiserver_flowcontrol_current_executing_requests{flow_schema="global-default"'
-  // A body of 3 MB takes ten seats of its level, and would reserve almost half of the budget.
+  // A body of 3 MB takes ten seats of its priority level, and would reserve almost half of the
+  // budget.
   await until(async () => (await metric(client, executing)) >= 3, 'several requests have started')
   assert.equal(
     (await client.call({ method: 'POST', path: maps, body: largeBody('large') })).status,
@@ -113,7 +114,7 @@ test('a client that only announces a large body takes no memory from others', as
   for (const end of ends) end()
 })
 
-test('a client that sends much can use its share of the memory, and no more', async () => {
+test('a client that sends many bytes can use its share of the memory, but not more', async () => {
   await using server = await startTestServer(['--request-memory-max=64Mi'])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const ends = Array.from({ length: 30 }, () =>
@@ -162,7 +163,7 @@ test('a write reserves memory for the stored object that it changes', async () =
   end()
 })
 
-test('a body without a content-length reserves memory as it arrives', async () => {
+test('a body without a content-length reserves memory while it arrives', async () => {
   await using server = await startTestServer(['--request-memory-max=16Mi'])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   using raw = await RawHttp2.open(Number(new URL(server.url).port))
@@ -171,7 +172,8 @@ test('a body without a content-length reserves memory as it arrives', async () =
     field('content-type', 'application/json'),
   ]
   await raw.send(headersFrame(1, requestFields('POST', maps, ...fields), END_HEADERS))
-  // The bytes fit the first window of the stream. Ten times as much memory is reserved for them.
+  // The bytes fit into the initial window of the stream. Ten times as much memory is reserved for
+  // them.
   await raw.send(frame(FRAME.DATA, 0, 1, Buffer.alloc(16_000, ' ')))
   await until(
     async () => (await metric(client, 'keelson_request_memory_bytes{state="used"}')) >= 160_000,
@@ -215,8 +217,8 @@ test('a resource that does not fit into the cache is read from the database', as
     200,
     'other resources are in memory',
   )
-  // The list needs more than a quarter of the memory of all requests. It is refused before it is in
-  // memory, but pages of it are served.
+  // The list needs more than a quarter of the memory for all requests. It is rejected before it is
+  // loaded, but pages of it are served.
   const binding = {
     metadata: { name: 'bob' },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
@@ -232,8 +234,8 @@ test('a resource that does not fit into the cache is read from the database', as
   const whole = await client.call({ path: maps, token })
   assert.equal(whole.status, 429, whole.text.slice(0, 500))
   assert.match(whole.text, /--request-memory-max.*set a smaller limit/)
-  // If the client retries immediately, nothing is read. Otherwise clients that do not wait would
-  // make the server read the database over and over.
+  // If the client retries immediately, nothing is read. Otherwise clients that retry without a
+  // delay would make the server read the database repeatedly.
   const fetched = 'apiserver_storage_list_fetched_objects_total{resource="configmaps"}'
   const fetchedBefore = await metric(client, fetched)
   assert.ok(fetchedBefore > 0)
@@ -242,7 +244,7 @@ test('a resource that does not fit into the cache is read from the database', as
   const page = await client.call({ path: `${maps}?limit=5`, token })
   assert.equal(JSON.parse(page.text).items?.length, 5, page.text.slice(0, 500))
   await until(async () => (await used(client)) < 1 << 20, 'the memory is released')
-  // Lists that time out after they have begun to read hold no memory afterwards.
+  // Lists that time out after they have started to read must release their memory.
   for (const timeout of ['20ms', '40ms', '60ms', '90ms', '120ms', '200ms']) {
     await Promise.all([1, 2, 3].map(() => client.call({ path: `${maps}?timeout=${timeout}` })))
   }
@@ -252,7 +254,7 @@ test('a resource that does not fit into the cache is read from the database', as
   )
 })
 
-test('the number of connections of a client is limited', async () => {
+test('the number of connections per client is limited', async () => {
   await using listener = new Listener({
     handler: async () => ({ status: 200, headers: {}, body: Buffer.from('ok') }),
     tls: createSelfSigned('ceilings', ['127.0.0.1'], Date.now()),
@@ -283,7 +285,7 @@ test('the number of connections of a client is limited', async () => {
   for (const socket of sockets) socket.destroy()
 })
 
-/** Starts a listener that reserves memory in `budget` for responses and bodies. */
+/** Starts a listener that reserves memory from `budget` for responses and bodies. */
 async function listening(budget: ByteBudget, handler: Handler): Promise<Listener> {
   const certificate = createSelfSigned('ceilings', ['127.0.0.1'], Date.now())
   const listener = new Listener({ handler, tls: certificate, budget, log: silent })
@@ -291,7 +293,7 @@ async function listening(budget: ByteBudget, handler: Handler): Promise<Listener
   return listener
 }
 
-test('the response to a write is sent even beyond the budget, and the response to a read is refused', async () => {
+test('when the budget is exceeded, responses to writes are sent, and responses to reads are rejected', async () => {
   const budget = new ByteBudget(1 << 20)
   await using listener = await listening(budget, async () => {
     budget.takeAnyway(1 << 20, unknownHolder)
@@ -304,7 +306,7 @@ test('the response to a write is sent even beyond the budget, and the response t
   )
   for (const [stream, bytes] of [
     [1, 43],
-    // This is the rest of the connection's window.
+    // The rest of the connection's window.
     [3, 65_535 - 43],
   ]) {
     const received = (): number =>
@@ -317,7 +319,7 @@ test('the response to a write is sent even beyond the budget, and the response t
   }
 })
 
-test('short responses reserve memory until their client reads them', async () => {
+test('short responses reserve memory until the client has read them', async () => {
   const budget = new ByteBudget(8 << 20)
   const body = Buffer.alloc(50_000)
   await using listener = await listening(budget, async () => ({ status: 200, headers: {}, body }))
@@ -330,7 +332,7 @@ test('short responses reserve memory until their client reads them', async () =>
     CANCEL,
     'not all responses fit into the budget',
   )
-  // A client may use a quarter of the budget.
+  // A client can use a quarter of the budget.
   assert.ok(budget.used > 1 << 20 && budget.used <= 2 << 20, `${budget.used}`)
   await raw.send(headersFrame(1001, requestFields('POST', '/')))
   assert.ok(
@@ -348,7 +350,7 @@ test('short responses reserve memory until their client reads them', async () =>
   await until(() => budget.used === 0, 'the memory is released')
 })
 
-test('bodies reserve memory as soon as they arrive, even if they are not read yet', async () => {
+test('bodies reserve memory as soon as they arrive, even before they are read', async () => {
   const budget = new ByteBudget(8 << 20)
   const { promise: seated, resolve: seat } = Promise.withResolvers<void>()
   const statuses: (number | undefined)[] = []
@@ -378,7 +380,7 @@ test('bodies reserve memory as soon as they arrive, even if they are not read ye
   await until(() => budget.used === 0, 'the memory is released')
 })
 
-test('a body that does not fit into the budget is not forwarded as an empty one', async () => {
+test('a body that exceeds the budget is not forwarded as an empty body', async () => {
   const budget = new ByteBudget(1 << 20)
   const { promise: seated, resolve: seat } = Promise.withResolvers<void>()
   const seen: unknown[] = []
@@ -400,7 +402,7 @@ test('a body that does not fit into the budget is not forwarded as an empty one'
   assert.deepEqual(seen, [true, 429])
 })
 
-test('the headers that a watch keeps reserve memory', async () => {
+test('the request headers that a watch retains count toward the memory limit', async () => {
   const budget = new ByteBudget(64 << 20)
   const frames = { take: () => [], onReady: () => undefined, close: () => undefined }
   await using listener = await listening(budget, async ({ headers }) => ({

@@ -1,6 +1,6 @@
 /**
- * Tests the certificates that the server's own controllers sign and their use, and the signatures
- * of cluster-info.
+ * Tests the certificates that the server's own controllers sign, their use, and the signatures of
+ * cluster-info.
  */
 import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, type KeyObject, sign, X509Certificate } from 'node:crypto'
@@ -107,7 +107,7 @@ async function approve(
   await send('PUT', `${csrs}/${name}/approval`, { ...made, status: { conditions } })
 }
 
-/** Returns the user that the server recognizes by this certificate. */
+/** Returns the user that the server authenticates by this certificate. */
 function whoIs(cert: string, key: string): Promise<{ username: string; groups: string[] }> {
   const { hostname, port } = new URL(server.url)
   const body = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' })
@@ -130,7 +130,7 @@ function whoIs(cert: string, key: string): Promise<{ username: string; groups: s
   })
 }
 
-test('an approved request is signed, and the certificate authenticates its owner', async () => {
+test('an approved request is signed, and its user can authenticate with the certificate', async () => {
   const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   await approve('good', ['client auth', 'digital signature'], keys)
   const base64 = await until(
@@ -151,9 +151,9 @@ test('an approved request is signed, and the certificate authenticates its owner
   assert.deepEqual([who.username, who.groups], ['jane', ['dev', 'system:authenticated']])
 })
 
-test('issued certificates are counted by whether they have the requested duration', async () => {
-  // Certificates are valid for two hours at most, so the second does not get its requested
-  // duration.
+test('metrics count issued certificates, and those that have the requested duration', async () => {
+  // Certificates are valid for at most two hours, so the second certificate is shorter than
+  // requested.
   for (const [name, expirationSeconds] of [
     ['hour', 3600],
     ['day', 86_400],
@@ -171,7 +171,7 @@ test('issued certificates are counted by whether they have the requested duratio
   ])
 })
 
-test('an approved request that its signer refuses fails', async () => {
+test('an approved request that its signer rejects fails', async () => {
   await approve('bad', ['server auth'])
   const failed = await until('the request fails', async () =>
     (await read(`${csrs}/bad`)).status.conditions.find(
@@ -181,7 +181,7 @@ test('an approved request that its signer refuses fails', async () => {
   assert.equal(failed.message, 'invalid usage for client certificate: server auth')
 })
 
-test('cluster-info is signed with each token that allows signing, until the token is deleted', async () => {
+test('cluster-info is signed with each token that permits signing, until the token is deleted', async () => {
   const configMaps = '/api/v1/namespaces/kube-public/configmaps'
   const secrets = '/api/v1/namespaces/kube-system/secrets'
   const kubeconfig = 'apiVersion: v1\nkind: Config\n'
@@ -209,4 +209,4 @@ test('cluster-info is signed with each token that allows signing, until the toke
   )
 })
 
-test('the server logged no complaints', () => assert.deepEqual(server.complaints, []))
+test('the server logged no warnings or errors', () => assert.deepEqual(server.complaints, []))

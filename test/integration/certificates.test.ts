@@ -1,6 +1,6 @@
 /**
- * Tests certificates of both sides: clients that authenticate with theirs, and a server whose
- * certificate is renewed while it runs.
+ * Tests the certificates of both sides: clients that authenticate with certificates, and a server
+ * whose certificate is renewed while it runs.
  */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
@@ -68,7 +68,7 @@ async function writeServing({ certificatePem, keyPem }: Certificate): Promise<vo
 
 type Answer = { readonly status: number; readonly body: { readonly [field: string]: unknown } }
 
-/** Makes a request that trusts only this authority, so that any other server certificate fails. */
+/** Sends a request that trusts only this authority, so that any other server certificate fails. */
 function call(path: string, certificate: Certificate | undefined, body?: unknown): Promise<Answer> {
   const shown =
     certificate === undefined ? {} : { cert: certificate.certificatePem, key: certificate.keyPem }
@@ -101,7 +101,7 @@ function call(path: string, certificate: Certificate | undefined, body?: unknown
 const whoami = (certificate: Certificate): Promise<Answer> =>
   call('/apis/authentication.k8s.io/v1/selfsubjectreviews', certificate, {})
 
-test('a client certificate states the user and its groups', async () => {
+test('a client certificate contains the user and its groups', async () => {
   const { status, body } = await whoami(client('jane', ['system:masters', 'dev']))
   assert.equal(status, 201)
   assert.match(
@@ -117,7 +117,7 @@ test('the user of a client certificate needs permissions like any other user', a
   assert.match(String(body['message']), /User "joe" cannot list resource "namespaces"/)
 })
 
-test('a certificate of another authority is refused, and a client without a certificate is anonymous', async () => {
+test('a certificate of another authority is rejected, and a client without a certificate is anonymous', async () => {
   const foreign = client('jane', ['system:masters'], createAuthority('test-ca', nowMs))
   assert.equal((await whoami(foreign)).status, 401)
   const { status, body } = await call('/api/v1/namespaces', undefined)
@@ -125,7 +125,7 @@ test('a certificate of another authority is refused, and a client without a cert
   assert.match(String(body['message']), /User "system:anonymous" cannot list/)
 })
 
-test('old versions of TLS are refused', async () => {
+test('old versions of TLS are rejected', async () => {
   const { hostname, port } = new URL(server.url)
   const socket = connect({
     host: hostname,
@@ -145,10 +145,10 @@ async function shownName(): Promise<string> {
   return subject
 }
 
-test('a renewed certificate is used for new connections, and an incomplete one is not', async () => {
+test('a renewed certificate is used for new connections, but an incomplete one is not', async () => {
   assert.equal(await shownName(), 'CN=first')
   const second = serving('second')
-  // A reader may see these states of a file that another process is writing.
+  // While another process writes the file, a reader may see these states.
   for (const half of ['', second.certificatePem]) {
     await writeFile(join(dir, 'server.crt'), half)
     await server.reloadCertificate()
@@ -163,7 +163,7 @@ test('a renewed certificate is used for new connections, and an incomplete one i
   assert.equal((await whoami(client('jane', []))).status, 201)
 })
 
-test('a certificate that is written into the files is used without an explicit reload', async () => {
+test('a certificate that is written to the files is used without an explicit reload', async () => {
   await writeServing(serving('third'))
   await until(
     async () => (await shownName()) === 'CN=third',
@@ -186,7 +186,7 @@ test('client authorities are reloaded, and clients of the previous authority mus
   const leaving = once(session, 'goaway')
   const watched = once(watching.resume(), 'end')
   await writeFile(join(dir, 'ca.crt'), next.certificatePem)
-  // Joe's connection may be among those that are closed.
+  // Joe's connection might be one of those that are closed.
   const isKnown = async (): Promise<boolean> =>
     (await whoami(joe).catch(() => undefined))?.status === 201
   await until(isKnown, 'the new authority is used', WATCHED_MS)
@@ -205,7 +205,7 @@ test('client authorities are reloaded, and clients of the previous authority mus
   assert.equal((await whoami(joe)).status, 201, 'an unusable file is not used')
 })
 
-test('clients may use the cipher suites of --tls-cipher-suites and no others', async () => {
+test('clients can only use the cipher suites of --tls-cipher-suites', async () => {
   const checked = checkArgs([
     `--etcd-servers=${etcd.clientUrl}`,
     '--tls-cipher-suites=TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA,TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA',

@@ -1,7 +1,7 @@
 /**
  * Tests which client certificates are accepted, with real chains over real sockets: restrictions of
- * authorities (usages, path length, names), intermediates as anchors, resumed sessions, and renewed
- * serving certificates.
+ * authorities (usages, path length, names), intermediates as trust anchors, resumed sessions, and
+ * renewed serving certificates.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -94,7 +94,7 @@ const shown = (own: TreeCertificate, ...sent: readonly TreeCertificate[]): KeyPa
   key: own.keyPem,
 })
 
-/** Returns the user that the server sees, which must be the same over HTTP/1.1 and HTTP/2. */
+/** Returns the user that the server authenticates. It must be the same over HTTP/1.1 and HTTP/2. */
 async function taken({ port }: Listener, client: KeyPair): Promise<string> {
   seen.length = 0
   const options = { host: '127.0.0.1', port, ...client, rejectUnauthorized: false }
@@ -119,7 +119,7 @@ const outside = (name: string, alternative: string): KeyPair =>
 const foreign = (): KeyPair =>
   shown(leaf('n', tree.make('other', { subject: '/CN=root', extensions: authorityExtensions })))
 
-describe('chains', () => {
+describe('certificate chains', () => {
   let listener: Listener
   before(async () => {
     listener = await start([root])
@@ -206,7 +206,10 @@ type Visit = KeyPair & {
   readonly port: number
 }
 
-/** Makes one request on a connection of its own. Returns the session with which to resume it. */
+/**
+ * Sends one request on a new connection. Returns the session with which the connection can be
+ * resumed.
+ */
 async function visitWith(options: Visit) {
   const socket = connect({ ...options, host: '127.0.0.1', rejectUnauthorized: false })
   const reported = options.session === undefined ? once(socket, 'session') : [options.session]
@@ -228,7 +231,7 @@ for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
     })
 
   describe(`a resumed session with ${maxVersion}`, () => {
-    test('keeps the result of its first handshake', async () => {
+    test('has the user of the first handshake', async () => {
       await using listener = await start([root])
       for (const [client, user] of [
         [shown(leaf('t', root)), 't'],

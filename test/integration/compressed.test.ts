@@ -11,7 +11,7 @@ const OBJECTS = 20
 const path = '/api/v1/namespaces/default/configmaps?includeObject=Object'
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 
-/** Returns the body as JSON. Fails if it was not compressed. */
+/** Returns the body as parsed JSON. Fails if the body was not compressed. */
 async function askCompressed(url: string, accept: string) {
   const session = connect(url, { rejectUnauthorized: false })
   try {
@@ -33,7 +33,7 @@ async function askCompressed(url: string, accept: string) {
   }
 }
 
-test('a compressed table has the ages at the time of each request', async () => {
+test('a compressed table shows the ages at the time of each request', async () => {
   await using server = await startTestServer()
   const open = clients['HTTP/2']
   assert.ok(open)

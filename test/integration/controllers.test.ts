@@ -1,6 +1,6 @@
 /**
- * Tests the controllers inside the server: one replica runs them, and no replica does while a
- * kube-controller-manager runs.
+ * Tests the controllers inside the server. Exactly one replica runs them, or none while a
+ * kube-controller-manager is running.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -28,7 +28,7 @@ async function anyHolder(client: Client): Promise<string> {
   return name
 }
 
-test('one replica runs the controllers, and when it ends another one takes over immediately', async () => {
+test('one replica runs the controllers, and when it stops, another one takes over immediately', async () => {
   await using first = await startTestServer([flag])
   await using client = clients['HTTP/2']?.(first.url) ?? assert.fail()
   const before = await anyHolder(client)
@@ -37,7 +37,7 @@ test('one replica runs the controllers, and when it ends another one takes over 
   await sleep(2_500)
   assert.equal(await holder(other), before)
   await first.stop()
-  // The Lease was released, and not left to expire.
+  // The Lease was released before it expired.
   const { text } = await other.call({ path: `${leases}/${ownLease}` })
   const { holderIdentity = '', leaseDurationSeconds } = JSON.parse(text).spec
   assert.notEqual(holderIdentity, before)
@@ -55,7 +55,7 @@ test('the controllers stop while kube-controller-manager holds its Lease', async
   const body = { metadata: { name: 'kube-controller-manager' }, spec }
   assert.equal((await client.call({ method: 'POST', path: leases, body })).status, 201)
   await until(async () => (await holder(client)) === '', 'no replica holds the Lease')
-  // The manager shortens its Lease, and does not renew it.
+  // The manager shortens the duration of its Lease and does not renew it.
   const headers = { 'content-type': 'application/merge-patch+json' }
   const short = { spec: { leaseDurationSeconds: 1 } }
   const path = `${leases}/kube-controller-manager`
@@ -64,7 +64,7 @@ test('the controllers stop while kube-controller-manager holds its Lease', async
   assert.deepEqual(server.complaints, [])
 })
 
-test('a Lease that a killed process left in a data folder is free immediately', async () => {
+test('a server immediately takes over a Lease that a killed process left in the data folder', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-left-'))
   await using stack = new AsyncDisposableStack()
   stack.defer(() => rmSync(folder, { recursive: true }))

@@ -1,6 +1,6 @@
 /**
- * Tests a conversion webhook that is named by a Service. It is called at its cluster IP, by the
- * name in its certificate.
+ * Tests a conversion webhook that is configured with a Service. The server connects to the cluster
+ * IP, and verifies the certificate for the name of the Service.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
 import { clients, startTestServer } from './support.ts'
 
-/** Cluster IP of the webhook. It is a loopback address, so that the test can listen there. */
+/** Cluster IP of the webhook. It is a loopback address, so that the test can listen on it. */
 const CLUSTER_IP = '127.0.77.9'
 
 function converted(body: string): string {

@@ -1,6 +1,6 @@
 /**
- * Tests a conversion webhook that cannot convert all objects. A watch shows the objects before the
- * first failure, and then the error.
+ * Tests a conversion webhook that cannot convert all objects. A watch sends the objects that
+ * precede the first failure, and then the error.
  */
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -32,7 +32,7 @@ const version = (name: string, description: string): object => ({
 const v1 = '/apis/example.com/v1/namespaces/default/widgets'
 const v2 = '/apis/example.com/v2/namespaces/default/widgets'
 
-/** Starts a server with Widgets that are stored as v1, and converted to v2 by `answer`. */
+/** Starts a server with Widgets that are stored as v1 and that `answer` converts to v2. */
 async function startWidgets(answer: HookAnswer) {
   const stack = new AsyncDisposableStack()
   const hooks = stack.use(await HookServer.start())
@@ -73,7 +73,7 @@ async function startWidgets(answer: HookAnswer) {
   return { client, create, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
-test('a watch ends with an error at an object that cannot be converted', {
+test('a watch ends with an error at the first object that cannot be converted', {
   timeout: 120_000,
 }, async () => {
   await using widgets = await startWidgets(convert)
@@ -90,7 +90,7 @@ test('a watch ends with an error at an object that cannot be converted', {
   ])
 })
 
-test('a watch with a selector only reports objects that are or were selected', {
+test('a watch with a selector reports only objects that match or previously matched the selector', {
   timeout: 120_000,
 }, async () => {
   await using widgets = await startWidgets(convert)
@@ -122,7 +122,7 @@ test('a watch with a selector only reports objects that are or were selected', {
   assert.deepEqual(events, ['DELETED mine red example.com/v2', 'ADDED mine red example.com/v2'])
 })
 
-test('an object is converted once, and a page of selected objects does not convert all of them', {
+test('an object is converted only once, and a page of selected objects does not convert all objects', {
   timeout: 120_000,
 }, async () => {
   const converted = new Map<string, number>()

@@ -55,7 +55,7 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
     assert.ok(Date.now() - beganMs < HELD_MS_MAX, `not within a minute: ${what}`)
 }
 
-/** Renews the candidates that were pinged, as running candidates do. */
+/** Renews the candidates that were pinged, as running candidates would. */
 async function answerPings(names: readonly string[]): Promise<void> {
   for (const name of names) {
     const spec = (await read(`${candidates}/${name}`))?.spec
@@ -73,13 +73,13 @@ async function answerPings(names: readonly string[]): Promise<void> {
   }
 }
 
-test('the oldest candidate holds the Lease, and a holder is informed of an older candidate', async () => {
+test('the candidate of the oldest version gets the Lease, and a newer holder is notified of it', async () => {
   await stand('newer', 'one', '1.33.0')
   await until('a holder', async () => {
     await answerPings(['newer'])
     return (await read(`${leases}/one`))?.spec.holderIdentity === 'newer'
   })
-  // A holder that renews its Lease is not replaced, but informed.
+  // A holder that renews its Lease is notified, but not replaced.
   const body = { spec: { leaseDurationSeconds: 3600 } }
   const headers = { 'content-type': 'application/merge-patch+json' }
   const { status } = await client.call({ method: 'PATCH', path: `${leases}/one`, headers, body })

@@ -1,6 +1,6 @@
 /**
- * Tests profiles and the verbosity of the log, over the API and over the debug socket, and the log
- * line of a slow request.
+ * Tests profiles and log verbosity over the API and over the debug socket, and the log line of a
+ * slow request.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -69,11 +69,11 @@ test('profiles require permission', async () => {
   assert.equal((await client.call({ path: '/debug/pprof/cmdline' })).status, 404)
 })
 
-test('a CPU profile can be read by go tool pprof and by Chrome', async (context) => {
+test('a CPU profile has the formats of go tool pprof and Chrome', async (context) => {
   const busy = setInterval(() => void client.call({ path: '/api/v1/namespaces' }), 5)
   try {
     let body: Buffer = Buffer.alloc(0)
-    // Samples are taken at random times, so that a profile may miss the server's functions.
+    // Samples are taken at random times, so a profile might contain none of the server's functions.
     await until(async () => {
       const taken = await bytesOf('/debug/pprof/profile?seconds=1')
       assert.equal(taken.status, 200)
@@ -113,8 +113,8 @@ function readByGo(file: string): string | undefined {
   }
 }
 
-test('only one profile is taken at a time', async () => {
-  // The profile that is requested second is refused.
+test('only one profile can be recorded at a time', async () => {
+  // The second request for a profile is rejected.
   await until(async () => {
     const both = await Promise.all([
       bytesOf('/debug/pprof/profile?seconds=2'),
@@ -185,7 +185,7 @@ test('the debug socket is accessible to its owner only, and serves only these pa
   assert.match(await bySocket('GET', '/api/v1/secrets'), /^404 /)
 })
 
-test('with --profiling=false only the debug socket has profiles', async () => {
+test('with --profiling=false, profiles are only available on the debug socket', async () => {
   const otherPath = join(folder, 'other.sock')
   await using bare = await startTestServer([
     '--profiling=false',
@@ -194,8 +194,8 @@ test('with --profiling=false only the debug socket has profiles', async () => {
   await using own = clients['HTTP/2']?.(bare.url) ?? assert.fail()
   for (const path of ['/debug/pprof/', '/debug/pprof/profile', '/debug/flags/v'])
     assert.equal((await own.call({ path })).status, 404, path)
-  // The socket still serves them, as in kube-apiserver. No other server can take the socket in the
-  // meantime.
+  // As in kube-apiserver, the socket still serves profiles. Another server cannot use the same
+  // socket at the same time.
   assert.match(await bySocket('GET', '/debug/pprof/', '', otherPath), /^200 <html>/)
   await assert.rejects(
     startTestServer([`--debug-socket-path=${otherPath}`]),
@@ -203,19 +203,19 @@ test('with --profiling=false only the debug socket has profiles', async () => {
   )
 })
 
-test('a slow request is logged with where its time went', async () => {
+test('the log line of a slow request lists the duration of its steps', async () => {
   await using slow = await startTestServer()
   await using own = clients['HTTP/2']?.(slow.url) ?? assert.fail()
-  // The server's own requests at its start are also slow, and the number of log lines per second is
-  // limited.
+  // The server's own requests during the start are also slow, and the number of log lines per
+  // second is limited.
   await until(
     async () => (await own.call({ path: '/readyz' })).status === 200,
     'a server that is ready',
   )
   const reported = (): string | undefined =>
     slow.remarks.find((line) => /^slow request .*default\/secrets/.test(line))
-  // The test retries, because the line may be dropped among those of the server's own requests, and
-  // a busy machine may send the request late.
+  // The test retries, because the log line can be dropped after lines of the server's own requests.
+  // On a busy machine, the request can also be sent too late.
   let tries = 0
   const attempt = async (): Promise<boolean> => {
     const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: `slow-${tries++}` } }

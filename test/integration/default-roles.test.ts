@@ -1,6 +1,6 @@
 /**
- * Tests the default roles of a new cluster. They are stored below the handler
- * (`request/verbs/store-own.ts`), with the same bytes that the handler would store.
+ * Tests the default roles of a new cluster. They are written directly to the store
+ * (`request/verbs/store-own.ts`), with the same bytes that the request handler would write.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -50,7 +50,7 @@ async function storedRoles(url: string): Promise<Map<string, string>> {
 }
 
 for (const media of ['application/json', 'application/vnd.kubernetes.protobuf']) {
-  test(`default roles are stored as ${media} with the bytes that the handler would store`, async () => {
+  test(`default roles are stored as ${media} with the same bytes that the request handler would write`, async () => {
     const flags = ['--authorization-mode=RBAC', `--storage-media-type=${media}`]
     await using newEtcd = await startEtcd()
     await using below = await startOn(newEtcd, flags, options)
@@ -64,7 +64,7 @@ for (const media of ['application/json', 'application/vnd.kubernetes.protobuf'])
   })
 }
 
-test("the binding of public information is created as a copy of an operator's changed discovery binding", async () => {
+test('the binding for public information is copied from a discovery binding that an operator has changed', async () => {
   const folder = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings'
   const flags = ['--authorization-mode=RBAC']
   const subjects = [

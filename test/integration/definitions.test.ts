@@ -9,7 +9,7 @@ const root = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
 const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
 
-/** Waits until a GET of the path has this status. */
+/** Waits until a GET of the path returns this status. */
 const answers = (client: Client, path: string, status: number): Promise<void> =>
   until(async () => (await client.call({ path })).status === status, `${path} has status ${status}`)
 
@@ -22,12 +22,12 @@ async function define(client: Client, spec: object): Promise<void> {
   assert.equal((await client.call({ method: 'POST', path: root, body })).status, 201)
 }
 
-test('a definition and its objects can be deleted although its conversion webhook is gone', async () => {
+test('a definition and its objects can be deleted although the conversion webhook is unavailable', async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   const clientConfig = { url: 'https://127.0.0.1:1/convert' }
   await define(client, {
-    // Objects are stored in the second version.
+    // v2 is the storage version.
     versions: [
       { name: 'v1', served: true, storage: false, schema },
       { name: 'v2', served: true, storage: true, schema },
@@ -69,7 +69,7 @@ const read = ({ text }: { readonly text: string }): unknown => {
   return { spec: object.spec, status: object.status }
 }
 
-test('a status that is invalid and not used leaves no managed fields', async () => {
+test('a status that is invalid and therefore dropped leaves no managed fields', async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   const versions = [
@@ -93,7 +93,7 @@ test('a status that is invalid and not used leaves no managed fields', async () 
   assert.equal(await made('does-not', { isReady: 'yes' }), false)
 })
 
-test('a dry run returns what would be stored', async () => {
+test('a dry run returns the object that would be stored', async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   const size = { type: 'integer' }
@@ -132,7 +132,7 @@ test('a dry run returns what would be stored', async () => {
 const versionsWith = (storage: string) =>
   ['v1', 'v2'].map((name) => ({ name, served: true, storage: name === storage, schema }))
 
-test('a write that changes nothing rewrites an object that is stored in an older version', async () => {
+test('an update without changes rewrites an object that is stored in an older version', async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   await define(client, { versions: versionsWith('v1') })
@@ -151,7 +151,7 @@ test('a write that changes nothing rewrites an object that is stored in an older
   await patch(`${root}/wheels.example.com`, { spec: { versions: versionsWith('v2') } })
   let second = first
   await until(async () => {
-    // After a read, memory has the object in its wire form.
+    // After a read, the object is cached in its serialized form.
     await client.call({ path: `${path}/w` })
     second = await patch(`${path}/w`, {})
     return second !== first
@@ -159,7 +159,7 @@ test('a write that changes nothing rewrites an object that is stored in an older
   assert.equal(await patch(`${path}/w`, {}), second)
 })
 
-test('of two definitions that claim the same kind at the same time, one is accepted', async () => {
+test('if two definitions for the same kind are created at the same time, one of them is accepted', async () => {
   await using server = await startTestServer()
   await using other = await startReplica(server)
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)

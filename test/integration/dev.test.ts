@@ -1,6 +1,6 @@
 /**
- * Tests `keelson dev` as a user runs it: it starts with one command, kubectl works, Ctrl-C leaves
- * no process behind, and the data stays.
+ * Tests `keelson dev` as a user runs it. A single command starts it, kubectl works, Ctrl-C ends all
+ * processes, and the data is kept.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
@@ -35,7 +35,8 @@ class DevProcess implements AsyncDisposable {
   err = ''
 
   constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-    // The list of running servers and the kubeconfig are not those of the user who runs the test.
+    // Use a separate list of running servers and a separate kubeconfig instead of those of the
+    // user.
     const own = { XDG_CACHE_HOME: join(dir, 'cache'), KUBECONFIG: join(dir, 'kubeconfig') }
     const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
     this.child = spawn(keelsonProgram, ['dev', ...args], {
@@ -47,14 +48,14 @@ class DevProcess implements AsyncDisposable {
   }
 
   /**
-   * Standard error without the log. On a busy machine requests are slow, and slow requests are
-   * logged.
+   * Standard error without log lines. Slow requests are logged, and requests are slow on a busy
+   * machine.
    */
   get told(): string {
     return this.err.replaceAll(/^\{"level".*\n/gm, '')
   }
 
-  /** Waits until the server has printed what to do next. */
+  /** Waits until the server has printed the next steps. */
   async ready(): Promise<void> {
     while (!this.out.includes('kubectl get ns\n')) {
       if (this.child.exitCode !== null) throw new Error(`keelson dev ended: ${this.err}`)
@@ -98,7 +99,7 @@ const kubectl = async (folder: string, ...args: readonly string[]): Promise<stri
 
 const pidIn = (path: string): number => Number(readFileSync(path, 'utf8'))
 
-/** Whether a process is alive. A zombie process is not. */
+/** Whether a process is running. A zombie process is not. */
 async function isAlive(pid: number): Promise<boolean> {
   const state = await run('ps', ['-o', 'stat=', '-p', `${pid}`]).then(
     ({ stdout }) => stdout.trim(),
@@ -129,7 +130,7 @@ test('one command starts a cluster without etcd, and acknowledged writes survive
   assert.equal((await stat(join(dir, 'alone', 'store', 'keelson.sqlite'))).mode & 0o077, 0)
 })
 
-test('with etcd, Ctrl-C ends both processes, and the next start finds the data', async () => {
+test('with etcd, Ctrl-C ends both processes, and the next start uses the same data', async () => {
   const flags = await withEtcd('first')
   const kubeconfig = join(dir, 'first', 'kubeconfig')
   let etcdPid: number
@@ -161,7 +162,7 @@ test('with etcd, Ctrl-C ends both processes, and the next start finds the data',
   assert.equal(await kubectl('first', 'get', 'configmap', 'kept', '-o', 'jsonpath={.data.a}'), 'b')
 })
 
-/** Whether a process listens on a TCP port. */
+/** Whether a process is listening on a TCP port. */
 function listensOnPort(pid: number): boolean {
   const own = new Set(
     readdirSync(`/proc/${pid}/fd`).map(
@@ -171,7 +172,8 @@ function listensOnPort(pid: number): boolean {
   const rows = ['tcp', 'tcp6'].flatMap((file) =>
     readFileSync(`/proc/net/${file}`, 'utf8').trim().split('\n').slice(1),
   )
-  // In proc(5), the fourth field is the state, with 0A for listening, and the tenth is the inode.
+  // In proc(5), the fourth field is the state, where 0A means listening, and the tenth field is the
+  // inode.
   return rows.map((row) => row.trim().split(/ +/)).some((row) => row[3] === '0A' && own.has(row[9]))
 }
 
@@ -187,8 +189,8 @@ const askEtcd = (socketPath: string, path: string, body = ''): Promise<number | 
     sent.on('error', reject).end(body)
   })
 
-test('its etcd listens on sockets that only this user can access, and has no gateway', async () => {
-  // The name is too long for the path of a socket, and has a comma, which separates servers.
+test('the etcd of keelson dev listens on sockets that only this user can access, without a gateway', async () => {
+  // The name is too long for the path of a socket, and contains a comma, which separates servers.
   const name = `a,${'long-'.repeat(20)}`
   await using dev = new DevProcess(await withEtcd(name))
   await dev.ready()
@@ -203,7 +205,7 @@ test('its etcd listens on sockets that only this user can access, and has no gat
 
 const encode = (text: string): string => Buffer.from(text).toString('base64')
 
-test('a folder whose etcd listened on ports keeps its data', async () => {
+test('a folder from a version whose etcd used TCP ports keeps its data', async () => {
   const folder = join(dir, 'older')
   const [client = 0, peer = 0] = await freePorts(2)
   const [clientUrl, peerUrl] = [`http://127.0.0.1:${client}`, `http://127.0.0.1:${peer}`]
@@ -246,7 +248,7 @@ test('a folder whose etcd listened on ports keeps its data', async () => {
 })
 
 let sharing: Promise<void> | undefined
-/** Starts one server, in the folder `shared`, for tests that do not stop or restart it. */
+/** Starts one server in the folder `shared`, for tests that do not stop or restart it. */
 const shared = (): Promise<void> =>
   (sharing ??= (async () => parts.use(new DevProcess(await flagsFor('shared'))).ready())())
 
@@ -274,7 +276,7 @@ test('the service kubernetes has an endpoint, as in any cluster', {
   assert.match(address, /^\d+\.\d+\.\d+\.\d+$/)
 })
 
-test('a deleted namespace is removed with its contents', async () => {
+test('deleting a namespace also deletes its contents', async () => {
   await shared()
   await kubectl('shared', 'create', 'namespace', 'shop')
   await kubectl('shared', '-n', 'shop', 'create', 'configmap', 'c')
@@ -282,9 +284,9 @@ test('a deleted namespace is removed with its contents', async () => {
   assert.equal(await kubectl('shared', 'get', 'namespace', 'shop', '--ignore-not-found'), '')
 })
 
-test('every namespace has a service account and the CA, and a pod has its token in a volume', async () => {
+test('every namespace has a service account and the CA, and a pod has a token in a volume', async () => {
   await shared()
-  // If several objects are given, kubectl does not wait for those that are missing.
+  // With several objects, kubectl does not wait for missing ones.
   for (const object of ['serviceaccount/default', 'configmap/kube-root-ca.crt'])
     await kubectl('shared', 'wait', '--for=create', object)
   const published = await kubectl(
@@ -316,7 +318,7 @@ test('every namespace has a service account and the CA, and a pod has its token 
   assert.match(shown, /^kube-api-access-\w+ \/var\/run\/secrets\/kubernetes\.io\/serviceaccount$/)
 })
 
-test('a second server in a folder is refused, and an etcd that was left behind is stopped', async () => {
+test('a second server in the same folder is rejected, and an etcd that was left running is stopped', async () => {
   const flags = await withEtcd('second')
   await using dev = new DevProcess(flags)
   await dev.ready()
@@ -352,7 +354,7 @@ test('a running etcd can be used, and is not stopped', async () => {
   await etcd.ready()
 })
 
-test('several servers choose different ports, status lists them, and stop ends them', async () => {
+test('several servers choose different ports, status lists them, and stop stops them', async () => {
   const env = { XDG_CACHE_HOME: join(dir, 'several') }
   const keelson = async (...args: readonly string[]): Promise<string> =>
     (
@@ -402,7 +404,7 @@ test('several servers choose different ports, status lists them, and stop ends t
   await until(() => all.every(({ child }) => child.exitCode === 0), 'all have stopped')
   assert.equal(await keelson('status'), 'No servers are running: keelson dev starts one.\n')
 
-  // The kubeconfig stays valid, because the server uses the same port again.
+  // The kubeconfig remains valid, because the server uses the same port again.
   await using again = new DevProcess([`--data-dir=${join(dir, 'two')}`], env)
   await again.ready()
   assert.ok(again.err.includes(`:${ports[1]} after`), again.err)
@@ -422,7 +424,7 @@ test('an ephemeral server leaves nothing behind', async () => {
   assert.deepEqual(await readdir(temporary), [])
 })
 
-test('status and stop do not claim that nothing runs if the list of servers cannot be kept', async () => {
+test('if running servers cannot be recorded, status and stop do not claim that none is running', async () => {
   const env = { ...process.env, XDG_CACHE_HOME: '/dev/null' }
   for (const command of ['status', 'stop']) {
     const asking = run(keelsonProgram, [command], { timeout: 120_000, env, cwd: dir })
@@ -433,7 +435,7 @@ test('status and stop do not claim that nothing runs if the list of servers cann
   }
 })
 
-test('a hangup of the terminal stops an ephemeral server in order, and nothing is left of it', async () => {
+test('when the terminal is closed, an ephemeral server stops gracefully and leaves nothing behind', async () => {
   const temporary = join(dir, 'hung-up')
   await mkdir(temporary)
   const merged = join(dir, 'merged-until-hangup')
@@ -441,7 +443,7 @@ test('a hangup of the terminal stops an ephemeral server in order, and nothing i
   await using dev = new DevProcess(flags, { TMPDIR: temporary, KUBECONFIG: merged })
   await dev.ready()
   const gone = once(dev.child, 'close')
-  // A shell that ends sends the first signal, and the kernel the second.
+  // A closing shell sends the first signal, and the kernel the second one.
   dev.child.kill('SIGHUP')
   dev.child.kill('SIGHUP')
   await gone
@@ -450,7 +452,7 @@ test('a hangup of the terminal stops an ephemeral server in order, and nothing i
   assert.doesNotMatch(readFileSync(merged, 'utf8'), /hung-up/)
 })
 
-test('the kubeconfig has the address of --bind-address', async () => {
+test('the kubeconfig contains the address of --bind-address', async () => {
   const flags = [...(await flagsFor('elsewhere')), '--bind-address=127.0.0.2']
   await using dev = new DevProcess(flags)
   await dev.ready()
@@ -499,7 +501,7 @@ test('--reset deletes objects and keeps certificates, and --kubeconfig-merge add
   assert.match(contexts, /^work$/m)
 })
 
-test('--ephemeral --kubeconfig-merge restores the file at the end, and never changes other clusters in it', async () => {
+test('--ephemeral --kubeconfig-merge restores the kubeconfig at the end, and never changes other clusters', async () => {
   const merged = join(dir, 'merged-by-two')
   const text =
     'apiVersion: v1\nkind: Config\ncurrent-context: work\nclusters:\n- name: prod\n  cluster: {server: "https://prod.example.com"}\ncontexts:\n- name: work\n  context: {cluster: prod, user: me}\n'
@@ -533,7 +535,7 @@ test('--ephemeral --kubeconfig-merge restores the file at the end, and never cha
   assert.match(await config('view'), /https:\/\/prod\.example\.com/)
 })
 
-test('a server in a folder that another one has locked creates no certificates there', async () => {
+test('a server does not create certificates in a folder that another server has locked', async () => {
   const folder = join(dir, 'locked')
   await mkdir(folder)
   using _ = lockFolder(folder)
@@ -554,7 +556,7 @@ test('a folder with other contents is not changed, even with --reset', async () 
   assert.deepEqual(await readdir(join(folder, 'store')), ['shop.ts'])
 })
 
-test('dev logs each warning of serve about deprecated flags and gates once', async () => {
+test('dev logs each warning about deprecated flags and gates once, as serve does', async () => {
   const gates = '--feature-gates=KMSv1=true,AnyVolumeDataSource=true'
   const deprecated = ['--admission-control=AlwaysAdmit', '--apiserver-count=2', gates]
   await using dev = new DevProcess(['--ephemeral', '--secure-port=0', ...deprecated])
@@ -570,7 +572,7 @@ test('dev logs each warning of serve about deprecated flags and gates once', asy
   }
 })
 
-test('the logging flags apply to dev', async () => {
+test('the logging flags also apply to dev', async () => {
   const flags = [
     '--ephemeral',
     '--secure-port=0',
@@ -584,7 +586,7 @@ test('the logging flags apply to dev', async () => {
   assert.match(dev.err, /^\S+ DEBUG /m)
 })
 
-test('--authorization-config replaces Node,RBAC', async () => {
+test('--authorization-config replaces the default modes Node and RBAC', async () => {
   const file = join(dir, 'authorization.yaml')
   const head = 'apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\n'
   await writeFile(
@@ -599,7 +601,7 @@ test('--authorization-config replaces Node,RBAC', async () => {
   await dev.ready()
 })
 
-test('mistakes are reported before anything starts', async () => {
+test('invalid arguments are reported before anything starts', async () => {
   const { code, stderr } = await failure(['--etcd=/none', `--data-dir=${join(dir, 'fourth')}`])
   assert.deepEqual([code, stderr], [1, 'keelson: --etcd: /none is not an executable program\n'])
   const wrong = await failure(['--nope=1', '--secure-port=x', `--data-dir=${join(dir, 'fifth')}`])

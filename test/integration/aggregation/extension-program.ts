@@ -1,4 +1,4 @@
-/** Runs a real aggregated API server on this machine, with its certificate and its kubeconfig. */
+/** Runs a real aggregated API server on this machine, with its own certificate and kubeconfig. */
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,11 +6,11 @@ import { Component } from '../../support/harness/component.ts'
 import { freePorts } from '../../support/harness/etcd.ts'
 
 export type ExtensionProgramOptions = {
-  /** Name of a tool that test/support/tools/install provides. */
+  /** Name of a program that test/support/tools/install provides. */
   readonly name: string
   readonly certificatePem: string
   readonly keyPem: string
-  /** Kubeconfig for the server that it extends. */
+  /** Kubeconfig for the API server that the program extends. */
   readonly kubeconfig: object
   readonly args?: readonly string[]
 }
@@ -20,7 +20,7 @@ export type ExtensionProgram = AsyncDisposable & {
   readonly log: () => string
 }
 
-/** Starts the program. It is restarted if it ends because it does not have its permissions yet. */
+/** Starts the program. Restarts it if it exits because it does not have its permissions yet. */
 export async function startExtension(options: ExtensionProgramOptions): Promise<ExtensionProgram> {
   const { name, certificatePem, keyPem, kubeconfig, args = [] } = options
   const dir = await mkdtemp(join(tmpdir(), `keelson-${name}-`))
@@ -46,7 +46,7 @@ export async function startExtension(options: ExtensionProgramOptions): Promise<
 }
 
 /**
- * Returns a Service that leads to this machine by a name, because Endpoints must not contain
+ * Returns a Service that refers to this machine by a name, because Endpoints must not contain
  * loopback addresses.
  */
 export const hostService = (namespace: string, name: string): object => ({

@@ -1,12 +1,12 @@
 /**
- * Files and flags of a server in front of aggregated API servers: a CA for front proxies, and the
- * client certificate of that CA that the server presents.
+ * Files and flags of a server in front of aggregated API servers: a CA for front proxies, and a
+ * client certificate of that CA, with which the server authenticates.
  */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Authority } from '../../support/harness/issued-certificate.ts'
 
-/** Writes the files into the folder of the server. Returns the flags. */
+/** Writes the files into the folder of the server. Returns the flags that name them. */
 export async function prepareFrontProxy(dir: string): Promise<string[]> {
   const authority = new Authority('front-proxy-ca')
   const { certificatePem, keyPem } = authority.issue({ cn: 'front-proxy-client' })

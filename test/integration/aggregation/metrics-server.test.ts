@@ -18,18 +18,18 @@ const parts = new AsyncDisposableStack()
 let kubectl: Kubectl
 let extension: ExtensionProgram
 
-/** Number of characters of the extension's log that a failure prints. */
+/** Number of characters of the extension's log that are printed after a failure. */
 const LOG_CHARS = 4000
 
 const authority = new Authority('extension-ca')
 const node = 'played'
-/** Simulated load of the node in cores. The pod causes a fifth of it. */
+/** Simulated load of the node in cores. The Pod uses a fifth of it. */
 const NODE_CORES = 0.5
 const POD_CORES = 0.1
 const NODE_MIB = 512
 const POD_MIB = 64
 
-/** Returns metrics as a kubelet serves them at /metrics/resource. */
+/** Returns metrics in the form in which a kubelet serves them at /metrics/resource. */
 function resourceMetrics(startMs: number): string {
   const nowMs = Date.now()
   const seconds = (nowMs - startMs) / 1000 + 1000
@@ -86,7 +86,7 @@ before(async () => {
       certificatePem,
       keyPem,
       kubeconfig: kubeconfig(server),
-      // This is the shortest resolution that metrics-server accepts.
+      // The shortest resolution that metrics-server accepts.
       args: [
         '--metric-resolution=10s',
         '--kubelet-request-timeout=5s',
@@ -124,7 +124,7 @@ before(async () => {
   ]
   for (const [at, object] of objects.entries())
     await kubectl.out('create', '-f', await kubectl.file(`object-${at}.json`, object))
-  // metrics-server only considers running pods.
+  // metrics-server considers only running Pods.
   const running = '{"status":{"phase":"Running"}}'
   await kubectl.out('patch', 'pod', 'busy', '--subresource=status', '--type=merge', '-p', running)
 })
@@ -132,7 +132,7 @@ before(async () => {
 after(() => parts.disposeAsync())
 
 test('kubectl top shows the values of the kubelet', async () => {
-  // metrics-server takes two rounds of scraping after it is found available.
+  // When metrics-server is available, it still needs two rounds of scraping.
   let said = ''
   const isThere = async (): Promise<boolean> => {
     const { code, err } = await kubectl.run('top', 'nodes')

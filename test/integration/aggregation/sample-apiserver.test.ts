@@ -1,6 +1,6 @@
 /**
  * Tests the real sample-apiserver behind Keelson. kubectl discovers and explains its kinds, and
- * creates, lists, watches, patches and deletes its objects. While it is away, only its group is
+ * creates, lists, watches, patches and deletes its objects. While it is down, only its API group is
  * unavailable. Needs test/support/tools/install sample-apiserver.
  */
 import assert from 'node:assert/strict'
@@ -47,7 +47,7 @@ const flunder = (name: string): object => ({
   metadata: { name, labels: { of: 'test' } },
 })
 
-/** Runs kubectl and returns its output. A deprecation warning of the remote server is allowed. */
+/** Runs kubectl and returns its output. The remote server may print a deprecation warning. */
 async function done(...args: readonly string[]): Promise<string> {
   const { code, out, err } = await kubectl.run(...args)
   assert.equal(code, 0, err)
@@ -80,7 +80,7 @@ before(async () => {
 
 after(() => parts.disposeAsync())
 
-test("kubectl finds the remote server's kinds, and explains them", async () => {
+test("kubectl discovers and explains the remote server's kinds", async () => {
   await until(
     async () =>
       (await kubectl.run('api-resources', `--api-group=${group}`)).out.includes('flunders'),
@@ -100,7 +100,7 @@ test("kubectl finds the remote server's kinds, and explains them", async () => {
   )
 })
 
-test("the remote server's objects are created, listed, watched, patched and deleted", async () => {
+test('objects of the remote server can be created, listed, watched, patched and deleted', async () => {
   await using watching = kubectl.follow(
     'get',
     'flunders',
@@ -147,7 +147,7 @@ test('the remote server authorizes users by the roles in Keelson', async () => {
   await until(async () => (await alice.run('get', 'flunders')).code === 0, 'alice may list')
 })
 
-test('while the remote server is away, its group is unavailable, and all other groups work', async () => {
+test('while the remote server is down, only its group is unavailable', async () => {
   await extension[Symbol.asyncDispose]()
   await until(async () => !(await isAvailable()), 'the APIService is not available any more')
   assert.match(
