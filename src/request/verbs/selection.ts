@@ -1,4 +1,4 @@
-/** Computes which objects a list or a watch selects: a range of keys and a filter. */
+/** Computes which objects a list or a watch selects: a key range and a filter. */
 import { badRequest } from '../../api/errors.ts'
 import { type FieldTerm, parseFieldSelector } from '../../api/field-selector.ts'
 import { parseLabelSelector, type Requirement } from '../../api/label-selector.ts'
@@ -18,14 +18,14 @@ export type SelectionPlan = {
   readonly isOneKey: boolean
   /** Filters the objects in the range. Undefined if all of them are selected. */
   readonly matches: Matches | undefined
-  /** Values that all selected objects have, and for which there may be an index. */
+  /** Values that all selected objects have, and for which an index might exist. */
   readonly by?: readonly IndexedValue[] | undefined
   /**
-   * Returns the filter of the index lookup, without the rest of the selector. Present if
-   * kube-apiserver has an index.
+   * Returns a filter for the index lookup only, without the rest of the selector. Present if
+   * kube-apiserver uses an index.
    */
   readonly indexed?: (() => Matches) | undefined
-  /** The name with which all selected keys end. */
+  /** Suffix of all selected keys, which is the name of the objects. */
   readonly name?: Key | undefined
 }
 
@@ -34,7 +34,7 @@ export type Selectors = {
   readonly terms: readonly FieldTerm[]
 }
 
-/** Parses the selectors. Fails with BadRequest if one cannot be parsed. */
+/** Parses the selectors. Fails with BadRequest if a selector cannot be parsed. */
 export function parseSelectors({ labelSelector, fieldSelector }: SelectorOptions): Selectors {
   if (labelSelector === '' && fieldSelector === '') return everything
   return {
@@ -90,7 +90,7 @@ function indexed(
   { selection }: Resource,
 ): (() => Matches) | undefined {
   const { indexed: indexedFields = [] } = selection
-  // limit: a kind has a few indexed fields
+  // limit: a kind has only a few indexed fields
   const found = terms.filter(
     (term) => term.isEqual && 'field' in term && indexedFields.includes(term.field),
   )
@@ -98,21 +98,21 @@ function indexed(
 }
 
 /**
- * Limits for index values and names. They only speed up a lookup, and the cache keeps lookup
- * results under these values.
+ * Limits for index values and names. They only speed up a lookup, and the cache stores lookup
+ * results by these values.
  */
 const HINTS_MAX = 8
 const HINT_CHARACTERS_MAX = 512
 
 /**
- * Returns values that all selected objects have, and for which there may be an index. Values of
+ * Returns values that all selected objects have, and for which an index might exist. Values of
  * fields come first.
  */
 export function valuesToLookUp(
   { requirements, terms }: Selectors,
   indexedFields: readonly string[] = [],
 ): readonly IndexedValue[] {
-  // limit: a kind has a few indexed fields
+  // limit: a kind has only a few indexed fields
   const fields = terms.filter(({ field, isEqual }) => isEqual && indexedFields.includes(field))
   return [...fields, ...requirements.flatMap(valueOfLabel)]
     .filter(({ value }) => value.length <= HINT_CHARACTERS_MAX)
@@ -125,7 +125,7 @@ function valueOfLabel(requirement: Requirement): IndexedValue[] {
   return value === undefined || other !== undefined ? [] : [{ label: requirement.key, value }]
 }
 
-/** Terms for the name and the namespace are matched on the key, without decoding the object. */
+/** Matches a term. Name and namespace are matched against the key, without decoding the object. */
 function selectorTerm(
   { field, isEqual, value }: FieldTerm,
   resource: Resource,
@@ -138,8 +138,8 @@ function selectorTerm(
 }
 
 /**
- * Returns the name that the terms require. Equality on metadata.name turns a list into a read of
- * one key, and equality on metadata.namespace narrows the range of keys.
+ * Returns the name that the terms require. A term metadata.name=x reduces a list to reading one
+ * key, and metadata.namespace=x restricts the key range.
  */
 const nameIn = (terms: readonly FieldTerm[]): string => asked(terms, 'metadata.name')
 const namespaceIn = (terms: readonly FieldTerm[]): string => asked(terms, 'metadata.namespace')

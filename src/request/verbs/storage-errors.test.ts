@@ -14,12 +14,12 @@ const shown = (error: StorageError, operation: Partial<StorageOperation>): unkno
   return [message, reason]
 }
 
-test('an object that cannot be decrypted is an internal error, and one that cannot be decoded has the decoder’s error', () => {
+test('decryption failures are internal errors, and decoding failures have the message of the decoder', () => {
   assert.deepEqual(shown(sealed, {}), ['Internal error occurred: no such key', 'InternalError'])
   assert.deepEqual(shown(garbled, {}), ['unexpected EOF', undefined])
 })
 
-test('errors name unreadable objects if such objects can be deleted', () => {
+test('errors contain the keys of unreadable objects if such objects can be deleted', () => {
   const corrupt =
     'StorageError: corrupt object, Code: 7, Key: /a/b, ResourceVersion: 0, AdditionalErrorMsg: '
   const lost = 'data from the storage is not transformable revision=0: no such key'
@@ -45,7 +45,7 @@ const retryAfter = (verb: string, ambiguous: boolean): number | undefined => {
   return toStatus(fromStorage(error, { resource, name: 'a', verb })).details?.retryAfterSeconds
 }
 
-test('clients are asked to retry, except for writes that may have succeeded', () => {
+test('clients are asked to retry, except for writes that might have succeeded', () => {
   assert.deepEqual(
     [retryAfter('delete', false), retryAfter('get', true), retryAfter('list', true)],
     [2, 2, 2],
@@ -54,7 +54,7 @@ test('clients are asked to retry, except for writes that may have succeeded', ()
     assert.equal(retryAfter(verb, true), undefined, verb)
 })
 
-test('the error of a list names its unreadable objects, up to a limit', () => {
+test('the error of a list contains the keys of its unreadable objects, up to a limit', () => {
   const { code, reason, message, details } = listStatus(2)
   assert.deepEqual(
     [code, reason, message],

@@ -1,4 +1,4 @@
-/** Translates storage errors to API errors. */
+/** Converts storage errors to API errors. */
 import type { RequestContext } from '../../api/context.ts'
 import {
   alreadyExists,
@@ -23,35 +23,35 @@ import { readVerbs } from '../../api/verbs.ts'
 import { StorageError, type UnreadableObject } from '../../storage/errors.ts'
 import { toText } from '../../storage/keys.ts'
 
-/** Wait before a retry. Operations that keep the storage busy take seconds at most. */
+/** Delay before a retry. Operations that overload the storage take a few seconds at most. */
 const RETRY_AFTER_SECONDS = 1
 
 export type StorageOperation = {
   readonly resource: ResourceName
   /** Empty for lists and watches. */
   readonly name: string
-  /** The verb in messages, such as get, list or create. */
+  /** The verb in error messages, such as get, list or create. */
   readonly verb: string
-  /** The resourceVersion of the request, if any. */
+  /** The resourceVersion in the request, if any. */
   readonly askedVersion?: number
   /**
-   * The key of the object, which is empty for lists. Present only if errors name objects that
-   * cannot be read (feature gate AllowUnsafeMalformedObjectDeletion).
+   * The key of the object. Empty for lists. Present only if error messages contain the keys of
+   * unreadable objects (feature gate AllowUnsafeMalformedObjectDeletion).
    */
   readonly corruptKey?: string | undefined
-  /** Finds the unreadable objects of a list, if the error does not name them. */
+  /** Finds the unreadable objects of a list, if the error does not contain them. */
   readonly unread?: (() => readonly UnreadableObject[]) | undefined
 }
 
 /**
- * Maximum number of unreadable objects that a Status names, as in kube-apiserver. Beyond it, the
- * Status says that the list is truncated.
+ * Maximum number of unreadable objects in a Status, as in kube-apiserver. If there are more, the
+ * Status states that the list is truncated.
  */
 export const UNREAD_MAX = 100
 
 /**
- * Runs the operation and translates its storage errors. If the request timed out, the error says
- * so.
+ * Runs the operation and converts its storage errors. If the request timed out, the error reports
+ * this.
  */
 export async function translated<T>(
   context: RequestContext,
@@ -65,7 +65,7 @@ export async function translated<T>(
   }
 }
 
-/** Translates a storage error. Returns any other error unchanged. */
+/** Converts a storage error. Other errors are returned unchanged. */
 export function toApiError(
   context: RequestContext,
   operation: StorageOperation,
@@ -77,9 +77,7 @@ export function toApiError(
 
 export type RequestSignal = Pick<RequestContext, 'signal'>
 
-/**
- * Fails if the client no longer waits for the response. Long reads call this between their steps.
- */
+/** Fails if the client no longer waits for the response. Long reads call this between steps. */
 export function checkWaiting(context: RequestSignal): void {
   if (context.signal.aborted) throw cancelled(context)
 }
@@ -116,8 +114,8 @@ export function fromStorage(
         retries: !isEvents(resource),
       })
     case 'unavailable':
-      // Clients must not retry a write that may have succeeded: a repeated delete would fail with
-      // NotFound.
+      // Clients must not retry a write that might have succeeded. For example, a repeated delete
+      // would fail with NotFound.
       return storageTimeout(resource, verb, {
         retries: !error.ambiguous || readVerbs.has(verb),
         cause: error,
@@ -139,8 +137,8 @@ export function fromStorage(
 }
 
 /**
- * Returns kube-apiserver's error for an unreadable object. Its words depend on whether such an
- * object can be deleted.
+ * Returns kube-apiserver's error for an unreadable object. The message depends on whether such
+ * objects can be deleted.
  */
 function corrupt(
   error: StorageError,
@@ -177,8 +175,8 @@ function causesOf(unread: readonly UnreadableObject[]): StatusCause[] {
 
 /**
  * Returns the message for an expired resourceVersion. For watches, kube-apiserver reports the
- * oldest version of its watch cache. Events have no watch cache, so their message is that of its
- * etcd storage.
+ * oldest version in its watch cache. Events have no watch cache, so their message comes from etcd
+ * storage.
  */
 function tooOld(
   { bound = 1 }: StorageError,

@@ -1,8 +1,10 @@
 /**
- * Stores many new objects of the server itself, with the bytes that a create through the API would
- * store: managedFields, uid, creationTimestamp. The other steps of a write (decoding, admission,
- * escalation check, validation, response) are for input from clients. For the objects that every
- * cluster begins with, they would take half of the server's start.
+ * Stores many new objects of the server itself, with the same bytes that a create through the API
+ * would store: managedFields, uid, creationTimestamp.
+ *
+ * The other steps of a write (decoding, admission, escalation check, validation, response) are
+ * needed only for client input. For the initial objects of a cluster, they would take half of the
+ * server's startup time.
  */
 import { type KubeObject, withManagedFields } from '../../api/object.ts'
 import { Differences } from '../../objects/apply/differences.ts'
@@ -21,14 +23,14 @@ export type OwnWrite = {
   readonly resource: Resource
   readonly access: Pick<WriteAccess, 'keys' | 'ids' | 'now'>
   readonly store: Pick<ObjectStore, 'create'>
-  /** The field manager that is recorded in managedFields. */
+  /** The field manager for managedFields. */
   readonly manager: string
   readonly signal: AbortSignal
 }
 
 /**
  * Stores an object, which must be complete and valid. Returns false if an object with this name
- * exists, and leaves that object as it is. Fails with a StorageError.
+ * exists, and does not change that object. Fails with a StorageError.
  */
 export async function storeOwn(write: OwnWrite, object: KubeObject): Promise<boolean> {
   const { resource, access, store, signal } = write

@@ -17,7 +17,7 @@ const isWanted = (selector: Buffer | undefined): boolean =>
   selector !== undefined && selectsInJson(selector, { app: 'a' })
 const wanted = { path: ['spec', 'selector'], isWanted, countMax: 2 }
 
-test('budgets are picked by their selectors, up to the requested number', async () => {
+test('budgets are selected by their selectors, up to the requested number', async () => {
   await using plane = await MemoryControlPlane.start([budgets])
   await plane.create(budgets, budget('all', {}))
   await plane.create(budgets, budget('none', undefined))
@@ -33,14 +33,14 @@ test('budgets are picked by their selectors, up to the requested number', async 
   )
 })
 
-test('picking among large budgets does not block the event loop', async () => {
+test('selecting from many large budgets does not block the event loop', async () => {
   await using plane = await MemoryControlPlane.start([budgets])
   const values = Array.from({ length: 120_000 }, (_, at) => `v${at}`)
   const selector = { matchExpressions: [{ key: 'app', operator: 'In', values }] }
   for (let at = 0; at < 10; at++) await plane.create(budgets, budget(`b${at}`, selector))
   const { keys, reader } = plane.accessOf(budgets)
   const { items } = await reader.list(keys.range('n'), 'latest')
-  // Wire forms are printed on first read, which is not measured here.
+  // Wire forms are generated when they are first read. This is not part of the measurement.
   for (const item of items) item.wire()
   const ms = await bestLongestTurnMs(async () =>
     assert.deepEqual(await pickObjects(items, wanted), []),

@@ -1,4 +1,4 @@
-/** Lets the server itself read and change objects, apart from the requests of clients. */
+/** Allows the server itself to read and change objects without a client request. */
 import type { NamespacedName, Objects, WantedField } from '../../api/object-access.ts'
 import { type Json, type KubeObject, withManagedFields } from '../../api/object.ts'
 import { assert } from '../../lib/errors.ts'
@@ -27,7 +27,7 @@ import { currentOf, readCached } from './write/commit.ts'
 import { written } from './write/written.ts'
 
 /**
- * Creates the access of the server's own parts to objects. A resource that is not served has no
+ * Creates the object access for the server's own components. A resource that is not served has no
  * objects.
  */
 export function createSystemObjects(
@@ -37,7 +37,7 @@ export function createSystemObjects(
   return {
     get: (id, { namespace, name }, at) => {
       const resource = registry.find(id)
-      // A plugin may pass a name that was not validated yet.
+      // A plugin can pass a name that has not been validated yet.
       if (resource === undefined || segmentFault(name) !== undefined) return undefined
       const { keys, reader } = accessOf(resource)
       const key = keys.key(namespace, name)
@@ -101,7 +101,7 @@ export async function pickObjects(
   return picked
 }
 
-/** Decodes the objects. If they are few and small, this takes a single slice. */
+/** Decodes the objects. If they are few and small, one slice is enough. */
 async function decodeAll(items: readonly Item[]): Promise<readonly KubeObject[]> {
   const slices = new Slices()
   const objects: KubeObject[] = []
@@ -150,8 +150,8 @@ async function changeStatus(
 }
 
 /**
- * Omits the top-level fields that both objects share, since they cannot differ. The spec of a
- * definition is large.
+ * Omits the top-level fields that are the same value in both objects, because they cannot differ.
+ * The spec of a definition, for example, is large.
  */
 function otherThan(other: KubeObject, object: KubeObject): KubeObject {
   const fields = Object.entries(object).filter(([name, field]) => field !== other[name])
@@ -159,7 +159,7 @@ function otherThan(other: KubeObject, object: KubeObject): KubeObject {
   return { ...Object.fromEntries(fields), apiVersion, kind, metadata }
 }
 
-/** The field manager of the server's own writes, as in kube-apiserver. */
+/** Field manager of the server's own writes, as in kube-apiserver. */
 export const ownManager = 'kube-apiserver'
 
 function ownersAfter(
@@ -168,7 +168,7 @@ function ownersAfter(
   { now }: Pick<WriteAccess, 'now'>,
 ): Json | undefined {
   const owners = readOwners(before.metadata['managedFields']) ?? new Map()
-  // An update does not add managedFields to an object without them. Only the first apply does.
+  // An update does not add managedFields to an object without them. Only the first apply adds them.
   if (owners.size === 0) return before.metadata['managedFields']
   const { struct } = resource.shape
   const versions = {

@@ -1,6 +1,6 @@
 /**
  * TokenRequest: issues a token for a service account, optionally bound to a pod, a secret or a
- * node. Nothing is stored.
+ * node. The request is not stored.
  */
 import {
   type ServiceAccountClaims,
@@ -30,7 +30,10 @@ import type { WriteAccess } from './access.ts'
 import { readReview } from './reviews/question.ts'
 import { validateAudiences } from './reviews/token-review.ts'
 
-/** expirationSeconds of the token volume that the ServiceAccount admission plugin adds to pods. */
+/**
+ * Value of expirationSeconds for the token volume that the ServiceAccount admission plugin adds to
+ * pods.
+ */
 const KUBELET_SECONDS = 3607
 
 export type TokenRequestOptions = {
@@ -39,11 +42,11 @@ export type TokenRequestOptions = {
   readonly audiences: readonly string[]
   readonly secondsMax: number | null
   /**
-   * The real lifetime of tokens that kubelets request, which is longer than the stated one. Null if
-   * tokens are not extended.
+   * Actual lifetime in seconds of tokens that kubelets request. It is longer than the lifetime in
+   * the response. Null if lifetimes are not extended.
    */
   readonly extendedSeconds: number | null
-  /** Signs the claims. May fail if an external signer is configured. */
+  /** Signs the claims. Can fail if an external signer is configured. */
   readonly sign: (claims: ServiceAccountClaims) => MaybePromise<string>
   /** Reads the current state of an object in the core group. */
   readonly read: (
@@ -183,7 +186,8 @@ function refuseName(name: string): void {
 type BoundObject = { readonly found: KubeObject; readonly claims: BoundClaims }
 
 /**
- * Finds the pod and, if it is bound to a node, that node. A node that does not exist has no uid.
+ * Finds the pod and, if the pod is assigned to a node, that node. A node that does not exist has no
+ * uid.
  */
 async function findPod(
   name: string,
@@ -235,8 +239,8 @@ function secondsOf(
 }
 
 /**
- * Whether the token is valid for longer than it says, so that clients that never reload their token
- * keep working.
+ * Whether the token gets a longer lifetime than the response states, so that clients that never
+ * reload their token continue to work.
  */
 function isForKubelet(
   seconds: number,
@@ -252,6 +256,6 @@ function isForKubelet(
 ): boolean {
   if (options.extendedSeconds === null || seconds !== KUBELET_SECONDS || bound.pod === undefined)
     return false
-  // limit: the server has a few audiences
+  // limit: the server has only a few audiences
   return audiences.every((audience) => options.audiences.includes(audience))
 }

@@ -1,10 +1,11 @@
-/** Refuses subresources that cannot be read or written like objects. */
+/** Rejects requests for subresources that cannot be read or written like objects. */
 import { type ApiError, methodNotAllowed } from '../../api/errors.ts'
 import { viewOf } from '../../registry/resource.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 
 /**
- * Fails unless the path names an object, or a subresource that can be read and written like one.
+ * Fails unless the path identifies an object, or a subresource that can be read and written like an
+ * object.
  */
 export function checkSubresource(request: ResourceRequest): void {
   const { resource, subresource } = request

@@ -33,8 +33,8 @@ export async function update(request: ResourceRequest, access: WriteAccess): Pro
 }
 
 /**
- * Fails with Conflict if the given UID is not that of the stored object. kube-apiserver checks this
- * in its storage layer, so the message is that of the storage.
+ * Fails with Conflict if the UID in the body differs from that of the stored object. kube-apiserver
+ * checks this in its storage layer, so the message is that of the storage layer.
  */
 function checkUid(
   given: KubeObject,
@@ -46,7 +46,7 @@ function checkUid(
   const stored = current?.metadata.uid ?? ''
   if (uid === '' || uid === stored) return
   const what = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored}`
-  // kube-apiserver refuses a dry run above its storage layer, where keys do not have the root
+  // kube-apiserver rejects a dry run before its storage layer, where keys do not have the root
   // prefix yet.
   const folders = resource.isNamespaced ? `${namespace}/` : ''
   const key = isDryRun

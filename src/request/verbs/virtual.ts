@@ -1,6 +1,6 @@
 /**
- * Objects that are computed for each read instead of stored, such as ComponentStatus. The verbs
- * read them like any other object.
+ * Objects that are computed for each read instead of being stored, such as ComponentStatus. The
+ * verbs read them like any other object.
  */
 import { notFound } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -20,8 +20,8 @@ export type VirtualOptions = {
 }
 
 /**
- * Creates the reader. Virtual objects have no revision, and there are too few of them to need a
- * limit.
+ * Creates the reader. Virtual objects have no revision. Lists of them need no limit, because there
+ * are only a few.
  */
 export function virtualReader({
   resource,
@@ -37,7 +37,7 @@ export function virtualReader({
   return {
     get: async (key) => {
       const item = (await all()).find((one) => one.key === key)
-      // kube-apiserver's error contains the singular name if a resource is not stored.
+      // If a resource is not stored, kube-apiserver's error contains its singular name.
       if (item === undefined)
         throw notFound(
           { group: '', plural: resource.discovery.singular },

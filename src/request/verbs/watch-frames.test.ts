@@ -13,7 +13,7 @@ import { WatchFrames } from './watch-frames.ts'
 
 const LARGE = 100 << 10
 
-/** Counts its releases. */
+/** Counts how often the memory is released. */
 class CountedMemory extends FrameMemory {
   releases = 0
 
@@ -23,7 +23,7 @@ class CountedMemory extends FrameMemory {
   }
 }
 
-test('a watch releases the frame memory of its initial objects when it has nothing more to send', () => {
+test('a watch releases the frame memory of its initial objects after sending them', () => {
   const memory = new CountedMemory()
   const bookmark = { type: 'BOOKMARK', revision: 1, initialEventsEnd: false } as const
   const batches = [[bookmark], [bookmark], []]
@@ -99,7 +99,7 @@ test('a long event is sent in parts, in the order of the events, and counts as o
 
 const { shape } = builtIn('services')
 
-/** Creates an item whose wire form has not been printed yet. */
+/** Creates an item whose wire form has not been generated yet. */
 function storedItem(stored: Buffer): Item {
   const bytes = new Map<Item, Buffer>()
   const home: ItemHome = {
@@ -156,7 +156,7 @@ function framesOf(batches: Item[][]): WatchFrames {
   })
 }
 
-test('a large object that is not printed yet is printed in slices before its event is sent', async () => {
+test('the JSON of a large object is generated in slices before its event is sent', async () => {
   const [large, small] = [service(30_000), service(1)]
   const texts: string[] = []
   const ms = await longestTurnMs(async () => {
@@ -184,7 +184,7 @@ test('a large object that is not printed yet is printed in slices before its eve
   assert.ok(ms < 100, `${ms} ms`)
 })
 
-test('a watch that is closed while it prints a large object sends nothing more', async () => {
+test('a watch that is closed while a large object is serialized sends no further frames', async () => {
   const frames = framesOf([[storedItem(service(30_000))]])
   assert.deepEqual(frames.take(), [])
   await nextTurn()

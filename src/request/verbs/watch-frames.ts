@@ -1,5 +1,5 @@
 /**
- * Produces the frames of a watch for one client. Events are taken from the watcher when the client
+ * Produces the frames of a watch for one client. Events are read from the watcher when the client
  * has read the previous ones. The watch ends when the client disconnects, when its timeout expires,
  * or when the watcher is closed.
  */
@@ -9,9 +9,12 @@ import type { WatchEvent } from '../../storage/cache/event.ts'
 import type { EventSource } from '../../storage/cache/watch.ts'
 import type { Framing } from './represent/framing.ts'
 
-/** Interval of bookmarks, as in kube-apiserver. */
+/** Interval between bookmarks, as in kube-apiserver. */
 const BOOKMARK_MS = 60_000
-/** How long before the timeout the last bookmark is sent, so that the client can resume from it. */
+/**
+ * Time between the last bookmark and the timeout, so that the client can resume from a recent
+ * version.
+ */
 const LAST_BOOKMARK_MS = 2_000
 
 export type WatchFramesOptions = {
@@ -26,7 +29,8 @@ export type WatchFramesOptions = {
 const none: readonly Buffer[] = []
 
 /**
- * Events that were taken from the watcher, but are not sent until their large objects are printed.
+ * Events that were read from the watcher, but are not sent until their large objects are
+ * serialized.
  */
 type HeldEvents = {
   readonly events: readonly WatchEvent[]
@@ -47,17 +51,17 @@ export class WatchFrames implements FrameSource {
     this.#watcher = watcher
     this.#options = options
     this.#leftMs = options.timeoutMs
-    // The connection keeps the process alive, not the watch. The watch of a controller has no
-    // connection.
+    // The timer must not keep the process alive. If the watch has a connection, the connection does
+    // so. The watch of a controller has no connection.
     this.#timer = setTimeout(this.close, Math.max(options.timeoutMs, 0)).unref()
     if (options.sendsBookmarks) this.#planBookmark()
     if (options.timeoutMs < 0) this.close()
   }
 
   /**
-   * Returns the frames that are available now. Frames are shared with other watchers and not
-   * copied, so that a slow client does not hold its own copies. Frames of the initial objects are
-   * valid until the next call.
+   * Returns the frames that are available now. Frames are shared with other watches instead of
+   * copied, so that a slow client needs no memory of its own for them. Frames of the initial
+   * objects are valid until the next call.
    */
   readonly take = (): readonly Buffer[] | undefined => {
     const { framing } = this.#options
@@ -65,19 +69,20 @@ export class WatchFrames implements FrameSource {
     const events = this.#next()
     if (events === undefined) return none
     if (events.length === 0) {
-      // The next event may be hours away, and the frames of the previous batch are no longer read.
+      // The next event might arrive hours later, and the frames of the previous batch are no longer
+      // in use.
       if (this.#watcher.state !== 'replaying') framing.memory?.release()
       return this.#watcher.state === 'closed' ? this.#end() : none
     }
     const frames: Buffer[] = []
-    /** Each event once. Set if some events are sent in parts. */
+    /** One entry per event. Set if some events are sent in parts. */
     let counted: { readonly length: number }[] | undefined
     for (const event of events) {
       const parts = framing.parts?.(event)
       if (parts !== undefined) {
         counted ??= [...frames]
         counted.push({ length: parts.reduce((sum, { length }) => sum + length, 0) })
-        // limit: the parts of one event
+        // limit: one event has only a few parts
         frames.push(...parts)
         continue
       }
@@ -94,7 +99,7 @@ export class WatchFrames implements FrameSource {
     return frames
   }
 
-  /** Returns the next events, or undefined while they are held back. */
+  /** Returns the next events, or undefined while events are being held back. */
   #next(): readonly WatchEvent[] | undefined {
     if (this.#held !== undefined) {
       const { events, isPrinted } = this.#held
@@ -108,7 +113,10 @@ export class WatchFrames implements FrameSource {
     return undefined
   }
 
-  /** Returns the error that closed the watcher as the last frame, or undefined if there is none. */
+  /**
+   * Returns the last frame, which contains the error that closed the watcher. Undefined if there
+   * was no error.
+   */
   #end(): readonly Buffer[] | undefined {
     const { failure } = this.#watcher
     this.close()
@@ -123,8 +131,7 @@ export class WatchFrames implements FrameSource {
   }
 
   /**
-   * Schedules the next bookmark, which is only sent if the resource has changed since the watch
-   * began.
+   * Schedules the next bookmark. It is sent only if the resource has changed since the watch began.
    */
   #planBookmark(): void {
     if (this.#leftMs <= LAST_BOOKMARK_MS) return
@@ -146,15 +153,15 @@ export class WatchFrames implements FrameSource {
 }
 
 /**
- * Whether the event's object is not printed yet. A write is often reported before its own request
- * has printed the object.
+ * Whether the JSON of the event's object has not been generated yet. An event often arrives before
+ * its own write request has generated the JSON.
  */
 const isUnprepared = (event: WatchEvent): boolean =>
   event.type !== 'BOOKMARK' && event.item.isUnprepared
 
 /**
- * Prints the large objects of the events in slices, between which the event loop serves other
- * requests.
+ * Serializes the large objects of the events in slices, so that other requests are served between
+ * them.
  */
 function hold(events: readonly WatchEvent[]): HeldEvents {
   const held = { events, printed: Promise.resolve(), isPrinted: false }
@@ -166,7 +173,7 @@ function hold(events: readonly WatchEvent[]): HeldEvents {
 
 async function prepare(events: readonly WatchEvent[]): Promise<void> {
   for (const event of events) {
-    // An object that cannot be decoded is reported when its frame is made.
+    // If an object cannot be decoded, the error is reported when its frame is created.
     if (event.type !== 'BOOKMARK' && event.item.isUnprepared)
       await event.item.prepare().catch(() => undefined)
   }

@@ -18,7 +18,7 @@ import { asksForWebSocket, overWebSocket } from './websocket-watch.ts'
 export async function watch(request: ResourceRequest, access: WatchAccess): Promise<ApiResponse> {
   const { resource, http } = request
   const { reader, allowsWatchList } = access
-  // As in kube-apiserver, a media type that can be served but not streamed is refused last.
+  // As in kube-apiserver, a media type that is supported but cannot be streamed is rejected last.
   const refuseFirst = (): void => {
     parseSelectors(parseListOptions(http.query))
     validateListOptions(http.query, 'watch', { allowsWatchList })
@@ -33,8 +33,8 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
   const hasTable = !(allowsWatchList && isMarked(options))
   const form = negotiateStream(http, { isCustom: resource.isCustom, hasTable })
   // Messages of a WebSocket wait in a Node.js stream until they are sent, and the server's own
-  // parts read frames one by one. For both, frames must be whole, and their memory must not be
-  // reused.
+  // components read frames one by one. In both cases, each frame must be in one piece, and its
+  // memory must not be reused.
   const keepsFrames = asksForWebSocket(http) || http.connection === undefined
   const framing = framingOf(form, access.forms, { query: http.query, keepsFrames })
   const { headers } = framing
@@ -62,7 +62,7 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
   } catch (error) {
     onEnd()
     if (!(error instanceof StorageError)) throw error
-    // From here on, errors are sent in the stream, even before its first event.
+    // From here on, errors are sent as events in the stream, even before the first event.
     return {
       status: 200,
       headers,
@@ -72,8 +72,8 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
 }
 
 /**
- * Whether a bookmark marks the end of the initial events. This bookmark carries an empty list of
- * the objects, which does not exist in the form of a Table.
+ * Whether a bookmark marks the end of the initial events. The bookmark contains an empty list,
+ * which is not possible for a Table.
  */
 const isMarked = ({
   sendInitialEvents,
@@ -99,9 +99,9 @@ type WatchStartOptions = {
 }
 
 /**
- * Determines where the watch starts. A watch without a resourceVersion starts at the most recent
- * state, and one from 0 at any cached state. With the WatchList gate, both can get a bookmark at
- * the end of their initial events.
+ * Determines the start of the watch. Without a resourceVersion, a watch starts at the most recent
+ * state, and with version 0, at any cached state. With the WatchList gate, both can have a bookmark
+ * at the end of their initial events.
  */
 async function startOf(
   options: ListOptions,

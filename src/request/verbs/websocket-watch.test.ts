@@ -17,7 +17,9 @@ const http: ApiRequest = {
   peerCertificate: () => undefined,
 }
 
-/** Opens a watch and the socket of its client, which reads what is sent only if `reads` is set. */
+/**
+ * Opens a watch and a socket for its client. The client reads the sent data only if `reads` is set.
+ */
 function watch({
   reads,
   hold,
@@ -79,14 +81,14 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 const said = (first: number, payload = ''): Buffer =>
   Buffer.concat([Buffer.from([first, 0x80 | payload.length, 0, 0, 0, 0]), Buffer.from(payload)])
 
-test('pings of a client that does not read do not make pongs pile up', async () => {
+test('pongs do not accumulate if a client sends pings but does not read', async () => {
   const { socket, hear } = watch({ reads: false })
   const flood = Buffer.concat(Array.from({ length: 1_000 }, () => said(0x89, 'x'.repeat(100))))
   for (let round = 0; round < 50; round++) await hear(flood)
   assert.ok(socket.writableLength < 64 * 1024, `${socket.writableLength} bytes wait to be sent`)
 })
 
-test('the latest of several pings is answered, even if it arrives in pieces', async () => {
+test('after several pings, the latest one is answered, even if it arrives in pieces', async () => {
   const { sent, hear } = watch({ reads: true })
   const ping = said(0x89, 'second')
   await hear(Buffer.concat([said(0x89, 'first'), ping.subarray(0, 3)]))
@@ -102,7 +104,7 @@ const faults: readonly (readonly [string, Buffer])[] = [
   ['an unknown opcode', said(0x83, 'x')],
 ]
 for (const [what, bytes] of faults) {
-  test(`${what} ends the watch with status 1002`, async () => {
+  test(`${what} ends the watch with status code 1002`, async () => {
     const { sent, hear, state } = watch({ reads: true })
     await hear(bytes, said(0x89, 'more'))
     assert.deepEqual([...sent()], [0x88, 2, 3, 0xea])
@@ -110,7 +112,7 @@ for (const [what, bytes] of faults) {
   })
 }
 
-test('nothing is sent after the close frame of a client, and the client is disconnected if it does not close', async () => {
+test("nothing is sent after a client's close frame, and a client that does not close the connection is disconnected", async () => {
   mock.timers.enable({ apis: ['setTimeout'] })
   try {
     const { sent, hear, state, socket } = watch({ reads: true })
@@ -132,7 +134,7 @@ test('pending events are not copied for a client that reads slowly', async () =>
   assert.ok(sent().length < 68 * 1024)
 })
 
-test('every event is a message, however many events are ready at once', async () => {
+test('every event is sent as one message, regardless of how many events are ready at once', async () => {
   const { emit, sent } = watch({ reads: true })
   const lengths = Array.from({ length: 300 }, (_, n) => (n * 37) % 1_000)
   emit(...lengths.map((length) => `${'x'.repeat(length)}\n`), `${'y'.repeat(100_000)}\n`)
@@ -154,7 +156,7 @@ test('every event is a message, however many events are ready at once', async ()
   assert.deepEqual(found, [...lengths, 100_000])
 })
 
-test('a client that stops reading loses its watch', async () => {
+test('the watch of a client that stops reading is closed', async () => {
   mock.timers.enable({ apis: ['setTimeout'] })
   try {
     const { emit, state, socket } = watch({ reads: false })
@@ -167,7 +169,7 @@ test('a client that stops reading loses its watch', async () => {
   }
 })
 
-test('no events are taken for a watch whose client has disconnected', () => {
+test('no events are read for a client that has disconnected', () => {
   let taken = 0
   let isClosed = false
   const frames = {
@@ -181,7 +183,7 @@ test('no events are taken for a watch whose client has disconnected', () => {
   assert.deepEqual([taken, isClosed], [0, true])
 })
 
-test('unread events reserve memory, and a client for which no memory is left loses its watch', async () => {
+test('unread events reserve memory, and the watch is closed if no memory is available', async () => {
   let heldBytes = 0
   let max = 1_000_000
   const hold = (bytes: number): boolean => {

@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream'
 import type { ApiRequest, ApiResponse, FrameSource } from '../../api/request.ts'
 import { PIECE_BYTES } from '../../lib/bytes/pieces.ts'
 
-/** RFC 6455 section 4.2.2 appends this to the client's key. */
+/** RFC 6455, section 4.2.2, requires this suffix to be appended to the client's key. */
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 const TEXT = 1
 const BINARY = 2
@@ -21,16 +21,16 @@ const CONTROL_BYTES_MAX = 125
 /** Payload of a close frame with status code 1002 (RFC 6455 section 7.4.1). */
 const protocolError = Buffer.from([1002 >> 8, 1002 & 0xff])
 /**
- * A client that reads nothing for this long is considered gone. The listener applies the same limit
- * to other responses.
+ * Time after which a client that reads nothing is considered disconnected. The HTTP listener
+ * applies the same limit to other responses.
  */
 const STALL_MS_MAX = 60_000
 /**
- * Memory held for a batch that the client has not read yet, as a multiple of its size: the batch
- * itself, the events that it was copied from, and the encrypted copy that TLS makes.
+ * Memory for a batch that the client has not read yet, as a multiple of its size. It consists of
+ * the batch itself, the events from which it was copied, and the encrypted copy for TLS.
  */
 const UNSENT_HELD_TIMES = 3
-/** Time for a client to read the close frame and to close its side. */
+/** Time that a client has to read the close frame and to close its side of the connection. */
 const CLOSE_MS_MAX = 5_000
 
 export const asksForWebSocket = ({ headers }: ApiRequest): boolean =>
@@ -54,8 +54,8 @@ export function overWebSocket(
 }
 
 /**
- * Reserves memory for the longest batch so far; a shorter batch reserves nothing more. The returned
- * function returns false if the byte budget is exhausted.
+ * Reserves memory for the longest batch so far. A shorter batch needs no further memory. The
+ * returned function returns false if not enough memory is available for requests.
  */
 function holdMost(http: ApiRequest): (batchBytes: number) => boolean {
   let heldBytes = 0
@@ -91,7 +91,7 @@ function pump(socket: Duplex, frames: FrameSource, { form, hold }: Pumping): voi
     clearTimeout(stalling)
     stalling = undefined
     for (;;) {
-      // The client has disconnected: do not take the remaining events, which may be many.
+      // The client has disconnected. Do not read the remaining events, because there can be many.
       if (!socket.writable) return frames.close()
       const { value: piece } = unsent.next()
       if (piece === undefined) {
@@ -102,7 +102,7 @@ function pump(socket: Duplex, frames: FrameSource, { form, hold }: Pumping): voi
         continue
       }
       if (socket.write(piece)) continue
-      // No memory is left for a client that reads slowly.
+      // Not enough memory is available for a client that reads slowly.
       if (!hold(piece.length)) return void socket.destroy()
       stalling = setTimeout(() => socket.destroy(), STALL_MS_MAX).unref()
       return void socket.once('drain', go)
@@ -120,7 +120,10 @@ function pump(socket: Duplex, frames: FrameSource, { form, hold }: Pumping): voi
   go()
 }
 
-/** Sends the close frame. A client that does not then close the connection is disconnected. */
+/**
+ * Sends the close frame. If the client does not close the connection afterwards, it is
+ * disconnected.
+ */
 function close(socket: Duplex, payload?: Buffer): void {
   if (!socket.writable) return
   socket.end(frame(CLOSE, payload ?? Buffer.alloc(0)))
@@ -129,8 +132,8 @@ function close(socket: Duplex, payload?: Buffer): void {
 }
 
 /**
- * Copies frames into batches. Frames are shared with other watchers, so they are copied only when
- * the client reads, one batch at a time. A batch ends at a message boundary, because a pong may
+ * Copies frames into batches. Frames are shared with other watches, so they are copied only when
+ * the client reads, one batch at a time. A batch ends at a message boundary, because a pong can
  * follow it.
  */
 function* batches(
@@ -184,16 +187,19 @@ function frameHead(opcode: number, length: number): Buffer {
 }
 
 /**
- * Reads the client's frames. Calls `onEnd` when the client sends a close frame or violates the
- * protocol, with the payload of the close frame to send in return. No input is read after that.
+ * Reads the client's frames. When the client sends a close frame or violates the protocol, calls
+ * `onEnd` with the payload of the close frame to send back. No input is read after that.
  */
 function listen(socket: Duplex, onEnd: (payload: Buffer) => void): void {
-  /** An incomplete frame: at most its header (14 bytes) and the payload of a control frame. */
+  /**
+   * The beginning of an incomplete frame: at most its header (14 bytes) and the payload of a
+   * control frame.
+   */
   let held: Buffer = Buffer.alloc(0)
   let skip = 0
   /**
-   * The latest ping that has no pong yet. Earlier pings need no pong (RFC 6455 section 5.5.3);
-   * otherwise a client that does not read could make pongs pile up.
+   * The latest ping that has not been answered. Earlier pings need no pong (RFC 6455, section
+   * 5.5.3). Otherwise, pongs would accumulate for a client that does not read.
    */
   let ping: Buffer | undefined
   const pong = (): void => {
@@ -210,7 +216,7 @@ function listen(socket: Duplex, onEnd: (payload: Buffer) => void): void {
       const read = readFrame(bytes)
       if (read === 'partial') break
       if (read === 'fault' || read.opcode === CLOSE) {
-        // Discard the rest of the input, so that the end of the connection is noticed.
+        // Discard the rest of the input, so that the end of the connection is detected.
         socket.off('data', onData).resume()
         return onEnd(read === 'fault' ? protocolError : read.payload)
       }
@@ -227,8 +233,8 @@ function listen(socket: Duplex, onEnd: (payload: Buffer) => void): void {
 }
 
 /**
- * Decodes the frame at the start of the bytes. Only control frames are returned with their payload;
- * the payload of other frames is skipped.
+ * Decodes the frame at the beginning of the bytes. Control frames are returned with their payload.
+ * The payload of other frames is skipped.
  */
 function readFrame(
   bytes: Buffer,

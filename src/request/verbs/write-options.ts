@@ -29,7 +29,7 @@ export function parseWriteOptions(
 }
 
 export type PatchOptions = WriteOptions & {
-  /** Whether an apply takes fields from their managers. */
+  /** Whether an apply takes over fields from other managers. */
   readonly force: boolean
 }
 
@@ -69,7 +69,7 @@ function parseOptions(
   return { isDryRun: dryRun.length > 0, fieldManager, fieldValidation }
 }
 
-/** Maximum number of values. `All` is the only stage, and clients send it once. */
+/** Maximum number of values. Only `All` is valid, and clients send it once. */
 const STAGES_MAX = 100
 
 export const validateStageCount = (count: number, path = 'dryRun'): FieldFault[] =>

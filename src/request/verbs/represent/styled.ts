@@ -1,7 +1,7 @@
 /**
- * Prints indented JSON, YAML and CBOR from compact JSON. For deeply nested values, the first two
- * can be hundreds of times as long. The length is therefore computed first, and a long body is
- * printed in slices while the client reads it. It is never complete in memory.
+ * Converts compact JSON to indented JSON, YAML or CBOR. For deeply nested values, the first two can
+ * be hundreds of times as long. Therefore, the length is computed first, and a long body is
+ * generated in slices while the client reads it. It is never in memory as a whole.
  */
 import { noMemory } from '../../../api/errors.ts'
 import { parseInSteps, parseJson } from '../../../api/json-value.ts'
@@ -20,24 +20,23 @@ import type { RequestSignal } from '../storage-errors.ts'
 import type { Body } from './representation.ts'
 
 /**
- * Maximum length of an object's styled form, as a multiple of its compact JSON. Beyond it, compact
- * JSON is sent, which is valid YAML as well. Objects of users are two to four times as long.
+ * Maximum length of an object's styled form, as a multiple of its compact JSON. If it is exceeded,
+ * compact JSON is sent, which is also valid YAML. The styled form of typical objects is two to four
+ * times as long.
  */
 const STYLED_TIMES_MAX = 10
-/** Shorter styled forms are always sent. */
+/** Styled forms up to this length are always sent. */
 const STYLED_BYTES_MIN = 64 << 10
-/** Shorter objects are styled at once. */
+/** Objects up to this length are styled at once. */
 export const SHORT_BYTES = 16 << 10
-/** Memory of a parsed value, as a multiple of its JSON. */
+/** Memory used by a parsed value, as a multiple of its JSON. */
 const PARSED_HELD_TIMES = 10
-/**
- * Length of the part of an object that is measured, or indented, between two checks of the clock.
- */
+/** Length of the part of an object that is measured or indented between two checks of the clock. */
 const STEP_BYTES = 16 << 10
 
 /**
- * How to style. `hold` reserves bytes in the byte budget of clients, and returns false if it is
- * exhausted.
+ * Options for styling. `hold` reserves bytes of the memory for requests, and returns false if not
+ * enough is available.
  */
 export type Styling = {
   readonly form: Form
@@ -70,24 +69,21 @@ export function styledList<T>(
   return styledDocument({ ...frame, items, jsonOf, hold })
 }
 
-/**
- * A style prints a value that is a document, or an item of a list. Steps without a piece are
- * pauses.
- */
+/** A style formats a document, or an item of a list. Steps that yield no piece are pauses. */
 export type Style = {
-  /** Memory while a value is printed, as a multiple of its JSON. */
+  /** Memory needed while a value is formatted, as a multiple of its JSON. */
   readonly heldTimes: number
-  /** Whether compact JSON is sent instead of a form that is too long. */
+  /** Whether compact JSON is sent if the styled form is too long. */
   readonly hasLimit: boolean
   readonly pieces: (json: Buffer) => Generator<Buffer | undefined, void, void>
   /**
-   * Returns the length of the pieces, if that can be computed faster than by printing them. May
+   * Returns the total length of the pieces, if computing it is faster than generating them. It can
    * stop when the length exceeds the maximum.
    */
   readonly measure?: (json: Buffer, bytesMax: number) => Steps<number>
 }
 
-/** A document of styled items, with a frame around and between them. */
+/** A document of styled items, and the bytes around and between them. */
 export type StyledDocument<T> = {
   readonly style: Style
   readonly items: readonly T[]
@@ -96,20 +92,20 @@ export type StyledDocument<T> = {
   readonly begin?: Buffer
   /** Returns the bytes before an item. */
   readonly before?: (isFirst: boolean, isCompact: boolean) => Buffer
-  /** The bytes after an item that is sent as compact JSON. */
+  /** Bytes after an item that is sent as compact JSON. */
   readonly afterCompact?: Buffer
   readonly end?: Buffer
 }
 
 const nothing = Buffer.alloc(0)
 /**
- * Pieces that were printed to be measured are kept up to this size, so most bodies are printed
- * once.
+ * Maximum size of the pieces that are retained after they were generated for measuring. Within this
+ * size, a body is generated only once.
  */
 const KEPT_BYTES_MAX = 1 << 20
 
 export async function styledDocument<T>(document: StyledDocument<T>): Promise<Buffer | LazyBody> {
-  // Leave the divided work of the caller, because the document has its own slices. A pause of the
+  // Leave the divided work of the caller, because the document has its own slices. A pause in the
   // caller's work would reject this promise.
   if (isDivided()) await Promise.resolve()
   const measuring = new Measuring(document)
@@ -124,11 +120,11 @@ export async function styledDocument<T>(document: StyledDocument<T>): Promise<Bu
 class Measuring<T> {
   readonly #document: StyledDocument<T>
   length = 0
-  /** The indices of items that are sent as compact JSON. */
+  /** Indices of the items that are sent as compact JSON. */
   readonly compact = new Set<number>()
-  /** Memory for the largest item while it is printed. */
+  /** Memory needed for the largest item while it is formatted. */
   heldBytes = 0
-  /** The printed pieces. Undefined if they are too long to keep. */
+  /** The generated pieces. Undefined if they are too long to retain. */
   kept: Buffer[] | undefined = []
 
   constructor(document: StyledDocument<T>) {
@@ -161,7 +157,7 @@ class Measuring<T> {
     } else {
       this.length += bytes
       if (this.length > KEPT_BYTES_MAX) this.kept = undefined
-      // limit: the pieces of KEPT_BYTES_MAX
+      // limit: the total size of the pieces is at most KEPT_BYTES_MAX
       else this.kept?.push(...printed)
     }
   }
@@ -182,7 +178,9 @@ class Measuring<T> {
 
 type MeasuredItem = { readonly style: Style; readonly bytesMax: number; readonly printed: Buffer[] }
 
-/** Returns the length of an item. Adds its pieces to `printed`, as far as they may be kept. */
+/**
+ * Returns the length of an item. Adds its pieces to `printed`, up to the size that can be retained.
+ */
 function* measure(json: Buffer, { style, bytesMax, printed }: MeasuredItem): Steps<number> {
   if (style.measure !== undefined) return yield* style.measure(json, bytesMax)
   let length = 0
@@ -216,7 +214,7 @@ function* print<T>(
 const bytesMaxOf = (json: Buffer): number =>
   Math.max(STYLED_BYTES_MIN, json.length * STYLED_TIMES_MAX)
 
-/** Returns the length of compact JSON without the newline at its end. */
+/** Returns the length of compact JSON without its final newline. */
 const compactBytes = (json: Buffer): number =>
   json.at(-1) === NEWLINE ? json.length - 1 : json.length
 
@@ -234,8 +232,8 @@ function collect(pieces: Iterable<Buffer | undefined>, bytesMax: number): Buffer
 }
 
 /**
- * Copies the pieces into chunks for a socket. Between two pieces, the event loop may serve other
- * requests.
+ * Copies the pieces into chunks for a socket. The event loop can serve other requests between two
+ * pieces.
  */
 async function* chunksOf(
   pieces: Iterable<Buffer | undefined>,
@@ -295,7 +293,7 @@ const ITEM_DEPTH = 2
 
 type Frame = Pick<StyledDocument<unknown>, 'style' | 'begin' | 'before' | 'afterCompact' | 'end'>
 
-/** Creates a YAML style. `shown` returns what is printed for a parsed value. */
+/** Creates a YAML style. `shown` returns the value to format for a parsed value. */
 const yaml = (shown: (value: Json) => Json): Style => ({
   heldTimes: PARSED_HELD_TIMES,
   hasLimit: true,
@@ -310,7 +308,7 @@ function* parsed(json: Buffer): Steps<Json> {
   return json.length > SHORT_BYTES ? yield* parseInSteps(json) : parseJson(json)
 }
 
-/** Sends compact JSON as it is. */
+/** Passes compact JSON through unchanged. */
 export const plain: Style = {
   heldTimes: 1,
   hasLimit: false,
@@ -319,7 +317,7 @@ export const plain: Style = {
   },
 }
 
-/** Creates a CBOR style. CBOR is about as long as JSON, and has no other form. */
+/** Creates a CBOR style. CBOR is about as long as JSON, and there is no shorter form. */
 export const cbor = (schema?: Schema): Style => ({
   heldTimes: PARSED_HELD_TIMES,
   hasLimit: false,
@@ -332,8 +330,8 @@ const yamlDocument = yaml((value) => value)
 const yamlItem = yaml((value) => [value])
 
 /**
- * Returns the frame of a YAML list. YAML has sorted keys, so the items are inserted where their key
- * is.
+ * Returns the bytes around the items of a YAML list. YAML has sorted keys, so the items are
+ * inserted at the position of their key.
  */
 function yamlFrame(open: string, isEmpty: boolean): Frame {
   const mark = isEmpty ? '[]' : 'null'

@@ -32,7 +32,7 @@ function podTable(rowOfItem: (item: Item) => Buffer[], signal: AbortSignal) {
   })
 }
 
-test('rows of large objects are not made for a client that has disconnected', async () => {
+test('rows of large objects are not generated for a client that has disconnected', async () => {
   const client = new AbortController()
   let decoded = 0
   const decode = () => {
@@ -46,7 +46,7 @@ test('rows of large objects are not made for a client that has disconnected', as
   assert.equal(decoded, 1)
 })
 
-test('rows of large objects are made one at a time, across all requests', async () => {
+test('rows of large objects are generated one at a time, across all requests', async () => {
   const { signal } = new AbortController()
   const steps: string[] = []
   const list = async (name: string): Promise<void> => {

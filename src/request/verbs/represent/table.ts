@@ -1,4 +1,4 @@
-/** Represents objects as rows of a Table, for humans. */
+/** Represents objects as rows of a Table, for display to users. */
 import { badRequest } from '../../../api/errors.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import type { LazyBody } from '../../../api/request.ts'
@@ -20,12 +20,12 @@ import { contentHeaders } from './headers.ts'
 import type { Body, Representation } from './representation.ts'
 import { isPlain, plain, styled, styledDocument, styledList, type Styling } from './styled.ts'
 
-/** How much of its object a row contains. */
+/** Part of its object that a row contains. */
 export type IncludedObject = 'None' | 'Metadata' | 'Object'
 
 /**
- * Returns the includeObject parameter. Fails with BadRequest if it is invalid. kube-apiserver
- * checks it only when it has an object to print.
+ * Returns the includeObject parameter. Fails with BadRequest if it is invalid. As in
+ * kube-apiserver, it is checked only when an object is serialized.
  */
 export function includedObject(query: URLSearchParams): IncludedObject {
   const asked = query.get('includeObject') ?? ''
@@ -47,7 +47,7 @@ export type TableOptions = Styling & {
   readonly kind: TableKind
   readonly as: Conversion
   /**
-   * Returns a function that makes rows. Like `rowOfObject`, it fails with BadRequest if
+   * Returns a function that generates rows. Like `rowOfObject`, it fails with BadRequest if
    * includeObject is invalid.
    */
   readonly rowsOfItems: () => (item: Item) => Row
@@ -66,7 +66,7 @@ export function table(options: TableOptions): Representation {
   }
   return {
     headers: contentHeaders[form.type],
-    // Another request may have made the row meanwhile, so it is looked up once.
+    // Another request might have generated the row in the meantime, so look it up once.
     item: (item) =>
       one(
         once('row of an item', () => options.rowsOfItems()(item)),
@@ -79,7 +79,7 @@ export function table(options: TableOptions): Representation {
   }
 }
 
-/** Prints the Table of one object in a watch. Only the first Table has the columns. */
+/** Serializes the Table of one object in a watch. Only the first Table contains the columns. */
 export function printEventTable(
   { row, resourceVersion }: { readonly row: Row; readonly resourceVersion: string },
   options: TableOptions,
@@ -130,14 +130,14 @@ async function printList(
 }
 
 /**
- * Limits how many decoded large objects are in memory. The thread works on one of them at a time
- * anyway.
+ * Limits the number of decoded large objects in memory to one. More would not help, because the
+ * thread can work on only one at a time.
  */
 const largeRows = new Semaphore(1)
 
 /**
- * Makes the row of a large object from its decoded form, and caches it. Parsing all of its JSON at
- * once takes too long.
+ * Generates the row of a large object from its decoded form, and caches it. Parsing all of its JSON
+ * at once would take too long.
  */
 async function makeRow(
   item: Item,
@@ -158,7 +158,10 @@ async function makeRow(
 
 const commaBefore = (isFirst: boolean): Buffer => (isFirst ? nothing : comma)
 
-/** Sorts the items. An object that is not in memory is decoded once, not for each comparison. */
+/**
+ * Sorts the items. An object that is not in memory is decoded only once, instead of for each
+ * comparison.
+ */
 async function inOrder(
   items: readonly Item[],
   { compare }: TableKind,

@@ -1,23 +1,23 @@
 /**
- * Protobuf messages that were encoded for the responses to writes, kept until the watch events of
- * the same objects. All resources share the limit, because messages are needed only for a moment,
- * and each may keep its object and 64 KB of Node's Buffer pool in memory.
+ * Protobuf messages that were encoded for the responses to writes. They are retained for the watch
+ * events of the same objects. All resources share one limit, because a message is needed only for a
+ * short time, and can keep its object and 64 KB of Node's Buffer pool in memory.
  */
 import type { KubeObject } from '../../../api/object.ts'
 
 /**
- * Maximum number of messages. The watch event of a write comes within a tick or two of the event
- * loop after the response, or before it.
+ * Maximum number of messages. The watch event of a write arrives at most one or two ticks of the
+ * event loop after the response, or before it.
  */
 const COUNT_MAX = 32
 /**
- * Maximum length of a message. Longer messages are encoded again, because keeping one also keeps
- * its object, which is several times as large.
+ * Maximum length of a message. Longer messages are encoded again, because a retained message also
+ * retains its object, which is several times as large.
  */
 const BYTES_MAX = 8 << 10
 
 export class WrittenMessages {
-  /** The messages in insertion order, the oldest first. */
+  /** The messages in the order of insertion, the oldest first. */
   readonly #messages = new Map<KubeObject, Buffer>()
 
   keep(object: KubeObject, message: Buffer): void {
@@ -27,7 +27,7 @@ export class WrittenMessages {
     for (const oldest of this.#messages.keys()) return void this.#messages.delete(oldest)
   }
 
-  /** Removes the message and returns it. Each write has one event. */
+  /** Removes a message and returns it. Each write has only one event. */
   take(object: KubeObject): Buffer | undefined {
     const message = this.#messages.get(object)
     if (message !== undefined) this.#messages.delete(object)

@@ -1,6 +1,6 @@
 /**
- * SubjectAccessReview, SelfSubjectAccessReview and LocalSubjectAccessReview: whether a user may do
- * something.
+ * SubjectAccessReview, SelfSubjectAccessReview and LocalSubjectAccessReview: whether a user has
+ * access.
  */
 import type { AccessAttributes, AccessDecision, AccessSelectors } from '../../../api/access.ts'
 import { invalid } from '../../../api/errors.ts'
@@ -24,17 +24,17 @@ import { readReview, type Review } from './question.ts'
 import { readSelectors } from './read-selectors.ts'
 
 /**
- * Maximum number of groups of a review's user. Directories stop at about a thousand groups per
- * user.
+ * Maximum number of groups of the user in a review. Directory services support about a thousand
+ * groups per user.
  */
 const GROUPS_MAX = 10_000
 /**
- * Maximum number of keys and values together in `extra` of a review's user. Real users have fewer
+ * Maximum total number of keys and values in `extra` of the user in a review. Real users have fewer
  * than a hundred.
  */
 const EXTRAS_MAX = 10_000
 
-/** Asks the authorizers. The question ends when the signal of the `waiting` request is aborted. */
+/** Queries the authorizers. The query ends when the signal of the `waiting` request is aborted. */
 export type AskAboutAccess = (
   user: User,
   attributes: AccessAttributes,
@@ -44,8 +44,8 @@ export type AskAboutAccess = (
 type Kind = 'SubjectAccessReview' | 'SelfSubjectAccessReview' | 'LocalSubjectAccessReview'
 
 /**
- * `hasSelectors` is the feature gate AuthorizeWithSelectors. Without it, selectors are removed from
- * the review, and the response contains none.
+ * `hasSelectors` is the feature gate AuthorizeWithSelectors. If it is off, selectors are removed
+ * from the review and from the response.
  */
 export type AccessReviewOptions = {
   readonly askAboutAccess: AskAboutAccess
@@ -123,7 +123,7 @@ function attributesOf(
     kind: 'resource',
     verb: textOf(verb),
     group: textOf(group),
-    // As in kube-apiserver, an empty version means any version.
+    // As in kube-apiserver, an empty version matches any version.
     version: textOf(version) || '*',
     plural: textOf(resource),
     subresource: textOf(subresource),
@@ -141,7 +141,7 @@ function validate(object: KubeObject, kind: Kind): FieldFault[] {
   ]
 }
 
-/** Checks limits of Keelson. kube-apiserver only limits the body. */
+/** Checks limits that only Keelson has. kube-apiserver limits only the size of the body. */
 function validateSubjectSize({ groups, extra }: Fields): FieldFault[] {
   const faults: FieldFault[] = []
   const groupCount = lengthOf(groups)
@@ -185,7 +185,7 @@ const goPath = ({ path, verb }: Fields): string =>
 function validateMetadata({ metadata }: KubeObject, kind: Kind): FieldFault[] {
   const isLocal = kind === 'LocalSubjectAccessReview'
   const allowed = isLocal ? ['managedFields', 'namespace'] : ['managedFields']
-  // limit: two fields
+  // limit: only metadata with at most two fields is checked
   const isEmpty = Object.keys(metadata).every(
     (field) => allowed.includes(field) || metadata[field] === undefined,
   )

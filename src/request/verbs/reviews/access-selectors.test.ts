@@ -33,7 +33,7 @@ const refused: readonly [string, Parameters<typeof validateSelectorSizes>[0], st
   ],
 ]
 for (const [what, review, fault] of refused) {
-  test(`a review with ${what} is refused quickly`, () => {
+  test(`a review with ${what} is rejected quickly`, () => {
     let faults: string[] = []
     const ms = cpuMsOf(() => {
       faults = validateSelectorSizes(review).map(({ path, message }) => `${path}: ${message}`)
@@ -43,7 +43,7 @@ for (const [what, review, fault] of refused) {
   })
 }
 
-test('a review may have as many requirements and values as the query of a request', () => {
+test('a review can have as many requirements and values as the query of a request', () => {
   const requirements = many(1000, values(10))
   assert.deepEqual(validateSelectorSizes(withLabels({ requirements })), [])
   assert.deepEqual(validateLabelRequirements({ requirements }, 'spec'), [])

@@ -1,5 +1,5 @@
 /**
- * Validates the selectors in access reviews, each of which is a text or a list of requirements.
+ * Validates the selectors in access reviews. Each of them is a string or a list of requirements.
  * Unknown operators are not an error here.
  */
 import {
@@ -25,14 +25,14 @@ import {
 } from '../../../api/object.ts'
 
 /**
- * Maximum length of a selector as text. In the request that the review is about, the selector is
- * part of a URL, which is not longer than this.
+ * Maximum length of a selector that is a string. In a real request, the selector is part of the
+ * URL, which cannot be longer.
  */
 const RAW_BYTES_MAX = 1 << 20
 
 /**
- * Validates the sizes of the selectors before anything else reads them. A selector in a review may
- * be as large as one in the query of a request.
+ * Validates the sizes of the selectors. Must be called before anything else reads them. A selector
+ * in a review can be as large as one in the query of a request.
  */
 export function validateSelectorSizes({ spec }: Fields): FieldFault[] {
   const { fieldSelector, labelSelector } = fieldsOf(fieldsOf(spec)['resourceAttributes'])

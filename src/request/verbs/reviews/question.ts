@@ -1,6 +1,6 @@
 /**
- * Serves kinds that are only created to get a response, such as reviews: the steps of a write
- * without storing the object.
+ * Serves kinds that are created only to get a response, such as reviews. It executes the steps of a
+ * write without storing the object.
  */
 import { attributesOf } from '../admission-attributes.ts'
 import { invalid } from '../../../api/errors.ts'
@@ -23,18 +23,18 @@ export type Review = (request: ResourceRequest, access: WriteAccess) => Promise<
 type Question = {
   readonly object: KubeObject
   /**
-   * Runs validating admission, which may refuse the request. Call it after the kind's own checks,
-   * with the object as these have left it.
+   * Runs validating admission, which can reject the request. Must be called after the kind's own
+   * checks, with the object as changed by them.
    */
   readonly validate: (object: KubeObject) => Promise<void>
   readonly respond: (object: KubeObject) => Promise<ApiResponse>
 }
 
 type ReviewOptions = {
-  /** The kind of the body, if it is not the kind that the path names. */
+  /** Kind of the body, if it differs from the kind of the resource in the path. */
   readonly shown?: Resource
   /**
-   * Returns the errors of a review that is too large to process. Such a review is refused as soon
+   * Returns the errors of a review that is too large to process. Such a review is rejected as soon
    * as it is decoded.
    */
   readonly validateSize?: ((object: KubeObject) => readonly FieldFault[]) | undefined

@@ -1,6 +1,6 @@
 /**
- * Reads the selectors that an access review asks about. A selector or requirement that cannot be
- * parsed is ignored, and reported in the review's evaluationError.
+ * Reads the selectors in an access review. A selector or requirement that cannot be parsed is
+ * ignored, and reported in the review's evaluationError.
  */
 import type { AccessSelectors } from '../../../api/access.ts'
 import { ApiError } from '../../../api/errors.ts'
@@ -9,7 +9,7 @@ import { parseLabelSelector, type Requirement } from '../../../api/label-selecto
 import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../../api/object.ts'
 
 type ReadSelectors = {
-  /** Undefined if there are none. */
+  /** Undefined if the review has no selectors. */
   readonly selectors: AccessSelectors | undefined
   readonly faults: readonly string[]
 }
@@ -45,9 +45,7 @@ type SelectorReader<T> = {
   readonly read: (requirement: Fields) => T | undefined
 }
 
-/**
- * Reads one selector. Validation has made sure that it does not have both a text and requirements.
- */
+/** Reads one selector. Validation ensures that it does not have both a string and requirements. */
 function readSelector<T>(
   { rawSelector, requirements }: Fields,
   { parse, read }: SelectorReader<T>,
@@ -65,7 +63,7 @@ function readSelector<T>(
   }
 }
 
-/** Reads a requirement on a field, which must compare with a single value. */
+/** Reads a requirement on a field. It must compare the field with a single value. */
 function readTerm({ key, operator, values }: Fields): FieldTerm | undefined {
   const [value, ...others] = textsOf(values)
   if (value === undefined || others.length > 0 || (operator !== 'In' && operator !== 'NotIn'))

@@ -1,4 +1,4 @@
-/** The handlers of the review kinds of authentication and authorization. Nothing is stored. */
+/** Handlers for the review kinds of authentication and authorization. Reviews are not stored. */
 import { type AccessReviewOptions, createAccessReview } from './access-review.ts'
 import type { Review } from './question.ts'
 import { type AskAboutRights, createRulesReview } from './rules-review.ts'

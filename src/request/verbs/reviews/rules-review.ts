@@ -1,4 +1,4 @@
-/** SelfSubjectRulesReview: everything that the user may do in a namespace. */
+/** SelfSubjectRulesReview: all permissions of the user in a namespace. */
 import { badRequest } from '../../../api/errors.ts'
 import { type Fields, fieldsOf, textOf } from '../../../api/object.ts'
 import type { User } from '../../../api/user.ts'

@@ -1,4 +1,4 @@
-/** SelfSubjectReview: the user as which the request is authenticated. */
+/** SelfSubjectReview: the user as whom the request is authenticated. */
 import type { Fields } from '../../../api/object.ts'
 import type { User } from '../../../api/user.ts'
 import { apiVersionOf } from '../../../registry/resource.ts'

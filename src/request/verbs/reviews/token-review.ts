@@ -14,13 +14,13 @@ import { readReview, type Review } from './question.ts'
 import { userInfo } from './self-review.ts'
 
 /**
- * Maximum number of audiences. Each authenticator compares them with those of the token, and a
- * webhook receives all of them.
+ * Maximum number of audiences. Each authenticator compares them with the audiences of the token,
+ * and a webhook receives all of them.
  */
 const AUDIENCES_MAX = 256
 /**
- * Maximum total length of the audiences. A token contains its audiences, and requests send it in a
- * header of at most 1 MB.
+ * Maximum total length of the audiences. A token contains its audiences, and is sent in a header of
+ * at most 1 MB.
  */
 const AUDIENCES_CHARACTERS_MAX = 256 << 10
 
@@ -28,12 +28,12 @@ export type TokenAnswer =
   | { readonly kind: 'known'; readonly user: User; readonly audiences: readonly string[] }
   | { readonly kind: 'bad'; readonly why: string }
   | { readonly kind: 'unknown' }
-  /** The text is not a token, for example because it begins with a space. */
+  /** The string is not a token, for example because it begins with a space. */
   | { readonly kind: 'none' }
 
 /**
- * Authenticates a token. It must be for one of these audiences or, if there are none, for one of
- * the server's.
+ * Authenticates a token. It must be valid for one of the given audiences. If there are none, it
+ * must be valid for one of the server's audiences.
  */
 export type AskAboutToken = (token: string, audiences: readonly string[]) => Promise<TokenAnswer>
 
@@ -54,7 +54,8 @@ export const createTokenReview =
   }
 
 /**
- * Returns the errors of a list of audiences that is too large. TokenReview and TokenRequest use it.
+ * Returns the errors for a list of audiences that is too large. Used for TokenReview and
+ * TokenRequest.
  */
 export function validateAudiences({ spec }: KubeObject): FieldFault[] {
   const audiences = listOf(fieldsOf(spec)['audiences'])

@@ -1,6 +1,6 @@
 /**
- * The table of handlers: for subresources that are neither a read nor a write of their object, and
- * for kinds that are only created to get a response and are not stored.
+ * The table of handlers. It contains subresources that are neither a read nor a write of their
+ * object, and kinds that are created only to get a response and are not stored.
  */
 import { createReviews, type ReviewsOptions } from '../reviews/reviews.ts'
 import type { Review } from '../reviews/question.ts'

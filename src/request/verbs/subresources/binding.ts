@@ -1,4 +1,4 @@
-/** pods/binding: a scheduler assigns a pod to a node. This can be done only once. */
+/** pods/binding: a scheduler assigns a pod to a node, which is possible only once. */
 import { describeFaults } from '../../../api/aggregate.ts'
 import { badRequest, conflict, notFound, unclassified } from '../../../api/errors.ts'
 import { type FieldFault, notSupported, required } from '../../../api/field-fault.ts'
@@ -100,8 +100,8 @@ function checkPreconditions(
 }
 
 /**
- * If this feature gate is enabled, a pod gets the labels of its binding, which are the topology
- * labels of the node.
+ * If this feature gate is enabled, the labels of the binding, which are the topology labels of the
+ * node, are added to the pod.
  */
 const labelsGate = 'PodTopologyLabelsAdmission'
 
@@ -110,7 +110,7 @@ const withoutLabels = (binding: KubeObject): KubeObject => ({
   metadata: omit(binding.metadata, 'labels'),
 })
 
-/** Returns the pod with its node, and with the annotations and labels of the binding. */
+/** Returns the pod with the node, annotations and labels of the binding. */
 function withNode(pod: KubeObject, binding: KubeObject, now: string): KubeObject {
   const spec = fieldsOf(pod['spec'])
   const name = pod.metadata.name ?? ''
@@ -139,7 +139,7 @@ function withNode(pod: KubeObject, binding: KubeObject, now: string): KubeObject
 
 type Texts = { readonly [key: string]: string }
 
-/** Merges two maps, in slices if the caller's work is divided. */
+/** Merges two maps. This is done in slices if the caller's work is divided. */
 function mergedMaps(one: Texts = {}, other: Texts): Texts {
   if (!isDivided()) return { ...one, ...other }
   // The map has no prototype, because clients choose the keys.

@@ -25,7 +25,7 @@ const budget = (status: Fields, spec: Fields = {}): KubeObject => ({
 
 const now = '2026-03-01T10:00:00Z'
 
-test('a pod that is pending, finished or being deleted needs no budget', () => {
+test('pods that are pending, finished or being deleted need no budget', () => {
   const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']
   assert.deepEqual(
     phases.map((phase) => needsNoBudget(pod({ phase }))),
@@ -34,7 +34,7 @@ test('a pod that is pending, finished or being deleted needs no budget', () => {
   assert.ok(needsNoBudget({ ...running, metadata: { name: 'p', deletionTimestamp: now } }))
 })
 
-test('an unready pod is not counted if enough others are healthy, or if the policy always allows its eviction', () => {
+test('an unready pod is evicted without using the budget if enough others are healthy, or if the policy always allows it', () => {
   const healthy = budget({ currentHealthy: 2, desiredHealthy: 2 })
   const ill = budget({ currentHealthy: 1, desiredHealthy: 2 })
   const always = budget(
@@ -51,7 +51,7 @@ test('an unready pod is not counted if enough others are healthy, or if the poli
   )
 })
 
-test('an eviction uses up one disruption, and records the name of the pod', () => {
+test('an eviction uses one allowed disruption, and records the name of the pod', () => {
   const { status } = spent(budget({ disruptionsAllowed: 2, disruptedPods: { q: now } }), 'p', now)
   assert.deepEqual(status, {
     observedGeneration: 2,
@@ -71,7 +71,7 @@ const refusals: readonly (readonly [string, Fields, number, number | undefined])
   ['the number of allowed disruptions is negative', { disruptionsAllowed: -1 }, 403, undefined],
 ]
 for (const [why, status, code, retryAfterSeconds] of refusals) {
-  test(`an eviction is refused if ${why}`, () => {
+  test(`an eviction is rejected if ${why}`, () => {
     assert.throws(
       () => spent(budget(status), 'p', now),
       (error) =>

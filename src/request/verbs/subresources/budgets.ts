@@ -1,6 +1,6 @@
 /**
- * PodDisruptionBudgets limit how many pods of a set may be disrupted at the same time. Each
- * eviction uses up one disruption.
+ * PodDisruptionBudgets limit the number of pods in a set that can be disrupted at the same time.
+ * Each eviction uses one allowed disruption.
  */
 import { type ApiError, evictionRefused, forbidden } from '../../../api/errors.ts'
 import { parseJson } from '../../../api/json-value.ts'
@@ -11,15 +11,16 @@ import { selects } from '../../../registry/rules/label-selector.ts'
 import { withCondition } from './condition.ts'
 
 /**
- * Maximum number of evictions that the disruption controller has not processed yet. More of them
- * mean that it is not running.
+ * Maximum number of evictions that the disruption controller has not processed yet. If there are
+ * more, the controller is probably not running.
  */
 const DISRUPTED_PODS_MAX = 2000
-/** Time for the controller to process a changed budget. */
+/** Time that the controller is given to process a changed budget. */
 const RETRY_SECONDS = 10
 
 /**
- * Whether a pod needs no disruption budget, because it is not running yet or will never run again.
+ * Whether a pod can be evicted without a budget, because it does not run yet or will never run
+ * again.
  */
 export const needsNoBudget = (pod: KubeObject): boolean => isOver(pod) || phaseOf(pod) === 'Pending'
 
@@ -30,7 +31,8 @@ export const isOver = (pod: KubeObject): boolean =>
 const phaseOf = (pod: KubeObject): string => textOf(fieldsOf(pod['status'])['phase'])
 
 /**
- * Whether a selector in JSON selects a pod. A selector that lists many other values is not parsed.
+ * Whether a selector in JSON selects a pod. The values of a long selector are searched as JSON
+ * first, so that a selector that cannot match is not parsed.
  */
 export function selectsInJson(selector: Buffer, labels: Labels = {}): boolean {
   for (const expression of itemsIn(valueAt(selector, ['matchExpressions']))) {
@@ -48,8 +50,8 @@ const textIn = (json: Buffer | undefined): string =>
   json === undefined ? '' : textOf(parseJson(json))
 
 /**
- * Whether a pod that is not ready may be evicted without using the budget, because it is not
- * counted as healthy.
+ * Whether a pod that is not ready can be evicted without using the budget, because the budget does
+ * not count it as healthy.
  */
 export function goesUncounted(pod: KubeObject, budget: KubeObject): boolean {
   const isReady = itemsOf(fieldsOf(pod['status'])['conditions']).some(
@@ -62,7 +64,8 @@ export function goesUncounted(pod: KubeObject, budget: KubeObject): boolean {
 }
 
 /**
- * Returns the budget with one allowed disruption less. Fails with TooManyRequests if none is left.
+ * Returns the budget with one allowed disruption less. Fails with TooManyRequests if no disruption
+ * is allowed.
  */
 export function spent(budget: KubeObject, podName: string, now: string): KubeObject {
   const status = fieldsOf(budget['status'])
@@ -87,7 +90,7 @@ function refusalOf(budget: KubeObject): ApiError | undefined {
   const { name = '', generation = 0 } = budget.metadata
   const { observedGeneration, disruptionsAllowed, disruptedPods, desiredHealthy, currentHealthy } =
     fieldsOf(budget['status'])
-  // kube-apiserver's error has the singular here.
+  // kube-apiserver's error contains the singular here.
   const budgets = { group: 'policy', plural: 'poddisruptionbudget' }
   if (numberOf(observedGeneration) < generation) return beingProcessed(name)
   if (numberOf(disruptionsAllowed) < 0)

@@ -1,4 +1,4 @@
-/** Sets conditions in a status. */
+/** Sets conditions in the status of an object. */
 import { type Fields, itemsOf } from '../../../api/object.ts'
 
 type Condition = {
@@ -9,7 +9,7 @@ type Condition = {
   readonly observedGeneration?: number
 }
 
-/** Replaces the condition of this type, or adds it. */
+/** Replaces the condition of the same type, or adds the condition. */
 export function withCondition(status: Fields, condition: Condition, now: string): Fields {
   const conditions = itemsOf(status['conditions'])
   const before = conditions.find(({ type }) => type === condition.type)

@@ -1,6 +1,6 @@
 /**
- * The options of a CONNECT request, from its query and path. Admission sees them as the object of
- * the request.
+ * The options of a CONNECT request, from its query and path. Admission receives them as the object
+ * of the request.
  */
 import { type Fields, type KubeObject, present } from '../../../api/object.ts'
 import { schemeOf } from '../../../registry/scheme.ts'
@@ -10,7 +10,7 @@ import { type ObjectSchema, plainSchema } from '../../../objects/schema/object-s
 import type { WriteAccess } from '../access.ts'
 import { mutate } from './handler.ts'
 
-/** Runs admission, which may refuse the request, or change its options. Returns the options. */
+/** Runs admission, which can reject the request or change its options. Returns the options. */
 export async function admitConnect(
   request: ResourceRequest,
   given: Fields,

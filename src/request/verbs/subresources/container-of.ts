@@ -1,12 +1,12 @@
-/** Finds the container of a pod that a request addresses. */
+/** Finds the container that a request for a pod refers to. */
 import { badRequest } from '../../../api/errors.ts'
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
 
 const lists = ['initContainers', 'containers', 'ephemeralContainers'] as const
 
 /**
- * Returns the name of the container. Fails with BadRequest if the pod has no container of that name
- * or, without a name, if the pod has several containers.
+ * Returns the name of the container. Fails with BadRequest if the pod has no container with the
+ * given name. If no name is given, also fails if the pod has several containers.
  */
 export function containerOf(pod: KubeObject, name: string): string {
   const spec = fieldsOf(pod['spec'])

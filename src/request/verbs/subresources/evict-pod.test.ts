@@ -13,8 +13,8 @@ const aPod = (status: Fields): KubeObject => ({
 })
 
 /**
- * Evicts a pod whose next state another writer stores right before the first removal. Returns the
- * steps that were taken, and the error at the end.
+ * Evicts a pod whose next state another writer stores just before the first removal. Returns the
+ * executed steps, followed by the error, if any.
  */
 async function evicted(
   states: readonly KubeObject[],
@@ -50,7 +50,7 @@ async function evicted(
 const pending = aPod({ phase: 'Pending' })
 const running = aPod({ phase: 'Running' })
 
-test('a pod that starts during its eviction is checked again, and uses its budget', async () => {
+test('a pod that starts during its eviction is checked again, and its budget is used', async () => {
   assert.deepEqual(await evicted([pending, running]), [
     'wait',
     'spend',
@@ -58,21 +58,21 @@ test('a pod that starts during its eviction is checked again, and uses its budge
   ])
 })
 
-test('a finished pod is removed even if it has changed meanwhile', async () => {
+test('a finished pod is removed even if it was changed during the eviction', async () => {
   const failed = aPod({ phase: 'Failed' })
   assert.deepEqual(await evicted([failed, aPod({ phase: 'Failed', message: 'm' })]), [
     'remove any of {"phase":"Failed","message":"m"}',
   ])
 })
 
-test('a pod that was not counted because it was unready is not removed if it has changed meanwhile', async () => {
+test('an unready pod that was not counted by its budget is not removed if it was changed during the eviction', async () => {
   const ready = aPod({ phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] })
   const [first, error = ''] = await evicted([running, ready], { spent: { uncountedIn: 'b' } })
   assert.equal(first, 'spend')
   assert.match(error, /Cannot evict pod as it would violate the pod's disruption budget/)
 })
 
-test('an eviction that names a resourceVersion fails with a conflict, and is not retried', async () => {
+test('an eviction with a resourceVersion precondition fails with a conflict, and is not retried', async () => {
   const preconditions = { resourceVersion: '1' }
   const [error = '', ...rest] = await evicted([pending, running], { options: { preconditions } })
   assert.match(error, /other version/)

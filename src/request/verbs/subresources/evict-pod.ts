@@ -1,6 +1,6 @@
 /**
- * Evicts a pod in three steps: the pod is read, its budget is used, and the pod is deleted. If the
- * budget was not used because of the pod's state, only that version of the pod may be deleted.
+ * Evicts a pod in three steps: the pod is read, its budget is used, and the pod is deleted. If its
+ * state allowed an eviction without using the budget, only that version of the pod is deleted.
  */
 import { ApiError } from '../../../api/errors.ts'
 import type { KubeObject } from '../../../api/object.ts'
@@ -10,8 +10,7 @@ import { beingProcessed, isOver, needsNoBudget } from './budgets.ts'
 /** Maximum number of attempts, as in kube-apiserver. */
 const TRIES = 20
 /**
- * Time between two attempts, as in kube-apiserver. A pod that keeps changing is most likely
- * starting.
+ * Delay between two attempts, as in kube-apiserver. A pod that keeps changing is probably starting.
  */
 const RETRY_MS = 500
 
@@ -20,18 +19,18 @@ export type EvictionSteps = {
   /** Reads the latest state of the pod. Fails with NotFound. */
   readonly read: () => Promise<{ readonly pod: KubeObject; readonly resourceVersion: string }>
   /**
-   * Uses up a disruption of the pod's budget. Fails with TooManyRequests if the budget allows no
+   * Uses one disruption of the pod's budget. Fails with TooManyRequests if the budget allows no
    * disruption.
    */
   readonly spend: (pod: KubeObject) => Promise<BudgetUse>
-  /** Deletes the pod. Fails with Conflict if it does not meet the preconditions. */
+  /** Deletes the pod. Fails with Conflict if a precondition does not hold. */
   readonly remove: (options: DeleteOptions) => Promise<void>
   readonly wait: (ms: number) => Promise<void>
 }
 
 /**
- * How a budget was used. `uncountedIn` names the budget that does not count the pod while it is not
- * ready. It is undefined if the pod is counted, or has no budget.
+ * How a budget was used. `uncountedIn` is the name of the budget that does not count the pod
+ * because it is not ready. It is undefined if the pod is counted, or has no budget.
  */
 export type BudgetUse = { readonly uncountedIn?: string }
 
@@ -41,7 +40,7 @@ export async function evictPod(wanted: DeleteOptions, steps: EvictionSteps): Pro
     const { pod, resourceVersion } = await steps.read()
     const judged = { ...wanted, resourceVersion: named ?? resourceVersion }
     try {
-      // A pending pod may become ready meanwhile. Its eviction must use the budget then.
+      // A pending pod might become ready in the meantime. Its eviction must then use the budget.
       if (needsNoBudget(pod)) return await steps.remove(isOver(pod) ? wanted : judged)
     } catch (error) {
       if (!isConflict(error) || named !== undefined || tries === TRIES) throw error
@@ -53,7 +52,7 @@ export async function evictPod(wanted: DeleteOptions, steps: EvictionSteps): Pro
     try {
       return await steps.remove(judged)
     } catch (error) {
-      // The pod may have become ready, and be counted now.
+      // The pod might have become ready, and the budget might count it now.
       throw isConflict(error) && named === undefined ? beingProcessed(uncountedIn) : error
     }
   }

@@ -1,4 +1,4 @@
-/** pods/eviction: a delete that respects the pod's disruption budget. */
+/** pods/eviction: a delete that respects the PodDisruptionBudget of the pod. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { badRequest, invalid, notFound, refuseInvalid, unclassified } from '../../../api/errors.ts'
 import { invalidValue } from '../../../api/field-fault.ts'
@@ -49,8 +49,8 @@ export const evict: SubresourceHandler = async (request, parts) => {
   const stages = listOf(fieldsOf(body['deleteOptions'])['dryRun']).length
   refuseInvalid(expected, body, validateStageCount(stages, 'deleteOptions.dryRun'))
   const given = await withOwners(request, body, { kind: expected, options, access })
-  // Admission sees the dry run of the query. Admission may change the dry run in the Eviction
-  // itself.
+  // Admission receives the dry run option of the query. It can change the dry run option inside the
+  // Eviction.
   const admitted = { operation: 'CREATE', isDryRun: options.isDryRun, access, shape } as const
   const { object: sent, validate } = await mutate(request, given, admitted)
   const eviction = checked(sent, name, options)
@@ -84,7 +84,7 @@ export const evict: SubresourceHandler = async (request, parts) => {
       return { put: encodeStored(marked, resource.shape) }
     })
     if (marked !== undefined) written(marked, key, revision, { resource, access })
-    // Writing the condition has changed the resourceVersion.
+    // Storing the condition has changed the resourceVersion.
     const resourceVersion = judged.resourceVersion === undefined ? undefined : `${revision}`
     await deleteObject(request, { ...judged, resourceVersion }, access, { isAdmitted: true })
   }
@@ -100,8 +100,8 @@ export const evict: SubresourceHandler = async (request, parts) => {
 }
 
 /**
- * Returns the eviction if it is valid. A dry run of the request is added to the Eviction's own
- * options, if it has any.
+ * Returns the eviction if it is valid. If the request is a dry run, this is added to the options in
+ * the Eviction, if it has any.
  */
 function checked(
   eviction: KubeObject,

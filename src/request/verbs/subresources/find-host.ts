@@ -1,14 +1,15 @@
 /**
- * Finds the address to which a proxy connects. A name is resolved once, and the proxy connects to
- * the address that was checked. A resolver that returns another address the next time therefore
- * cannot lead the server to its own machine (CVE-2020-8562).
+ * Finds the address to which a proxy connects. A name is resolved only once, and the proxy connects
+ * to the address that was checked. Therefore, a DNS server that returns a different address the
+ * next time cannot direct the proxy to the server's own machine (CVE-2020-8562).
  */
 import { badRequest } from '../../../api/errors.ts'
 import { isGlobalUnicast } from '../../../api/ip.ts'
 import type { LookUp } from '../../../lib/net/hosts.ts'
 
 /**
- * Resolves a host. Fails with BadRequest if it has no address, or one that clients must not reach.
+ * Resolves a host. Fails with BadRequest if the host has no address, or has one that clients are
+ * not allowed to reach.
  */
 export type FindHost = (host: string) => Promise<string>
 

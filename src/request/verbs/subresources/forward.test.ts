@@ -47,12 +47,12 @@ async function statusOf(to: ForwardOptions, pipeBody?: () => Promise<void>): Pro
   const message = await forward(to, pipeBody)
   message.resume()
   await once(message, 'end')
-  // The connection returns to the agent's pool in a later tick.
+  // The connection is returned to the agent's pool in a later tick of the event loop.
   await new Promise((resolve) => setImmediate(resolve))
   return message.statusCode ?? 0
 }
 
-test('a read is sent again if a kept-alive connection is lost when it is reused, but a write is not', async () => {
+test('a read is resent if a kept-alive connection is lost when it is reused, but a write is not', async () => {
   using backend = await start((socket, asked) =>
     asked % 2 === 1 ? socket.write(ok) : socket.destroy(),
   )
@@ -62,7 +62,7 @@ test('a read is sent again if a kept-alive connection is lost when it is reused,
   assert.equal(backend.asked(), 4)
 })
 
-test('a request whose body turns out to be empty is also sent again', async () => {
+test('a request whose body turns out to be empty is also resent', async () => {
   using backend = await start((socket, asked) =>
     asked % 2 === 1 ? socket.write(ok) : socket.destroy(),
   )
@@ -70,12 +70,12 @@ test('a request whose body turns out to be empty is also sent again', async () =
   assert.equal(backend.asked(), 3)
 })
 
-test('a backend that switches protocols without a request to do so causes an error', async () => {
+test('a request fails if the backend switches protocols without being asked', async () => {
   using backend = await start((socket) => socket.write(switched))
   await assert.rejects(statusOf(backend.to), /101 Switching Protocols/)
 })
 
-test('a connection that the backend resets before the tunnel is joined closes only its client', async () => {
+test("if the backend resets its connection before the tunnel is joined, only the client's connection is closed", async () => {
   let far: Socket | undefined
   using backend = await start((socket) => {
     far = socket
@@ -99,7 +99,7 @@ test('a connection that the backend resets before the tunnel is joined closes on
   far?.resetAndDestroy()
   using client = await start(() => undefined)
   const near = await connected(client.to.url)
-  // The error occurs before the tunnel is joined. Joining it then closes the client.
+  // Wait until the error has occurred. Joining the tunnel then closes the client's connection.
   await new Promise((resolve) => setTimeout(resolve, 50))
   assert.ok('tunnel' in answer)
   answer.tunnel(near)

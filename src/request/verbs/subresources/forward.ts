@@ -1,6 +1,6 @@
 /**
  * Forwards a request to a kubelet, a pod or a service, and returns its response. Bodies are
- * streamed, and are never complete in memory.
+ * streamed, so they are never in memory as a whole.
  */
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { RequestOptions } from 'node:https'
@@ -15,14 +15,20 @@ import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import { serverTrustAnchors } from '../../../lib/x509/trust-anchors.ts'
 import type { KubeletAccess } from './handler.ts'
 
-/** Time to connect, including TLS, as in kube-apiserver. The rest of the request has no limit. */
+/**
+ * Maximum time to connect, including TLS, as in kube-apiserver. The rest of the request has no time
+ * limit.
+ */
 const CONNECT_MS_MAX = 30_000
 
 export type ForwardOptions = {
   readonly url: URL
-  /** The address to connect to. The host of the URL may resolve to another address by now. */
+  /**
+   * The address to connect to. It was checked before, and resolving the host of the URL again might
+   * return a different address.
+   */
   readonly address?: string
-  /** Replaces the query of the URL, which would be encoded again. */
+  /** Query string that replaces the query of the URL. The latter would be encoded again. */
   readonly rawQuery?: string
   readonly method: string
   readonly headers: Headers
@@ -37,10 +43,11 @@ export type ForwardOptions = {
 }
 
 /**
- * Resolves with the head of the response, possibly while the request body is still being sent.
- * Fails with the error of the connection. A backend may have closed a kept-alive connection just
- * when it was reused. A request that can be replayed is then sent again, until it fails on a new
- * connection.
+ * Resolves when the status and headers of the response have arrived, possibly while the request
+ * body is still being sent. Fails with the error of the connection.
+ *
+ * A backend might close a kept-alive connection just as it is reused. If the request can safely be
+ * sent again, it is resent until it succeeds or fails on a new connection.
  */
 export async function forward(
   wanted: ForwardOptions,
@@ -59,7 +66,8 @@ export async function forward(
 }
 
 /**
- * `hasBody` is set if the request has a body, or may have one because its end has not been read.
+ * `hasBody` is true if the request has a body, or if it might have one because its end has not been
+ * read.
  */
 type OutgoingRequest = { outgoing?: ClientRequest; hasBody: boolean }
 
@@ -74,7 +82,7 @@ function forwardOnce(
     outgoing.on('response', resolve)
     outgoing.on('error', reject)
     outgoing.on('close', () => reject(new Error('EOF')))
-    // No upgrade was requested.
+    // The backend switched protocols without being asked.
     outgoing.on('upgrade', (_message, socket) => {
       socket.on('error', () => undefined).destroy()
       reject(new Error('malformed HTTP response: 101 Switching Protocols'))
@@ -84,8 +92,8 @@ function forwardOnce(
     let isEmpty = true
     const take = (chunk: Buffer): MaybePromise<void> => {
       isEmpty = false
-      // Otherwise Node would send the body of a GET or DELETE of unknown length without framing,
-      // and the backend would parse it as a second request.
+      // Node would send the body of a GET or DELETE without framing if its length is unknown. The
+      // backend would then parse the body as a second request.
       if (!outgoing.headersSent && !outgoing.hasHeader('content-length')) {
         outgoing.setHeader('transfer-encoding', 'chunked')
       }
@@ -120,7 +128,7 @@ function drained(outgoing: ClientRequest): Promise<void> {
 /** Opens the request. The caller must end it. */
 export function open(wanted: ForwardOptions): ClientRequest {
   const { url, rawQuery = '', method, headers, signal } = wanted
-  // The module is loaded on first use, because most servers never need it.
+  // The module is loaded on first use, because most servers do not need it.
   const { request } = process.getBuiltinModule(
     url.protocol === 'https:' ? 'node:https' : 'node:http',
   )
@@ -133,7 +141,7 @@ export function open(wanted: ForwardOptions): ClientRequest {
     ...connectionOf(wanted),
   })
   outgoing.once('socket', (socket) => {
-    // The socket is a kept-alive connection of an earlier request.
+    // The socket is a kept-alive connection of an earlier request, so it is already connected.
     if (!socket.connecting) return
     const timer = setTimeout(() => outgoing.destroy(new Error('i/o timeout')), CONNECT_MS_MAX)
     const events = [url.protocol === 'https:' ? 'secureConnect' : 'connect', 'close']
@@ -158,7 +166,7 @@ function connectionOf({ url, address, signal, kubelet, dial }: ForwardOptions): 
   }
 }
 
-/** Returns a lookup function that always finds this address. */
+/** Returns a lookup function that always returns this address. */
 const always =
   (address: string): LookupFunction =>
   (_host, { all }, found) => {
@@ -170,8 +178,8 @@ const always =
 type TlsOption = 'rejectUnauthorized' | 'ca' | 'allowPartialTrustChain' | 'cert' | 'key'
 
 /**
- * Returns the TLS options of a connection. The certificate of a pod may be signed by anyone. The
- * certificate of a kubelet is verified if the server has a CA for it.
+ * Returns the TLS options of a connection. The certificate of a pod is not verified, because it can
+ * be signed by any CA. The certificate of a kubelet is verified if the server has a CA for it.
  */
 function tlsOf(kubelet: KubeletAccess | undefined): Pick<ConnectionOptions, TlsOption> {
   const { caPem = null, client = null } = kubelet ?? {}
@@ -196,7 +204,7 @@ export async function* chunksOf(message: IncomingMessage): AsyncGenerator<readon
   }
 }
 
-/** Returns the path after that of the subresource, percent-encoded. */
+/** Returns the part of the path after the subresource, percent-encoded. */
 export function encodedPath(segments: readonly string[]): string {
   return segments.map((segment) => encodeURIComponent(segment)).join('/')
 }

@@ -1,7 +1,7 @@
 /**
  * Handlers of subresources that are neither a read nor a write of their object, and of kinds that
- * are only created to get a response. Each handler has a file in this folder, and all.ts has the
- * table.
+ * are created only to get a response. Each handler has a file in this folder, and all.ts contains
+ * the table.
  */
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import { attributesOf } from '../admission-attributes.ts'
@@ -20,7 +20,7 @@ import type { FindHost } from './find-host.ts'
 import type { LogMetrics } from './log-metrics.ts'
 
 export type SubresourceAccess = {
-  /** Access to the resource of the path. */
+  /** Access to the resource in the path. */
   readonly own: WriteAccess
   readonly pods: { readonly resource: Resource; readonly access: WriteAccess }
   readonly objects: Objects
@@ -30,21 +30,21 @@ export type SubresourceAccess = {
   readonly logMetrics: LogMetrics
   readonly gates: Gates
   readonly findHost: FindHost
-  /** Maximum rate for each direction of a tunnel; 0 means unlimited. */
+  /** Maximum bytes per second for each direction of a tunnel. 0 means no limit. */
   readonly tunnelBytesPerSecondMax: number
-  /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
+  /** Returns a random number in the range [0, 1). */
   readonly random: () => number
 }
 
 /** How to connect to kubelets. */
 export type KubeletAccess = {
-  /** Types of node addresses, in order of preference. */
+  /** Types of node addresses to use, in order of preference. */
   readonly addressTypes: readonly string[]
-  /** The CA of the kubelets' certificates. Null if these are not verified. */
+  /** CA certificates for kubelets in PEM format. Null if their certificates are not verified. */
   readonly caPem: string | null
-  /** The client certificate for kubelets. Null if none is presented. */
+  /** Client certificate for connections to kubelets. Null if no certificate is presented. */
   readonly client: { readonly certificatePem: string; readonly keyPem: string } | null
-  /** The port of kubelets whose nodes do not state it. */
+  /** Port of kubelets whose Node objects do not contain it. */
   readonly port: number
 }
 
@@ -65,7 +65,8 @@ export function handlerKey({
 }
 
 /**
- * Runs mutating admission, which may refuse the request. Returns the object as plugins changed it.
+ * Runs mutating admission, which can reject the request. Returns the object as changed by the
+ * plugins.
  */
 export async function mutate(
   request: ResourceRequest,
@@ -80,8 +81,8 @@ export async function mutate(
 }
 
 /**
- * Adds managedFields to an object that is not stored. They show plugins which manager sent which
- * fields. `kind` is that of the object.
+ * Adds managedFields to an object that is not stored. They show plugins which manager set which
+ * fields. `kind` is the kind of the object.
  */
 export function withOwners(
   request: ResourceRequest,
@@ -104,8 +105,8 @@ type OwnerContext = {
 type MutationResult = {
   readonly object: KubeObject
   /**
-   * Runs validating admission, which may refuse the request. Call it after the subresource's own
-   * checks of the object.
+   * Runs validating admission, which can reject the request. Must be called after the subresource's
+   * own checks of the object.
    */
   readonly validate: (object: KubeObject) => Promise<void>
 }

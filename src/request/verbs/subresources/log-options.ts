@@ -11,8 +11,8 @@ import { quote } from '../../../api/quote.ts'
 import { parseBoolean, parseExactInteger } from '../options.ts'
 
 /**
- * Returns the query for the kubelet. Fails with BadRequest for values that cannot be parsed, and
- * with Invalid for values that are out of range.
+ * Returns the query for the kubelet. Fails with BadRequest if a value cannot be parsed, and with
+ * Invalid if a value is out of range.
  */
 export function parseLogOptions(
   query: URLSearchParams,

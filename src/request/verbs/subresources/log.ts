@@ -22,14 +22,14 @@ export const readLog: SubresourceHandler = async (request, parts) => {
   const { name, namespace, http } = request
   negotiate(http, { isText: true })
   const options = parseLogOptions(http.query, name, parts.gates)
-  // The client may request not to verify the kubelet's certificate. The API server still presents
-  // its own.
+  // The client can request that the kubelet's certificate is not verified. The API server still
+  // presents its own certificate.
   const isUnchecked = parseBoolean(http.query.get('insecureSkipTLSVerifyBackend'))
   parts.logMetrics.recordRequest(isUnchecked)
   const pod = await podOf(request, parts)
   const container = containerOf(pod, http.query.get('container') ?? '')
   const nodeName = textOf(fieldsOf(pod['spec'])['nodeName'])
-  // A pod that is not scheduled has no log.
+  // A pod that has not been scheduled has no log.
   if (nodeName === '') return { status: 204, headers: {}, body: Buffer.alloc(0) }
   const address = await addressOf(nodeName, parts.pods.resource, parts)
   const path = `containerLogs/${namespace}/${name}/${container}`
@@ -53,7 +53,7 @@ export async function podOf(
   })
 }
 
-/** Maximum length of a kubelet's error response that is read for the message. */
+/** Maximum number of bytes of a kubelet's error response that are read for the error message. */
 const REFUSAL_BYTES_MAX = 2048
 
 async function streamLog(asked: ForwardOptions, onUnverified: () => void): Promise<ApiResponse> {

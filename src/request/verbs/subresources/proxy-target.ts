@@ -1,4 +1,7 @@
-/** Finds the pod, service or node that a proxy request names: `[scheme:]name[:port]`. */
+/**
+ * Finds the pod, service or node to which a proxy request is sent. The path contains
+ * `[scheme:]name[:port]`.
+ */
 import { badRequest, notFound, serviceUnavailable } from '../../../api/errors.ts'
 import { isGlobalUnicast } from '../../../api/ip.ts'
 import {
@@ -20,15 +23,15 @@ import type { KubeletAccess, SubresourceAccess } from './handler.ts'
 type NamedPort = { readonly scheme: string; readonly name: string; readonly port: string }
 
 export type ProxyTarget = {
-  /** The beginning of the URL. */
+  /** The beginning of the URL, up to the path. */
   readonly base: string
-  /** The address to which the host of the URL was resolved. */
+  /** The address that was resolved and checked for the host of the URL. */
   readonly address?: string
-  /** Present only for a kubelet, which gets the client certificate. */
+  /** Present only for a kubelet, to which the client certificate is presented. */
   readonly kubelet?: KubeletAccess
 }
 
-/** Finds the target. Fails if there is none. */
+/** Finds the target. Fails if it does not exist or is not allowed. */
 export async function proxyTarget(
   request: ResourceRequest,
   parts: SubresourceAccess,
@@ -54,8 +57,8 @@ function split(text: string, what: string): NamedPort {
 }
 
 /**
- * Checks that the port is a number. Only ports of services have names, and any other text would
- * become a part of the URL.
+ * Checks that the port is a number. Only ports of services have names. Any other string would
+ * become part of the URL.
  */
 function numbered(named: NamedPort, { name }: ResourceRequest, what: string): NamedPort {
   if (named.port === '' || (/^[0-9]{1,5}$/.test(named.port) && isPort(Number(named.port))))
@@ -68,7 +71,7 @@ async function podTarget(request: ResourceRequest, parts: SubresourceAccess): Pr
   const pod = await podOf(request, parts, name)
   const status = fieldsOf(pod['status'])
   const ip = textOf(itemsOf(status['podIPs'])[0]?.['ip'] ?? status['podIP'])
-  // Clients must not reach services on the server's own machine.
+  // Clients must not reach services that run on the server's own machine.
   if (!isGlobalUnicast(ip)) throw badRequest('address not allowed')
   const own = port === '' ? firstPort(pod) : port
   const host = ip.includes(':') ? `[${ip}]` : ip
@@ -88,7 +91,7 @@ const endpoints = { group: '', version: 'v1', plural: 'endpoints' } as const
 
 /**
  * Returns the target of a service. As in kube-apiserver, the address comes from Endpoints and must
- * belong to a pod of the namespace. Otherwise a service could lead to any address.
+ * belong to a pod in the namespace. Otherwise, a service could direct the proxy to any address.
  */
 async function serviceTarget(request: ResourceRequest, parts: SubresourceAccess): Promise<string> {
   const { scheme, name, port } = split(request.name, 'service')
@@ -110,15 +113,15 @@ async function serviceTarget(request: ResourceRequest, parts: SubresourceAccess)
   throw serviceUnavailable(`no endpoints available for service ${quote(request.name)}`)
 }
 
-/** Returns all items once, beginning with a random one, to spread the load. */
+/** Returns all items in order, beginning with a random one, to distribute the load. */
 function fromAnywhere<T>(items: readonly T[], random: () => number): T[] {
   const first = Math.floor(random() * items.length)
   return [...items.slice(first), ...items.slice(0, first)]
 }
 
 /**
- * Returns an address that a pod of the namespace has. Users who may write Endpoints could write any
- * address into them, so no other address is used.
+ * Returns an address that belongs to a pod in the namespace. Other addresses are not used, because
+ * users with write access to Endpoints can store any address there.
  */
 async function podAddress(
   addresses: readonly Fields[],
@@ -155,14 +158,14 @@ async function nodeTarget(
 ): Promise<ProxyTarget> {
   const { scheme, name, port } = numbered(split(request.name, 'node'), request, 'node')
   const node = await addressOf(name, request.resource, parts)
-  // Users who may write the status of a node could write any address into it, so the address is
-  // checked.
+  // The address must be checked, because users with write access to the status of a node can store
+  // any address there.
   const address = await parts.findHost(node.host)
   if (port === '' || Number(port) === node.port) {
     return { base: `https://${hostPort(node)}`, address, kubelet: parts.kubelet }
   }
-  // A port other than the kubelet's may belong to any program, which must not get the client
-  // certificate.
+  // On a port other than the kubelet's, any program could listen, so the client certificate must
+  // not be presented there.
   const target = hostPort({ host: node.host, port: Number(port) })
   return { base: `${scheme === '' ? 'http' : scheme}://${target}`, address }
 }

@@ -1,5 +1,5 @@
 /**
- * pods/proxy, services/proxy and nodes/proxy: forward any request to the backend, and return its
+ * pods/proxy, services/proxy and nodes/proxy: forward any request to the backend, and return the
  * response.
  */
 import { badRequest, serviceUnavailable } from '../../../api/errors.ts'
@@ -39,8 +39,8 @@ export const proxy: SubresourceHandler = async (request, parts) => {
 }
 
 /**
- * Rewrites a redirect to a path of the backend, which would otherwise lead out of the path of the
- * proxy.
+ * Rewrites the location of a redirect to a path on the backend, so that it stays below the path of
+ * the proxy.
  */
 function locationBelow(prefix: string, from: URL, location: Headers[string] | undefined): Headers {
   if (typeof location !== 'string' || !URL.canParse(location, from.href)) return {}
@@ -52,8 +52,8 @@ function locationBelow(prefix: string, from: URL, location: Headers[string] | un
 }
 
 /**
- * Redirects to the path with a slash at its end. Without it, relative links of the backend would
- * lead out of the path of the proxy.
+ * Redirects to the same path with a trailing slash. Without it, relative links in the response
+ * would not stay below the path of the proxy.
  */
 function toFolder({ path, rawQuery = '' }: ApiRequest): ApiResponse {
   const location = `${encodeURI(path)}/${rawQuery === '' ? '' : `?${rawQuery}`}`

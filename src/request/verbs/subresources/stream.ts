@@ -1,6 +1,6 @@
 /**
  * pods/exec, pods/attach and pods/portforward: open a tunnel to the kubelet. The server does not
- * read its protocol.
+ * interpret the protocol in the tunnel.
  */
 import { badRequest } from '../../../api/errors.ts'
 import { type Fields, fieldsOf, textOf, textsOf } from '../../../api/object.ts'
@@ -14,7 +14,7 @@ import { admitConnect, portForwardOptions, streamOptions } from './connect-optio
 import type { SubresourceHandler, SubresourceAccess } from './handler.ts'
 import { tunnel } from './tunnel.ts'
 
-/** Options of exec and attach, with their names in the API and in requests to the kubelet. */
+/** Options of exec and attach: their names in the API, and in requests to the kubelet. */
 const streams: readonly (readonly [string, string])[] = [
   ['stdin', 'input'],
   ['stdout', 'output'],

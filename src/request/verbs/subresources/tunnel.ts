@@ -1,6 +1,5 @@
 /**
- * A tunnel is an upgraded connection. Its bytes are copied in both directions until one end closes
- * it.
+ * A tunnel is an upgraded connection. Bytes are copied in both directions until one side closes it.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -14,20 +13,20 @@ export type TunnelTo = Pick<
   ForwardOptions,
   'url' | 'address' | 'rawQuery' | 'method' | 'kubelet' | 'dial'
 > & {
-  /** Maximum rate for each direction; 0 means unlimited. */
+  /** Maximum bytes per second for each direction. 0 means no limit. */
   readonly bytesPerSecondMax: number
 }
 
 /**
- * Opens a tunnel. Fails with ServiceUnavailable. If the backend refuses the upgrade, the client
- * gets the backend's response.
+ * Opens a tunnel. Fails with ServiceUnavailable. If the backend refuses the upgrade, its response
+ * is returned to the client.
  */
 export async function tunnel(
   http: ApiRequest,
   { bytesPerSecondMax, ...to }: TunnelTo,
 ): Promise<ApiResponse> {
-  // The body is not forwarded, so content-length is dropped. Otherwise a backend that refuses the
-  // upgrade would take the next request for the body.
+  // The body is not forwarded, so content-length is also removed. Otherwise, a backend that refuses
+  // the upgrade would read the next request as the body.
   const { 'content-length': _length, ...passed } = requestHeaders(http)
   const headers = { ...passed, connection: 'Upgrade', upgrade: http.headers.upgrade ?? '' }
   const answer = await upgraded({ ...to, headers, signal: http.signal }).catch((error: Error) => {
@@ -60,8 +59,8 @@ function upgraded(wanted: Parameters<typeof open>[0]): Promise<UpgradeResult> {
     const outgoing = open(wanted)
     outgoing.on('response', (message) => resolve({ message, socket: undefined }))
     outgoing.on('upgrade', (message, socket, head) => {
-      // Node has removed its own listener. Until the tunnel is joined, an error must not end the
-      // process.
+      // Node has removed its own error listener. Until the tunnel is joined, an error must not
+      // terminate the process.
       socket.on('error', () => undefined)
       if (head.length > 0) socket.unshift(head)
       resolve({ message, socket })

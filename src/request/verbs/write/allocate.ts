@@ -1,4 +1,4 @@
-/** The step that allocates from finite pools: addresses and node ports of Services. */
+/** The step that allocates from finite pools: cluster IPs and node ports of Services. */
 import { ApiError } from '../../../api/errors.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import type { Allocator, Allocation, AllocationRequest } from '../../../registry/allocations.ts'
@@ -14,8 +14,8 @@ type AllocateOptions = {
 }
 
 /**
- * Allocates for a write of the object itself, or through a view. A write of /status allocates
- * nothing.
+ * Allocates for a write of the object itself, or through a subresource such as scale. A write of
+ * /status allocates nothing.
  */
 export async function allocate(
   { request, options, allocation }: AllocateOptions,
@@ -35,8 +35,8 @@ export async function allocate(
 }
 
 /**
- * The allocations of a write. They stay with the object if the write succeeds. The allocations of
- * earlier attempts are released.
+ * The allocations of a write. If the write succeeds, they belong to the stored object. The
+ * allocations of earlier attempts are released.
  */
 export class HeldAllocation {
   readonly #allocator: Allocator
@@ -47,7 +47,10 @@ export class HeldAllocation {
     this.#allocator = allocator
   }
 
-  /** Returns the object with its allocations. First releases those of the previous call. */
+  /**
+   * Returns the object with its allocations. The allocations of the previous call are released
+   * first.
+   */
   async allocate(wanted: AllocationRequest): Promise<KubeObject> {
     await this.#undo()
     this.withdraw()
@@ -56,27 +59,27 @@ export class HeldAllocation {
   }
 
   /**
-   * Called when the object is about to be stored. An unknown outcome before that is the outcome of
-   * a write by admission, which does not concern the object.
+   * Must be called when the object is about to be stored. If an outcome is unknown before this
+   * call, it is that of a write in admission, which does not store the object.
    */
   offer(): void {
     this.#isOffered = true
   }
 
-  /** Called when the object was not stored because another writer was first. */
+  /** Must be called if the object was not stored because another writer was first. */
   withdraw(): void {
     this.#isOffered = false
   }
 
-  /** Called when the write succeeded. */
+  /** Must be called if the write succeeded. */
   async keep(): Promise<void> {
     await this.#allocation?.keep()
     this.#allocation = undefined
   }
 
   /**
-   * Called when the write failed. If its outcome is unknown, the allocations are kept, and the
-   * repair loop releases those that are unused.
+   * Must be called if the write failed. If its outcome is unknown, the allocations are retained,
+   * and the repair loop releases those that are not used.
    */
   async giveBack(error: unknown): Promise<void> {
     if (this.#isOffered && mayBeDone(error)) this.#allocation = undefined

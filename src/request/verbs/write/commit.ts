@@ -1,4 +1,4 @@
-/** Decides on the state of one object, and writes the decision. */
+/** Calls a decision function with the state of one object, and writes the result. */
 import type { KubeObject } from '../../../api/object.ts'
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import { markOutdated } from '../../../objects/codec/object.ts'
@@ -14,7 +14,7 @@ type Commit = {
   readonly key: Key
   readonly access: Pick<WriteAccess, 'reader' | 'storage'>
   readonly isDryRun: boolean
-  /** Whether to begin with the latest state instead of the cached one. */
+  /** Whether to start with the latest state instead of the cached one. */
   readonly isFresh?: boolean
 }
 
@@ -24,8 +24,8 @@ export type CommitResult = UpdateResult<KubeObject> & {
 }
 
 /**
- * Calls `decide` with the current state, and writes the decision. A dry run decides on the latest
- * state and writes nothing.
+ * Calls `decide` with the current state, and writes the result. For a dry run, `decide` gets the
+ * latest state, and nothing is written.
  */
 export async function commit(
   request: ResourceRequest,
@@ -35,7 +35,8 @@ export async function commit(
   const { store, decode, ttlSeconds } = access.storage
   const { resource, context } = request
   const { signal } = context
-  // A cached item knows whether its stored form is outdated, unless a webhook converted the item.
+  // A cached item contains the information whether its stored form is outdated, except if a webhook
+  // converted the item.
   const isUnknown =
     resource.versions.conversionWebhook !== undefined &&
     resource.shape.custom?.hasOldVersions === true
@@ -43,10 +44,10 @@ export async function commit(
   if (isDryRun) return dryRun(request, { key, access, mustRead }, decide)
   const item = mustRead ? undefined : await readCached(access, key)
   const cached = item && (await heldCurrent(request, item))
-  // The reader lets concurrent callers share one linearizability proof.
+  // The reader allows concurrent callers to share one linearizable read.
   const isStill = async (revision: Revision): Promise<boolean> =>
     (await access.reader.get(key, 'latest')).item?.revision === revision
-  // For a fresh state, the request has already reserved memory.
+  // If the state is fresh, the request has already reserved memory.
   let isHeld = item !== undefined || isFresh
   const decodeLatest = (stored: StoredValue): MaybePromise<KubeObject> => {
     context.storedBytes = stored.value.length
@@ -104,7 +105,7 @@ async function readStored(
   return { revision, current: found && object && { ...found, object } }
 }
 
-/** Reserves memory for a stored object, then decodes it. */
+/** Reserves memory for a stored object, and then decodes it. */
 async function decodeHeld(
   request: ResourceRequest,
   decode: StorageAccess['decode'],
@@ -117,7 +118,7 @@ async function decodeHeld(
 }
 
 /**
- * Reserves memory for a cached object, then returns its state. The result is a promise if the
+ * Reserves memory for a cached object, and then returns its state. The result is a promise if the
  * object is large.
  */
 function heldCurrent(request: ResourceRequest, item: Item): MaybePromise<Current<KubeObject>> {
@@ -136,8 +137,8 @@ async function heldLargeCurrent(
 }
 
 /**
- * Returns the cached item. Undefined if there is none, or if its stored bytes cannot be read, which
- * the store will also find.
+ * Returns the cached item. Undefined if the object is not cached, or if its stored bytes cannot be
+ * read. The store then reports the error.
  */
 export async function readCached(
   { reader }: Pick<WriteAccess, 'reader'>,
@@ -148,9 +149,9 @@ export async function readCached(
 }
 
 /**
- * Returns the cached state as a first guess. If it is stale, the compare of the transaction fails,
- * and the store reads the latest state. The decoded object is not kept, because the write is about
- * to replace it.
+ * Returns the cached state as a first guess. If it is stale, the comparison in the transaction
+ * fails, and the store reads the latest state. The decoded object is not cached, because the write
+ * is about to replace it.
  */
 export function currentOf(item: Item): Current<KubeObject> {
   const object = item.peek()

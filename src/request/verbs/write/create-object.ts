@@ -23,8 +23,8 @@ export async function createObject(
   const { generateName = '', name = '' } = decoded.metadata
   const allocation = access.effects.allocator && new HeldAllocation(access.effects.allocator)
   const write: Write = { request, options, access, owners: 'recorded', allocation }
-  // The create is counted from before its admission until it is stored, so that a namespace that is
-  // deleted meanwhile is emptied afterwards.
+  // The create is counted from before admission until the object is stored. If its namespace is
+  // deleted in the meantime, the namespace is emptied only after the create.
   access.effects.creates?.enter(namespace)
   try {
     const mutated = await mutate(write, withoutSystemFields(decoded), undefined)
@@ -49,7 +49,7 @@ export async function createObject(
   }
 }
 
-/** Removes the fields that only the server sets. */
+/** Removes the fields that only the server can set. */
 function withoutSystemFields(object: KubeObject): KubeObject {
   const { metadata } = object
   return systemFields.some((name) => name in metadata)

@@ -1,4 +1,4 @@
-/** Decides what an update writes, and whether it writes at all. */
+/** Determines what an update writes, and whether it writes at all. */
 import { isSameButTimes } from '../../../objects/apply/managers.ts'
 import { isEqual, isSurelyOther } from '../../../objects/apply/value.ts'
 import { once } from '../../../lib/scheduling/parts.ts'
@@ -16,7 +16,10 @@ import { isReleased } from '../../../registry/deletion.ts'
 
 export type WriteDecision = { readonly object: KubeObject; readonly decision: Decision }
 
-/** Decides on a write. `before` is the stored object, or undefined if the object is new. */
+/**
+ * Determines the result of a write. `before` is the stored object, or undefined if the object is
+ * new.
+ */
 export function decide(
   resource: Resource,
   object: KubeObject,
@@ -31,8 +34,8 @@ export function decide(
 }
 
 /**
- * Decides on an update. A write that changes nothing, or only timestamps in managedFields, is
- * skipped.
+ * Determines the result of an update. If it changes nothing, or only timestamps in managedFields,
+ * nothing is written.
  */
 function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema): WriteDecision {
   const { managedFields } = before.metadata
@@ -45,14 +48,14 @@ function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema):
   const isReadOtherwise =
     withoutNullBytes(object, shape) !== object ||
     (shape.custom !== undefined && shape.stored === undefined && hasEmptyMetadata(object))
-  // Objects that differ may still be stored as the same bytes. Examples are an empty list and an
-  // absent one, or fields that the stored version of a custom kind does not have.
+  // Different objects can have the same stored bytes. Examples are an empty list and an absent one,
+  // or fields that the stored version of a custom resource does not have.
   const form = shape.custom === undefined ? undefined : shape.stored
   const isOther = once('is other object', () =>
     isOtherObject(form?.toStored(plain) ?? plain, form?.toStored(plainBefore) ?? plainBefore),
   )
   const isUnchanged = !isOther && once('is unchanged', () => isEqual(plain, plainBefore))
-  // An object is stored again if its stored form differs from what would be written now.
+  // An object is stored again if its stored form differs from the form that would be written now.
   if (isOutdated(before) || isReadOtherwise) {
     const kept = isUnchanged ? same : object
     return { object: kept, decision: { put: encodeStored(kept, shape) } }
@@ -68,7 +71,7 @@ function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema):
 }
 
 /**
- * Like `isSurelyOther`, but compares metadata last. Nearly every write changes spec or status, and
+ * Like `isSurelyOther`, but compares metadata last. Almost every write changes spec or status, and
  * metadata contains managedFields.
  */
 function isOtherObject(one: Fields, other: Fields): boolean {

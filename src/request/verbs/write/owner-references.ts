@@ -6,7 +6,7 @@ import { eachItem } from '../../../lib/scheduling/parts.ts'
 
 /**
  * Returns the object without duplicate owners. They are checked again after mutating admission
- * (`isMutated`), with another message.
+ * (`isMutated`), with a different message.
  */
 export function withoutDuplicateOwners(
   object: KubeObject,
@@ -40,7 +40,7 @@ type Search = { readonly seen: Set<string>; readonly kept: Json[]; readonly repe
 
 const newSearch = (): Search => ({ seen: new Set(), kept: [], repeated: [] })
 
-/** Returns a text that is equal for references that are equal in all fields. */
+/** Returns a string that is equal for references with the same values in all fields. */
 function formOf(owner: Json): string {
   const fields = fieldsOf(owner)
   return Object.keys(fields)

@@ -1,6 +1,6 @@
 /**
- * The step that sets the fields which the server owns, and those that the kind's strategy sets or
- * resets.
+ * The step that sets the fields owned by the server, and the fields that the strategy of the kind
+ * sets or resets.
  */
 import {
   conflict,
@@ -27,14 +27,14 @@ import { withoutDuplicateOwners } from './owner-references.ts'
 import type { Write } from './write.ts'
 
 /**
- * Maximum length of the prefix of a generated name. With its random suffix the name fits in a label
- * value.
+ * Maximum length of the prefix of a generated name. Together with its random suffix, the name fits
+ * in a label value.
  */
 const NAME_PREFIX_CHARACTERS_MAX = 58
 
 /**
- * Prepares an object for validation. `mutated` is in the shape of the path, and the result is the
- * object itself.
+ * Prepares an object for validation. `mutated` is the object or subresource in the path, and the
+ * result is the whole object.
  */
 export const prepare = (
   write: Write,
@@ -90,8 +90,8 @@ function prepareUpdate(
 }
 
 /**
- * Fails with Conflict if a view contains another uid than the object. A uid in a view is a
- * precondition.
+ * Fails with Conflict if the uid in a subresource such as Scale differs from the uid of the object.
+ * It is a precondition there.
  */
 function checkShownUid(
   { resource, subresource, name }: ResourceRequest,
@@ -109,7 +109,7 @@ function versionFault({ metadata: { resourceVersion = '' } }: KubeObject): strin
   return resourceVersion === '' ? undefined : uintFault(resourceVersion)
 }
 
-/** Checks the resourceVersion of an update. A view needs none. */
+/** Checks the resourceVersion of an update. A subresource such as Scale does not need one. */
 function checkVersion(
   { resource, name }: ResourceRequest,
   given: KubeObject,
@@ -132,12 +132,12 @@ function checkVersion(
 
 /**
  * Restores the fields that an update cannot change. A deletionTimestamp on an object that is not
- * being deleted is kept, so that validation refuses it.
+ * being deleted is not removed, so that validation rejects it.
  */
 function keepSystemFields(object: KubeObject, before: KubeObject): KubeObject {
   const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } = before.metadata
   const own = withoutServerFields(object.metadata)
-  // The fields before `own` are only filled in if they are absent, so that validation refuses a
+  // The fields before `own` are only filled in if they are absent, so that validation rejects a
   // change.
   const metadata = isMarked(before)
     ? { uid, deletionGracePeriodSeconds, ...own, creationTimestamp, deletionTimestamp }

@@ -39,10 +39,7 @@ import type { Write } from './write.ts'
 
 type Recording = Pick<Write, 'options' | 'access'>
 
-/**
- * Records the owners of the fields. `given` is in the shape of the path: an object, or a view such
- * as Scale.
- */
+/** Records the owners of the fields. `given` is the object or subresource in the path. */
 export function recordOwners(
   write: Write,
   given: KubeObject,
@@ -63,7 +60,7 @@ export function recordOwners(
 
 /**
  * Returns the managedFields of a new object, or undefined if it has none. Entries that the client
- * sent keep the fields that the writer does not take over.
+ * sent remain, except for fields that the writer takes over.
  */
 export function ownersAfterCreate(
   request: ResourceRequest,
@@ -85,7 +82,10 @@ export function ownersAfterCreate(
   return printOwners(recordUpdate(given, { writer, now: access.now(), differences }))
 }
 
-/** Returns managedFields after an update or a patch. `after` is in the shape of the path. */
+/**
+ * Returns the managedFields after an update or a patch. `after` is the object or subresource in the
+ * path.
+ */
 async function ownersAfterUpdate(
   request: ResourceRequest,
   { stored, after }: { readonly stored: KubeObject; readonly after: KubeObject },
@@ -96,7 +96,7 @@ async function ownersAfterUpdate(
   const begun = context.isLarge ? await context.inParts(begin) : begin()
   if (begun === undefined) return undefined
   const { tracking, owners } = begun
-  // An update does not add managedFields to an object without them. Only the first apply does.
+  // An update does not add managedFields to an object without them. Only the first apply adds them.
   if (owners.size === 0) return tracking.finish(owners)
   const before = shownAt(request, stored)
   const objects = { before: () => before, after: () => after }
@@ -120,8 +120,8 @@ async function ownersAfterUpdate(
     }
     return context.isLarge ? await context.inParts(record) : record()
   } catch (error) {
-    // kube-apiserver drops all managedFields if it cannot convert the object to the version of an
-    // entry.
+    // If kube-apiserver cannot convert the object to the version of an entry, it removes all
+    // managedFields.
     if (error instanceof UnknownVersionError) return undefined
     throw error
   }
@@ -129,9 +129,7 @@ async function ownersAfterUpdate(
 
 type OwnersRecording = { readonly tracking: Tracking; readonly owners: Owners }
 
-/**
- * Returns the owners with which an update begins, or undefined if the object gets no managedFields.
- */
+/** Returns the owners before an update, or undefined if the object gets no managedFields. */
 function beginUpdate(
   request: ResourceRequest,
   stored: KubeObject,
@@ -149,9 +147,9 @@ function beginUpdate(
 }
 
 /**
- * Whether fields that the path does not write fail to fit the schema. Such fields are never
- * validated, but kube-apiserver converts them to a typed object with all the others. If that fails,
- * the object gets no managedFields.
+ * Whether fields that the path does not write violate the schema. Such fields are never validated,
+ * but kube-apiserver converts them to a typed object with all other fields. If that fails, the
+ * object gets no managedFields.
  */
 function isUnfit(request: ResourceRequest, object: KubeObject): boolean {
   const { resource, subresource } = request
@@ -170,10 +168,10 @@ function isUnfit(request: ResourceRequest, object: KubeObject): boolean {
 const ofAllPaths = ['apiVersion', 'kind', 'metadata', 'status'] as const
 
 /**
- * Whether the object fails to fit the schema because of other versions. kube-apiserver compares
- * typed objects in each version that has managers. An object that was written, or is stored, in
- * another version may not fit the version of the request, and a converted object must not repeat an
- * item of a set or a map.
+ * Whether the object violates the schema because of other versions. kube-apiserver compares typed
+ * objects in each version that has managers. An object that was written or stored in another
+ * version might not match the schema of the request's version. A converted object must not repeat
+ * an item of a set or a map.
  */
 function isUnfitElsewhere(
   { resource }: ResourceRequest,
@@ -194,13 +192,14 @@ function mayBeUntyped(request: ResourceRequest): boolean {
 }
 
 /**
- * Whether the items of all lists can be distinguished. If not, kube-apiserver drops managedFields.
+ * Whether the items of all lists can be distinguished. Otherwise, kube-apiserver removes
+ * managedFields.
  */
 const isTyped = (request: ResourceRequest, { type, before, after }: Versions): boolean =>
   !mayBeUntyped(request) || [before, after].every((wire) => validateTyped(wire, type).length === 0)
 
 /**
- * Returns the owners that an update sends, which may replace managedFields as a whole. A list that
+ * Returns the owners in the body of an update, which can replace all managedFields. A list that
  * cannot be decoded is ignored.
  */
 function givenOwners({ subresource }: ResourceRequest, after: KubeObject): Owners | undefined {
@@ -212,7 +211,7 @@ function givenOwners({ subresource }: ResourceRequest, after: KubeObject): Owner
   return new Map([...owners].map(([identity, owner]) => [identity, { ...owner, entry: undefined }]))
 }
 
-/** Whether the list is empty, or has a single empty entry. */
+/** Whether the list is empty, or contains only an empty entry. */
 const isReset = (given: Json): boolean =>
   Array.isArray(given) &&
   (given.length === 0 ||

@@ -1,12 +1,12 @@
 /**
- * The steps of a write between decoding and storing, in kube-apiserver's order, for all verbs that
- * write: record owners, mutate (admission), check escalation (RBAC), prepare, allocate, validate,
- * authorize, admit (admission). Each step is a file of this folder or a single call. `current` is
- * the stored object, or undefined if the object is new.
+ * The steps of a write between decoding and storing. They are the same for all verbs that write,
+ * and have kube-apiserver's order: record owners, mutate (admission), check escalation (RBAC),
+ * prepare, allocate, validate, authorize, admit (admission). Each step is a file in this folder or
+ * a single call. `current` is the stored object, or undefined if the object is new.
  *
- * After a step that took long, as each does with an object of megabytes, the event loop gets to
- * serve other requests. create-object.ts and update-object.ts run the steps and store the result.
- * An update runs all of them again if another writer was first.
+ * After a long step, the event loop can serve other requests. Each step takes long for an object of
+ * megabytes. create-object.ts and update-object.ts run the steps and store the result. If another
+ * writer changes the object first, an update runs all of them again.
  */
 import { attributesOf } from '../admission-attributes.ts'
 import { itemsOf, type Json, type KubeObject, withManagedFields } from '../../../api/object.ts'
@@ -24,17 +24,17 @@ import type { Write } from './write.ts'
 import { withVersion } from './written.ts'
 
 /**
- * A create that takes longer than this checks again that its namespace is not being deleted. The
- * limit is well below the time for which a deleted namespace waits for the creates of other
- * replicas (namespace-controller.ts).
+ * Duration after which a create checks again that its namespace is not being deleted. It is well
+ * below the time for which the deletion of a namespace waits for creates on other replicas
+ * (namespace-controller.ts).
  */
 const LONG_MS = 1_000
 
 type CurrentObject = Current<KubeObject> | undefined
 
 /**
- * Records the owners of the given object, and returns the object as mutating admission changes it.
- * Both are in the shape of the path.
+ * Records the owners of the given object, and returns the object as changed by mutating admission.
+ * Both are the object or subresource in the path.
  */
 export async function mutate(
   write: Write,
@@ -44,7 +44,7 @@ export async function mutate(
   const { request, options, access } = write
   request.context.enter('record owners')
   const recording = recordOwners(write, given, current)
-  // Awaiting a value that is not a promise would cost as much as a short step.
+  // Awaiting a value that is not a promise would take as long as a short step.
   const object = recording instanceof Promise ? await recording : recording
   const operation = current === undefined ? 'CREATE' : 'UPDATE'
   const { shown, oldObject } = shownToMutators(write, object, current?.object)
@@ -62,8 +62,8 @@ export async function mutate(
 type ConvertedObjects = { readonly shown: KubeObject; readonly oldObject: KubeObject | undefined }
 
 /**
- * Returns the objects that mutating plugins see. A view, such as Scale, shows them the owners of
- * its own field. New owners have a time there, which is not stored.
+ * Returns the objects that mutating plugins receive. In a subresource such as Scale, they contain
+ * the owners of its own field. New owners have a timestamp there, which is not stored.
  */
 function shownToMutators(
   { request, access }: Write,
@@ -84,7 +84,7 @@ function shownToMutators(
 }
 
 /**
- * Returns the object as mutating admission left it. A webhook may change any field but the
+ * Returns the object as changed by mutating admission. A webhook can change any field except the
  * namespace. Its managedFields are ignored if they cannot be decoded.
  */
 function afterAdmission(
@@ -127,8 +127,8 @@ export async function complete(
     write.allocation === undefined ? prepared : await allocate(write, prepared, current)
   context.enter('validate')
   await validate(write, object, current)
-  // Authorize before any plugin that counts sees the object. Otherwise a quota would be charged for
-  // an object that the user may not create.
+  // Authorize before the plugins that count objects run. Otherwise, a quota would be charged for an
+  // object that the user is not allowed to create.
   if (current === undefined && request.verb !== 'create')
     await access.permissions.authorizeCreate(request)
   const shown = current === undefined ? object : shownAt(request, versioned(object, current))
@@ -145,7 +145,7 @@ export async function complete(
 }
 
 /**
- * Adds the resourceVersion on which an update is based, for validating plugins, if the client gave
+ * Adds the resourceVersion on which an update is based, for validating plugins, if the client sent
  * none.
  */
 const versioned = (object: KubeObject, { revision }: Current<KubeObject>): KubeObject =>

@@ -11,7 +11,7 @@ import type { Write } from './write.ts'
 import { answered, readBack, shownLarge } from './written.ts'
 
 /**
- * Stores the object, and returns it, with its JSON if that was printed for the cache. A dry run
+ * Stores the object, and returns it with its JSON, if that was generated for the cache. A dry run
  * only checks whether the name is free.
  */
 export async function storeNew(write: Write, object: KubeObject): Promise<WrittenObject> {
@@ -41,15 +41,15 @@ export async function storeNew(write: Write, object: KubeObject): Promise<Writte
       return await answered(made, key, revision, { request, resource, access, stored })
     } catch (error) {
       if (isCode(error, 'exists')) throw await existing(write, name, key)
-      // If the object is too large for etcd with its managedFields, it is stored without them.
+      // If the object with its managedFields is too large for etcd, it is stored without them.
       if (!isCode(error, 'too-large') || made.metadata['managedFields'] === undefined) throw error
     }
   }
 }
 
 /**
- * Returns the error for a name that is taken. It says whether the existing object is being deleted.
- * An object that cannot be read also takes its name.
+ * Returns the error for a name that is in use. It reports whether the existing object is being
+ * deleted. A name is also in use if its object cannot be read.
  */
 async function existing({ request, access }: Write, name: string, key: Key): Promise<ApiError> {
   let isTerminating = false

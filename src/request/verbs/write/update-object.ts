@@ -39,7 +39,7 @@ export async function updateObject(
       return await updateOnce(write, change, creation)
     } catch (error) {
       await write.allocation?.giveBack(error)
-      // If the object is too large for etcd with its managedFields, it is stored without them. An
+      // If the object with its managedFields is too large for etcd, it is stored without them. An
       // apply fails instead.
       if (write.owners !== 'recorded' || !isCode(error, 'too-large'))
         throw toApiError(context, operation, error)
@@ -52,8 +52,8 @@ export async function updateObject(
 }
 
 /**
- * Tries to update the object. Sets `creation.hasBegun` as soon as there is no object that could be
- * updated.
+ * Tries to update the object. Sets `creation.hasBegun` when it finds that the object does not
+ * exist.
  */
 async function updateOnce(
   write: Write,
@@ -77,7 +77,7 @@ async function updateOnce(
       const given = await change(current && shownAt(request, current.object), current?.object)
       const mutated = await mutate(write, given, current)
       const completed = await complete(write, mutated, current)
-      // A webhook gave the new object another name than the path has.
+      // A webhook changed the name of the new object, so that it differs from the name in the path.
       if (current === undefined && completed.metadata.name !== request.name) {
         renamed = await storeNew(write, completed)
         return 'unchanged'
@@ -130,8 +130,8 @@ async function updatedOf(
   const isNew = previous === undefined
   if (options.isDryRun && isNew)
     return { isNew, ...(await shownLarge(request, shownAt(request, object))) }
-  // A write that removes the last finalizer deletes the object. Its response has the previous
-  // resourceVersion.
+  // If a write removes the last finalizer, the object is deleted. The response then contains the
+  // previous resourceVersion.
   const revision =
     outcome === 'deleted' ? (previous?.revision ?? committed.revision) : committed.revision
   const isStored = outcome === 'put' && !options.isDryRun

@@ -1,4 +1,4 @@
-/** The step that validates an object by the rules of its kind and of all objects. */
+/** The step that validates an object by the rules of its kind and the rules for all objects. */
 import { refuseInvalid } from '../../../api/errors.ts'
 import type { FieldFault } from '../../../api/field-fault.ts'
 import type { KubeObject } from '../../../api/object.ts'
@@ -15,7 +15,10 @@ import type { ValidationAccess } from '../access.ts'
 import { checkWaiting } from '../storage-errors.ts'
 import type { Write } from './write.ts'
 
-/** Validates an object. Fails with Invalid, and reports all errors. Warnings go to the context. */
+/**
+ * Validates an object. Fails with Invalid, and reports all errors. Warnings are added to the
+ * context.
+ */
 export async function validate(
   { request, access }: Pick<Write, 'request' | 'access'>,
   object: KubeObject,
@@ -52,9 +55,7 @@ async function namespaceFaults(
   return rule(await namespaceLabels(metadata.namespace ?? ''))
 }
 
-/**
- * Returns the tools of validation. `refuse` ends the validation of a request that was cancelled.
- */
+/** Returns the tools for validation. `refuse` ends the validation if the request is cancelled. */
 const toolsOf = (
   { context }: ResourceRequest,
   { answerPattern }: ValidationAccess,

@@ -24,7 +24,10 @@ const refused = (): never => assert.fail('not asked for here')
 
 const options = { isDryRun: false, fieldManager: 'm', fieldValidation: 'Warn' } as const
 
-/** A write of a LimitRange, with its request and access. The user may not create. */
+/**
+ * Creates a write request for a LimitRange, with its access. The user is not allowed to create
+ * objects.
+ */
 function worldOf(steps: string[]): {
   readonly request: ResourceRequest
   readonly access: WriteAccess
@@ -127,19 +130,19 @@ const aRange = (fields: object): KubeObject => ({
   ...fields,
 })
 
-test('an update that creates an object is authorized before any plugin charges for it', async () => {
+test('an update that creates an object is authorized before any plugin charges a quota for it', async () => {
   const steps = await stepsOf(aRange({ spec: { limits: [] } }))
   assert.deepEqual(steps.slice(0, 2), ['mutate', 'authorize'])
   assert.match(steps[2] ?? '', /is forbidden: no/)
 })
 
-test('errors of a new object are reported before the permission to create it is checked, as in kube-apiserver', async () => {
+test('as in kube-apiserver, errors of a new object are reported before the permission to create it is checked', async () => {
   const steps = await stepsOf(aRange({ spec: { limits: [{ type: 'Bad type' }] } }))
   assert.deepEqual(steps[0], 'mutate')
   assert.match(steps[1] ?? '', /is invalid: spec.limits/)
 })
 
-test('each step of a write of a large object runs in its own ticks of the event loop', async () => {
+test('each step of a write of a large object runs in separate ticks of the event loop', async () => {
   const labels = Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`a${at}`, '']))
   const turns = await turnsDuring(async () => {
     const steps = await stepsOf(
@@ -155,8 +158,8 @@ const lost = (): never => {
 }
 
 /**
- * Returns what happens to the allocations of a write if a write by admission, or its own write,
- * gets no response.
+ * Returns the steps taken with the allocations of a write. Either a write in admission gets no
+ * response, or the write itself.
  */
 async function endOf(verb: 'create' | 'update', failing: 'admission' | 'store'): Promise<string[]> {
   const steps: string[] = []
@@ -199,14 +202,14 @@ async function endOf(verb: 'create' | 'update', failing: 'admission' | 'store'):
   return steps
 }
 
-test('a write with an unknown outcome keeps its allocations, but an unknown outcome in admission does not', async () => {
+test('a write with an unknown outcome retains its allocations, but an unknown outcome in admission releases them', async () => {
   for (const verb of ['create', 'update'] as const) {
     assert.deepEqual(await endOf(verb, 'admission'), ['take', 'give back'], verb)
     assert.deepEqual(await endOf(verb, 'store'), ['take'], verb)
   }
 })
 
-test('a large object that is stored keeps its allocations if the client has disconnected meanwhile', async () => {
+test('a large object that is stored retains its allocations even if the client disconnects', async () => {
   const { request, access } = worldOf([])
   const client = new AbortController()
   const context = new RequestContext({
@@ -250,8 +253,8 @@ test('a large object that is stored keeps its allocations if the client has disc
 })
 
 /**
- * Updates a large stored object while only `roomBytes` may be reserved. Returns the sizes that the
- * update tried to reserve.
+ * Updates a large stored object while at most `roomBytes` can be reserved. Returns the sizes that
+ * the update tried to reserve.
  */
 async function heldByUpdate(roomBytes: number, isDryRun: boolean): Promise<number[]> {
   const { request, access } = worldOf([])

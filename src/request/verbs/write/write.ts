@@ -1,4 +1,4 @@
-/** A write in progress, as its steps see it. steps.ts has their order. */
+/** A write in progress, as its steps receive it. steps.ts defines their order. */
 import type { KubeObject } from '../../../api/object.ts'
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
@@ -12,8 +12,8 @@ export type Write = {
   readonly options: WriteOptions
   readonly access: WriteAccess
   /**
-   * How managedFields are determined. With `stated` the change itself contains them, as in an
-   * apply. With `dropped` the object is stored without them, because it would be too large.
+   * How managedFields are determined. With `stated`, the change itself contains them, as in an
+   * apply. With `dropped`, the object is stored without them, because it would be too large.
    */
   readonly owners: 'recorded' | 'stated' | 'dropped'
   /** Undefined if objects of the resource need no allocations. */
@@ -21,10 +21,10 @@ export type Write = {
 }
 
 /**
- * Makes the object to write from the current one, both in the shape of the path. This is the
- * difference between update, patch and apply. If `current` is undefined there is no object, and the
- * result is created. `stored` is the current object as it is stored. It is called again if another
- * writer was first, and may fail with any ApiError.
+ * Creates the object to write from the current one. Both are the object or subresource in the path.
+ * This function is the difference between update, patch and apply. If `current` is undefined, the
+ * object does not exist and the result is created. `stored` is the current object in its stored
+ * form. The function is called again if another writer was first, and can fail with any ApiError.
  */
 export type Change = (
   current: KubeObject | undefined,
@@ -34,8 +34,8 @@ export type Change = (
 export type UpdateOutcome = WrittenObject & { readonly isNew: boolean }
 
 /**
- * Whether an update of an object that does not exist creates it. As in kube-apiserver, an update of
- * /status also does so, if the kind has that subresource.
+ * Whether an update creates the object if it does not exist. As in kube-apiserver, this also
+ * applies to an update of /status, if the kind has that subresource.
  */
 export const mayCreateAt = ({ resource, subresource }: ResourceRequest): boolean =>
   resource.rules.createsOnUpdate && (subresource === '' || subresource === 'status')

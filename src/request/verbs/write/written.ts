@@ -1,4 +1,4 @@
-/** Produces the written object for the response and for the cache. */
+/** Prepares the written object for the response and for the cache. */
 import type { KubeObject } from '../../../api/object.ts'
 import {
   encodeStored,
@@ -20,9 +20,8 @@ import type { WriteAccess } from '../access.ts'
 import type { WrittenObject } from '../represent/representation.ts'
 
 /**
- * Returns the object for the response to a write. It does so even if the client has disconnected:
- * the object is stored, so the write must not fail here and release the object's addresses and
- * ports.
+ * Returns the object for the response to a write. This must not fail, even if the client has
+ * disconnected. The object is already stored, and an error would release its addresses and ports.
  */
 export async function answered(
   object: KubeObject,
@@ -39,8 +38,8 @@ export async function answered(
 }
 
 /**
- * Returns the written object for the response. The cache also gets it, and need not decode it from
- * the watch event.
+ * Returns the written object for the response. It is also passed to the cache, which then does not
+ * have to decode it from the watch event.
  */
 export function written(
   object: KubeObject,
@@ -58,8 +57,8 @@ export function written(
       ? undefined
       : wireOfStored(stored, current, resource.shape)
   const wire = made ?? printWire(current, resource.shape)
-  // The strings of the object are slices of the request's texts, which V8 keeps in memory as a
-  // whole. A body may have megabytes of whitespace, or of fields that are not stored.
+  // The strings of the object are slices of the strings of the request, which V8 keeps in memory as
+  // a whole. A body can contain megabytes of whitespace, or of fields that are not stored.
   const textBytes = textBytesOf(request)
   let isKept = textBytes <= wire.bytes.length + KEPT_BYTES
   if (isKept && appliedTo !== undefined) {
@@ -72,28 +71,28 @@ export function written(
 }
 
 /**
- * Total length of the texts of which an applied object's strings are slices, including those of
- * earlier applies: a field that an apply does not mention keeps its strings. This is a property
- * because entries of a WeakMap cost the garbage collector more. A copy of the object by a spread
- * has the same strings, and this property with them.
+ * Total length of the strings of which an applied object's strings are slices. It includes earlier
+ * applies, because fields that an apply does not mention keep their strings. It is a property
+ * because entries of a WeakMap cost more time in garbage collection. If the object is copied by a
+ * spread, the copy has the same strings and the same property.
  */
 const textBytesBefore = Symbol('textBytesBefore')
 type AppliedObject = KubeObject & { [textBytesBefore]?: number }
 /**
- * Maximum length of these texts, as a multiple of the object's length. Beyond it, the cache decodes
- * the object from the stored bytes.
+ * Maximum length of these strings, as a multiple of the object's length. If it is exceeded, the
+ * cache decodes the object from the stored bytes.
  */
 const APPLIED_TEXTS_MAX = 4
 
 /**
- * Bytes of its request that a cached object may keep in memory beyond its own length. Most requests
- * send less than is stored.
+ * Maximum number of bytes of its request that a cached object can keep in memory in addition to its
+ * own length. Most requests are shorter than the stored object.
  */
 const KEPT_BYTES = 4096
 
 /**
- * Returns the length of the texts of which the object's strings may be slices: the body, the path,
- * and the texts that name the field manager.
+ * Returns the total length of the strings of which the object's strings might be slices: the body,
+ * the path, and the strings that contain the field manager.
  */
 function textBytesOf(request: ResourceRequest | undefined): number {
   if (request === undefined) return 0
@@ -107,8 +106,8 @@ function textBytesOf(request: ResourceRequest | undefined): number {
 }
 
 /**
- * Returns an object for a response, with its JSON if it is large, because that is printed in
- * slices. Like `answered`, it does not fail if the client has disconnected.
+ * Returns an object for a response. If it is large, its JSON is included, because it is generated
+ * in slices. Like `answered`, this does not fail if the client has disconnected.
  */
 export async function shownLarge(
   request: ResourceRequest,
@@ -122,22 +121,22 @@ export async function shownLarge(
 
 type WrittenOptions = {
   readonly resource: Resource
-  /** Absent if the object contains no strings of a client. */
+  /** Absent if the object contains no strings from a client. */
   readonly request?: ResourceRequest
-  /** The object that this one was applied to. Unchanged fields share its strings. */
+  /** The object to which the configuration was applied. Unchanged fields share its strings. */
   readonly appliedTo?: AppliedObject | undefined
   readonly access: Pick<WriteAccess, 'reader' | 'storage'>
   readonly stored?: Buffer | undefined
   /**
-   * Whether the object may have fields that its schema does not know. A Scale, for example, sets
-   * the replicas at a path that the definition chooses.
+   * Whether the object can have fields that are not in its schema. For example, a Scale sets the
+   * replicas at a path that the definition chooses.
    */
   readonly mayHoldUnknown?: boolean
 }
 
 /**
- * Returns the object as a read returns it once it is stored. `stored` are the bytes that were
- * stored, or would be, if they are known.
+ * Returns the object as a read returns it after it is stored. `stored` are the bytes that were
+ * stored or would be stored, if they are known.
  */
 export async function readBack(object: KubeObject, writing: WrittenOptions): Promise<KubeObject> {
   const { resource, access, stored, mayHoldUnknown, request } = writing
@@ -150,15 +149,13 @@ export async function readBack(object: KubeObject, writing: WrittenOptions): Pro
 
 type StoredObject = {
   readonly object: KubeObject
-  /**
-   * Whether its stored form differs from what would be written if it were read and written again.
-   */
+  /** Whether its stored form would change if it were read and written again. */
   readonly isOther: boolean
 }
 
 /**
- * Returns the object as it is read back. For a custom kind, fields that the stored version does not
- * know are lost, and dropped fields get their defaults again.
+ * Returns the object as it is read after being stored. For a custom resource, fields that are not
+ * in the stored version are lost, and removed fields get their defaults again.
  */
 function asStored(object: KubeObject, schema: ObjectSchema, mayHoldUnknown = false): StoredObject {
   const { custom, stored, setDefaults, isDefaultedAgain } = schema
