@@ -1,7 +1,7 @@
 /**
  * Configures a server with every feature that observes or limits requests: an audit log of all
- * requests, RBAC for a user without administrator rights, flow control (always on), and traces of
- * one request in a hundred.
+ * requests, RBAC for a user who is not an administrator, flow control (always on), and traces of
+ * one percent of the requests.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -11,10 +11,11 @@ import { type Receiver, startReceiver } from '../../integration/observe/receiver
 import type { SoakClient } from './client.ts'
 
 /**
- * Token of the user alice. A role allows alice everything, and flow control applies to the user.
+ * Token of the user alice. A role grants alice all permissions, but flow control applies to alice's
+ * requests.
  */
 export const LIMITED_TOKEN = 'alice-token'
-/** One percent of the requests. */
+/** Sampling rate of traces: one percent of the requests. */
 const SAMPLED_PER_MILLION = 10_000
 
 const policy = { apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [{ level: 'Metadata' }] }
@@ -50,7 +51,7 @@ export class AllOn implements AsyncDisposable {
     return new AllOn(folder, receiver)
   }
 
-  /** Grants the limited user all rights. */
+  /** Grants all permissions to the user alice. */
   async allow(admin: SoakClient): Promise<void> {
     const { status } = await admin.call(
       'POST',
@@ -68,7 +69,7 @@ export class AllOn implements AsyncDisposable {
     if (status !== 201) throw new Error(`the ClusterRoleBinding could not be created: ${status}`)
   }
 
-  /** Counts what was recorded: audit events of writes that got a response, and spans. */
+  /** Counts the recorded audit events of writes that got a response, and the recorded spans. */
   recorded(): { readonly audited: number; readonly spans: number } {
     const logs = readdirSync(this.#folder).filter((name) => name.startsWith('audit'))
     const answered = /"stage":"ResponseComplete".*"verb":"(create|update|delete)"/g

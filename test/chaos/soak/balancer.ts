@@ -7,7 +7,7 @@ import { Agent, get } from 'node:https'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 
 const POLL_MS = 100
-/** A busy machine may need this long to respond. */
+/** A busy machine can need this long to respond. */
 const ANSWER_MS_MAX = 2_000
 
 export class Balancer implements AsyncDisposable {
@@ -75,8 +75,8 @@ export class Balancer implements AsyncDisposable {
   #pass(client: Socket, tries: number): void {
     this.#track(client)
     const ready = this.#ports.filter((port) => this.#ready.has(port))
-    // If no replica seems ready, the machine is probably slow. Like other load balancers, then use
-    // all replicas.
+    // If no replica seems ready, the machine is probably slow. In that case use all replicas, as
+    // other load balancers do.
     const taking = ready.length === 0 ? this.#ports : ready
     const port = taking[this.#turn++ % taking.length]
     if (port === undefined || tries === 0) return void client.destroy()

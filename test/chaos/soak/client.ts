@@ -1,6 +1,6 @@
 /**
  * An HTTP/2 client that reconnects when its connection is lost, as client-go does. It never retries
- * a request by itself.
+ * a request automatically.
  */
 import { once } from 'node:events'
 import { connect, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
@@ -36,7 +36,7 @@ export class SoakClient implements Disposable {
   }
 
   /**
-   * Sends a request. Rejects if there is no response; then the outcome of the request is unknown.
+   * Sends a request. Rejects if there is no response. The outcome of the request is then unknown.
    */
   async call(
     method: string,
@@ -88,7 +88,8 @@ export class SoakClient implements Disposable {
       },
     )
     stream.on('error', () => undefined)
-    // Read from the start: Node.js treats a stream that ends before it has a reader as aborted.
+    // Start reading immediately, because Node.js treats a stream that ends before it has a reader
+    // as aborted.
     const text = new PassThrough({ encoding: 'utf8' })
     pipeline(stream, text, () => undefined)
     if (body !== undefined) stream.end(JSON.stringify(body))
@@ -110,7 +111,7 @@ export class SoakClient implements Disposable {
   }
 }
 
-/** Parses an object. Checks the fields that the judge needs. */
+/** Parses an object. Checks the fields that the verification of the results needs. */
 export function readObject(value: unknown): SoakObject {
   if (typeof value === 'object' && value !== null && 'metadata' in value) {
     const { metadata } = value

@@ -1,6 +1,6 @@
 /**
- * A conversion webhook for the soak: v1 has spec.value, v2 has spec.text. It can die and come back
- * at the same address.
+ * A conversion webhook for the soak: v1 has spec.value, v2 has spec.text. It can be killed and
+ * restarted at the same address.
  */
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:https'
@@ -12,7 +12,7 @@ import { type Fields, fieldsOf, itemsOf, textOf } from '../../../src/api/object.
 export class ConversionHook implements AsyncDisposable {
   reviews = 0
   objects = 0
-  /** Largest number of objects, and longest body, of one review. */
+  /** Largest number of objects, and longest body, in one review. */
   objectsMax = 0
   bytesMax = 0
   readonly #certificate: Certificate = createSelfSigned('hook', ['127.0.0.1'], Date.now())
@@ -45,8 +45,8 @@ export class ConversionHook implements AsyncDisposable {
   }
 
   /**
-   * Closes the server as if it had died. Cuts all connections, including those with calls in
-   * progress.
+   * Closes the server as if its process had been killed. Closes all connections, including those
+   * with calls in progress.
    */
   async die(): Promise<void> {
     const server = this.#server
@@ -86,7 +86,7 @@ export class ConversionHook implements AsyncDisposable {
 
 /**
  * Listens on the port, and retries while it is in use. A short-lived connection of another process
- * may have got the port while the webhook was gone.
+ * may have used the port while the webhook was down.
  */
 async function listenAt(server: Server, port: number): Promise<void> {
   for (;;) {

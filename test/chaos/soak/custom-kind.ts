@@ -10,7 +10,7 @@ import type { SoakClient } from './client.ts'
 export const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const GROUP = 'soak.example.com'
 const RETRY_MS = 50
-/** Maximum duration of a request, whatever happens to the webhook or the definition. */
+/** Maximum duration of a request, regardless of what happens to the webhook or the definition. */
 const HANG_MS = 35_000
 
 export const versions = ['v1', 'v2'] as const
@@ -77,21 +77,21 @@ export const bodyOf = (
   spec: { value: value ?? '' },
 })
 
-/** State that all parts of a run share. */
+/** State that all components of a run share. */
 export type Run = {
   readonly clients: readonly SoakClient[]
   readonly random: Random
   readonly faults: string[]
   /**
-   * Number of unexpected responses, by status and message. They occur while a webhook is gone, or
-   * after a definition has changed.
+   * Number of unexpected responses, by status and message. Unexpected responses occur while a
+   * webhook is down, or after a definition has changed.
    */
   readonly refusals: Map<string, number>
 }
 
 /**
  * Sends a request through a random client. Rejects if there is no response. A response that does
- * not come in time is recorded as a fault.
+ * not arrive in time is recorded as a fault.
  */
 export async function call(
   run: Run,
@@ -176,13 +176,13 @@ export class KindWriter {
           )
         return
       }
-      // No other client writes these objects, so an acknowledged write was lost.
+      // No other client writes these objects, so an acknowledged write must have been lost.
       if (answer.status === 404 || answer.status === 409)
         this.#run.faults.push(
           `${path}/${name}: ${answer.status} ${textOf(answer.body['message'])}, known ${JSON.stringify(known)}`,
         )
     } catch {
-      // There was no response, so the write may or may not have been done.
+      // There was no response, so the write may or may not have been stored.
     }
     this.doubtful++
     await this.#look(name)

@@ -1,8 +1,8 @@
 /**
  * Soak test of custom resources. Definitions are created, changed and deleted on two replicas,
- * while other clients write and watch in two versions. A conversion webhook dies now and then. No
- * acknowledged write may be lost, no request may hang, and no definition may be stuck. Every
- * watcher must end with the state of a fresh list.
+ * while other clients write and watch in two versions. A conversion webhook is killed from time to
+ * time. No acknowledged write may be lost, no request may hang, and no definition may be stuck.
+ * Every watcher must end with the state of a fresh list.
  *
  *   node test/chaos/soak/custom.ts [--minutes 10] [--seed S]
  */
@@ -34,9 +34,9 @@ const WRITERS_PER_KIND = 3
 const CLIENTS_PER_REPLICA = 4
 /** Number of definitions that are created and deleted in a loop, concurrently. */
 const COMERS = 3
-/** Time after which a definition that is not yet served, changed or gone counts as stuck. */
+/** Time after which a definition counts as stuck if it is not yet served, changed or deleted. */
 const SETTLED_MS_MAX = 30_000
-/** Time that every watcher has after the last write to see it. */
+/** Maximum time until every watcher has received the last write. */
 const CATCH_UP_MS_MAX = 30_000
 
 const isComplaint = (line: string): boolean => line !== '' && !line.includes('"level":"info"')
@@ -188,8 +188,8 @@ async function changing(
 }
 
 /**
- * Creates and deletes a definition of the same name in a loop. No object of the previous one may
- * remain, and deletion must wait for a finalizer.
+ * Creates and deletes a definition of the same name in a loop. No object of the previous definition
+ * may remain, and deletion must wait for a finalizer.
  */
 async function comingAndGoing(
   run: Run,
@@ -217,7 +217,7 @@ async function create(run: Run, plural: string, clientConfig: Fields | undefined
       (await call(run, 'POST', definitions, definitionOf(plural, clientConfig))).status === 201,
   )
   const path = pathOf(plural, 'v1')
-  // Every client, and so both replicas, must serve the kind.
+  // Check with every client, so that both replicas serve the kind.
   for (const client of run.clients)
     await until(`${plural} is served`, async () => (await client.call('GET', path)).status === 200)
   const { body } = await call(run, 'GET', path)
@@ -254,7 +254,7 @@ async function remove(run: Run, plural: string): Promise<void> {
   await until(`${plural} is gone`, async () => (await call(run, 'GET', definition)).status === 404)
 }
 
-/** Retries until the condition holds. Throws an error if it does not hold in time. */
+/** Checks the condition repeatedly until it holds. Throws an error if it does not hold in time. */
 async function until(state: string, holds: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + SETTLED_MS_MAX
   while (!(await holds().catch(() => false))) {

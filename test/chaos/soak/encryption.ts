@@ -7,9 +7,9 @@
  *   --rate N        writes per second (1,000)
  *   --no-reference  does not read the result with the reference
  *
- * Every write and read must succeed, and etcd's files must not have anything in plain text. A new
- * server, and then the reference, must be able to read everything. Every object holds the number of
- * its writes, so that a stale read is found.
+ * Every write and read must succeed, and etcd's files must not contain anything in plain text. A
+ * new server, and then the reference, must be able to read all objects. Every object contains the
+ * number of its writes, so that stale reads are detected.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,18 +30,18 @@ const SECONDS = 300
 const RATE = 1_000
 const LANES = 40
 /**
- * Number of objects of each lane. They are overwritten, so that etcd does not grow without limit.
+ * Number of objects of each writer. They are overwritten, so that etcd does not grow without limit.
  */
 const NAMES_PER_LANE = 100
 /**
- * Text that must not occur in etcd's files, neither in plain text nor in base64. Its length is a
+ * Text that must not occur in etcd's files, either in plain text or in base64. Its length is a
  * multiple of three, so that its base64 has no padding.
  */
 const MARK = 'nobody-is-to-see-this!!!'
 const marks = [MARK, Buffer.from(MARK).toString('base64')]
 /**
- * Maximum downtime of the plugin. It is less than the three minutes for which a server continues
- * without it.
+ * Maximum downtime of the plugin. It is shorter than the three minutes for which a server can
+ * continue without the plugin.
  */
 const AWAY_MS_MAX = 15_000
 const BETWEEN_MS_MAX = 10_000
@@ -50,9 +50,9 @@ const path = '/api/v1/namespaces/default/secrets'
 
 type Counts = { writes: number; reads: number; kills: number; keys: number }
 
-/** Writes its own objects, one after the other, and reads each of them. */
+/** Writes objects that no other writer uses, one after the other, and reads each of them. */
 class Lane {
-  /** Number of writes of each object, by name. */
+  /** Number of writes to each object, by name. */
   readonly written = new Map<string, number>()
   readonly #client: SteadyClient
   readonly #id: number
@@ -225,7 +225,7 @@ async function disturb(
   }
 }
 
-/** Compares a list with the writes. Returns the differences. */
+/** Compares a list response with the writes. Returns the differences. */
 async function listFaults(server: ApiServerProcess, lanes: readonly Lane[]): Promise<string[]> {
   using client = new SteadyClient(server.url, server.token)
   const { status, text } = await client.call('GET', path)

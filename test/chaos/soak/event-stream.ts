@@ -1,6 +1,6 @@
 /**
- * Follows the events of a resource in the order of their revisions, without gaps. A watch that ends
- * is resumed from the last resourceVersion seen.
+ * Follows the events of a resource in the order of their revisions, without gaps. When a watch
+ * ends, it is resumed from the last resourceVersion that was received.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Fields, fieldsOf, textOf } from '../../../src/api/object.ts'
@@ -11,7 +11,7 @@ const RETRY_MS = 100
 export type StreamedEvent = { readonly type: string; readonly object: Fields }
 
 /**
- * Follows events until the signal is aborted. Rejects if the watch cannot be resumed. Begins with
+ * Follows events until the signal is aborted. Rejects if the watch cannot be resumed. Starts with
  * an event for each existing object.
  */
 export async function followEvents(

@@ -1,8 +1,8 @@
 /**
- * Runs many servers on one machine, as the suites of a large CI system do: `node
- * test/chaos/soak/many-servers.ts`. Each server is started, written to and stopped. While
- * `--at-once` servers are alive, all must respond when all are called at once. Nothing may be left
- * behind: no process, no folder, no entry in `keelson status`.
+ * Runs many servers on one machine, as the suites of a large CI system do:
+ * `node test/chaos/soak/many-servers.ts`. Each server is started, receives a write and is stopped.
+ * While `--at-once` servers are running, all of them must respond to simultaneous requests. No
+ * process, no folder and no entry in `keelson status` may be left behind.
  *
  *   --kind dev|testing   processes of the package, `keelson dev --ephemeral` (default), or
  *                        clusters of `keelson/testing` in this process.
@@ -21,7 +21,7 @@ import { startCluster } from '../../../src/entry/testing/index.ts'
 import { installPackage } from '../../support/harness/package.ts'
 import { until } from '../../support/harness/until.ts'
 
-/** Maximum time to start one server on a machine that starts many. */
+/** Maximum time to start a server while many other servers start on the machine. */
 const START_MS_MAX = 120_000
 const MEBIBYTE = 1 << 20
 const configMaps = '/api/v1/namespaces/default/configmaps'
@@ -42,7 +42,7 @@ const starting = Number(values.starting)
 /** A server that is ready. */
 type StartedServer = {
   readonly startMs: number
-  /** Rejects if the server refuses the write. */
+  /** Rejects if the write fails. */
   readonly write: () => Promise<void>
   /** Rejects if the written object is missing. */
   readonly read: () => Promise<void>
@@ -76,10 +76,10 @@ async function main(): Promise<void> {
       startTimes.push(one.startMs)
       await one.write()
       alive.push(one)
-      // No server is stopped while all are called.
+      // No server is stopped while requests are sent to all of them.
       if (alive.length >= atOnce && startTimes.length < total)
         await (asked ??= tellOfAll(kind, alive, beganMs))
-      // Make room for the next server. The last ones stay.
+      // Stop one server before the next one starts. The last servers keep running.
       if (alive.length >= atOnce && begun < total) await stopOne()
     }
   }
@@ -103,7 +103,7 @@ async function tellOfAll(
   started: readonly StartedServer[],
   beganMs: number,
 ): Promise<void> {
-  // Copy the list, because other servers start meanwhile.
+  // Copy the list, because other servers start during the loop.
   const alive = [...started]
   const asking = performance.now()
   await Promise.all(alive.map((one) => one.read()))

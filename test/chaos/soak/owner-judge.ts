@@ -1,6 +1,6 @@
 /**
- * Receives the events of objects that own each other, in the order of revisions, and finds wrong
- * deletions.
+ * Receives the events of objects that own each other, in the order of their revisions, and detects
+ * wrong deletions.
  */
 import { fieldsOf, itemsOf, textOf, textsOf } from '../../../src/api/object.ts'
 import type { StreamedEvent } from './event-stream.ts'
@@ -16,19 +16,19 @@ export type Meta = {
 
 export class OwnerJudge {
   readonly live = new Map<string, Meta>()
-  /** Uids of objects that are gone. */
+  /** UIDs of objects that no longer exist. */
   readonly gone = new Set<string>()
-  /** Uids of objects that the test itself deleted, or may have deleted. */
+  /** UIDs of objects that the test itself has deleted or may have deleted. */
   readonly asked = new Set<string>()
-  /** Deleted objects. `fault` says why a deletion is wrong if it was not requested by the test. */
+  /** Deleted objects. `fault` describes why a deletion is wrong if the test did not request it. */
   readonly #deleted: { readonly meta: Meta; readonly fault: string | undefined }[] = []
-  /** Uids of objects that were deleted in the foreground. */
+  /** UIDs of objects that were deleted in the foreground. */
   readonly #waited = new Set<string>()
 
   see({ type, object }: StreamedEvent): void {
     const metadata = readMeta(object)
     const { uid } = metadata
-    // Once an object is being deleted, later events do not matter.
+    // Ignore later events of an object that is already being deleted.
     const isDecided = this.live.get(uid)?.isDeleting === true
     const isDeleted = type === 'DELETED' || metadata.isDeleting
     if (isDeleted && !isDecided)
@@ -44,8 +44,8 @@ export class OwnerJudge {
     if (owners.length === 0) return `${name} was deleted without an owner`
     for (const reference of owners) {
       const owner = this.live.get(reference.uid)
-      // The owner may have been waiting for its dependents when the collector decided, even if it
-      // is not any more.
+      // The owner may have been waiting for its dependents when the collector made its decision,
+      // even if it no longer is.
       if (owner === undefined || owner.name !== reference.name || this.#waited.has(owner.uid))
         continue
       return `${name} was deleted at ${resourceVersion}, but its owner ${owner.name} was there`
@@ -54,8 +54,8 @@ export class OwnerJudge {
   }
 
   /**
-   * Returns the deletions that the test did not request. Only known at the end, because a response
-   * may arrive after the event.
+   * Returns the deletions that the test did not request. They are known only at the end, because
+   * the response to a delete can arrive after the event.
    */
   #byCollector(): { readonly fault: string | undefined }[] {
     return this.#deleted.filter(({ meta: { uid } }) => !this.asked.has(uid))
@@ -76,7 +76,7 @@ export class OwnerJudge {
   }
 }
 
-/** Parses an object's metadata. Every object has a name, a uid and a resourceVersion. */
+/** Parses an object's metadata. Every object has a name, a UID and a resourceVersion. */
 function readMeta({ metadata }: StreamedEvent['object']): Meta {
   const { name, uid, resourceVersion, deletionTimestamp, finalizers, ownerReferences } =
     fieldsOf(metadata)

@@ -8,8 +8,8 @@ import type { Meta, OwnerJudge } from './owner-judge.ts'
 
 const OBJECTS = 60
 /**
- * Pause between two operations of a load. Without it, the loads would use both cores of a small
- * machine, and the test would measure the wait for a CPU.
+ * Pause between two operations of a load. Without a pause, the loads would use both cores of a
+ * small machine, and the test would mainly measure the time spent waiting for a CPU.
  */
 const PAUSE_MS = 40
 
@@ -81,8 +81,8 @@ export class OwnerLoad {
   }
 
   /**
-   * Deletes an object with a uid precondition, because another object may have its name by then.
-   * Unless the server refuses, the object may have been deleted.
+   * Deletes an object with a UID precondition, because another object might have the same name by
+   * then. Unless the server rejects the request, the object may have been deleted.
    */
   async #delete({ name, uid }: Meta, propagationPolicy: string | undefined): Promise<void> {
     const options = {

@@ -1,15 +1,15 @@
 /**
  * Soak test of the controllers: random owner references while the controllers are killed. No object
- * may be deleted that a live owner still owns, and no garbage may remain. The default objects of a
- * namespace are created once. After a replica that runs the controllers is killed, the other one
- * takes over soon.
+ * may be deleted while a live owner still owns it, and no garbage may remain. The default objects
+ * of a namespace must be created only once. After the replica that runs the controllers is killed,
+ * the other replica must take over quickly.
  *
  *   node test/chaos/soak/owners.ts [--minutes 10] [--seed 1]
  *
- * Two replicas run controllers, and one of them is killed and restarted every 20 s. etcd is paused
- * for two seconds now and then. A third replica, without controllers, serves the clients and the
- * watchers of this test. Every wait has a limit, so that a run takes at most four minutes longer
- * than `--minutes`, whatever the load of the machine.
+ * Two replicas run controllers, and one of them is killed and restarted every 20 s. From time to
+ * time, etcd is paused for two seconds. A third replica, without controllers, serves the clients
+ * and the watchers of this test. Every wait has a limit, so that a run takes at most four minutes
+ * longer than `--minutes`, regardless of the load on the machine.
  */
 import { readFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
@@ -28,8 +28,8 @@ const KILL_EVERY_MS = 20_000
 /** Maximum time until controllers work again after a kill. */
 const TAKE_OVER_MS_MAX = 15_000
 /**
- * Time limit of the wait. It is longer than the maximum, so that a late recovery can be reported
- * with its time.
+ * Time limit for waiting. It exceeds the maximum above, so that the duration of a late recovery can
+ * be reported.
  */
 const WAIT_MS_MAX = 3 * TAKE_OVER_MS_MAX
 const QUIET_MS_MAX = 60_000
@@ -40,14 +40,14 @@ const POLL_MS = 20
 const namespaces = '/api/v1/namespaces'
 const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
 
-/** Collects the events of watches, each with its own client. */
+/** Collects the events of several watches. Each watch has its own client. */
 class Observer {
   readonly judge = new OwnerJudge()
   readonly faults: string[] = []
   readonly leaders = new Leaders()
-  /** Names of the namespaces of created default ServiceAccounts, one entry for each creation. */
+  /** Namespaces in which a default ServiceAccount was created, with one entry for each creation. */
   readonly accounts: string[] = []
-  /** Names of namespaces that are gone. */
+  /** Names of deleted namespaces. */
   readonly ended = new Set<string>()
   readonly #signal: AbortSignal
 
@@ -75,7 +75,7 @@ class Observer {
   }
 }
 
-/** Tracks the holder of the controllers' Lease, and the time since when. */
+/** Tracks the holder of the controllers' Lease, and since when it has been the holder. */
 class Leaders {
   #holder = ''
   takenMs = 0
@@ -104,8 +104,8 @@ async function comes(holds: () => boolean, ms: number): Promise<boolean> {
 }
 
 /**
- * Creates an object and returns its uid. Retries, because etcd may be paused. Returns undefined if
- * the time is over.
+ * Creates an object and returns its UID. Retries, because etcd may be paused. Returns undefined
+ * when the time limit is reached.
  */
 async function create(client: SoakClient, path: string, body: object): Promise<string | undefined> {
   const endMs = performance.now() + WAIT_MS_MAX
@@ -138,8 +138,8 @@ const namespaceOf = (id: number): string => `work-${id}`
 type Kills = { count: number; longestMs: number; leaders: number; readonly faults: string[] }
 
 /**
- * Returns how long the main thread of a process has waited for a CPU, according to Linux. On a busy
- * machine this is most of a takeover.
+ * Returns how long the main thread of a process has waited for a CPU, as reported by Linux. On a
+ * busy machine, this is most of the duration of a takeover.
  */
 const waitedMs = (pid: number): number =>
   Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / NANOSECONDS_PER_MS
@@ -147,7 +147,7 @@ const NANOSECONDS_PER_MS = 1e6
 
 type Replicas = { readonly victim: ApiServerProcess; readonly other: ApiServerProcess }
 
-/** Kills one replica, and waits until the other one works. */
+/** Kills one replica, and waits until the controllers of the other replica work. */
 async function kill(
   { victim, other }: Replicas,
   client: SoakClient,
@@ -188,14 +188,14 @@ async function pauseEtcd(etcd: EtcdProcess): Promise<void> {
   etcd.resume()
 }
 
-/** Waits until the controllers are done, and returns all faults. */
+/** Waits until the controllers have finished their work, and returns all faults. */
 async function settle(
   client: SoakClient,
   { judge, accounts, ended, faults }: Observer,
   kills: Kills,
 ): Promise<string[]> {
   const ids = Array.from({ length: kills.count }, (_, at) => at + 1)
-  // A pause of etcd may have prevented the delete.
+  // The delete may have failed because etcd was paused.
   const left = ids.map(namespaceOf).filter((name) => !ended.has(name))
   for (const name of left)
     await client.call('DELETE', `${namespaces}/${name}`).catch(() => undefined)

@@ -1,7 +1,7 @@
 /**
  * Restarts the replicas behind a load balancer one after the other, under load. No request of a
- * well-behaved client may fail, no watcher may lose an event, and the ends of watches must be
- * spread over the grace period.
+ * well-behaved client may fail, no watcher may lose an event, and watches must end at times that
+ * are spread over the grace period.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ADMIN_TOKEN, type ApiServerProcess } from '../../support/harness/api-server.ts'
@@ -21,16 +21,15 @@ export type RollingOptions = {
   readonly args?: readonly string[]
   readonly watchGraceSeconds: number
   /**
-   * Time for which a replica continues to serve after SIGTERM. The balancer must notice the
-   * shutdown within it.
+   * Time for which a replica continues to serve after SIGTERM. The load balancer must detect the
+   * shutdown during this time.
    */
   readonly delaySeconds: number
   /**
-   * Time between restarts, as the number of requests that clients normally get answered in these
-   * seconds.
+   * Minimum number of responses between two restarts, expressed in seconds of the intended load.
    */
   readonly calmSeconds?: number
-  /** Called with messages about the progress. */
+  /** Called with progress messages. */
   readonly tell?: (line: string) => void
 }
 
@@ -38,8 +37,8 @@ export type RollingResult = {
   readonly faults: readonly string[]
   readonly requests: number
   /**
-   * Average number of responses per second. A machine that cannot keep up gets fewer requests than
-   * `requestsPerSecond` of the options.
+   * Average number of responses per second. A slow machine receives fewer requests than the option
+   * `requestsPerSecond` sets.
    */
   readonly requestsPerSecond: number
   /**
@@ -66,23 +65,23 @@ export type RollingResult = {
  */
 const CLIENTS = 12
 /**
- * Number of objects that are read and written. Concurrent writes of one object are retried, so
- * there are many objects. The number is prime, so that the writes reach all of them.
+ * Number of objects that are read and written. Concurrent writes to one object are retried, so
+ * there are many objects. The number is prime, so that the writes reach all objects.
  */
 const OBJECTS = 997
 const WATCHERS_PER_CLIENT = 25
 /** Maximum number of writes per second in the watched namespace. */
 const WATCHED_WRITES_PER_SECOND_MAX = 10
 /**
- * Maximum number of events per second for all watchers together. With more, the watchers use the
- * CPU that the requests need.
+ * Maximum number of events per second for all watchers together. With more events, the watchers
+ * would use the CPU time that the requests need.
  */
 const EVENTS_PER_SECOND_MAX = 2_000
 const WATCHED_OBJECTS = 20
 const TICK_MS = 20
 /**
- * Limit of the requests in progress, in seconds of the load. More requests would only overload a
- * machine that cannot keep up.
+ * Limit of the requests in progress, in seconds of the intended load. More requests would only
+ * overload a slow machine.
  */
 const UNDER_WAY_SECONDS_MAX = 5
 /**
@@ -91,13 +90,13 @@ const UNDER_WAY_SECONDS_MAX = 5
  */
 const CALM_SECONDS = 3
 /**
- * Time limit of a calm period. It is generous, because a machine may not keep up with the load;
- * clients detect requests that are never answered.
+ * Time limit of a calm period. It is generous, because a slow machine cannot keep up with the load;
+ * clients detect requests that never get a response.
  */
 const CALM_MS_MAX = 600_000
 /**
- * Maximum time for a replica to stop: its delay, its grace period, and requests in progress on a
- * busy machine.
+ * Maximum time for a replica to stop. It includes the shutdown delay, the grace period, and
+ * requests in progress on a busy machine.
  */
 const STOP_MS_MAX = 120_000
 
@@ -229,7 +228,7 @@ class Load implements AsyncDisposable {
     return `${this.#requests} requests answered in ${seconds.toFixed(0)} s, ${this.#under.size} in progress`
   }
 
-  /** Resolves when as many more requests were answered as clients send in this many seconds. */
+  /** Resolves after as many further responses as the intended load has in this many seconds. */
   async answers(seconds: number): Promise<void> {
     const wanted = this.#requests + seconds * this.#requestsPerSecond
     await until(
@@ -239,7 +238,7 @@ class Load implements AsyncDisposable {
     )
   }
 
-  /** Sends a request. Of ten requests, seven read, two write and one lists. */
+  /** Sends a request. Out of ten requests, seven are reads, two are writes and one is a list. */
   #request(count: number): void {
     const client = this.#clients[count % CLIENTS] ?? this.#admin
     const name = `own-${count % OBJECTS}`
@@ -270,7 +269,7 @@ class Load implements AsyncDisposable {
     for (let count = 0; !this.#stopped.signal.aborted; count++) {
       const name = `seen-${count % WATCHED_OBJECTS}`
       const path = objectsIn('watched')
-      // Each object is created, updated twice and deleted.
+      // Create each object, update it twice and delete it.
       const round = Math.floor(count / WATCHED_OBJECTS) % 4
       const object = { metadata: { name }, data: { value: `${count}` } }
       const answer = !there.has(name)

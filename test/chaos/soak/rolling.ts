@@ -16,13 +16,13 @@ const DELAY_SECONDS = 2
 /** Minimum number of watches that a server ends per second; the server has the same limit. */
 const ENDS_PER_SECOND_MIN = 200
 /**
- * Minimum share of the expected time over which watches end. The server and the client compete for
- * the CPU, so the measured time may be shorter.
+ * Minimum fraction of the expected time over which watches must end. The server and the client
+ * compete for the CPU, so the measured time can be shorter than expected.
  */
 const SPREAD_SHARE_MIN = 0.5
 /**
- * Minimum share of the intended requests. With fewer, the machine could not generate the load, and
- * the result is not conclusive.
+ * Minimum fraction of the intended requests. If there are fewer requests, the machine could not
+ * generate the load, and the result is not conclusive.
  */
 const RATE_SHARE_MIN = 0.9
 

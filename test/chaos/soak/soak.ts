@@ -1,7 +1,7 @@
 /**
  * Soak test: `npm run soak`. 50 writers and 200 watchers use a server that is restarted under load,
  * gracefully and by SIGKILL. No acknowledged write may be lost. Every watcher resumes from the last
- * resourceVersion that it saw, and must end with the state of a fresh list.
+ * resourceVersion that it received, and must end with the state of a fresh list.
  *
  *   --seconds N   duration of the load (600); a restart every five minutes, and at least two.
  *   --all-on      also an audit log of all requests, traces of one request in a hundred, and
@@ -30,11 +30,11 @@ const SECONDS = 600
 const RESTARTS_MIN = 2
 const RESTART_SECONDS = 300
 /**
- * Maximum share of audit events that may be missing, because a killed server loses its last batch,
- * as kube-apiserver does.
+ * Maximum fraction of audit events that are allowed to be missing. A killed server loses its last
+ * batch of events, as kube-apiserver does.
  */
 const UNWRITTEN_PART_MAX = 0.02
-/** Time that every watcher has after the last write to see it. */
+/** Maximum time until every watcher has received the last write. */
 const CATCH_UP_MS_MAX = 30_000
 const NAMESPACE = 'soak'
 const path = `/api/v1/namespaces/${NAMESPACE}/configmaps`
@@ -122,7 +122,7 @@ async function run(seconds: number, random: Random, isAllOn: boolean): Promise<O
   clients.dispose()
   await Promise.all(watched)
   if (allOn !== undefined) {
-    // The server writes the rest of the batch when it stops.
+    // The server writes the remaining batch when it stops.
     await running.server.stop()
     faults.push(...judgeRecords(allOn.recorded(), acknowledged))
   }
@@ -177,8 +177,8 @@ async function freshList(client: SoakClient): Promise<ReturnType<typeof readList
 }
 
 /**
- * Waits until every watcher has the state of the list, or the time is over. The judge reports
- * watchers that do not have it.
+ * Waits until every watcher has the same state as the list, or until the time limit is reached. The
+ * final check reports watchers whose state differs.
  */
 async function caughtUp(watchers: readonly Watcher[], items: readonly SoakObject[]): Promise<void> {
   const untilMs = performance.now() + CATCH_UP_MS_MAX

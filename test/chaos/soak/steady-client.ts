@@ -1,6 +1,6 @@
 /**
- * A well-behaved HTTP/2 client, like client-go. It retries a request only if the server has not
- * begun to process it (RFC 9113, section 8.7: above the last stream of a GOAWAY, or
+ * A well-behaved HTTP/2 client that retries like client-go. It retries a request only if the server
+ * has not begun to process it (RFC 9113, section 8.7: above the last stream of a GOAWAY, or
  * REFUSED_STREAM), if no connection was established, or if the server asked it to retry.
  */
 import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
@@ -39,8 +39,8 @@ export class SteadyClient implements Disposable {
   }
 
   /**
-   * Sends a request and retries it if that is safe. Rejects if the server may have begun to process
-   * it and did not respond.
+   * Sends a request and retries it if that is safe. Rejects if the server did not respond and may
+   * have begun to process the request.
    */
   async call(method: string, path: string, body?: unknown): Promise<HttpAnswer> {
     for (let tries = 0; tries < TRIES_MAX; tries++) {

@@ -1,13 +1,13 @@
 /**
- * Soak test of a server on two etcd clusters, one of which is disturbed: `node
- * test/chaos/soak/two-etcds.ts`. ConfigMaps are in their own cluster of three members, all other
- * resources in an etcd with one member.
+ * Soak test of a server on two etcd clusters, one of which is disturbed:
+ * `node test/chaos/soak/two-etcds.ts`. ConfigMaps are stored in a separate cluster of three
+ * members, and all other resources in an etcd with one member.
  *
  *   --seconds N   duration (120)
  *   --seed S      repeats the random choices of an earlier run
  *
  * In turn, one cluster is killed, paused or compacted, or loses its quorum, while resources of both
- * are written and watched. The resources of the other cluster must be served without any effect.
+ * are written and watched. Requests for the resources of the other cluster must not be affected.
  * All acknowledged writes must exist at the end, with the revisions of their own etcd.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -26,14 +26,14 @@ const SECONDS = 120
 const WRITERS = 8
 const WATCHERS = 4
 /**
- * Minimum difference between the revisions of the two clusters, so that a revision of one cannot be
- * confused with one of the other.
+ * Minimum difference between the revisions of the two clusters, so that the revisions of one
+ * cluster do not occur in the other.
  */
 const REVISIONS_APART = 10_000
 const PUTS_AT_ONCE = 64
-/** Maximum time from the end of a fault until the resource is written again. */
+/** Maximum time from the end of a fault until writes to the resource succeed again. */
 const RECOVERY_MS_MAX = 30_000
-/** Maximum duration of a fault. It is longer than all timeouts for a silent etcd. */
+/** Maximum duration of a fault. It exceeds all timeouts for an etcd that does not respond. */
 const FAULT_MS_MAX = 10_000
 
 type Side = {
@@ -45,7 +45,7 @@ type Side = {
   readonly watchers: Watcher[]
 }
 
-/** Faults of a cluster, by name. Each ends with a healthy cluster. */
+/** Faults of a cluster, by name. At the end of each fault, the cluster is healthy again. */
 const disturbances: {
   readonly [name: string]: (cluster: Cluster, random: Random) => Promise<void>
 } = {
@@ -208,8 +208,8 @@ async function disturb(name: string, { hit, spared, random, admin }: Outage): Pr
 const isOfOther = ({ resource }: Side): boolean => resource === 'configmaps'
 
 /**
- * Checks that a resourceVersion is from the right cluster. The revisions of the other etcd begin
- * above all those of the main one.
+ * Checks that a resourceVersion is from the right cluster. The revisions of the separate etcd are
+ * higher than all revisions of the main etcd.
  */
 const mixed = (side: Side, version: string): string[] =>
   Number(version) > REVISIONS_APART === isOfOther(side)

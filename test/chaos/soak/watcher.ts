@@ -1,7 +1,7 @@
 /**
- * A watcher lists once, then watches. When its watch ends, it resumes from the last resourceVersion
- * that it saw. It lists again only if `listsAgain` is set and the server reports that the
- * resourceVersion is too old.
+ * A watcher lists once, and then watches. When its watch ends, it resumes from the last
+ * resourceVersion that it received. It lists again only if `listsAgain` is set and the server
+ * reports that the resourceVersion is too old.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readList, readObject, type SoakClient } from './client.ts'

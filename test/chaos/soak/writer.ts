@@ -8,8 +8,8 @@ import { readObject, type SoakClient } from './client.ts'
 
 const OBJECTS = 5
 /**
- * Pause of a writer between writes. It gives about 150 writes per second from all writers, and
- * 30,000 events to all watchers.
+ * Pause of a writer between writes. With this pause, all writers together send about 150 writes per
+ * second, and all watchers together receive 30,000 events per second.
  */
 const PAUSE_MS = 300
 const RETRY_MS = 100
@@ -57,8 +57,8 @@ export class Writer {
       else if (this.#random.chance(0.15)) await this.#delete(name)
       else await this.#update(name, value, known.resourceVersion)
     } catch {
-      // There was no response, so the write may or may not have been done. The current state of the
-      // object becomes the expected one.
+      // There was no response, so the write may or may not have been stored. The current state of
+      // the object becomes the expected one.
       this.doubtful++
       await this.#lookUntilTold(name)
     }
@@ -92,7 +92,7 @@ export class Writer {
   }
 
   /**
-   * Handles a refused write. No other client writes these objects, so a conflict or a missing
+   * Handles a rejected write. No other client writes these objects, so a conflict or a missing
    * object means that an acknowledged write was lost.
    */
   #refused(what: string, status: number, body: unknown): void {
@@ -118,7 +118,7 @@ export class Writer {
           return
         }
       } catch {
-        // The server is not back yet.
+        // The server has not restarted yet.
       }
       await sleep(RETRY_MS)
     }

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { AuditTrail, comparableEvent, inOrder } from './audit.ts'
 import { Companions } from './companions.ts'
 
-test('the events of a scenario are taken once, without those of other scenarios and of the runner', async (t) => {
+test('each event of a scenario is returned once, without events of other scenarios and of the runner', async (t) => {
   await using companions = await Companions.start({ flags: [] })
   companions.dir = mkdtempSync(join(tmpdir(), 'keelson-trail-'))
   t.after(() => rmSync(companions.dir ?? '', { recursive: true }))

@@ -1,7 +1,7 @@
 /**
- * Collects the audit events of one scenario, from the log of the server or from what it sent to the
- * webhook `audit`. Events of other scenarios do not mention its namespace. Requests of the runner
- * itself, which creates and deletes the namespace, have no user agent.
+ * Collects the audit events of one scenario, from the audit log of the server or from the events
+ * that the webhook `audit` has received. Events of other scenarios do not mention its namespace.
+ * Requests of the runner itself, which creates and deletes the namespace, have no user agent.
  */
 import { join } from 'node:path'
 import { readIfThere } from '../../../src/lib/process/files.ts'
@@ -12,7 +12,7 @@ import type { Json, JsonObject } from './json.ts'
 /** Prefix of annotations that only slow requests have. */
 const LATENCY = 'apiserver.latency.k8s.io/'
 
-/** Tracks the events that a scenario has already taken. */
+/** Tracks the events that were already returned to a scenario. */
 export class AuditTrail {
   readonly #companions: Companions
   readonly #namespace: string
@@ -23,7 +23,7 @@ export class AuditTrail {
     this.#namespace = namespace
   }
 
-  /** Returns the events that were not taken yet, as text. */
+  /** Returns the events that were not yet returned, as text. */
   untaken(source: 'log' | 'webhook'): string[] {
     const all =
       source === 'log'
@@ -49,8 +49,8 @@ export class AuditTrail {
 }
 
 /**
- * User agent of requests that kube-apiserver's plugins send to the server itself, for objects that
- * their caches lack. No client sees them.
+ * User agent of requests that kube-apiserver's plugins send to their own server, for objects that
+ * are not in their caches. Clients do not see these requests.
  */
 const ofServer = /^kube-apiserver(?:\/|$)/
 
@@ -63,7 +63,8 @@ function isOfRunner(text: string): boolean {
 
 /**
  * Sorts events by the time at which their request was received; the events of one request keep
- * their order. The end of a request may be written after the begin of the next.
+ * their order. The last event of a request may be written after the first event of the next
+ * request.
  */
 export function inOrder(events: readonly string[]): Json[] {
   const parsed = events.map(parseJson)
@@ -76,8 +77,8 @@ const receivedAt = (event: Json): string =>
   isObject(event) ? textOf(event['requestReceivedTimestamp']) : ''
 
 /**
- * Removes values that depend on the speed of the machine, and resourceVersions of lists, which
- * other scenarios change.
+ * Removes values that depend on the speed of the machine, and the resourceVersions of lists, which
+ * change when other scenarios write.
  */
 export function comparableEvent(event: Json): Json {
   if (!isObject(event)) return event

@@ -9,8 +9,8 @@ import type { IssuedCertificate } from '../../support/harness/issued-certificate
 import type { Json } from './json.ts'
 
 /**
- * Time after which a silent connection is closed. Responses of a healthy server are faster; this
- * also ends silent watches.
+ * Time after which a silent connection is closed. Responses of a healthy server arrive sooner. This
+ * timeout also ends silent watches.
  */
 const SILENCE_MAX_MS = 60_000
 
@@ -25,8 +25,8 @@ export type HttpRequest = {
   /** Client certificate that replaces the client's own, on a separate connection. */
   readonly certificate?: IssuedCertificate | undefined
   /**
-   * Time limit of the request, until the last byte of the response. If absent, only silence is
-   * limited.
+   * Time limit of the request, until the last byte of the response. If absent, only the time
+   * without data is limited.
    */
   readonly timeoutMs?: number | undefined
 }
@@ -39,11 +39,11 @@ export type HttpAnswer = {
   readonly raw: Buffer
 }
 
-/** A response whose body is still to be read. `request.destroy()` ends it. */
+/** A response whose body has not been read yet. `request.destroy()` ends it. */
 export type OpenAnswer = {
   readonly response: IncomingMessage
   readonly request: ClientRequest
-  /** Connection after a response that switched protocols. */
+  /** Connection after a response that switches protocols. */
   readonly switched?: Duplex
 }
 
@@ -171,8 +171,8 @@ function send(
 }
 
 /**
- * Returns a body as a JSON value (as text if it is invalid), as base64 if it is binary, and
- * otherwise as text.
+ * Returns a body as a JSON value (or as text if the JSON is invalid), as base64 if it is binary,
+ * and otherwise as text.
  */
 export function parseBody(raw: Buffer, type = ''): Json {
   const text = raw.toString('utf8')
@@ -182,8 +182,8 @@ export function parseBody(raw: Buffer, type = ''): Json {
 }
 
 /**
- * Returns the value of a JSON text, or the text itself if it is invalid. An invalid response is a
- * difference and must not end the run.
+ * Returns the value of a JSON text, or the text itself if it is invalid. An invalid response counts
+ * as a difference, and must not abort the run.
  */
 export function parseJson(text: string): Json {
   try {

@@ -9,7 +9,7 @@ export class CollectedWatch {
   headers: IncomingHttpHeaders | undefined
   /** Whether the server has closed the watch, or the watch could not be started. */
   ended = false
-  /** Resolves when the response headers have arrived, or will not arrive. */
+  /** Resolves when the response headers have arrived, or when the request has failed. */
   readonly started: Promise<void>
   #destroy: (() => void) | undefined
 
@@ -42,7 +42,7 @@ export class CollectedWatch {
         this.ended = true
       })
     } catch {
-      // A watch that could not be started is shown as one that ended with status 0.
+      // A watch that could not be started is shown as a watch that ended with status 0.
       this.ended = true
     }
   }

@@ -62,7 +62,7 @@ test('an issuer publishes the key with which its tokens are signed', async () =>
   assert.ok(exp > Date.now() / 1000)
 })
 
-test('a call to a webhook of the set-up is handled by the scenario whose namespace it mentions', async () => {
+test('a call to a webhook of the set-up is handled by the scenario whose namespace the call mentions', async () => {
   await using companions = await Companions.start({
     flags: [],
     hooks: { access: () => ({ for: 'nobody' }) },

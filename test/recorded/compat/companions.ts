@@ -1,7 +1,7 @@
 /**
- * Runs the servers that the scenarios of a server need, in this process: webhooks, an extension API
- * server and OpenID issuers. Also creates the CAs of client certificates, and the files that
- * configure the server for them.
+ * Runs the servers that scenarios need in this process: webhooks, an extension API server and
+ * OpenID issuers. Also creates the CAs of client certificates, and the files that configure the
+ * server under test.
  */
 import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -103,7 +103,10 @@ export class Companions implements AsyncDisposable {
     return makeToken(options, { url, subject, key })
   }
 
-  /** Returns a certificate. Equal options give the same one, so that its connections are reused. */
+  /**
+   * Returns a certificate. Equal options return the same certificate, so that its connections are
+   * reused.
+   */
   certificate({ ca = 'client', ...wanted }: CertificateOptions): IssuedCertificate {
     const id = JSON.stringify([ca, wanted])
     const known = this.#certificates.get(id)

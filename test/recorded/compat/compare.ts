@@ -23,7 +23,10 @@ export type Outcome = NamedScenario &
       }
   )
 
-/** Compares a scenario with its recording. `without` has names of fields to remove at any depth. */
+/**
+ * Compares a scenario with its recording. `without` contains names of fields that are removed at
+ * any depth.
+ */
 export function compareScenario(
   scenario: FiledScenario,
   want: readonly RecordedStep[] | undefined,

@@ -38,8 +38,8 @@ function list(chosen: readonly FiledScenario[]): number {
 }
 
 /**
- * Maximum number of scenarios that are run again. More differences have another cause than a busy
- * machine.
+ * Maximum number of scenarios that are run again. If more scenarios differ, a busy machine cannot
+ * be the only cause.
  */
 const AGAIN_MAX = 20
 
@@ -123,8 +123,8 @@ async function runAll(
   options: Options,
   done: OnDone,
 ): Promise<void> {
-  // With its own signal listeners, the process lives long enough to stop the servers that it
-  // started.
+  // Install signal listeners, so that the process can stop the servers that it started before it
+  // exits.
   const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
   const groups =
     options.server.kind === 'running'
@@ -182,8 +182,8 @@ async function runAll(
 }
 
 /**
- * Maximum number of scenarios on one server. Most scenarios need no set-up. If several servers run
- * at once, these scenarios are split, so that all servers finish at about the same time.
+ * Maximum number of scenarios on one server. If several servers run at once, the many scenarios
+ * without a set-up are split, so that all servers finish at about the same time.
  */
 const GROUP_MAX = 5_000
 
@@ -200,8 +200,8 @@ function groupsOf(chosen: readonly FiledScenario[], setUps: number): Group[] {
 }
 
 /**
- * Throws an error if a chosen scenario needs files: a server that is already running does not know
- * the webhooks and issuers of this process.
+ * Throws an error if a selected scenario needs files, because a server that is already running is
+ * not configured for the webhooks and issuers of this process.
  */
 function checkRunning(chosen: readonly FiledScenario[], setUps: ReadonlyMap<string, SetUp>): void {
   const { needs } =

@@ -9,7 +9,7 @@ import { fill } from './template.ts'
 type CredentialContext = { readonly companions: Companions; readonly variables: Variables }
 
 type SentCredentials = {
-  /** Authorization header. Undefined means that of the client, null means none. */
+  /** Authorization header. Undefined means the header of the client, and null means no header. */
   readonly authorization?: string | null
   readonly certificate?: IssuedCertificate | undefined
 }

@@ -28,11 +28,11 @@ for (const { name, want, got, lines } of cases)
 
 const long = (from: number): Json => Array.from({ length: 1000 }, (_, index) => index + from)
 
-void test('the differences of a completely different list are truncated', () => {
+void test('the list of differences is truncated if lists differ completely', () => {
   assert.equal(diff(long(0), long(1)).length, 41)
 })
 
-void test('paths are deleted in place, and * matches any key', () => {
+void test('ignored paths are deleted in place, and * matches any key', () => {
   const value = {
     items: [{ metadata: { uid: 'a', name: 'n' } }, { metadata: { uid: 'b' } }],
     kind: 'List',
@@ -41,7 +41,7 @@ void test('paths are deleted in place, and * matches any key', () => {
   assert.deepEqual(value, { items: [{ metadata: { name: 'n' } }, { metadata: {} }] })
 })
 
-void test('fields are removed at any depth', () => {
+void test('fields are removed by name at any depth', () => {
   const value = { a: 1, b: [{ a: 2, c: 3 }] }
   assert.deepEqual(withoutFields(value, ['a']), { b: [{ c: 3 }] })
 })

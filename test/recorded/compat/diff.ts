@@ -1,14 +1,17 @@
-/** Finds the differences of two responses, and removes values that are not compared. */
+/** Finds the differences between two responses, and removes values that are not compared. */
 import { isRecord, type Json } from './json.ts'
 
-/** Maximum number of differences. A completely different list would print thousands. */
+/**
+ * Maximum number of differences that are printed. Completely different lists have thousands of
+ * differences.
+ */
 const DIFFERENCES_MAX = 40
 /** Maximum length of a printed value, in characters. */
 const SHOWN_LENGTH_MAX = 300
 
 /**
- * Returns the differences as lines, each with its path. An empty list means that the values are
- * equal.
+ * Returns the differences as lines, each with the path of the value. An empty list means that the
+ * values are equal.
  */
 export function diff(want: Json | undefined, got: Json | undefined): string[] {
   const lines: string[] = []
@@ -56,7 +59,7 @@ function dropPath(value: unknown, [head, ...rest]: readonly string[]): void {
   }
 }
 
-/** Returns a copy without any field of these names, at any depth. */
+/** Returns a copy without the fields that have one of these names, at any depth. */
 export function withoutFields(value: Json, names: readonly string[]): Json {
   if (names.length === 0 || !isTree(value)) return value
   if (Array.isArray(value)) return value.map((entry) => withoutFields(entry, names))
@@ -66,7 +69,7 @@ export function withoutFields(value: Json, names: readonly string[]): Json {
 
 /**
  * Returns a copy whose managedFields are sorted by name. The server sorts them by the second in
- * which they were written, which differs between runs. This order is used unless times are
+ * which they were written, which differs between runs. The sorted copy is used unless times are
  * compared.
  */
 export function sortManagedFields(value: Json): Json {

@@ -1,13 +1,13 @@
 /**
  * One HTTPS server that acts as the extension API server of all scenarios. A request belongs to the
  * scenario whose namespace is in its path or in the server name of its connection (SNI). Therefore
- * a group or a Service must have $ns in its name. The scenario has a function from the request to
- * an object with `status`, `headers` and `body`. A body is sent as JSON, or as it is if it is a
- * string. Further fields of this object:
+ * the name of a group or a Service must contain $ns. The scenario has a function that receives the
+ * request and returns an object with `status`, `headers` and `body`. A body is sent as JSON, or
+ * unchanged if it is a string. This object can have further fields:
  *
  * - `delayMs` waits before the response.
  * - `hang` sends no response.
- * - `close` closes the connection at once.
+ * - `close` closes the connection immediately.
  * - `chunks` is a list, or an asynchronous iterable, of texts that are sent one by one, `pauseMs`
  *   apart.
  * - `cut` closes the connection after the body, which then has no end.
@@ -15,9 +15,10 @@
  * - `upgrade` switches to the protocol of this name; `body` is sent in it.
  *
  * The body of a request whose path contains `/unread` is not read. An upgrade request whose
- * response has no `upgrade` is refused. Undefined gives 404. The certificate is issued for the name
- * that the client requests, by the server's own CA (`${extension.caBundle}`). Services named
- * `untrusted…` get one of another CA, and those named `misnamed…` get one for another name.
+ * response has no `upgrade` is refused. If the function returns undefined, the response is 404. The
+ * certificate is issued for the name that the client requests, by the server's own CA
+ * (`${extension.caBundle}`). Services named `untrusted…` get a certificate of another CA, and
+ * Services named `misnamed…` get a certificate for another name.
  */
 import { once } from 'node:events'
 import { type IncomingMessage, ServerResponse } from 'node:http'
@@ -37,7 +38,10 @@ export type ExtensionRequest = {
   /** Headers with lower-case names. Repeated headers are joined by a comma and a space. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Json
-  /** Common name of the client certificate of the server under test, or null without one. */
+  /**
+   * Common name of the client certificate of the server under test, or null if it has no client
+   * certificate.
+   */
   readonly certificate: string | null
 }
 
@@ -81,7 +85,7 @@ export class ExtensionServer implements AsyncDisposable {
     }
     const server = createServer(options, (request, response) => {
       answer(served, request, response).catch((error: unknown) => {
-        // This is an error of the scenario itself. The difference shows its message.
+        // This is an error in the scenario itself. The reported difference contains the message.
         if (response.headersSent) response.destroy()
         else response.writeHead(500).end(`the extension of the scenario failed: ${String(error)}`)
       })
@@ -169,7 +173,7 @@ async function answer(
   await send(response, isRecord(given) ? given : { status: 404, body: '404 page not found\n' })
 }
 
-/** Returns the common name of the client certificate, or null without one. */
+/** Returns the common name of the client certificate, or null if there is no client certificate. */
 function commonName(socket: TLSSocket): string | null {
   const name = socket.getPeerCertificate()?.subject?.CN
   return typeof name === 'string' ? name : null
@@ -195,7 +199,7 @@ async function send(response: ServerResponse, given: Record<string, unknown>): P
     ),
     ...(names.length === 0 ? {} : { trailer: names.join(', ') }),
   })
-  // A watch without events has also begun, so send its headers.
+  // Send the headers immediately, because a watch starts even if it has no events.
   if (isStream(chunks)) response.flushHeaders()
   for await (const chunk of Array.isArray(chunks) || isStream(chunks) ? chunks : []) {
     if (response.destroyed) break
@@ -207,7 +211,7 @@ async function send(response: ServerResponse, given: Record<string, unknown>): P
   if (isRecord(trailers))
     response.addTrailers(Object.fromEntries(names.map((name) => [name, String(trailers[name])])))
   if (cut !== true) return void response.end()
-  // Let the written data arrive before the connection is closed.
+  // Wait until the written data has arrived before closing the connection.
   await sleep(50)
   response.destroy()
 }

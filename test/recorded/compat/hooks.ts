@@ -1,10 +1,11 @@
 /**
  * Serves the webhooks of scenarios over HTTPS. The webhooks of each scenario have its namespace in
- * their path, so that concurrent scenarios do not affect each other. A webhook is a function from
- * the review to its response. The result is the body, or an object with { status, headers, body }
- * or { raw } for bytes as they are. With { delayMs } the response is delayed, with { close } the
- * connection is closed, and with { hang } it stays open without a response. Webhooks of a set-up
- * are called for all scenarios; a call belongs to the scenario whose namespace it mentions.
+ * their path, so that concurrent scenarios do not affect each other. A webhook is a function that
+ * receives the review and returns the response: the body, or an object with { status, headers, body
+ * }, or { raw } with unmodified bytes. With { delayMs }, the response is delayed, with { close },
+ * the connection is closed, and with { hang }, the connection stays open without a response.
+ * Webhooks of a set-up are called for all scenarios; a call belongs to the scenario whose namespace
+ * it mentions.
  */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -68,8 +69,8 @@ export class HookServer implements AsyncDisposable {
         return
       }
       answer(hooks, request, response).catch((error: unknown) => {
-        // This is an error of the scenario itself. The server under test sees a failed call, and
-        // the difference shows this message.
+        // This is an error in the scenario itself. For the server under test, the call fails, and
+        // the reported difference contains this message.
         response.writeHead(500).end(`the hook of the scenario failed: ${String(error)}`)
       })
     })
@@ -92,12 +93,15 @@ export class HookServer implements AsyncDisposable {
     return this.serve(SHARED, hooks)
   }
 
-  /** Serves the document at this path. */
+  /** Serves a document at this path. */
   publish(path: string, document: unknown): void {
     this.#documents.set(path, document)
   }
 
-  /** Returns the calls of a webhook that were not taken yet. The list is live. */
+  /**
+   * Returns the calls of a webhook that were not yet processed. New calls are added to the returned
+   * list.
+   */
   callsOf(namespace: string, name: string): Json[] {
     const hook = this.#hooks.get(`${namespace}/${name}`)
     if (hook === undefined)
@@ -149,8 +153,8 @@ const scenarioIn = (body: Buffer): string | undefined =>
   /oracle-[0-9a-f]{10}/.exec(body.toString('utf8'))?.[0]
 
 /**
- * Returns the credentials that the server presents. To a scenario's own webhook it usually presents
- * none, which is left out.
+ * Returns the credentials that the server sends. It usually sends no credentials to a scenario's
+ * own webhook; in that case the field is omitted.
  */
 function callerOf({ headers, socket }: IncomingMessage, isShared: boolean): JsonObject {
   const { authorization } = headers

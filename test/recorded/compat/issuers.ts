@@ -1,6 +1,6 @@
 /**
- * OpenID issuers with fixed keys. Makes their discovery and JWKS documents, and tokens with any
- * content, signed with these keys or unsigned.
+ * OpenID issuers with fixed keys. Creates their discovery and JWKS documents, and tokens with any
+ * content, which are signed with these keys or unsigned.
  */
 import { createHmac, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -8,27 +8,34 @@ import { join } from 'node:path'
 import { isRecord } from './json.ts'
 
 export type IssuerOptions = {
-  /** Names of the keys of fixtures/issuer-keys.json in its JWKS. Defaults to rsa and ec. */
+  /**
+   * Names of the keys from fixtures/issuer-keys.json that the JWKS contains. Defaults to rsa and
+   * ec.
+   */
   readonly keys?: readonly string[]
   /**
-   * Changes to the fields of its discovery document, in which `${issuer.name}` is replaced. Null
+   * Changes to the fields of the discovery document, in which `${issuer.name}` is replaced. Null
    * removes a field.
    */
   readonly discovery?: Readonly<Record<string, unknown>>
 }
 
 export type TokenOptions = {
-  /** Issuer of the set-up whose URL is the claim `iss`. If absent, the claims must have one. */
+  /**
+   * Issuer of the set-up whose URL is used as the claim `iss`. If absent, the claims must contain
+   * `iss`.
+   */
   readonly issuer?: string
   /** Changes to the claims iss, sub ($ns-u), aud (compat), iat and exp. Null removes a claim. */
   readonly claims?: Readonly<Record<string, unknown>>
   /**
-   * Key of fixtures/issuer-keys.json, or `service-account` for the server's own. Defaults to rsa.
+   * Key from fixtures/issuer-keys.json, or `service-account` for the server's own key. Defaults to
+   * rsa.
    */
   readonly key?: string
   /**
-   * Signature algorithm. Defaults to RS256 or ES256. `none` gives no signature; HS256 uses the
-   * public key in PEM as its secret.
+   * Signature algorithm. Defaults to RS256 or ES256. `none` creates a token without a signature;
+   * HS256 uses the public key in PEM format as the secret.
    */
   readonly alg?: string
   /** Changes to the header fields alg and kid. Null removes a field. */
@@ -62,7 +69,7 @@ export class IssuerKeys {
   }
 }
 
-/** Returns the documents of an issuer, by path below its URL. */
+/** Returns the documents of an issuer by their path below the issuer's URL. */
 export function issuerDocuments(
   url: string,
   { keys = ['rsa', 'ec'], discovery = {} }: IssuerOptions,
@@ -88,7 +95,7 @@ export function issuerDocuments(
   }
 }
 
-/** Makes a token. `url` is the URL of the issuer, `subject` the default of `sub`. */
+/** Creates a token. `url` is the URL of the issuer, and `subject` is the default of `sub`. */
 export function makeToken(
   options: TokenOptions,
   {

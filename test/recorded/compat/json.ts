@@ -7,7 +7,7 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * Returns a copy as a recording would hold it: undefined fields are dropped, and undefined itself
+ * Returns a copy in the form of a recording: undefined fields are dropped, and undefined itself
  * becomes null.
  */
 export const asRecorded = (value: unknown): Json => JSON.parse(JSON.stringify(value) ?? 'null')

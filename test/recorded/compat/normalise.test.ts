@@ -71,12 +71,12 @@ const cases: { name: string; value: Json; want: Json }[] = [
 for (const { name, value, want } of cases) {
   void test(name, () => {
     const got = normaliser().value(value)
-    // Compare as text, because recordings also fix the order of keys.
+    // Compare as text, because recordings also preserve the order of keys.
     assert.equal(JSON.stringify(got), JSON.stringify(want))
   })
 }
 
-void test('listRv compares the resourceVersion of a list', () => {
+void test('with the option listRv, the resourceVersion of a list is compared', () => {
   const withLists = normaliser()
   withLists.listRv = true
   assert.deepEqual(withLists.value({ metadata: { resourceVersion: '9' }, items: [] }), {

@@ -1,20 +1,20 @@
 /**
  * Replaces values that differ from run to run, so that equal values keep equal names. The first uid
- * becomes uid#1 everywhere; resourceVersions, continue tokens and generated addresses are treated
- * alike. Times from 2024 on become <time>. Responses that are equal after this are equal for a
- * client.
+ * becomes uid#1 everywhere; resourceVersions, continue tokens and generated addresses are replaced
+ * in the same way. Times from 2024 on become <time>. If responses are equal after this, they are
+ * equivalent for a client.
  */
 import type { Json, JsonObject } from './json.ts'
 
 /**
  * Path of a value: the keys above it. Two special words mark objects whose resourceVersions change
- * by themselves.
+ * without a request of the scenario.
  */
 type Path = readonly (string | number)[]
 const LIST_METADATA = 'metadata of list'
 const BOOKMARK_OBJECT = 'object of bookmark'
 
-/** Times before this year are input of a scenario and are kept. */
+/** Times before this year are input of a scenario and are not replaced. */
 const GENERATED_TIMES_FROM = '2024'
 
 export type NormaliserOptions = {
@@ -25,7 +25,7 @@ export type NormaliserOptions = {
   readonly extension?: { readonly port: number; readonly caBundle: string } | undefined
   /** Folder of the server, shown as $dir. */
   readonly dir?: string | undefined
-  /** Whether the times of managedFields entries keep their equality (time#1, time#2, …). */
+  /** Whether equal times of managedFields entries get equal names (time#1, time#2, …). */
   readonly times?: boolean | undefined
 }
 
@@ -63,7 +63,7 @@ export class Normaliser {
     return name
   }
 
-  /** Returns a text with all its variable parts replaced. */
+  /** Returns a text with all variable parts replaced. */
   text(text: string): string {
     const renameVersion = (_: string, head: string, version: string): string =>
       head + this.rename('rv', version)
@@ -78,7 +78,7 @@ export class Normaliser {
         )
         .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, hideTime)
         .replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? \+0000 UTC/g, hideTime)
-        // Reading of Go's monotonic clock.
+        // Matches the reading of Go's monotonic clock in a printed time.
         .replace(/ m=[+-]\d+\.\d+/g, '')
         .replace(/\b(\d+\.\d+|\d+)(m?s)\b/g, '<duration>')
         .replace(
@@ -121,8 +121,8 @@ export class Normaliser {
   #string(value: string, path: Path): string {
     const key = path.at(-1)
     if (key === 'resourceVersion' && value !== '') {
-      // Other scenarios change the resourceVersion of a list or bookmark, so it only equals another
-      // one by chance.
+      // Other scenarios change the resourceVersion of a list or bookmark, so it equals another
+      // resourceVersion only by chance.
       const moves = path.at(-2) === LIST_METADATA || path.at(-3) === BOOKMARK_OBJECT
       return moves && !this.listRv ? '<rv>' : this.rename('rv', value)
     }
@@ -138,8 +138,8 @@ export class Normaliser {
   }
 
   /**
-   * Replaces the variable parts of a key. Keys are names and are kept, except the namespace itself,
-   * and the k: and v: keys of a field set, which contain values.
+   * Replaces the variable parts of a key. Keys are names and are not replaced, except for the
+   * namespace itself, and the k: and v: keys of a field set, which contain values.
    */
   #key(key: string): string {
     if (key === this.#namespace) return '$ns'

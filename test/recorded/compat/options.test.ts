@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseOptions, UsageError } from './options.ts'
 
-void test('the default is to replay all scenarios on Keelson from this tree', () => {
+void test('by default, all scenarios are replayed on Keelson from this source tree', () => {
   const { mode, server, choice } = parseOptions([])
   assert.deepEqual(
     { mode, server, only: choice.only },

@@ -59,7 +59,7 @@ export type Options = {
   readonly updatePassing: boolean
 }
 
-/** An error in the command line. Its message says what to write instead. */
+/** An error in the command line. The message says how to correct it. */
 export class UsageError extends Error {}
 
 export function parseOptions(argv: readonly string[]): Options {
@@ -79,7 +79,7 @@ export function parseOptions(argv: readonly string[]): Options {
   if (mode !== 'replay' && values.again) throw new UsageError('--again requires the mode replay')
   if (mode !== 'replay' && values['update-passing'])
     throw new UsageError('--update-passing requires the mode replay')
-  // The list has scenarios that pass in the first run.
+  // The list contains scenarios that pass in the first run.
   if (values.again && values['update-passing'])
     throw new UsageError('--again and --update-passing cannot be combined')
   if (values.with.length > 0 && server.kind !== 'running')

@@ -1,6 +1,6 @@
 /**
- * List of the scenarios that pass, one id per line. CI replays them. The list only grows: if a
- * scenario stops passing, fix the bug and do not remove the line.
+ * The list of scenarios that pass, with one ID per line. CI replays these scenarios. If a scenario
+ * no longer passes, fix the bug instead of removing the line.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export function readIds(path: string): string[] {
   return linesOf(path).filter((line) => line !== '' && !line.startsWith('#'))
 }
 
-/** Adds these ids and keeps the header comment. Returns the number of new ids. */
+/** Adds these IDs to the list and preserves the header comment. Returns the number of new IDs. */
 export function addIds(path: string, ids: readonly string[]): number {
   const before = new Set(readIds(path))
   const all = new Set([...before, ...ids])

@@ -1,6 +1,6 @@
 /**
- * Converts a response to the form of a recording: only what the step compares, with variable values
- * replaced.
+ * Converts a response to the form of a recording: only the parts that the step compares, with
+ * variable values replaced.
  */
 import { comparableEvent } from './audit.ts'
 import { dropPaths } from './diff.ts'
@@ -12,7 +12,7 @@ import type { Answer } from './take.ts'
 /** One step of a recording. `step` identifies it for readers and is not compared. */
 export type RecordedStep = JsonObject & { readonly step: string; readonly status: number }
 
-/** All steps except those without a response. */
+/** All steps that have a response. */
 type RecordableStep = Exclude<Step, { kind: 'sleep' | 'token' }>
 
 export function recordStep(
@@ -84,8 +84,8 @@ function comparedBody(step: CompareOptions, answer: Answer, normaliser: Normalis
 }
 
 /**
- * Calls a `pick` function. A response of an unexpected shape is a difference and must not end the
- * run.
+ * Calls a `pick` function. A response of an unexpected shape counts as a difference, and must not
+ * abort the run.
  */
 function picked<T>(pick: () => T, otherwise: JsonObject): T | JsonObject {
   try {

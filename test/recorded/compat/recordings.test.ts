@@ -14,7 +14,7 @@ void test('reading and writing a recording does not change any byte', () => {
   }
 })
 
-void test('each scenario has a recording and each recording a scenario', async () => {
+void test('each scenario has a recording, and each recording has a scenario', async () => {
   const scenarios = (await loadScenarios()).map(({ file, id }) => `${file}/${id}`)
   const recorded = readdirSync(directory).flatMap((name) => {
     const book = parseBook(readFileSync(join(directory, name), 'utf8'), name)

@@ -24,7 +24,7 @@ export class Progress {
     this.#terminal?.write(`\r${this.#done} of ${this.#total}, ${this.#failed} failed `)
   }
 
-  /** Clears the progress line, so that something else can be printed. */
+  /** Clears the progress line, so that other output can be printed. */
   clear(): void {
     this.#terminal?.write('\r\u001b[K')
   }

@@ -11,15 +11,15 @@ import { type Session, take } from './take.ts'
 import { fill } from './template.ts'
 
 /**
- * User agent of the runner. The field manager in the recordings is derived from it, so it must not
- * change.
+ * User agent of the runner. The field manager in the recordings is derived from the user agent, so
+ * it must not change.
  */
 const USER_AGENT = 'oracle/1.0'
 
 const json = { accept: 'application/json', 'content-type': 'application/json' }
 
 /**
- * Runs a scenario and returns the responses as a recording holds them. Rejects only if the
+ * Runs a scenario and returns the responses in the form of a recording. Rejects only if the
  * namespace cannot be created.
  */
 export async function runScenario(
@@ -83,8 +83,8 @@ async function createNamespace({ client, namespace }: Session): Promise<void> {
 async function cleanUp(scenario: Scenario, session: Session): Promise<void> {
   if (scenario.namespace !== false) {
     const path = `/api/v1/namespaces/${session.namespace}`
-    // Without a controller, the namespace and the addresses of its Services would remain, so delete
-    // the Services.
+    // Without a controller, the namespace and the addresses of its Services would remain. Therefore
+    // delete the Services.
     await attempt(session.client, {
       method: 'DELETE',
       path: `${path}/services`,
@@ -97,8 +97,8 @@ async function cleanUp(scenario: Scenario, session: Session): Promise<void> {
 }
 
 /**
- * Deletes an object and removes its finalizers. A CRD is left alone, because it disappears when its
- * objects are gone.
+ * Deletes an object and removes its finalizers. The finalizers of a CRD are not removed, because
+ * the CRD is deleted after its objects.
  */
 async function remove(path: string, client: Client): Promise<void> {
   const answer = await attempt(client, { method: 'DELETE', path, headers: { accept: json.accept } })
@@ -116,7 +116,7 @@ async function remove(path: string, client: Client): Promise<void> {
 }
 
 /**
- * Sends a cleanup request and ignores errors. Objects that cannot be removed stay in a namespace
+ * Sends a cleanup request and ignores errors. Objects that cannot be deleted remain in a namespace
  * that no other scenario uses.
  */
 const attempt = (client: Client, request: HttpRequest): Promise<HttpAnswer | undefined> =>

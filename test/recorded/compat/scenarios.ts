@@ -11,12 +11,12 @@ const directory = join(import.meta.dirname, 'scenarios')
 export type FiledScenario = Scenario & { readonly file: string }
 
 export type Choice = {
-  /** Parts of the id or file name; ^TEXT matches the beginning. */
+  /** Substrings of the ID or file name; ^TEXT matches only the beginning. */
   readonly only: readonly string[]
   readonly section?: string | undefined
   /** Set-ups whose scenarios are selected; undefined means all. */
   readonly setUps?: readonly string[] | undefined
-  /** Ids of the selected scenarios. */
+  /** IDs of the selected scenarios. */
   readonly ids?: readonly string[] | undefined
 }
 
@@ -63,7 +63,10 @@ function isNamed({ id, file }: FiledScenario, text: string): boolean {
   return id.startsWith(text.slice(1)) || file.startsWith(text.slice(1))
 }
 
-/** Returns the scenarios of a list. Throws an error for an id that would silently not run. */
+/**
+ * Returns the scenarios of a list. Throws an error for unknown IDs, because otherwise they would
+ * silently be skipped.
+ */
 function listedScenarios(
   all: readonly FiledScenario[],
   ids: readonly string[],

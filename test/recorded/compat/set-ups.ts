@@ -1,7 +1,7 @@
 /**
- * Set-ups of servers, by name. A scenario names the one that it needs (`needs`). A server is
- * started for each in turn; a server that is already running must have those that `--with` names.
- * The folder set-ups has a file for each area.
+ * Server set-ups by name. A scenario names the set-up that it needs (`needs`). For each set-up in
+ * turn, a server is started; a server that is already running must have the set-ups that `--with`
+ * names. The folder set-ups contains a file for each area.
  */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { isRecord } from './json.ts'
 import type { HookAnswer } from './steps.ts'
 
 /**
- * Configuration of a server. Flags and files may contain these references:
+ * Configuration of a server. Flags and files can contain these references:
  *
  * - `${dir}` is the folder of the server. It has the files, and client-ca.pem, proxy-ca.pem and
  *   hook-ca.pem.
@@ -21,28 +21,28 @@ import type { HookAnswer } from './steps.ts'
 export type SetUp = {
   readonly flags: readonly string[]
   /**
-   * Additional flags of the reference. It is only ready when it can watch all kinds of its feature
-   * gates.
+   * Additional flags of the reference. It becomes ready only when it can watch all kinds that its
+   * feature gates enable.
    */
   readonly referenceFlags?: readonly string[]
   /** Additional flags of Keelson, for its controllers. */
   readonly keelsonFlags?: readonly string[]
   /**
    * Flags of a kube-controller-manager that runs with the reference, with administrator rights.
-   * They may contain `${dir}`.
+   * They can contain `${dir}`.
    */
   readonly manager?: readonly string[]
   /**
-   * Names of usual flags that this server does not get. Values of repeated list flags, such as
-   * authorization modes, would be added to the usual ones.
+   * Names of usual flags that this server does not get. Otherwise the values of repeated list
+   * flags, such as authorization modes, would be added to the usual values.
    */
   readonly omit?: readonly string[]
   /** Files by name: a string, or a value that is written as JSON (which is also valid YAML). */
   readonly files?: Readonly<Record<string, unknown>>
   /**
-   * Webhooks that the server calls for all scenarios. A call whose body mentions the namespace of a
-   * scenario is handled by the webhook of that name of the scenario, if it has one, and counts as
-   * its HOOKED call. All other calls get the response of the function given here.
+   * Webhooks that the server calls for all scenarios. If the body of a call mentions the namespace
+   * of a scenario that has a webhook of the same name, that webhook handles the call, and the call
+   * counts for HOOKED. All other calls get the response of the function that is given here.
    */
   readonly hooks?: Readonly<Record<string, HookAnswer>>
   /** OpenID issuers, by name. */
@@ -80,7 +80,7 @@ const isSetUps = (value: unknown): value is SetUps =>
   isRecord(value) &&
   Object.values(value).every((entry) => isRecord(entry) && Array.isArray(entry['flags']))
 
-/** Returns a set-up by name. Throws an error if there is none. */
+/** Returns a set-up by name. Throws an error if it does not exist. */
 export function setUpOf(all: ReadonlyMap<string, SetUp>, name: string | undefined): SetUp {
   if (name === undefined) return { flags: [] }
   const found = all.get(name)

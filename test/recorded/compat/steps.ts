@@ -1,7 +1,7 @@
 /**
  * Building blocks of scenarios. A scenario is a named list of steps that run in order in its own
- * namespace. Paths, queries, headers and bodies may contain $ns, and ${stepId.json.path} to reuse
- * an earlier response.
+ * namespace. Paths, queries, headers and bodies can contain $ns, and ${stepId.json.path} to refer
+ * to an earlier response.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { IssueOptions } from '../../support/harness/issued-certificate.ts'
@@ -11,14 +11,14 @@ import type { Json, JsonObject } from './json.ts'
 import type { Normaliser } from './normalise.ts'
 
 /**
- * Variables of later steps and `until`: responses by step id, headers by `id@headers`, and $ns,
- * hook, caBundle.
+ * Variables for later steps and `until`: responses by step ID, headers by `id@headers`, and $ns,
+ * hook and caBundle.
  */
 export type Variables = Record<string, unknown>
 
 /**
- * A client certificate. Its strings may contain $ns. test/support/harness/issued-certificate.ts has
- * further options.
+ * A client certificate. Its strings can contain $ns. test/support/harness/issued-certificate.ts
+ * defines further options.
  */
 export type CertificateOptions = IssueOptions & {
   /**
@@ -46,15 +46,15 @@ export type AskOptions = {
   readonly as?: string | null | Credentials
 }
 
-/** How a request is sent and its response is read. */
+/** Options that determine how a request is sent and how its response is read. */
 export type BodyOptions = {
   readonly method?: string
   readonly body?: unknown
-  /** The content type, or a short name such as 'merge'. */
+  /** The content type of the body, or a short name such as 'merge'. */
   readonly type?: string
-  /** Whether to compare the text instead of the JSON value. */
+  /** Whether to compare the body as text instead of as a JSON value. */
   readonly text?: boolean
-  /** Whether to parse as JSON regardless of the content type. */
+  /** Whether to parse the body as JSON regardless of its content type. */
   readonly json?: boolean
 }
 
@@ -63,9 +63,9 @@ export type CompareOptions = {
   readonly id?: string
   readonly note?: string
   readonly compare?: 'status'
-  /** Names of compared headers. For 'etag?' only its presence is compared. */
+  /** Names of compared headers. For 'etag?', only the presence of the header is compared. */
   readonly compareHeaders?: readonly string[]
-  /** Receives all headers and returns the value to compare, such as whether there is an ETag. */
+  /** Receives all headers and returns the value to compare, such as whether an ETag is present. */
   readonly pickHeaders?: (headers: IncomingHttpHeaders) => JsonObject
   /** Paths to ignore, such as 'metadata.managedFields' or 'items.*.metadata.uid'. */
   readonly ignore?: readonly string[]
@@ -97,7 +97,7 @@ export type WatchedStep = CompareOptions & {
   readonly ms: number
   /** Additional time to wait, in milliseconds, to check that nothing else arrives. */
   readonly quiet?: number
-  /** Whether to compare if the server has closed the watch. */
+  /** Whether to compare that the server has closed the watch. */
   readonly end?: boolean
 }
 
@@ -147,9 +147,9 @@ export type ScenarioOptions = {
   readonly cleanup?: readonly string[]
   /** Webhooks that the runner serves, by name. */
   readonly hooks?: Readonly<Record<string, HookAnswer>>
-  /** Responses of its extension API server (see extension.ts). */
+  /** Responses of the extension API server for this scenario (see extension.ts). */
   readonly extension?: ExtensionAnswer
-  /** Name of the set-up of its server (see set-ups.ts). */
+  /** Name of the set-up of the server that this scenario needs (see set-ups.ts). */
   readonly needs?: string
   /** Whether to compare the times and the order of managedFields entries. */
   readonly times?: boolean
@@ -234,8 +234,8 @@ export const POLL = (
 })
 
 /**
- * Records the calls that the webhook of that name has received since the last HOOKED. Waits until
- * there are `calls` of them.
+ * Records the calls that the webhook of this name has received since the last HOOKED. Waits until
+ * there are `calls` calls.
  */
 export const HOOKED = (name: string, options: Partial<HookedStep> = {}): HookedStep => ({
   kind: 'hooked',
@@ -247,9 +247,9 @@ export const HOOKED = (name: string, options: Partial<HookedStep> = {}): HookedS
 
 /**
  * Records the audit events of the scenario since the last AUDITED. Waits until there are `events`
- * of them. They are sorted by request, and the events of a request keep their order. The set-up
- * must have `--audit-log-path=${dir}/audit.log`. With `source: 'webhook'` it must have the
- * kubeconfig of the webhook `audit` instead.
+ * events. They are sorted by request, and the events of a request keep their order. The set-up must
+ * have the flag `--audit-log-path=${dir}/audit.log`, or, with `source: 'webhook'`, the kubeconfig
+ * of the webhook `audit`.
  */
 export const AUDITED = (events: number, options: Partial<AuditedStep> = {}): AuditedStep => ({
   kind: 'audited',
@@ -261,7 +261,7 @@ export const AUDITED = (events: number, options: Partial<AuditedStep> = {}): Aud
 })
 
 /**
- * Makes a token for later steps, which refer to it as `${id}`, such as in the body of a
+ * Creates a token for later steps, which refer to it as `${id}`, for example in the body of a
  * TokenReview.
  */
 export const TOKEN = (id: string, token: TokenOptions): TokenStep => ({ kind: 'token', id, token })

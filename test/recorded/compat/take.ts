@@ -21,9 +21,12 @@ import type {
 } from './steps.ts'
 import { fill, fillHeaders, fillTarget } from './template.ts'
 
-/** Maximum time for a watch to start. After it, the next step runs anyway. */
+/** Maximum time to wait for a watch to start. After this time, the next step runs in any case. */
 const WATCH_START_MAX_MS = 5_000
-/** Time after the headers of a watch, in which a server registers the watcher. */
+/**
+ * Time to wait after the headers of a watch have arrived, during which the server registers the
+ * watcher.
+ */
 const WATCH_SETTLE_MS = 50
 const EVENT_POLL_MS = 20
 const POLL_MS = 100
@@ -34,7 +37,7 @@ export type Session = {
   readonly companions: Companions
   readonly namespace: string
   readonly trail: AuditTrail
-  /** User agent. It contains the namespace in scenarios that compare audit events. */
+  /** User agent. In scenarios that compare audit events, it contains the namespace. */
   readonly userAgent: string
   readonly variables: Variables
   readonly watches: Map<string, CollectedWatch>
@@ -48,8 +51,8 @@ export type Answer = {
 }
 
 /**
- * Returns the response, or undefined for steps without one. A request without a response gives
- * status 0.
+ * Returns the response, or undefined for steps that have no response. If a request gets no
+ * response, the status is 0.
  */
 export async function take(step: Step, session: Session): Promise<Answer | undefined> {
   try {

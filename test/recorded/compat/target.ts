@@ -1,6 +1,6 @@
 /**
- * The server against which the scenarios run: a running one, or one that is started with its own
- * etcd.
+ * The server against which the scenarios run: a running server, or a server that is started with
+ * its own etcd.
  */
 import { join } from 'node:path'
 import { EtcdClient } from '../../../src/storage/etcd/client.ts'
@@ -15,11 +15,12 @@ import type { ServerChoice } from './options.ts'
 import type { SetUp } from './set-ups.ts'
 import { fill } from './template.ts'
 
-/** A server. It stops everything that it started when it is disposed of. */
+/** A server. When it is disposed of, it stops all processes that it started. */
 export type Target = ClientOptions & AsyncDisposable
 
 /**
- * Opens the server. A server that is started gets the set-up; a running one must already have it.
+ * Opens the server. If the server is started, it gets the set-up; a running server must already
+ * have it.
  */
 export async function openTarget(
   choice: ServerChoice,
@@ -62,7 +63,7 @@ export async function openTarget(
   return { server: url, token, [Symbol.asyncDispose]: () => started.disposeAsync() }
 }
 
-/** Compacts the history up to now. */
+/** Compacts the history up to the current revision. */
 async function compact(etcdUrl: string): Promise<void> {
   await using client = new EtcdClient({ endpoints: [etcdUrl] })
   const { revision } = await client.kv.head(Buffer.from('\0'))

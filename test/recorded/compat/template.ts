@@ -3,8 +3,8 @@ import type { HeaderValue } from './client.ts'
 import type { Variables } from './steps.ts'
 
 /**
- * Returns a copy with all references replaced. A string that is only one ${…} becomes the value
- * itself, with its type.
+ * Returns a copy with all references replaced. A string that consists of a single ${…} is replaced
+ * by the value itself, which keeps its type.
  */
 export function fill(value: unknown, variables: Variables): unknown {
   if (typeof value === 'string') return fillText(value, variables)
@@ -14,7 +14,7 @@ export function fill(value: unknown, variables: Variables): unknown {
   return Object.fromEntries(fillEntries(value, variables))
 }
 
-/** Fills the entries of an object. In keys, only $ns is replaced. */
+/** Replaces the references in the entries of an object. In keys, only $ns is replaced. */
 const fillEntries = (value: object, variables: Variables): [string, unknown][] =>
   Object.entries(value).map(([key, entry]) => [
     key.replaceAll('$ns', String(variables['$ns'])),
@@ -40,8 +40,8 @@ const lookUp = (path: string, variables: Variables): unknown =>
 const at = (value: unknown, key: string): unknown => Reflect.get(Object(value), key)
 
 /**
- * Returns a step's path and query with all references replaced. A query value of null gives a key
- * without a value.
+ * Returns a step's path and query with all references replaced. A query value of null results in a
+ * key without a value.
  */
 export function fillTarget(
   step: { readonly path: string; readonly query?: Readonly<Record<string, unknown>> },

@@ -1,6 +1,6 @@
 /**
- * Groups the scenarios that differ by topic. Reads the outcomes that `--json F` wrote, and prints a
- * page for docs/ with the ids of each topic.
+ * Groups the scenarios that differ by topic. Reads the results that `--json F` wrote, and prints a
+ * page for docs/ with the scenario IDs of each topic.
  *
  *   node test/recorded/compat/waiting.ts F > docs/waiting.md
  */
@@ -18,7 +18,7 @@ const topics = [
 ] as const
 type Topic = (typeof topics)[number]
 
-/** Ids of scenarios whose differences are intentional (docs/differences.md). */
+/** IDs of scenarios whose differences are intentional (docs/differences.md). */
 const onPurpose =
   /^(encoding-(list|get)-(large|middle)|crud-paths-method-foo|path-methods-|apply-limits-deep|crud-dryrun-create-node-port|debug-|crd-watch-too-old|everyone-review-blank|crd-values-set-numbers|(protobuf|transform)-watch-error)/
 
@@ -40,7 +40,7 @@ for (const topic of topics) {
   console.log()
 }
 
-/** Returns the topic of a scenario, by the most specific feature that it uses. */
+/** Returns the topic of a scenario, based on the most specific feature that it uses. */
 function topicOf(scenario: FiledScenario | undefined): Topic {
   if (scenario === undefined) return 'to be examined'
   if (onPurpose.test(scenario.id)) return 'intentional'

@@ -1,4 +1,6 @@
-/** Cases of `--admission-control-config-file` and of the configurations of admission plugins. */
+/**
+ * Test cases for `--admission-control-config-file` and for the configuration of admission plugins.
+ */
 import type { Json } from '../../../src/api/object.ts'
 import { casesOf, type ConfigCase, type FileTable, formCases, yamlOf } from './case.ts'
 

@@ -1,5 +1,6 @@
 /**
- * Cases of flags that name admission plugins. All flags are checked together, as the server does.
+ * Test cases for flags that name admission plugins. All flags are checked together, as in the
+ * server.
  */
 import { casesOf, type ConfigCase, type FileTable } from './case.ts'
 import type { RawFlags } from './judge.ts'

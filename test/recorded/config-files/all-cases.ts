@@ -1,4 +1,4 @@
-/** All cases, by the name of their file in recorded/. */
+/** All test cases, by the name of their file in recorded/. */
 import { admissionFlagCases } from './admission-flag-cases.ts'
 import { admissionCases } from './admission-cases.ts'
 import { auditCases } from './audit-cases.ts'

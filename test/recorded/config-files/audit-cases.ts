@@ -1,4 +1,4 @@
-/** Cases of `--audit-policy-file`. */
+/** Test cases for `--audit-policy-file`. */
 import type { Json } from '../../../src/api/object.ts'
 import { casesOf, type ConfigCase, type FileTable, formCases, yamlOf } from './case.ts'
 

@@ -1,4 +1,4 @@
-/** Cases of `--authentication-config`. */
+/** Test cases for `--authentication-config`. */
 import type { Json } from '../../../src/api/object.ts'
 import { casesOf, type ConfigCase, type FileTable, formCases, yamlOf } from './case.ts'
 

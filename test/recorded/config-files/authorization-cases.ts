@@ -1,4 +1,4 @@
-/** Cases of `--authorization-config`. */
+/** Test cases for `--authorization-config`. */
 import type { Json } from '../../../src/api/object.ts'
 import { casesOf, type ConfigCase, type FileTable, formCases, yamlOf } from './case.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Defines a case: flags and a file. `$FILE` is the path of the file, `$DIR` the directory of the
- * files to which cases refer (files.ts).
+ * Defines a test case: flags and a file. `$FILE` is the path of the file, `$DIR` the directory of
+ * the files to which cases refer (files.ts).
  */
 import type { Fields } from '../../../src/api/object.ts'
 import type { RawFlags } from './judge.ts'
@@ -19,7 +19,7 @@ export const yamlOf = (fields: Fields): string =>
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`)
     .join('')
 
-/** Files by name of the case. A pair also has additional flags. */
+/** Files by the name of the case. In a pair, the second element contains additional flags. */
 export type FileTable = { readonly [name: string]: string | readonly [string | null, RawFlags] }
 
 export function casesOf(type: string, flags: RawFlags, table: FileTable): ConfigCase[] {
@@ -30,7 +30,7 @@ export function casesOf(type: string, flags: RawFlags, table: FileTable): Config
 }
 
 /**
- * Returns cases of decoding errors that are possible with every kind of file. `rest` is the valid
+ * Returns test cases for decoding errors that can occur in every kind of file. `rest` is the valid
  * content after apiVersion and kind.
  */
 export function formCases(apiVersion: string, kind: string, rest: string): FileTable {

@@ -1,6 +1,6 @@
 /**
- * Cases of `--egress-selector-config-file`. There is no case of a proxy at an http:// URL without
- * tlsConfig, because the reference crashes with it.
+ * Test cases for `--egress-selector-config-file`. There is no test case for a proxy with an http://
+ * URL and no tlsConfig, because the reference crashes with this configuration.
  */
 import type { Json } from '../../../src/api/object.ts'
 import { casesOf, type ConfigCase, type FileTable, formCases, yamlOf } from './case.ts'

@@ -1,6 +1,6 @@
 /**
- * Cases of `--encryption-provider-config`. The recording does not have the warning about the
- * feature gate KMSv1, which is not about the file.
+ * Test cases for `--encryption-provider-config`. The recording does not contain the warning about
+ * the feature gate KMSv1, which is not about the file.
  */
 import type { Json } from '../../../src/api/object.ts'
 import { casesOf, type ConfigCase, type FileTable, formCases, yamlOf } from './case.ts'
@@ -17,7 +17,7 @@ const rule = (resources: readonly string[], ...providers: readonly Json[]): Fiel
   providers: [...providers],
 })
 /**
- * Returns an encryption key for tests, which repeats three letters and so is clearly not a real
+ * Returns an encryption key for tests. It repeats three letters, so it is clearly not a real
  * secret.
  */
 const secretOf = (bytes: number): string => Buffer.alloc(bytes, 'kee').toString('base64')

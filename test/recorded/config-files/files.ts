@@ -1,6 +1,6 @@
 /**
- * Creates the files to which cases refer. They are created for each run, because certificates
- * expire.
+ * Creates the files to which test cases refer. The files are created for each run, because
+ * certificates expire.
  */
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -104,7 +104,7 @@ export class CaseFiles implements Disposable {
   readonly #root = mkdtempSync(join(tmpdir(), 'keelson-config-files-'))
   readonly #dir = join(this.#root, 'files')
   readonly #texts: ReadonlyMap<string, string>
-  /** Paths of the service account keys, for cases that do not have their own. */
+  /** Paths of the service account keys, for test cases that do not have their own keys. */
   readonly accountKeys = { public: join(this.#root, 'sa.pub'), private: join(this.#root, 'sa.key') }
 
   constructor() {
@@ -147,7 +147,7 @@ export class CaseFiles implements Disposable {
   }
 
   /**
-   * Writes the file of a case and returns its flags. `hide` replaces paths in messages by
+   * Writes the file of a case and returns its flags. `hide` replaces paths in messages with
    * placeholders.
    */
   place({ id, flags, text }: ConfigCase): {

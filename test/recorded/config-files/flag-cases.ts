@@ -1,4 +1,4 @@
-/** Cases that have only flags. */
+/** Test cases that have flags but no file. */
 import type { ConfigCase } from './case.ts'
 import type { RawFlags } from './judge.ts'
 

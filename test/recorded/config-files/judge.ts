@@ -1,4 +1,7 @@
-/** Returns Keelson's verdict and messages for the flags and the file of a case. */
+/**
+ * Checks the flags and the file of a test case. Returns whether Keelson accepts them, and the
+ * messages.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readAdmissionFiles } from '../../../src/config/admission.ts'
@@ -24,8 +27,8 @@ export type Verdict = {
 }
 
 /**
- * Returns feature gates, of which all can be set: the cases test parsing and validation, not what
- * the server supports.
+ * Returns feature gates, all of which can be set, because the test cases test parsing and
+ * validation, not the features of the server.
  */
 function gatesOf(text: string): Gates {
   const given = new Map(
@@ -37,7 +40,7 @@ function gatesOf(text: string): Gates {
 const valuesOf = (value: string | readonly string[]): readonly string[] =>
   typeof value === 'string' ? [value] : value
 
-/** Returns the flags that are in the table. */
+/** Returns the flags that the flag table contains. */
 export function rawOf<Name extends string>(
   flags: RawFlags,
   table: { readonly [name in Name]: unknown },
@@ -49,10 +52,10 @@ export function rawOf<Name extends string>(
   return raw
 }
 
-/** Flags with kube-apiserver's default of the authorization mode. */
+/** Flags with kube-apiserver's default for the authorization mode. */
 export const authorizationTable = { ...allFlags, 'authorization-mode': {} }
 
-/** Flags of every case, unless the case sets them itself. */
+/** Flags of every test case, unless the test case sets them itself. */
 export const baseFlags: RawFlags = {
   'service-account-issuer': 'https://accounts.example.org',
   'authorization-mode': 'RBAC',
@@ -92,8 +95,8 @@ export function judge(flags: RawFlags): Verdict {
 }
 
 /**
- * Checks all flags of the server together. If one of them is not supported, only reads the flags
- * that concern configuration files.
+ * Checks all flags of the server together. If a flag is not supported, reads only the flags that
+ * concern configuration files.
  */
 export function judgeServer(
   flags: RawFlags,

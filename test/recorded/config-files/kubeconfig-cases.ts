@@ -1,4 +1,7 @@
-/** Cases of kubeconfig files, read for `--authentication-token-webhook-config-file`. */
+/**
+ * Test cases for kubeconfig files, which are passed with
+ * `--authentication-token-webhook-config-file`.
+ */
 import type { Json } from '../../../src/api/object.ts'
 import { casesOf, type ConfigCase, type FileTable, formCases, yamlOf } from './case.ts'
 

@@ -1,8 +1,9 @@
 /**
- * Records the reference's verdicts and messages: `node test/recorded/config-files/record.ts
- * --reference [--only authentication]`. Starts the reference for each case, without an etcd. A case
- * is accepted if the log contains the line `Using reconciler`, which follows the validation of all
- * configuration. Later errors are not recorded.
+ * Records whether the reference accepts each test case, and its messages:
+ * `node test/recorded/config-files/record.ts --reference [--only authentication]`. Starts the
+ * reference for each case, without an etcd. A case is accepted if the log contains the line
+ * `Using reconciler`, which follows the validation of all configuration. Later errors are not
+ * recorded.
  */
 import { spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
@@ -16,8 +17,8 @@ import { CaseFiles } from './files.ts'
 import { baseFlags, type RawFlags, type Verdict } from './judge.ts'
 
 /**
- * Maximum time for the reference to validate its configuration. It takes half a second on an idle
- * machine.
+ * Maximum time for the reference to validate its configuration. On an idle machine, this takes half
+ * a second.
  */
 const START_MS_MAX = 60_000
 
@@ -79,7 +80,7 @@ async function verdictOf(one: ConfigCase): Promise<Verdict> {
   const { errors, warnings } = { errors: errorsIn(said.text), warnings: warningsIn(said.text) }
   if (!said.accepted && errors.length === 0)
     throw new Error(`${one.id}: the server exited without an error message:\n${said.text}`)
-  // If a configuration is refused, deprecation messages are not part of the result.
+  // If a configuration is rejected, deprecation messages are not part of the result.
   if (said.accepted)
     return {
       accepted: true,
@@ -126,8 +127,8 @@ function run(flags: RawFlags): Promise<{ readonly accepted: boolean; readonly te
 }
 
 /**
- * Finds the errors in the log. klog quotes the error, or writes it unquoted, indented by a tab, if
- * it has several lines. Errors of flag parsing are not logged by klog.
+ * Finds the errors in the log. klog quotes the error, or, if it has several lines, writes it
+ * without quotes and indented by a tab. Errors of flag parsing are not logged by klog.
  */
 function errorsIn(text: string): string[] {
   const block = /"command failed" err=<\n([\s\S]*?)\n >/.exec(text)?.[1]

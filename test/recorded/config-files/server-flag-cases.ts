@@ -1,6 +1,6 @@
 /**
- * Cases of flags for authentication, authorization and auditing. All flags are checked together, as
- * the server does.
+ * Test cases for authentication, authorization and audit flags. All flags are checked together, as
+ * in the server.
  */
 import { casesOf, type ConfigCase, type FileTable } from './case.ts'
 import type { RawFlags } from './judge.ts'

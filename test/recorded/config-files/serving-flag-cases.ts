@@ -1,6 +1,6 @@
 /**
- * Cases of flags for serving, shutdown, sizes and periods, and of arguments in general. All flags
- * are checked together.
+ * Test cases for flags about serving, shutdown, sizes and periods, and for command-line arguments
+ * in general. All flags are checked together.
  */
 import { casesOf, type ConfigCase, type FileTable } from './case.ts'
 import type { RawFlags } from './judge.ts'

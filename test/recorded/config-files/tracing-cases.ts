@@ -1,4 +1,4 @@
-/** Cases of `--tracing-config-file`. */
+/** Test cases for `--tracing-config-file`. */
 import type { Json } from '../../../src/api/object.ts'
 import { casesOf, type ConfigCase, type FileTable, formCases, yamlOf } from './case.ts'
 

@@ -1,4 +1,4 @@
-/** Cases in which each field of each file has a value of each other JSON type. */
+/** Test cases in which each field of each file has values of all wrong JSON types. */
 import { type Fields, isFields, type Json } from '../../../src/api/object.ts'
 import { casesOf, type ConfigCase, type FileTable, yamlOf } from './case.ts'
 

@@ -1,4 +1,4 @@
-/** Flags of each recorded run. */
+/** The flags of each recorded run. */
 export const runs: { readonly [name: string]: readonly string[] } = {
   '1.33': [],
   '1.32': ['--emulated-version=1.32'],

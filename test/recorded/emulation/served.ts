@@ -7,11 +7,14 @@ import { clients } from '../../integration/support.ts'
 export type ServedApi = {
   readonly version: { readonly [field: string]: string }
   /**
-   * Resources, as lines of the form `apps/v1 deployments Deployment get,list HASH`. The storage
-   * version hash shows which version is stored.
+   * Resources, as lines of the form `apps/v1 deployments Deployment get,list HASH`. HASH is the
+   * storage version hash, which identifies the stored version.
    */
   readonly resources: readonly string[]
-  /** Feature gates with their values: labels and value of the metric kubernetes_feature_enabled. */
+  /**
+   * Feature gates and their values: the labels and the value of the metric
+   * kubernetes_feature_enabled.
+   */
   readonly gates: readonly string[]
 }
 

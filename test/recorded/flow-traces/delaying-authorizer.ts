@@ -1,7 +1,7 @@
 /**
  * An authorization webhook that allows everything after a fixed time. Requests hold their seats
- * meanwhile, so they take equally long on both servers. Then only the decisions of flow control
- * differ.
+ * during this time, so they take equally long on both servers, and only the decisions of flow
+ * control can differ.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -1,12 +1,18 @@
 /**
- * Compares the results of two servers for the same trace: the share of each priority level in the
- * served requests, and the refused requests of each user.
+ * Compares the results of two servers for the same trace: the fraction of the served requests that
+ * each priority level has, and the rejected requests of each user.
  */
 import type { Outcome } from './send.ts'
 
-/** Maximum difference of a level's share, and of the refused share of a flow's requests. */
+/**
+ * Maximum difference between the fractions of a priority level, and between the rejected fractions
+ * of a flow's requests.
+ */
 export const DIFFERENCE_MAX = 0.1
-/** Minimum number of requests of a flow. Fewer are not significant. */
+/**
+ * Minimum number of requests of a flow. The results of flows with fewer requests are not
+ * significant.
+ */
 const REQUESTS_MIN = 30
 
 export type Verdict = { readonly lines: readonly string[]; readonly faults: readonly string[] }
@@ -16,7 +22,9 @@ type RequestCounts = { served: number; refused: number }
 const keelson = 'Keelson'
 const reference = 'reference'
 
-/** Compares the outcomes. `levels` has the names of the priority levels by uid, for each server. */
+/**
+ * Compares the outcomes. For each server, `levels` maps the UIDs of priority levels to their names.
+ */
 export function judge(
   ours: readonly Outcome[],
   theirs: readonly Outcome[],
@@ -61,8 +69,8 @@ export function judge(
   }
   for (const first of ratios) {
     for (const second of ratios) {
-      // A user that the reference refuses clearly more often than another must not be refused less
-      // often by Keelson.
+      // If the reference rejects the requests of one user clearly more often than those of another
+      // user, Keelson must not do the opposite.
       if (first.other - second.other > DIFFERENCE_MAX && first.one < second.one) {
         faults.push(
           `${first.user} is refused more often than ${second.user} by the ${reference}, but less often by ${keelson}`,
@@ -74,8 +82,8 @@ export function judge(
 }
 
 /**
- * Returns the group of a user. Users with the same behavior count as one flow, because a single one
- * has too few requests.
+ * Returns the group of a user. Users with the same behavior count as one flow, because a single
+ * user has too few requests.
  */
 const groupOf = ({ arrival }: Outcome): string => arrival.user.replace(/-\d+$/, '-*')
 
@@ -87,7 +95,7 @@ function countBy(
 ): Map<string, RequestCounts> {
   const counts = new Map<string, RequestCounts>()
   for (const outcome of outcomes) {
-    // Other failures, mostly caused by a paused machine, say nothing about flow control.
+    // Other failures, which are mostly caused by a paused machine, are not related to flow control.
     if (![200, 201, 404, 429].includes(outcome.status)) continue
     const key = keyOf(outcome)
     const counted = counts.get(key) ?? { served: 0, refused: 0 }

@@ -1,8 +1,8 @@
 /**
- * Sends the same requests to Keelson and to the reference at the same times: `node
- * test/recorded/flow-traces/run.ts`. The share of each priority level in the served requests, and
- * the share of refused requests, must not differ by more than a tenth. Needs
- * `test/support/tools/install kube-apiserver`.
+ * Sends the same requests to Keelson and to the reference at the same times:
+ * `node test/recorded/flow-traces/run.ts`. Two values must not differ by more than a tenth: the
+ * fraction of the served requests that each priority level has, and the fraction of rejected
+ * requests. Needs `test/support/tools/install kube-apiserver`.
  *
  *   --only TEXT   only traces whose name contains the text.
  *   --seed N      seed of the arrivals (1).
@@ -25,7 +25,7 @@ const { values } = parseArgs({
   options: { only: { type: 'string', default: '' }, seed: { type: 'string', default: '1' } },
 })
 
-/** Number of seats, which is so low that a small load fills them. */
+/** Number of seats. It is so low that a small load uses all of them. */
 const seats = ['--max-requests-inflight=20', '--max-mutating-requests-inflight=10']
 /** Request timeout. Requests wait in queues for at most a quarter of it. */
 const timeout = '--request-timeout=4s'
@@ -57,13 +57,13 @@ async function start(
   launch: (options: ApiServerOptions) => Promise<ApiServerProcess>,
 ): Promise<Server> {
   const etcd = parts.use(await startEtcd())
-  // Leave out the usual modes: values of a repeated flag add up, and RBAC would allow some requests
-  // without waiting for the authorizer.
+  // Omit the usual modes, because values of a repeated flag are combined, and RBAC would allow some
+  // requests without calling the authorizer.
   const omit = ['authorization-mode']
   const options = { etcdUrl: etcd.clientUrl, args: [...seats, timeout], omit, prepare }
   {
-    // Create the objects first: the reference counts objects when it starts, and then once a
-    // minute.
+    // Create the objects first, because the reference counts objects when it starts, and then once
+    // a minute.
     await using seeding = await launch(options)
     await seed(seeding)
   }
@@ -111,7 +111,7 @@ async function levelNames(sender: Sender): Promise<ReadonlyMap<string, string>> 
  * depend on when it begins in this period.
  */
 async function divided({ sender }: Server): Promise<void> {
-  // With constant requests, the average of a period always changes.
+  // With constant requests, the average of a period changes every time.
   const shown = async (): Promise<string> => {
     const { text } = await call(sender, '/metrics')
     return (

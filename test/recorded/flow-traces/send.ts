@@ -1,16 +1,19 @@
-/** Sends a trace to a server, each request at its time, and returns the outcomes. */
+/** Sends the requests of a trace to a server at the specified times, and returns the outcomes. */
 import { type ClientHttp2Session, connect } from 'node:http2'
 import type { TraceRequest } from './traces.ts'
 
 export type Outcome = {
   readonly arrival: TraceRequest
   readonly status: number
-  /** Uid of the request's priority level. */
+  /** UID of the request's priority level. */
   readonly level: string
   readonly endedMs: number
 }
 
-/** Number of connections, because a connection has at most 100 or 250 streams. */
+/**
+ * Number of connections. A single connection is not enough, because it can have only 100 or 250
+ * streams.
+ */
 const SESSIONS = 24
 
 export class Sender implements Disposable {

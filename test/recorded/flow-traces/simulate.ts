@@ -1,8 +1,8 @@
 /**
- * Sends the same traces only to Keelson's flow control, in simulated time: `node
- * test/recorded/flow-traces/simulate.ts`. It shows the decisions of flow control if nothing else
- * takes time. Differences from run.ts are caused by the machine or the rest of the server. The
- * options are those of run.ts.
+ * Sends the same traces only to Keelson's flow control, in simulated time:
+ * `node test/recorded/flow-traces/simulate.ts`. It shows the decisions of flow control when nothing
+ * else takes time. If the results differ from those of run.ts, the machine or other components of
+ * the server are the cause. The options are those of run.ts.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -91,7 +91,7 @@ for (const { name, arrivals } of createTraces(Number(values.seed)).filter((one) 
   one.name.includes(values.only),
 )) {
   counts.clear()
-  // Begin just after seats were redistributed among levels.
+  // Begin just after the seats were redistributed among priority levels.
   await pass(10_000 - (time.monotonicMs() % 10_000) + 1)
   const startMs = time.monotonicMs()
   for (const arrival of arrivals) {

@@ -1,7 +1,7 @@
 /**
- * Requests that both servers get, with their user and time. They depend only on a seed, and not on
- * responses: a client that waits for a response before it sends the next request would send another
- * trace to a slower server.
+ * The requests that both servers receive, with their users and times. The requests depend only on a
+ * seed, and not on responses: if a client waited for a response before it sends the next request, a
+ * slower server would receive a different trace.
  */
 import type { Fields } from '../../../src/api/object.ts'
 import { Random } from '../../chaos/simulation/random.ts'
@@ -13,14 +13,14 @@ export type TraceRequest = {
   readonly path: string
   readonly body?: Fields
   /**
-   * Whether the request is a watch. It ends after the first bytes of its response, and not before.
+   * Whether the request is a watch. A watch ends after the first bytes of the response.
    */
   readonly isWatch?: boolean
 }
 
 export type Trace = { readonly name: string; readonly arrivals: readonly TraceRequest[] }
 
-/** Groups of each user, by name. The token of a user is its name. */
+/** Groups of each user, by user name. The token of a user is the user name. */
 export const users: ReadonlyMap<string, readonly string[]> = new Map([
   ['flood', []],
   ['other', []],
@@ -48,8 +48,8 @@ const maps = '/api/v1/namespaces/default/configmaps'
 const get = { method: 'GET', path: `${maps}/one` } as const
 const list = { method: 'GET', path: maps } as const
 /**
- * A watch without objects. A watch holds its seat until all existing objects are sent, which would
- * depend on how fast the client reads.
+ * A watch on a resource without objects. A watch holds its seat until all existing objects are
+ * sent, so with objects the duration would depend on how fast the client reads.
  */
 const watch = {
   method: 'GET',
@@ -61,7 +61,7 @@ const lease = (name: string, namespace = 'kube-node-lease') =>
     method: 'GET',
     path: `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`,
   }) as const
-/** A dry-run create, because the time of etcd does not belong to flow control. */
+/** A dry-run create, because the time that etcd takes is not related to flow control. */
 const create = {
   method: 'POST',
   path: `${maps}?dryRun=All`,
@@ -69,8 +69,8 @@ const create = {
 } as const
 
 /**
- * Factor of the rates below. They fill the levels with requests that take 100 ms, but requests take
- * two and a half times as long.
+ * Factor by which the rates below are reduced. The rates fill the priority levels if requests take
+ * 100 ms, but requests take two and a half times as long.
  */
 const RATE = 0.4
 
@@ -85,7 +85,7 @@ const trace = (name: string, ...parts: readonly (readonly TraceRequest[])[]): Tr
 
 export function createTraces(seed: number): readonly Trace[] {
   const random = new Random(seed)
-  /** Returns Poisson arrivals at this rate, each from a random one of the users. */
+  /** Returns Poisson arrivals at this rate, each from a randomly chosen user. */
   const stream = (
     names: readonly string[],
     perSecond: number,

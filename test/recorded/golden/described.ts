@@ -1,8 +1,9 @@
 import { isRecord, type Json } from '../compat/json.ts'
 
 /**
- * Returns a document without descriptions, which are kube-apiserver's prose, and with sorted
- * fields. A property that is named `description` is kept: its value is not a string.
+ * Returns a document with sorted fields and without descriptions, which are texts of
+ * kube-apiserver. A schema property that is named `description` is retained, because its value is
+ * not a string.
  */
 export function undescribed(value: Json): Json {
   if (Array.isArray(value)) return value.map(undescribed)

@@ -1,5 +1,5 @@
 /**
- * Reads keys and values of an etcd over its HTTP gateway, so that the tests do not depend on
+ * Reads keys and values from etcd over its HTTP gateway, so that the tests do not depend on
  * Keelson's own client.
  */
 

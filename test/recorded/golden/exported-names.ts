@@ -1,6 +1,6 @@
 /**
- * Lists the exports of a module with the members of all types that its users get or pass, such as
- * `Cluster.url` or `startCluster(0).now`.
+ * Lists the exports of a module, with the members of all types that users of the module receive or
+ * pass, such as `Cluster.url` or `startCluster(0).now`.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ import {
 export function exportedNames(root: string, path: string): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-exports-'))
   try {
-    // A project with only this module loads faster than the whole repository.
+    // A TypeScript project with only this module loads faster than the whole repository.
     const config = join(folder, 'tsconfig.json')
     writeFileSync(
       config,
@@ -45,7 +45,7 @@ export function exportedNames(root: string, path: string): string[] {
 
 class ExportedNames {
   readonly #checker: Checker
-  /** Source folder. Members that are declared in libraries are left out. */
+  /** Source folder. Members that libraries declare are omitted. */
   readonly #src: string
   readonly #names = new Set<string>()
   readonly #visited = new Set<number>()
@@ -96,7 +96,7 @@ class ExportedNames {
     }
   }
 
-  /** Whether a member is internal. The published types do not have such members. */
+  /** Whether a member is internal. The published types do not contain internal members. */
   #isInternal(symbol: TypeScriptSymbol): boolean {
     return this.#checker.getJsDocTagsOfSymbol(symbol).some(({ name }) => name === 'internal')
   }

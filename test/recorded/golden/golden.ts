@@ -15,7 +15,7 @@ import { pack } from './pack.ts'
 import { dataFolder } from './read.ts'
 import { record } from './record.ts'
 
-/** Maximum output of the Go program. All objects in JSON take some MB. */
+/** Maximum size of the output of the Go program. All objects in JSON take a few MB. */
 const OUTPUT_BYTES_MAX = 64 << 20
 
 const { values: options } = parseArgs({

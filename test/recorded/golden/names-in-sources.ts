@@ -1,4 +1,4 @@
-/** Finds names on which users depend in the text of the sources. */
+/** Finds names on which users depend in the text of the source files. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -10,11 +10,14 @@ export function logKeys(root: string): string[] {
 /** Returns API groups, versions, labels and annotations of Kubernetes and of Keelson. */
 export function apiStrings(root: string): string[] {
   const name = /(?:[a-z0-9-]+\.)*(?:k8s|kubernetes|keelson)\.(?:io|dev)(?:\/[\w.:{}$-]*)*/
-  // Names of Kubernetes' own source files are parts of its messages.
+  // Excludes the names of Kubernetes source files, which occur in Kubernetes messages.
   return stringsOf(root, name).filter((text) => !/\.go:\d+$/.test(text))
 }
 
-/** Returns words with our name: paths, files, leases and field managers. Metrics are left out. */
+/**
+ * Returns words that contain the name Keelson: paths, files, leases and field managers. Metrics are
+ * omitted.
+ */
 export function ownStrings(root: string): string[] {
   // The key keelson_import marks an incomplete import in etcd.
   return stringsOf(root, /[^\s'"`]*keelson[^\s'"`]*/i).filter(
@@ -34,14 +37,17 @@ export function presetFlags(root: string, folder: string): string[] {
 export const unique = (list: readonly string[]): string[] =>
   [...new Set(list)].filter((one) => one !== '').toSorted()
 
-/** Returns the texts of the sources, without tests, generated code and recorded descriptions. */
+/**
+ * Returns the contents of the source files, without tests, generated code and recorded
+ * descriptions.
+ */
 function sources(root: string, folder = 'src'): string[] {
   return globSync(`${folder}/**/*.ts`, { cwd: root })
     .filter((file) => !/\.test\.ts$|\/catalogue\/|\/openapi\/texts\//.test(file))
     .map((file) => readFileSync(join(root, file), 'utf8'))
 }
 
-/** Returns the strings that match as a whole, without those of imports and comments. */
+/** Returns the string literals that match completely, without those in imports and comments. */
 function stringsOf(root: string, content: RegExp): string[] {
   const texts = sources(root).map((text) =>
     text.replaceAll(/^\s*(?:\/?\*|\/\/).*$|\bfrom '.*$|\bimport\('.*$/gm, ''),
@@ -73,7 +79,7 @@ function* keysOfCalls(text: string): Generator<string> {
   }
 }
 
-/** Returns the arguments from a position up to the closing bracket, split at commas. */
+/** Returns the arguments from a position up to the closing parenthesis, split at commas. */
 function argumentsAt(text: string, start: number): string[] {
   const found: string[] = []
   let depth = 0

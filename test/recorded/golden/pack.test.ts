@@ -15,7 +15,7 @@ test('unpacking restores the packed values with the order of their fields', () =
   assert.equal(JSON.stringify(Object.fromEntries(unpack(packed))), JSON.stringify(values))
 })
 
-test('unpacking restores a field that has the name of a reference', () => {
+test('unpacking restores a field that has the same name as a reference', () => {
   const values = {
     one: { $: 0, $$: 'a text that is long enough for a part' },
     two: { again: { $: 0, $$: 'a text that is long enough for a part' } },

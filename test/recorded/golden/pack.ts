@@ -1,8 +1,8 @@
 /**
  * Packs JSON values that have much in common, such as OpenAPI documents, into one text. A value
- * that occurs more than once is written once, as a part, and `{"$":7}` stands for part 7. A part
- * may refer to earlier parts. A field named `$`, `$$` and so on gets one more `$`. Packing is
- * lossless and keeps the order of fields.
+ * that occurs more than once is written only once, as a part, and `{"$":7}` stands for part 7. A
+ * part can refer to earlier parts. If a field is named `$`, `$$` and so on, another `$` is added to
+ * its name. Packing is lossless and preserves the order of fields.
  */
 import { isRecord, type Json } from '../compat/json.ts'
 
@@ -42,8 +42,8 @@ export function pack(values: Values): string {
 }
 
 /**
- * Counts the occurrences of each value that is long enough to be a part. Values inside of a value
- * that was seen before are not counted again.
+ * Counts the occurrences of each value that is long enough to be a part. Values inside a value that
+ * was already counted are not counted again.
  */
 function count(value: Json, counts: Map<string, number>): void {
   if (typeof value !== 'object' || value === null) return
@@ -56,7 +56,7 @@ function count(value: Json, counts: Map<string, number>): void {
   for (const inner of Object.values(value)) count(inner, counts)
 }
 
-/** Unpacks values. They may share parts, so they must not be modified. */
+/** Unpacks values. The values can share parts, so they must not be modified. */
 export function unpack(text: string): Map<string, Json> {
   const packed: { readonly parts: Json[]; readonly values: Record<string, Json> } = JSON.parse(text)
   const parts: Json[] = []

@@ -8,7 +8,7 @@ export const dataFolder: string = join(import.meta.dirname, 'data')
 
 /** An object that the reference created, in its stored form and as returned to clients. */
 export type StoredRow = {
-  /** Path of the object. `key` is its key in etcd. */
+  /** Path of the object. `key` is the key of the object in etcd. */
   readonly get: string
   readonly key: string
   /** Whether the version is served by default. */
@@ -17,8 +17,8 @@ export type StoredRow = {
   readonly protobuf?: string
   readonly json: string
   /**
-   * Revision of the object that is stored as `protobuf` (or `json` without one). `object` is the
-   * response to GET, and `sha256` the SHA-256 of the response in protobuf.
+   * Revision of the object that is stored as `protobuf` (or as `json` if there is no protobuf).
+   * `object` is the response to GET, and `sha256` is the SHA-256 of the response in protobuf.
    */
   readonly revision: number
   readonly object: JsonObject
@@ -45,14 +45,14 @@ export function readFilled(): readonly FilledObject[] {
   })
 }
 
-/** Reads the keys of etcd, by type of the stored object, such as `apps/v1 Deployment`. */
+/** Reads the etcd keys, by the type of the stored object, such as `apps/v1 Deployment`. */
 export function readKeys(): Readonly<Record<string, readonly string[]>> {
   return JSON.parse(readText('keys.json'))
 }
 
 /**
  * Reads discovery and OpenAPI documents by path, without descriptions. `all` selects the documents
- * that are new or different if every version is enabled.
+ * that are new or different when every version is enabled.
  */
 export function readDocuments(served: 'default' | 'all'): ReadonlyMap<string, Json> {
   const documents = [...unpack(readText('documents.json'))]

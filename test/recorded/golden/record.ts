@@ -24,8 +24,8 @@ import type { StoredRow } from './read.ts'
 const set: ObjectSet = { name: 'golden', number: 21 }
 
 /**
- * Flags for the versions that are off by default. The reference only serves them with these feature
- * gates.
+ * Flags for the versions that are off by default. The reference serves these versions only with
+ * these feature gates.
  */
 const allVersions = [
   '--runtime-config=api/all=true',
@@ -80,8 +80,8 @@ export async function record(served: 'default' | 'all'): Promise<GoldenRecording
           protobuf: isProtobuf(value) ? value.toString('base64') : undefined,
           ...answer,
         }
-        // Writing an object that is stored in another encoding stores it again, even if it is
-        // unchanged.
+        // If an object is stored in another encoding, a write stores it again, even if the object
+        // is unchanged.
         const put = await client.request({
           method: 'PUT',
           path: answer.get,

@@ -1,9 +1,9 @@
 /**
- * Checks that what users depend on does not change: flags with their types and defaults, metrics
- * with their types and labels, keys of log lines, API groups, labels and annotations, files of a
- * data folder, and exports of `keelson/testing`. user-visible-names.json lists them. A new name is
- * added to that file; one that disappears or changes is a breaking change.
- * test/integration/exit-codes.test.ts has the exit codes of the commands.
+ * Checks that names on which users depend do not change: flags with their types and defaults,
+ * metrics with their types and labels, keys of log lines, API groups, labels and annotations, files
+ * of a data folder, and exports of `keelson/testing`. user-visible-names.json lists them. Add new
+ * names to that file. Removing or changing a name is a breaking change.
+ * test/integration/exit-codes.test.ts checks the exit codes of the commands.
  *
  * Metrics, gates and flags of small commands are read from docs/reference, which
  * `scripts/reference.ts --check` compares with the program.
@@ -129,7 +129,9 @@ function logLineKeys(): string[] {
   return Object.keys(JSON.parse(lines.join('')))
 }
 
-/** Returns what the package offers: its programs and the modules that users may import. */
+/**
+ * Returns the public interface of the package: its programs and the modules that users can import.
+ */
 function packageNames(): string[] {
   const { name, bin, exports }: { name: string; bin: object; exports: object } = JSON.parse(
     read('package.json'),

@@ -5,7 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, HttpAnswer } from '../compat/client.ts'
 import { readSamples } from './exposition.ts'
 
-/** Resources that servers do not request themselves, so that only the requests here are counted. */
+/**
+ * Resources that servers do not request themselves, so that only the requests of this module are
+ * counted.
+ */
 const own: ReadonlySet<string> = new Set([
   'podtemplates',
   'replicationcontrollers',
@@ -103,7 +106,7 @@ type SendRequest = (
   headers?: Record<string, string>,
 ) => Promise<HttpAnswer>
 
-/** Sends each verb, and requests that are refused. */
+/** Sends requests with each verb, and requests that are rejected. */
 async function askForTemplates(ask: SendRequest): Promise<void> {
   const templates = `${base}/podtemplates`
   await ask('POST', templates, template('a'))
@@ -183,7 +186,7 @@ export function countedOf(text: string): string[] {
     'apiserver_request_body_size_bytes_count',
   ]
   /**
-   * Metrics of the pools of addresses and ports. Their first address is that of the Service
+   * Metrics of the address and port allocators. The first allocated address is that of the Service
    * kubernetes.
    */
   const ofPools =

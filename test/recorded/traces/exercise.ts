@@ -26,7 +26,7 @@ export type Traced = { readonly [request: string]: readonly SpanShape[] }
 
 /**
  * Creates a tracing configuration with which only requests with a trace header are sampled. Returns
- * its flag; disposing removes the file.
+ * the flag for the configuration file. The file is deleted on disposal.
  */
 export function tracingFlag(endpoint: string): { readonly flag: string } & Disposable {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-tracing-'))
@@ -91,8 +91,8 @@ const requests: { readonly [name: string]: ExerciseRequest } = {
 }
 
 /**
- * Sends all requests, each in its own trace, and one with webhooks. Resolves when all spans have
- * arrived.
+ * Sends all requests, each in its own trace, including one that calls webhooks. Resolves when all
+ * spans have arrived.
  */
 export async function exercise(client: Client, { spans }: Receiver): Promise<Traced> {
   await using hook = await startHook()
@@ -148,7 +148,7 @@ export async function exercise(client: Client, { spans }: Receiver): Promise<Tra
 }
 
 const PARENT = 'b'.repeat(16)
-/** Maximum number of tries, which take a minute. */
+/** Maximum number of attempts. Together they take a minute. */
 const TRIES_MAX = 300
 const kinds = ['unspecified', 'internal', 'server', 'client']
 
@@ -172,8 +172,8 @@ function below(spans: readonly ReceivedSpan[], parent: string): SpanShape[] {
 }
 
 /**
- * Attributes with values that differ each time, such as ports, ids and revisions. Their values are
- * not compared.
+ * Attributes whose values differ in each run, such as ports, IDs and revisions. The values are not
+ * compared.
  */
 const varying =
   /^(audit-id|UID|net\.(sock\.)?(peer|host)\.port|message\.(id|uncompressed_size)|http\.(response|request)_content_length|http\.wrote_bytes|net\.host\.name|server\.(address|port)|network\.peer\.port|http\.url)$/

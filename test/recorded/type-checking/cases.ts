@@ -27,7 +27,8 @@ const checks = (rules: readonly Fields[], ...expressions: readonly string[]): Ca
   validations: expressions.map((expression) => ({ expression })),
 })
 /**
- * Returns an expression that compiles if types are ignored, so that all warnings are about types.
+ * Returns an expression that compiles if types are ignored, so that type errors are the only
+ * possible warnings.
  */
 const holds = (field: string): string => `${field} == dyn(1)`
 

@@ -1,7 +1,7 @@
 /**
  * Records what the real kube-controller-manager writes into the status of policies on the
  * reference: `node test/recorded/type-checking/record.ts`. Policies that the reference does not
- * accept are left out and printed.
+ * accept are omitted from the recording and printed.
  */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -48,7 +48,7 @@ console.log(
   `${Object.keys(recorded).length} policies; the controller restarted ${manager.restarts} times`,
 )
 
-/** Returns all policies when the controller has checked all of them. */
+/** Waits until the controller has checked all policies, and returns them. */
 async function checked(client: Kubectl): Promise<readonly Fields[]> {
   const until = performance.now() + CHECKED_MS_MAX
   for (;;) {

@@ -1,6 +1,6 @@
 /**
- * Authenticators and authorizers that the usual flags do not enable. The scenarios access-* use
- * these audiences, users and groups.
+ * Authenticators and authorizers that the usual flags do not enable. Also defines the audiences,
+ * users and groups of the access-* scenarios.
  */
 import type { SetUps } from '../set-ups.ts'
 
@@ -19,7 +19,7 @@ export const hookConfig = (name: string): object => ({
   'current-context': 'hook',
 })
 
-/** Response of a TokenReview webhook to calls that no scenario handles. */
+/** Response of a TokenReview webhook to calls that do not belong to a scenario. */
 export const unknownToken = (): object => ({
   apiVersion: 'authentication.k8s.io/v1',
   kind: 'TokenReview',
@@ -31,7 +31,7 @@ const noOpinion = (): object => ({
   status: { allowed: false },
 })
 
-/** Authenticator that takes users from the claim `sub` and groups with a prefix. */
+/** Authenticator that uses the claim `sub` as the user name, and adds a prefix to groups. */
 export const issuerOne = {
   issuer: { url: '${issuer.one}', audiences: ['compat'], certificateAuthority: '${pem.hook}' },
   claimMappings: {

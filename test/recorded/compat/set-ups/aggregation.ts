@@ -1,6 +1,6 @@
 /**
- * Set-ups for aggregated API servers. The server presents a client certificate to them, and accepts
- * front proxies itself.
+ * Set-ups for aggregated API servers. The server sends a client certificate to aggregated servers,
+ * and itself accepts requests from front proxies.
  */
 import type { SetUp, SetUps } from '../set-ups.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Authenticators: front proxies with non-default headers, anonymous requests for some paths,
- * bootstrap tokens, webhooks of v1beta1.
+ * Set-ups with various authenticators: front proxies with non-default headers, anonymous requests
+ * for some paths, bootstrap tokens, and v1beta1 webhooks.
  */
 import type { SetUps } from '../set-ups.ts'
 import { hookConfig } from './access.ts'

@@ -1,4 +1,4 @@
-/** Chains of authorization webhooks with conditions, and ABAC. */
+/** Set-ups with chains of authorization webhooks that have conditions, and with ABAC. */
 import type { SetUps } from '../set-ups.ts'
 import { hookConfig } from './access.ts'
 
@@ -14,8 +14,8 @@ type Webhook = {
 }
 
 /**
- * Returns an authorization webhook. Its kubeconfig and the webhook of the runner have the same
- * name.
+ * Returns the configuration of an authorization webhook. The kubeconfig and the webhook of the
+ * runner have the same name.
  */
 const webhook = (
   name: string,
@@ -35,7 +35,7 @@ const webhook = (
   },
 })
 
-/** Returns a condition: a user selects webhooks by its groups. */
+/** Returns a match condition. A webhook is called only for users in a certain group. */
 const inGroup = (group: string): string => `request.groups.exists(g, g == '${group}')`
 
 const names = ['first', 'beta', 'strict', 'pods', 'broken', 'fatal'] as const

@@ -1,4 +1,4 @@
-/** API versions and feature gates with non-default settings. */
+/** Set-ups with non-default API versions and feature gates. */
 import type { SetUp, SetUps } from '../set-ups.ts'
 
 /** Feature gates of fields, kinds and rules of the API that are off by default. */
@@ -10,7 +10,7 @@ const offByDefault = `
   AllowUnsafeMalformedObjectDeletion CrossNamespaceVolumeDataSource DeclarativeValidationTakeover GitRepoVolumeDriver PodLogsQuerySplitStreams PodTopologyLabelsAdmission SELinuxMount StrictIPCIDRValidation VolumeAttributesClass
   InPlacePodVerticalScalingAllocatedStatus PodLevelResources
   `
-/** Feature gates that are on by default and may be turned off. */
+/** Feature gates that are on by default and can be turned off. */
 const onByDefault = `
   APIResponseCompression AggregatedDiscoveryRemoveBetaType DeclarativeValidation OpenAPIEnums PodDeletionCost StorageVersionHash InPlacePodVerticalScaling JobManagedBy JobPodReplacementPolicy MatchLabelKeysInPodTopologySpread PodLifecycleSleepAction
   PodLifecycleSleepActionAllowZero ProcMountType RecoverVolumeExpansionFailure RelaxedDNSSearchValidation RelaxedEnvironmentVariableValidation

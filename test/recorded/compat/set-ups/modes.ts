@@ -1,6 +1,6 @@
 /**
- * Authorization modes one by one, a server without anonymous requests, and a server with every
- * authenticator.
+ * Set-ups with a single authorization mode each, a set-up without anonymous requests, and a set-up
+ * with all authenticators.
  */
 import type { SetUps } from '../set-ups.ts'
 import { hookConfig, issuerOne, unknownToken } from './access.ts'

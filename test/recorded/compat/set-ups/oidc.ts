@@ -1,14 +1,14 @@
 /**
- * JWT authenticators: an issuer for each way to map and to check claims, so that one server shows
- * all of them. Another set-up configures an issuer by flags.
+ * JWT authenticators with one issuer for each way to map and validate claims, so that a single
+ * server covers all of them. Another set-up configures an issuer with flags.
  */
 import type { SetUps } from '../set-ups.ts'
 
 const sub = { claim: 'sub', prefix: '' }
 
 /**
- * Returns an authenticator of the issuer with this name. `issuer` has additional fields of the
- * issuer.
+ * Returns an authenticator for the issuer with this name. `issuer` contains additional fields of
+ * the issuer.
  */
 const authenticator = (
   name: string,
@@ -70,7 +70,7 @@ const authenticators = {
     },
   },
   far: { issuer: { discoveryURL: '${issuer.documents}/.well-known/openid-configuration' } },
-  /** Authenticator whose discovery document names another issuer. */
+  /** Authenticator whose issuer has a discovery document that names another issuer. */
   liar: {},
 }
 

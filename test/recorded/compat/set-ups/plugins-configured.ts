@@ -1,6 +1,6 @@
 /**
- * Admission plugins with configuration files. A namespace that a configuration names is used by
- * only one scenario.
+ * Admission plugins with configuration files. If a configuration names a namespace, only one
+ * scenario uses this namespace.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -105,7 +105,9 @@ const images = (more: object): SetUp => {
   }
 }
 
-/** Certificate of the runner's own webhooks, which is also used as the client certificate here. */
+/**
+ * Certificate of the runner's own webhooks, which these set-ups also use as a client certificate.
+ */
 const pem = (name: string): string =>
   readFileSync(join(import.meta.dirname, '../fixtures', name)).toString('base64')
 const certified = {
@@ -114,8 +116,8 @@ const certified = {
 }
 
 /**
- * Returns a kubeconfig with users by name. The current context has the user `current`, if there is
- * one.
+ * Returns a kubeconfig with users by name. The current context uses the user `current`, if that
+ * user is given.
  */
 const usersOf = (users: Readonly<Record<string, object>>): object => ({
   apiVersion: 'v1',
