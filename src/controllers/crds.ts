@@ -199,7 +199,7 @@ export class CrdController implements AsyncDisposable {
             error: String(error),
           })
       }
-      // Rejects only when the server stops, which the loop checks.
+      // The promise rejects only when the server stops, which the loop condition checks.
       await sleep(this.#options.timers ?? systemTimers, WATCH_RETRY_MS, signal).catch(
         () => undefined,
       )
@@ -208,8 +208,8 @@ export class CrdController implements AsyncDisposable {
   }
 
   /**
-   * Opens the watch. Rejects if the server stops while it is being opened, which takes long while
-   * the database is unavailable.
+   * Opens the watch. Rejects if the server stops while the watch is being opened. Opening takes a
+   * long time while the database is unavailable.
    */
   async #watch(): Promise<EventSource> {
     const { reader, range } = this.#options
@@ -240,10 +240,10 @@ export class CrdController implements AsyncDisposable {
   }
 
   /**
-   * Lists the APIServices. A definition that is deleted while no server runs leaves its APIServices
-   * behind. They must be listed before the definitions, because an APIService that another replica
-   * creates later may belong to a definition that is not in the list. This never rejects, since
-   * definitions are served even without the list.
+   * Lists the APIServices. If a definition is deleted while no server runs, its APIServices are
+   * left behind. They must be listed before the definitions, because an APIService that another
+   * replica creates later may belong to a definition that is not in the list. Never rejects,
+   * because definitions are served even without the list.
    */
   async #readAnnounced(): Promise<void> {
     try {
@@ -281,8 +281,8 @@ export class CrdController implements AsyncDisposable {
   }
 
   /**
-   * Records that a definition cannot be decrypted. If it was served before, it stays served; a new
-   * one is not served. Other definitions are not affected.
+   * Records that a definition cannot be decrypted. A definition that is already served stays
+   * served; a new one is not served. Other definitions are not affected.
    */
   #recordUnreadable(name: string, state: 'unreadable' | 'gone'): void {
     if (state === 'gone') {
@@ -297,7 +297,8 @@ export class CrdController implements AsyncDisposable {
 
   /**
    * Queues the deletion of APIServices that are no longer needed. An APIService may belong to a
-   * definition that cannot be read now, so all stay until every definition is readable or gone.
+   * definition that currently cannot be decoded. So no APIService is deleted until every definition
+   * can be decoded or is deleted.
    */
   #withdraw(): void {
     if (!this.#isListed || this.#unreadable.size > 0) return
@@ -305,7 +306,7 @@ export class CrdController implements AsyncDisposable {
     this.#announced = []
   }
 
-  /** Serves a definition. One that cannot be read must not prevent others from being served. */
+  /** Serves a definition. If it cannot be decoded, other definitions must still be served. */
   #tryPut(name: string, item: Item): void {
     try {
       this.#put(name, item)
@@ -325,9 +326,9 @@ export class CrdController implements AsyncDisposable {
     const known = this.#known.get(name)
     const isDoomed = needsCleanUp(object)
     if (known !== undefined) {
-      // The queue retries a clean-up until it is done, so one is enough. But it may have been done
-      // in a database that was then replaced by an older backup; then the definition is listed
-      // again.
+      // The queue retries a cleanup until it is complete, so it is queued only once. If the
+      // database was then replaced by an older backup, the definition is listed again, and the
+      // cleanup must also run again.
       if (isDoomed && !(known.isDoomed && this.#isListed)) this.#cleanups.add(name)
       known.isDoomed = isDoomed
     }
@@ -335,8 +336,8 @@ export class CrdController implements AsyncDisposable {
   }
 
   /**
-   * Queues a status write if the content of the definition, or the names of others, require a
-   * different status.
+   * Queues a status write if the definition or the names of other definitions require a different
+   * status.
    */
   #checkStatus(name: string, object: KubeObject): void {
     this.#refused.delete(name)
@@ -346,7 +347,7 @@ export class CrdController implements AsyncDisposable {
 
   /**
    * Queues a status write, but only after the initial list is complete. Before that, a name that
-   * seems free may belong to a definition that is still to be listed.
+   * seems to be free may belong to a definition that is not listed yet.
    */
   #write(name: string): void {
     if (this.#isListed) this.#statuses.add(name)
@@ -357,15 +358,16 @@ export class CrdController implements AsyncDisposable {
     const { changeStatus, now } = this.#options
     await changeStatus(name, (object) => {
       const seen = this.#known.get(name)?.source.item.revision ?? 0
-      // The status is computed again when the watch has delivered this revision. By then, all names
-      // that were requested before it are known.
+      // Do not decide yet: the status is computed again when the watch has delivered this revision.
+      // All names that were requested earlier are then known.
       if (Number(object.metadata.resourceVersion) > seen) return undefined
       if (!this.#isListed) {
         this.#unjudged.add(name)
         return undefined
       }
       const next = nextStatus(object, this.#inUse, now())
-      // Its names seemed free when it was queued, but another definition has them now.
+      // When the write was queued, the names seemed to be free, but another definition has them
+      // now.
       if (next === undefined && !isTrue(object, 'NamesAccepted')) this.#refused.add(name)
       return next
     })
@@ -380,11 +382,11 @@ export class CrdController implements AsyncDisposable {
     const isServed = isTrue(object, 'NamesAccepted') || isTrue(object, 'Established')
     const form = `${formOf(crd)} ${isServed}`
     const mark = `${form} ${crd.isTerminating}`
-    // In a restored database, the same uid and generation may have had another schema.
+    // In a restored database, the same uid and generation can have a different schema.
     const life = this.#options.life()
     const isSameDatabase = before?.life === life
     if (before?.mark === mark && isSameDatabase) {
-      // Keeping the older item would keep its bytes in memory.
+      // Keeping the older item would retain its bytes in memory.
       before.source.item = item
       return
     }
@@ -402,8 +404,8 @@ export class CrdController implements AsyncDisposable {
   }
 
   /**
-   * Records the names of a definition. Other definitions may wait for names that it no longer has
-   * or requests.
+   * Records the names of a definition. If it no longer has or requests a name, checks other
+   * definitions that may be waiting for it.
    */
   #claim(name: string, object: KubeObject, group: string): void {
     const claim = claimOf(object)
@@ -433,7 +435,7 @@ export class CrdController implements AsyncDisposable {
   }
 
   /**
-   * Queues the versions that the definition began or ceased to serve. `#announce` checks whether
+   * Queues the versions that the definition started or stopped serving. `#announce` checks whether
    * another definition serves them.
    */
   #announceChanges(
@@ -450,7 +452,7 @@ export class CrdController implements AsyncDisposable {
   async #announce(place: string): Promise<undefined> {
     const { registry, announce } = this.#options
     const [group = '', version = ''] = place.split('/')
-    // The bootstrap creates the APIServices of built-in groups.
+    // The APIServices of built-in groups are created at startup by `Bootstrap`.
     if (registry.inGroup(group).some(({ isCustom }) => !isCustom)) return
     const isServed = this.#isServed(place)
     if (!isServed && this.#unreadable.size > 0) this.#announced = [...this.#announced, place]
@@ -473,7 +475,7 @@ export class CrdController implements AsyncDisposable {
         LOOK_AGAIN_MS
       )
     } catch (error) {
-      // Another replica was faster, and the definition is gone.
+      // Another replica was faster, and the definition no longer exists.
       if (this.#known.get(name)?.crd.uid !== known.crd.uid) return undefined
       throw error
     }

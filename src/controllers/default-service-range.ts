@@ -1,7 +1,7 @@
 /**
  * Keeps the default ServiceCIDR, `kubernetes`: creates it, adds the second range when the cluster
- * becomes dual-stack, and sets the condition Ready if it has none. An object that does not match
- * the flags is left unchanged, and a warning is logged.
+ * becomes dual-stack, and sets the condition Ready if it is missing. If the object does not match
+ * the flags, it is left unchanged and a warning is logged.
  */
 import { type Cidr, formatCidr } from '../api/ip.ts'
 import { fieldsOf, isFields, itemsOf, type Fields, textsOf } from '../api/object.ts'
@@ -17,7 +17,7 @@ const name = 'kubernetes'
 
 export type DefaultServiceRangeOptions = {
   readonly handle: Handler
-  /** Whether the resource is served; --runtime-config may have disabled it. */
+  /** Whether the resource is served. --runtime-config can disable it. */
   readonly isServed: boolean
   readonly ranges: readonly Cidr[]
   /** Returns the current time in the format of metadata timestamps. */
@@ -37,7 +37,7 @@ export class DefaultServiceRange {
 
   /**
    * Checks the object once. Rejects if it cannot be read or written. A conflict is not an error:
-   * the next check sees what another server wrote.
+   * the next check reads the object that another server wrote.
    */
   readonly check = async (signal: AbortSignal): Promise<void> => {
     if (!this.#options.isServed) return

@@ -39,44 +39,44 @@ export type ElectedControllersOptions = {
   readonly handle: Handler
   readonly registry: Registry
   readonly accessOf: CacheAccessOf
-  /** Creates in progress in this process, by namespace. */
+  /** Creates that are in progress in this process, by namespace. */
   readonly creates: Pick<InProgress, 'onIdle'>
-  /** Whether other processes may use the same database. */
+  /** Whether other processes can use the same database. */
   readonly hasReplicas: boolean
   readonly election: {
     /**
-     * Identity of this process in the election. Undefined if no other process uses the same
+     * Identity of this process in the election. Undefined if no other process can use the same
      * database, so that no election is needed.
      */
     readonly identity: string | undefined
     /**
-     * Whether no other process can use the database, so that a Lease left by an earlier run is
-     * free.
+     * Whether this process is the only one that can use the database. A Lease of an earlier run is
+     * then free.
      */
     readonly holdsStore: boolean
   }
   readonly metrics: QueueMetrics
   readonly openCharges: OpenCharges
   readonly gates: Gates
-  /** How long legacy service account tokens may be unused. */
+  /** How long legacy service account tokens can be unused before they are invalidated. */
   readonly legacyTokenPeriodMs: number
   readonly certificates: {
-    /** The CA of the serving certificate, which is published in every namespace. */
+    /** The CA that issued the serving certificate. It is published in every namespace. */
     readonly rootCaPem: string
-    /** Signers of the certificates for CertificateSigningRequests. */
+    /** The CAs that sign CertificateSigningRequests. */
     readonly signers: Signers
   }
   readonly clock: Clock
-  /** Timers for work that is due at a time of that clock. Defaults to the system timers. */
+  /** Timers that use the time of `clock`. Defaults to the system timers. */
   readonly timers?: Timers | undefined
   readonly log: Log
-  /** Remote API servers, if there are any. */
+  /** Remote API servers, if any. */
   readonly remote?: RemoteApis | undefined
 }
 
 /**
- * Returns functions that start the controllers with these names (--controllers). Call them only
- * when the system namespaces exist.
+ * Returns functions that start the controllers with these names (--controllers). Call the functions
+ * only when the system namespaces exist.
  */
 export function controllerStarts(
   names: readonly ControllerName[],

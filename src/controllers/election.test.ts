@@ -8,7 +8,7 @@ import type { ApiResponse } from '../api/request.ts'
 import type { Time, Timer } from '../lib/time/timers.ts'
 import { Election, ownLease } from './election.ts'
 
-/** Timers and a clock that the test advances. */
+/** Timers and a clock that advance only when the test advances them. */
 class VirtualTime {
   nowMs = 0
   readonly #due = new Set<{ readonly atMs: number; readonly run: () => void }>()
@@ -26,7 +26,7 @@ class VirtualTime {
     return { close: () => this.#due.delete(entry) }
   }
 
-  /** Advances the clock. Work that a timer starts is done before the next timer fires. */
+  /** Advances the clock. The work that a timer starts is finished before the next timer fires. */
   async pass(ms: number): Promise<void> {
     const endMs = this.nowMs + ms
     for (;;) {
@@ -43,7 +43,7 @@ class VirtualTime {
   }
 }
 
-/** The Lease that both replicas see. */
+/** The Lease for which both replicas compete. */
 class Store {
   lease: KubeObject | undefined
   managerLease: KubeObject | undefined
@@ -98,9 +98,9 @@ class Replica implements AsyncDisposable {
   failsToStart = false
   starts = 0
   writes = 0
-  /** Called when a controller could not be started after the others. */
+  /** Reports that a controller failed to start after the others had started. */
   failLater: (error: unknown) => void = () => assert.fail()
-  /** Functions that complete hanging requests. */
+  /** Functions that complete the requests that hang. */
   readonly late: (() => void)[] = []
   readonly election: Election
 
@@ -160,14 +160,14 @@ class Replica implements AsyncDisposable {
 }
 
 /**
- * How long a holder may lead after its last renewal. Others begin after 8 seconds, and the holder's
- * controllers need time to end.
+ * How long a holder may lead after its last renewal. Other replicas start after 8 seconds, and the
+ * controllers of the holder need time to stop.
  */
 const LEADS_MS_MAX = 5_500
 const STEP_MS = 100
 
 for (const fault of faults)
-  test(`a holder stops before another replica may start: ${fault}`, async () => {
+  test(`a holder stops before another replica can start: ${fault}`, async () => {
     for (let atMs = 3_000; atMs < 6_000; atMs += 300) {
       const clock = new VirtualTime()
       const parts = { time: clock.time, store: new Store() }
@@ -187,7 +187,7 @@ for (const fault of faults)
           `${fault} at ${atMs}`,
         )
       }
-      // Responses that arrive late change nothing.
+      // Responses that arrive late have no effect.
       first.fault = 'none'
       for (const go of first.late) go()
       await clock.pass(5_000)
@@ -195,7 +195,7 @@ for (const fault of faults)
     }
   })
 
-/** Returns a Lease as a killed run leaves it behind. */
+/** Returns the Lease that a killed process leaves behind. */
 const leftBy = (name: string, holderIdentity: string): KubeObject => ({
   apiVersion: 'coordination.k8s.io/v1',
   kind: 'Lease',
@@ -203,7 +203,7 @@ const leftBy = (name: string, holderIdentity: string): KubeObject => ({
   spec: { holderIdentity, leaseDurationSeconds: 8 },
 })
 
-test('a process that has its store to itself does not wait for the Lease of a killed run', async () => {
+test('a process that has exclusive access to the store does not wait until the Lease of a killed process expires', async () => {
   const clock = new VirtualTime()
   for (const holdsStore of [true, false]) {
     const store = new Store()
@@ -214,7 +214,7 @@ test('a process that has its store to itself does not wait for the Lease of a ki
   }
 })
 
-test('a process that has its store to itself still yields to kube-controller-manager', async () => {
+test('a process that has exclusive access to the store still yields to kube-controller-manager', async () => {
   const clock = new VirtualTime()
   const store = new Store()
   store.managerLease = leftBy('kube-controller-manager', 'manager')
@@ -225,7 +225,7 @@ test('a process that has its store to itself still yields to kube-controller-man
   assert.ok(only.isLeading)
 })
 
-test('a holder leads again when its writes succeed again', async () => {
+test('a holder whose writes fail stops leading, and leads again when writes succeed', async () => {
   const clock = new VirtualTime()
   const parts = { time: clock.time, store: new Store() }
   await using only = new Replica('one', parts)
@@ -240,7 +240,7 @@ test('a holder leads again when its writes succeed again', async () => {
   assert.ok(only.isLeading)
 })
 
-test('controllers that fail to stop do not end the election', async () => {
+test('the election continues if controllers fail to stop', async () => {
   const clock = new VirtualTime()
   const parts = { time: clock.time, store: new Store() }
   await using only = new Replica('one', parts)
@@ -254,7 +254,7 @@ test('controllers that fail to stop do not end the election', async () => {
   assert.ok(only.isLeading)
 })
 
-test('a server that cannot start the controllers leaves the Lease to others and retries', async () => {
+test('a server that cannot start its controllers releases the Lease and retries', async () => {
   const clock = new VirtualTime()
   const parts = { time: clock.time, store: new Store() }
   await using first = new Replica('one', parts)
@@ -269,7 +269,7 @@ test('a server that cannot start the controllers leaves the Lease to others and 
   assert.ok(first.isLeading)
 })
 
-test('a server that cannot start all controllers lets another one lead and retries', async () => {
+test('a server that cannot start all of its controllers releases the Lease and retries', async () => {
   const clock = new VirtualTime()
   const parts = { time: clock.time, store: new Store() }
   await using first = new Replica('one', parts)
@@ -287,7 +287,7 @@ test('a server that cannot start all controllers lets another one lead and retri
 })
 
 for (const when of ['at once', 'later'] as const)
-  test(`a server that cannot start the controllers retries with growing delays: fails ${when}`, async () => {
+  test(`a server that cannot start its controllers retries with increasing delays: fails ${when}`, async () => {
     const clock = new VirtualTime()
     const parts = { time: clock.time, store: new Store() }
     await using only = new Replica('one', parts)
@@ -304,8 +304,8 @@ for (const when of ['at once', 'later'] as const)
     assert.ok((counts[0] ?? 0) >= 4 && (counts[0] ?? 0) <= 8, counts.join())
     assert.ok(Math.max(...counts.slice(2)) <= 2, counts.join())
     assert.ok(only.starts >= 8, counts.join())
-    // After a start succeeds, the delays begin at the minimum again. The failure just before is
-    // handled first.
+    // After a successful start, the first delay is the minimum again. First wait until the previous
+    // failure is handled.
     only.failsToStart = false
     await clock.pass(2_000)
     while (!only.isLeading) await clock.pass(1_000)
@@ -315,7 +315,7 @@ for (const when of ['at once', 'later'] as const)
     assert.ok(only.isLeading)
   })
 
-test('servers that lost their database do not all return to it at the same time', async () => {
+test('servers that lost their database do not all reconnect to it at the same time', async () => {
   const clock = new VirtualTime()
   const parts = { time: clock.time, store: new Store() }
   const randoms = [0, 0.5, 1]

@@ -1,7 +1,7 @@
 /**
- * Decides which replica runs the controllers: the one that holds the Lease `keelson-controllers`.
- * No replica runs them while a kube-controller-manager holds its own Lease, so that no two programs
- * do the same work.
+ * Decides which replica runs the controllers: the replica that holds the Lease
+ * `keelson-controllers`. While a kube-controller-manager holds its own Lease, no replica runs them,
+ * so that no two programs do the same work.
  */
 import { fieldsOf, type KubeObject, numberOf, omit } from '../api/object.ts'
 import { objectOf, request } from '../api/own-request.ts'
@@ -13,28 +13,28 @@ import { orAborted } from '../lib/concurrency/or-aborted.ts'
 import { deadline, sleep, systemTime, type Time } from '../lib/time/timers.ts'
 import { ObservedLease } from './observed-lease.ts'
 
-/** Interval between checks of the Leases, which are read from the cache. */
+/** Interval between checks of the Leases. The Leases are read from the cache. */
 const LOOK_MS = 1_000
 const RENEW_MS = 2_000
 /**
- * How long the Lease is valid. When a holder is killed, others wait for this time, so that
+ * How long the Lease is valid. When a holder is killed, other replicas wait for this time, so that
  * controllers run again within 15 seconds.
  */
 const VALID_SECONDS = 8
 /**
- * A holder that could not renew its Lease for this long stops its controllers. They have 2.5
- * seconds to end before another replica starts its own.
+ * If a holder could not renew its Lease for this time, it stops its controllers. They have 2.5
+ * seconds to stop before another replica starts its own.
  */
 const GIVE_UP_MS = 5_500
 /**
- * Delays before a server whose controllers failed to start tries to lead again. They double from
- * the first to the maximum. Meanwhile other servers can take the Lease.
+ * Delays before a server whose controllers failed to start tries to lead again. The delay doubles
+ * from the first to the maximum. Other servers can acquire the Lease in the meantime.
  */
 const START_AGAIN_MS_FIRST = 1_000
 const START_AGAIN_MS_MAX = 60_000
 /**
- * Fraction by which delays after a failure are extended at most, so that servers do not all return
- * to a database at the same time. The value is that of client-go.
+ * Maximum fraction by which delays after a failure are extended, so that servers do not all
+ * reconnect to a database at the same time. The value is the same as in client-go.
  */
 const JITTER = 1.2
 
@@ -44,20 +44,20 @@ export const ownLease = 'keelson-controllers'
 const managerLease = 'kube-controller-manager'
 
 export type ElectionOptions = {
-  /** Handles requests as the server itself. */
+  /** Handles requests with the identity of the server itself. */
   readonly handle: Handler
   /** Reads a Lease in kube-system from the cache. */
   readonly readLease: (name: string) => Promise<KubeObject | undefined>
   /** Identity of this process. */
   readonly identity: string
   /**
-   * Whether no other process can use the database, which the lock of a data folder proves. Any
-   * other holder of the Lease is then a run that has ended, perhaps with kill -9.
+   * Whether no other process can use the database, which the lock of a data folder guarantees. If
+   * the Lease has another holder, that process has then exited, possibly because it was killed.
    */
   readonly holdsStore?: boolean
   /**
-   * Starts the controllers, which end when they are disposed. `onFailed` is called if one of them
-   * cannot be started after all.
+   * Starts the controllers. They stop when the result is disposed. `onFailed` is called if a
+   * controller fails to start later.
    */
   readonly lead: (onFailed: (error: unknown) => void) => AsyncDisposable
   readonly log: Log
@@ -72,11 +72,14 @@ export class Election implements AsyncDisposable {
   readonly #stopping = new AbortController()
   readonly #manager = new ObservedLease()
   readonly #own = new ObservedLease()
-  /** The Lease as this server last wrote it. Undefined if this server does not hold it. */
+  /**
+   * The Lease as this server wrote it most recently. Undefined if this server does not hold the
+   * Lease.
+   */
   #held: KubeObject | undefined
   #renewedMs = 0
   #leading: AsyncDisposable | undefined
-  /** The reason for which not all controllers could be started. */
+  /** The reason why not all controllers could be started. */
   #failure: { readonly error: unknown } | undefined
   /** Number of consecutive failed starts. */
   #failedStarts = 0
@@ -107,14 +110,14 @@ export class Election implements AsyncDisposable {
       try {
         await this.#checkLease()
       } catch (error) {
-        // A holder must not lose time, so only other servers add jitter.
+        // A holder must retry without delay, so only other servers add jitter.
         if (this.#held === undefined) pauseMs = this.#jittered(LOOK_MS)
         if (!signal.aborted)
           log('warn', 'the leader election of the controllers failed; retrying', {
             error: String(error),
           })
       }
-      // Rejects only when the server stops.
+      // The promise rejects only when the server stops.
       await sleep(this.#time, Math.min(pauseMs, this.#leftMs), signal).catch(() => undefined)
       if (this.#leftMs === 0) await this.#stopLeading()
     }
@@ -134,8 +137,8 @@ export class Election implements AsyncDisposable {
   }
 
   /**
-   * How long a holder may still lead without renewing its Lease. A server that does not hold the
-   * Lease has the full time to acquire it.
+   * How long a holder can still lead without renewing its Lease. If this server does not hold the
+   * Lease, this is the time limit for acquiring it.
    */
   get #leftMs(): number {
     return this.#held === undefined
@@ -144,9 +147,9 @@ export class Election implements AsyncDisposable {
   }
 
   /**
-   * Runs work until no time is left or the server stops, and then rejects even if the work does not
-   * end. It must not be used to stop the controllers, which must have ended before they may start
-   * again.
+   * Runs work with the remaining time as its time limit. Rejects at the limit or when the server
+   * stops, even if the work continues. Do not use it to stop the controllers, because they must
+   * have stopped before they can start again.
    */
   async #withTimeout<T>(start: (signal: AbortSignal) => Promise<T>): Promise<T> {
     using limit = deadline(this.#time, this.#leftMs)
@@ -178,8 +181,8 @@ export class Election implements AsyncDisposable {
   }
 
   /**
-   * Gives up the Lease after a failed start. A holder that does not run the controllers would
-   * prevent others from running them.
+   * Releases the Lease after a failed start. A holder that does not run the controllers would
+   * prevent other servers from running them.
    */
   async #giveUp(error: unknown): Promise<void> {
     const againMs = this.#jittered(
@@ -226,7 +229,7 @@ export class Election implements AsyncDisposable {
           : transitions + 1,
     }
     const held = await this.#write(found === undefined ? { ...newLease, spec } : { ...found, spec })
-    // Another server was first.
+    // Another server was faster.
     if (held === undefined || this.#stopping.signal.aborted) return
     try {
       this.#failure = undefined
@@ -241,13 +244,13 @@ export class Election implements AsyncDisposable {
   async #renew(held: KubeObject): Promise<void> {
     const spec = { ...fieldsOf(held['spec']), renewTime: microTime(this.#time.wallMs()) }
     if ((await this.#write({ ...held, spec })) === undefined) return this.#stopLeading()
-    // The time until the first renewal is enough to start all controllers.
+    // All controllers have started if none has failed before the first renewal.
     this.#failedStarts = 0
   }
 
   /**
-   * Writes the Lease. Returns undefined if another server has changed it. Rejects if it cannot be
-   * written.
+   * Writes the Lease. Returns undefined if another server has changed the Lease. Rejects if the
+   * write fails.
    */
   async #write(lease: KubeObject): Promise<KubeObject | undefined> {
     const startMs = this.#time.monotonicMs()
@@ -261,7 +264,8 @@ export class Election implements AsyncDisposable {
       metadata: { ...fieldsOf(metadata), managedFields: undefined },
       spec,
     }
-    // Other servers measure the validity from the write, which happens after this start.
+    // Other servers measure the validity of the Lease from the write, which happens after
+    // `startMs`.
     this.#renewedMs = startMs
     return this.#held
   }

@@ -23,7 +23,7 @@ test('a finished Job with a TTL expires when the TTL has passed', () => {
 const ofToken = (expiration: string, type = 'bootstrap.kubernetes.io/token') =>
   tokenExpiryOf({ type, data: { expiration: Buffer.from(expiration).toString('base64') } })
 
-test('a bootstrap token expires at its expiration, and one with an invalid expiration has expired', () => {
+test('a bootstrap token expires at its expiration, and a token with an invalid expiration has already expired', () => {
   assert.equal(ofToken('2001-02-03T04:05:06Z'), finishedMs)
   assert.equal(ofToken('soon'), 0)
   assert.equal(ofToken(''), undefined)
@@ -46,7 +46,7 @@ const pod = (
   spec: { volumes: [volume], ...spec },
 })
 
-test('a claim is used by a scheduled pod that names or owns it', () => {
+test('a claim is in use if a scheduled pod names or owns it', () => {
   const named = { name: 'v', persistentVolumeClaim: { claimName: 'c' } }
   assert.ok(usesClaim(pod(named), claim()))
   assert.ok(!usesClaim(pod(named, {}), claim()))

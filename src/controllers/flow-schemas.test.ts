@@ -18,7 +18,7 @@ const schema = {
   spec: { priorityLevelConfiguration: { name: 'exempt' } },
 }
 
-test('priority levels that cannot be listed are not treated as missing', {
+test('if priority levels cannot be listed, they are not treated as missing', {
   timeout: 120_000,
 }, async () => {
   const written: string[] = []
@@ -44,7 +44,7 @@ test('priority levels that cannot be listed are not treated as missing', {
   assert.deepEqual(logged, ['warn the check for dangling FlowSchemas failed; retrying'])
 })
 
-test('a failed write of a condition is retried', { timeout: 120_000 }, async () => {
+test('if writing a condition fails, it is retried', { timeout: 120_000 }, async () => {
   let reported = 0
   const again = Promise.withResolvers<void>()
   const handle: Handler = async ({ method, path, query, signal }) => {
@@ -65,7 +65,9 @@ test('a failed write of a condition is retried', { timeout: 120_000 }, async () 
   await again.promise
 })
 
-test('a watch that opens after the stop is closed', { timeout: 120_000 }, async () => {
+test('a watch that opens after the controller stopped is closed', {
+  timeout: 120_000,
+}, async () => {
   let closed = 0
   const opening = Promise.withResolvers<void>()
   const handle: Handler = async ({ query }) => {
@@ -91,7 +93,7 @@ test('a watch that opens after the stop is closed', { timeout: 120_000 }, async 
   assert.equal(closed, 2)
 })
 
-test('a server that disagrees with another one about a schema writes it six times a minute', {
+test('if servers disagree about a FlowSchema, each of them writes it at most six times a minute', {
   timeout: 120_000,
 }, async () => {
   const time = new SteppedTime()
@@ -100,7 +102,8 @@ test('a server that disagrees with another one about a schema writes it six time
   const handle: Handler = async ({ method, path, query }) => {
     if (method === 'PATCH') {
       writes++
-      // Another server writes the opposite at once, so the list never contains what was written.
+      // Another server immediately writes the opposite, so the list never contains what this server
+      // wrote.
       for (const report of ready.splice(0)) report()
       return answer(200, {})
     }

@@ -1,7 +1,7 @@
 /**
- * Sets the condition Dangling of each FlowSchema: whether the priority level that it references is
- * missing. It watches both kinds, and checks all FlowSchemas when anything changes: there are few,
- * and they change rarely.
+ * Sets the condition Dangling of each FlowSchema, which says whether the referenced priority level
+ * is missing. The controller watches both kinds. When anything changes, it checks all FlowSchemas,
+ * because they are few and change rarely.
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
 import { objectInSlices, request } from '../api/own-request.ts'
@@ -16,11 +16,11 @@ const group = '/apis/flowcontrol.apiserver.k8s.io/v1'
 const schemas = `${group}/flowschemas`
 const levels = `${group}/prioritylevelconfigurations`
 const manager = 'api-priority-and-fairness-config-consumer-v1'
-/** Delay before a watch that ended or failed is reopened. */
+/** Delay before an interrupted watch is reopened. */
 const RETRY_MS = 1000
 
 /**
- * Maximum number of writes of a FlowSchema within a minute, as in kube-apiserver. Otherwise servers
+ * Maximum number of writes to a FlowSchema within a minute, as in kube-apiserver. Otherwise servers
  * that disagree about a FlowSchema would write it forever.
  */
 const WRITES_MAX = 6
@@ -29,7 +29,7 @@ const WRITES_MS = 60_000
 export type FlowSchemasOptions = {
   readonly handle: Handler
   readonly now: () => string
-  /** Source of time. Defaults to the system clock and timers. */
+  /** Clock and timers. Defaults to the system clock and timers. */
   readonly time?: Pick<Time, 'monotonicMs' | 'after'>
   readonly log: Log
 }
@@ -59,7 +59,7 @@ async function followOnce(parts: FlowSchemasContext, signal: AbortSignal): Promi
   let pass: Promise<void> = Promise.resolve()
   let isDue = false
   const look = (): void => {
-    // A pass that has not begun yet will see this change.
+    // A pass that has not started yet will include this change.
     if (isDue) return
     isDue = true
     pass = pass
@@ -87,8 +87,8 @@ async function followOnce(parts: FlowSchemasContext, signal: AbortSignal): Promi
 }
 
 /**
- * Returns the delay before conditions that could not be written yet may be written, or 0 if there
- * are none.
+ * Checks all FlowSchemas. Returns the delay after which the rate limit allows the remaining writes,
+ * or 0 if all conditions are written.
  */
 async function reportAll(parts: FlowSchemasContext, signal: AbortSignal): Promise<number> {
   const { handle } = parts
@@ -96,10 +96,11 @@ async function reportAll(parts: FlowSchemasContext, signal: AbortSignal): Promis
   const names = new Set(found.map(({ metadata }) => textOf(fieldsOf(metadata)['name'])))
   const all = await listed(handle, schemas, signal)
   if (signal.aborted) return 0
-  // The number of FlowSchemas is small, and a new cluster needs the conditions soon.
+  // Written in parallel, because there are few FlowSchemas, and a new cluster needs the conditions
+  // soon.
   const waits = await Promise.all(all.map((schema) => reportSchema(parts, schema, names, signal)))
   const due = waits.filter((ms) => ms > 0)
-  // limit: FlowSchemas, which administrators write
+  // limit: `due` has only the few FlowSchemas that administrators write
   return due.length === 0 ? 0 : Math.min(...due)
 }
 
@@ -143,7 +144,9 @@ async function reportSchema(
 class Writes {
   readonly #times = new Map<string, readonly number[]>()
 
-  /** Returns the delay in milliseconds until the FlowSchema may be written again. */
+  /**
+   * Returns the delay in milliseconds until the rate limit allows another write to the FlowSchema.
+   */
   waitMs(name: string, nowMs: number): number {
     const recent = (this.#times.get(name) ?? []).filter((atMs) => nowMs - atMs < WRITES_MS)
     return recent.length < WRITES_MAX ? 0 : Math.ceil((recent[0] ?? nowMs) + WRITES_MS - nowMs)
@@ -182,7 +185,7 @@ async function listed(
     query: { resourceVersion: '0' },
     signal,
   })
-  // A failed list must not be mistaken for an empty one.
+  // A failed list must not be treated as an empty list.
   if (response.status !== OK) throw new Error(`${path} returned status ${response.status}`)
   return itemsOf(fieldsOf(await objectInSlices(response))['items'])
 }

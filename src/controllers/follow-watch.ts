@@ -5,14 +5,14 @@ import { beginWork, Restores } from '../lib/concurrency/restores.ts'
 
 export type FollowWatchOptions = {
   readonly path: string
-  /** Version after which the watch starts. Without it, the watch starts from the cached state. */
+  /** Version after which the watch starts. If undefined, the watch starts from the cached state. */
   readonly resourceVersion?: string
   readonly signal: AbortSignal
 }
 
 /**
- * Opens a watch on the server itself and passes on its frames, which are JSON lines. Resolves when
- * the watch has ended.
+ * Opens a watch with a request of the server to itself, and passes its frames, which are JSON
+ * lines, to `onFrames`. Resolves when the watch has ended.
  */
 export async function followWatch(
   handle: Handler,

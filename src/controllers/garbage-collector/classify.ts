@@ -1,4 +1,4 @@
-/** Determines which owners of an object still count. */
+/** Determines which owners of an object exist. */
 import { Slices } from '../../lib/scheduling/slices.ts'
 import type { Time } from '../../lib/time/timers.ts'
 import type { ObjectHead, OwnerReference } from '../object-head.ts'
@@ -7,11 +7,11 @@ import type { SourceObject } from './source.ts'
 import type { Sources } from './sources.ts'
 
 export type ClassifiedOwners = {
-  /** Owners that exist. */
+  /** Owners that exist and are not waiting for the deletion of their dependents. */
   readonly solid: readonly OwnerReference[]
   /** Owners that do not exist. */
   readonly dangling: readonly OwnerReference[]
-  /** Owners that exist and wait for the deletion of their dependents. */
+  /** Owners that exist but are waiting for the deletion of their dependents. */
   readonly waiting: readonly OwnerReference[]
 }
 
@@ -23,9 +23,9 @@ export type Classifying = {
 }
 
 /**
- * Classifies the owners of an object: with 'any' by what is in memory, with 'latest' by what is
- * stored now. Returns 'kind' if an owner is of a kind that is not served, so that its existence is
- * unknown. Returns 'scope' if a cluster-scoped object names a namespaced owner.
+ * Classifies the owners of an object: with 'any' by the state in memory, with 'latest' by the
+ * stored state. Returns 'kind' if the kind of an owner is not served, so that it is unknown whether
+ * the owner exists. Returns 'scope' if a cluster-scoped object names a namespaced owner.
  */
 export async function classify(
   key: Key,
@@ -39,8 +39,8 @@ export async function classify(
   for (const reference of owners) {
     if (slices.isOver) await slices.turn()
     const led = sources.resolveOwner(reference, key)
-    // The last objects of a kind are deleted before the kind itself, so an owner whose deletion was
-    // seen is gone.
+    // The objects of a kind are deleted before the kind itself, so an owner does not exist if its
+    // deletion was reported.
     if (led === 'kind' && graph.wasDeleted(reference.uid)) dangling.push(reference)
     else if (typeof led === 'string') return led
     else {

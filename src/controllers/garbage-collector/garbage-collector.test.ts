@@ -100,13 +100,13 @@ async function collecting(
   return collector
 }
 
-/** Timers with at least this delay are waits for an owner. */
+/** Timers with at least this delay belong to objects that wait for an owner. */
 const LONG_MS = 500
 
-test('an owner that is deleted before a new reader lists it leaves no garbage', async () => {
+test('if an owner is deleted before a new reader lists it, its dependents are deleted', async () => {
   /**
-   * Delays of objects that wait for the list. Its end triggers their checks, so these timers never
-   * fire.
+   * Delays of objects that wait for the list. The end of the list triggers their checks, so these
+   * timers never fire.
    */
   const waits: number[] = []
   const time: Time = {
@@ -121,7 +121,7 @@ test('an owner that is deleted before a new reader lists it leaves no garbage', 
   plane.registry.replace('example.com', { before: [], after: [gears] })
   const listing = Promise.withResolvers<void>()
   let isOpening = false
-  /** The reader of the definition after a change, which has nothing in memory yet. */
+  /** The reader of the definition after a change. It has no objects in memory yet. */
   const late: { reader?: CacheAccess['reader'] } = {}
   const accessOf = (resource: Resource): CacheAccess => {
     const access = plane.accessOf(resource)
@@ -150,7 +150,7 @@ test('an owner that is deleted before a new reader lists it leaves no garbage', 
   await until(async () => !(await isThere(plane, configMaps, 'dependent')))
 })
 
-test('while a resource cannot be listed, the dependents of its objects are checked once a minute', async () => {
+test('while a resource cannot be listed, dependents of its objects are checked once a minute', async () => {
   await using plane = await MemoryControlPlane.start([configMaps])
   plane.registry.replace('example.com', { before: [], after: [gears] })
   const listing = Promise.withResolvers<void>()
@@ -192,7 +192,7 @@ test('while a resource cannot be listed, the dependents of its objects are check
   assert.deepEqual(early, [])
 })
 
-test('when an unknown kind is added, dependents of absent owners are deleted, and others are kept', async () => {
+test('when an unknown kind is added, dependents of missing owners are deleted, and other dependents are kept', async () => {
   await using plane = await MemoryControlPlane.start([configMaps])
   await using collector = await collecting(plane, plane.accessOf)
   await plane.create(gears, gear('present'))
@@ -208,7 +208,7 @@ test('when an unknown kind is added, dependents of absent owners are deleted, an
   assert.ok(await isThere(plane, configMaps, 'kept'))
 })
 
-/** Returns the item like a Secret whose encryption key is lost. */
+/** Returns an item that cannot be decrypted, like a Secret whose encryption key is lost. */
 const unreadable = (item: Item | undefined): Item | undefined =>
   item &&
   Object.create(item, {
@@ -265,11 +265,11 @@ test('dependents of an owner that cannot be decoded are kept, and other garbage 
   assert.equal(lists, 2)
 })
 
-test('dependents that cannot be read do not prevent others from being orphaned', async () => {
+test('dependents that cannot be decoded do not prevent other dependents from being orphaned', async () => {
   await using plane = await MemoryControlPlane.start([configMaps])
   const owner = objectOf(configMaps, 'owner', [])
   await plane.create(configMaps, owner)
-  // More than are orphaned concurrently, and ahead of the readable one.
+  // These are more than can be orphaned concurrently, and they precede the readable one.
   const lost = Array.from({ length: 40 }, (_, at) => `lost-${at}`)
   for (const name of [...lost, 'readable'])
     await plane.create(configMaps, objectOf(configMaps, name, [ownerOf(owner)]))

@@ -1,8 +1,9 @@
 /**
  * The garbage-collector-controller. It deletes objects whose owners are all gone, deletes
  * dependents before owners that are deleted in the foreground, and orphans dependents. The graph
- * determines which objects are suspect. Each decision is based on what is stored at that moment,
- * and each write is conditional on the object not having changed since.
+ * determines which objects are suspects: objects that might have to be deleted. Each decision is
+ * based on the state that is stored at that moment, and each write succeeds only if the object has
+ * not changed since.
  */
 import type { Handler } from '../../api/request.ts'
 import type { Clock } from '../../lib/time/clock.ts'
@@ -37,18 +38,18 @@ const ORPHANS_MAX = 16
  * the number of concurrent calls (remote-objects.ts), because calls beyond that number fail.
  */
 const REMOTE_ORPHANS_MAX = 4
-/** Delay before an object that another client has changed is decided on again. */
+/** Delay before an object is checked again because another client has changed it. */
 const CHANGED_MS = 10
 /**
- * Maximum number of owners of an object that are searched in other namespaces before it is deleted.
- * Each search goes through all objects of a kind.
+ * Maximum number of owners of an object that are searched in other namespaces before the object is
+ * deleted. Each search iterates over all objects of a kind.
  */
 const STRANGERS_MAX = 20
 /**
- * First and maximum delay before an object is checked again whose owner exists but is not in the
- * graph yet. If the owner is deleted before its resource is listed, no event reports that. The end
- * of the list triggers a check, and the delay covers what happens between two lists. It doubles,
- * because each check may read from the database.
+ * First and maximum delay before an object is checked again if its owner exists but is not in the
+ * graph yet. If the owner is deleted before its resource is listed, no event reports the deletion.
+ * The end of the list triggers a check; the delay covers deletions between two lists. The delay
+ * doubles, because each check may read from the database.
  */
 const UNSEEN_MS_FIRST = 1_000
 const UNSEEN_MS_MAX = 60_000
@@ -71,7 +72,7 @@ export type GarbageCollectorOptions = {
   readonly time?: Time
   /** Returns a number from 0 to 1, for the jitter of delays. */
   readonly random?: () => number
-  /** Remote API servers, if there are any. */
+  /** Remote API servers, if any. */
   readonly remote?: RemoteApis | undefined
 }
 
@@ -86,11 +87,10 @@ export class GarbageCollector implements AsyncDisposable {
   readonly #registryChanges: Disposable
   readonly #remoteKinds: RemoteKinds | undefined
   #sources: Sources
-  /** Suspects that wait until everything has been listed once; undefined afterwards. */
+  /** Suspects that wait until all resources have been listed once. Undefined afterwards. */
   #early: Set<Key> | undefined = new Set()
   /**
-   * Objects with an owner of a kind that is not served. They are checked again when kinds are
-   * added.
+   * Objects with an owner whose kind is not served. They are checked again when kinds are added.
    */
   readonly #unmapped = new Set<Key>()
   readonly #unseen = new Map<Key, UnresolvedObject>()
@@ -152,7 +152,7 @@ export class GarbageCollector implements AsyncDisposable {
     void this.#start()
   }
 
-  /** Whether all objects that existed at the start are in the graph. */
+  /** Whether the graph contains all objects that existed when the collector started. */
   get isFilled(): boolean {
     return this.#early === undefined
   }
@@ -162,7 +162,7 @@ export class GarbageCollector implements AsyncDisposable {
     return this.#deletions.size + this.#orphanings.size
   }
 
-  /** Number of objects that wait for the kind of an owner. */
+  /** Number of objects that wait until the kind of an owner is served. */
   get unmapped(): number {
     return this.#unmapped.size
   }
@@ -174,7 +174,7 @@ export class GarbageCollector implements AsyncDisposable {
     await Promise.all([this.#informer, ...queues].map((one) => one[Symbol.asyncDispose]()))
   }
 
-  /** Fills the graph and queues the first suspects. Never rejects. */
+  /** Fills the graph and then queues the first suspects. Never rejects. */
   async #start(): Promise<void> {
     await this.#informer.follow(this.#sources)
     const early = this.#early ?? []
@@ -201,10 +201,10 @@ export class GarbageCollector implements AsyncDisposable {
   }
 
   /**
-   * Handles a kind that is no longer served. If its definition was deleted, so were its objects,
-   * but the events of the last ones may not have arrived. If the definition exists, the objects
-   * still exist. Objects of a remote server that was removed are forgotten, so that no owner waits
-   * for them. Never rejects.
+   * Handles a kind that is no longer served. If its definition was deleted, all of its objects were
+   * deleted as well, but the last events may not have arrived yet. If the definition still exists,
+   * its objects also exist. The objects of a remote server that was removed are removed from the
+   * graph, so that no owner waits for them. Never rejects.
    */
   async #forgetKind({
     resource: { group, plural },
@@ -235,7 +235,7 @@ export class GarbageCollector implements AsyncDisposable {
     const slices = new Slices(this.#options.time)
     for (const key of [...this.graph.keys()]) {
       if (slices.isOver) await slices.turn()
-      // The resource is served again.
+      // The resource is served again in the meantime.
       if (this.#sources.all().has(prefix)) return
       if (!key.startsWith(prefix)) continue
       this.graph.set(key, undefined)
@@ -250,7 +250,7 @@ export class GarbageCollector implements AsyncDisposable {
     return owner === undefined || owner.uid === uid ? found.key : undefined
   }
 
-  /** Returns what memory has at this key. */
+  /** Returns the object with this key in memory. */
   #known(key: Key): SourceObject | undefined {
     const found = this.#sources.at(key)?.known(key)
     return found === 'unknown' ? undefined : found
@@ -262,11 +262,11 @@ export class GarbageCollector implements AsyncDisposable {
     this.#unseen.delete(key)
   }
 
-  /** Checks the objects whose owners may be in this resource. Never rejects. */
+  /** Checks the objects that have an owner of this resource. Never rejects. */
   async #onListed(prefix: Key): Promise<void> {
     const slices = new Slices(this.#options.time)
     // Iterate over a copy: an object that also waits for another owner is added again after its
-    // check, and would be visited again and again.
+    // check, so the iteration would never end.
     for (const key of [...this.#unseen.keys()]) {
       if (this.#unseen.get(key)?.prefixes.has(prefix) === true) this.#deletions.add(key)
       if (slices.isOver) await slices.turn()
@@ -278,7 +278,7 @@ export class GarbageCollector implements AsyncDisposable {
     else this.#early.add(key)
   }
 
-  /** Processes a suspect. A number means that it is checked again after this many milliseconds. */
+  /** Processes a suspect. Returns a delay in milliseconds if the suspect must be checked again. */
   async #attemptToDelete(key: Key): Promise<number | undefined> {
     const looks = this.#unseen.get(key)?.looks ?? 0
     this.#unseen.delete(key)
@@ -286,13 +286,13 @@ export class GarbageCollector implements AsyncDisposable {
       return await this.#checkSuspect(key, looks)
     } catch (error) {
       if (!(error instanceof RemoteAway)) throw error
-      // It is unknown whether the owner, or the object itself, exists.
+      // It is unknown whether the owner or the object itself exists.
       return this.#later(new Set([error.prefix]), key, looks)
     }
   }
 
   async #checkSuspect(key: Key, looks: number): Promise<number | undefined> {
-    // Most suspects have an owner that was not listed yet when they were seen.
+    // Most suspects have an owner that was not listed yet when they became suspects.
     const known = this.#known(key)
     if (known !== undefined && (await this.#isFine(known)))
       return this.#untilSeen(key, known.head(), looks)
@@ -304,7 +304,7 @@ export class GarbageCollector implements AsyncDisposable {
     const classified = await classify(key, head, { ...this.#classifying, at: 'latest' })
     if (classified === 'scope') return undefined
     if (classified === 'kind') {
-      // If the object was deleted while its owners were looked up, it would never be removed from
+      // If the object was deleted during the lookup of its owners, it would never be removed from
       // this set.
       if (this.#sources.at(key)?.known(key) !== undefined) this.#unmapped.add(key)
       return undefined
@@ -325,12 +325,12 @@ export class GarbageCollector implements AsyncDisposable {
     return this.#later(prefixes, key, looks)
   }
 
-  /** Schedules another check for when these resources have been listed, and after a delay. */
+  /** Schedules another check, after these resources have been listed or after a delay. */
   #later(prefixes: ReadonlySet<Key>, key: Key, looks: number): number {
     this.#unseen.set(key, { looks: looks + 1, prefixes })
     const isListed = [...prefixes].every((prefix) => this.#informer.isListed(prefix))
     const waitMs = isListed ? Math.min(UNSEEN_MS_FIRST * 2 ** looks, UNSEEN_MS_MAX) : UNSEEN_MS_MAX
-    // Jitter, so that objects queued together do not stay synchronized.
+    // Adds jitter, so that objects that were queued together are not checked at the same time.
     const { random = Math.random } = this.#options
     return waitMs * (1 - random() / 2)
   }
@@ -339,7 +339,7 @@ export class GarbageCollector implements AsyncDisposable {
     return { sources: this.#sources, graph: this.graph, time: this.#options.time ?? systemTime }
   }
 
-  /** Whether all owners exist, according to memory. */
+  /** Whether all owners exist in memory. */
   async #isFine(found: SourceObject): Promise<boolean> {
     const head = found.head()
     if (head.isMarked) return false
@@ -348,7 +348,7 @@ export class GarbageCollector implements AsyncDisposable {
     return classified.dangling.length === 0 && classified.waiting.length === 0
   }
 
-  /** Finishes a foreground deletion when no dependent blocks it any longer. */
+  /** Completes a foreground deletion if no dependent blocks it any more. */
   async #finishForeground(
     read: ObjectRevision,
     { finalizers }: ObjectHead,
@@ -374,7 +374,7 @@ export class GarbageCollector implements AsyncDisposable {
       return this.#writes.dropOwners(read, head.owners, uids)
     }
     if (waiting.length > 0 && this.graph.hasDependents(key)) {
-      // Two objects that wait for each other would wait forever.
+      // If two objects were waiting for each other, neither would ever be deleted.
       const isCircle =
         this.graph.hasWaitingDependents(key) && head.owners.some(({ blocks }) => blocks)
       if (isCircle) {
@@ -382,7 +382,7 @@ export class GarbageCollector implements AsyncDisposable {
           blocks ? { ...fields, blockOwnerDeletion: false } : fields,
         )
         const outcome = await this.#writes.setOwners(read, owners)
-        // The version that was read is now outdated.
+        // The resourceVersion that was read is now outdated.
         return outcome === 'done' ? 'changed' : outcome
       }
       return this.#writes.delete(read, 'Foreground')
@@ -417,12 +417,13 @@ export class GarbageCollector implements AsyncDisposable {
     if (read === undefined) return undefined
     const { finalizers, isMarked } = read.head
     if (!isMarked || !finalizers.includes(orphanFinalizer)) return undefined
-    // A dependent that is not in the graph yet would be deleted instead of orphaned.
+    // If a dependent is not in the graph yet, it would be deleted instead of orphaned, so wait for
+    // the latest state.
     await this.#informer.latest(this.#stopping.signal)
     const dependents = [...this.graph.dependentsOf(key)]
     const failures: unknown[] = []
     const work = async (keys: Iterator<Key> & Iterable<Key>): Promise<void> => {
-      // A dependent that cannot be read or written must not prevent the others from being orphaned.
+      // If a dependent cannot be read or written, the other dependents must still be orphaned.
       for (const dependent of keys)
         await this.#orphan(dependent, read.uid).catch((error) => failures.push(error))
     }
@@ -459,11 +460,12 @@ export class GarbageCollector implements AsyncDisposable {
 
   async #requireChange({ key, uid, resourceVersion }: ObjectRevision): Promise<void> {
     const now = await this.#read(key)
-    // Objects of a remote server may have no versions, but another object has another uid.
+    // Objects of a remote server may have no resourceVersion, but a different object has a
+    // different uid.
     if (now?.uid === uid) requireChange(key, resourceVersion, now.resourceVersion)
   }
 
-  /** Reads an object as it is stored now. */
+  /** Reads the stored state of an object. */
   async #read(key: Key): Promise<(ObjectRevision & { readonly head: ObjectHead }) | undefined> {
     const source = this.#sources.at(key)
     const found = await source?.get(key, 'latest')
@@ -473,7 +475,7 @@ export class GarbageCollector implements AsyncDisposable {
   }
 }
 
-/** Subscribes to the changes of every defined source. */
+/** Calls `changed` whenever one of the sources reports a change. */
 function changesOf(
   origins: readonly (ChangeSource | undefined)[],
   changed: () => void,

@@ -5,7 +5,7 @@ import type { Steps } from '../../lib/scheduling/slices.ts'
 import type { ObjectHead, OwnerReference } from '../object-head.ts'
 import { foregroundFinalizer, Graph, type Key, orphanFinalizer } from './graph.ts'
 
-/** Creates a reference. The name of an owner is its key here. */
+/** Creates a reference. In this test, the name of an owner is its key. */
 const reference = (name: string, uid: string, blocks = false): OwnerReference => ({
   apiVersion: 'v1',
   kind: 'Thing',
@@ -59,7 +59,7 @@ class GraphFixture {
   }
 }
 
-test('dependents are suspect when their owner is deleted or never existed', () => {
+test('dependents become suspects when their owner is deleted or if it never existed', () => {
   const world = new GraphFixture()
   world.set('o', head('1'))
   world.set('a', head('2', [reference('o', '1')]))
@@ -74,14 +74,14 @@ test('dependents are suspect when their owner is deleted or never existed', () =
   world.set('o', undefined)
   assert.deepEqual(world.taken(), ['a', 'b', 'd'])
   assert.ok(world.graph.wasDeleted('1'))
-  // Another object of the same name owns nothing.
+  // Another object with the same name has no dependents.
   world.set('o', head('8'))
   assert.ok(world.graph.wasDeleted('1') && !world.graph.hasDependents('o'))
   for (const key of ['a', 'b', 'd']) world.set(key, undefined)
   assert.ok(!world.graph.wasDeleted('1'))
 })
 
-test('a waiting owner is suspect when a dependent that blocks it is deleted or stops blocking it', () => {
+test('a waiting owner becomes a suspect when a blocking dependent is deleted or stops blocking', () => {
   const world = new GraphFixture()
   world.set('o', head('1'))
   for (const key of ['a', 'b', 'c']) world.set(key, head(key, [reference('o', '1', true)]))
@@ -101,7 +101,7 @@ test('a waiting owner is suspect when a dependent that blocks it is deleted or s
   assert.deepEqual(world.taken(), ['late'])
 })
 
-test('an object whose dependents have to be orphaned is reported once', () => {
+test('an object whose dependents have to be orphaned is reported only once', () => {
   const world = new GraphFixture()
   world.set('o', head('1', [], [orphanFinalizer]))
   world.set('o', head('1', [], [orphanFinalizer]))
@@ -120,11 +120,11 @@ test('objects without owners and dependents are not in the graph', () => {
   assert.equal(world.graph.size, 0)
 })
 
-test('an owner that dependents named before the cache had it is merged with the node of its key', () => {
+test('an owner that dependents named before it was in the cache is merged with the node at its key', () => {
   const world = new GraphFixture()
   world.set('top', head('0'))
   world.set('o', head('1', [reference('top', '0')]))
-  // The cache does not have the owner for a while.
+  // The owner is missing from the cache for a while.
   world.store('o', undefined)
   world.set('a', head('2', [reference('o', '1', true)]))
   world.set('b', head('3', [reference('o', '1')]))
@@ -140,7 +140,7 @@ test('an owner that dependents named before the cache had it is merged with the 
   assert.ok(world.graph.size === 0 && !world.graph.wasDeleted('1'))
 })
 
-test('dependents that named an owner before it was known are suspect when it waits for them', () => {
+test('dependents that named an owner before it was known become suspects when the owner waits for them', () => {
   const world = new GraphFixture()
   world.set('o', head('1', [reference('top', '0')]))
   world.store('o', undefined)
@@ -163,9 +163,9 @@ function randomOf(seed: number): () => number {
 }
 
 /**
- * Makes random changes, whose events arrive late and in any order between resources. The collector
- * deletes every suspect whose owners are all gone. In the end, no garbage is left, nothing that has
- * an owner was deleted, and the edges match the objects.
+ * Makes random changes. Their events arrive late, and in any order between resources. The collector
+ * deletes every suspect whose owners are all gone. In the end, no garbage is left, no object with
+ * an existing owner was deleted, and the edges of the graph match the objects.
  */
 test('after random changes, the graph matches the objects and no garbage is left', () => {
   for (let seed = 1; seed <= 300; seed++) changeAtRandom(seed)
@@ -197,8 +197,8 @@ function changeAtRandom(seed: number): void {
 }
 
 /**
- * Events of one resource. The work on an event ends before the feed delivers the next one, while
- * other feeds continue.
+ * Events of one resource. The feed finishes processing an event before it delivers the next one,
+ * while other feeds continue.
  */
 type Feed = {
   readonly events: { readonly key: Key; readonly content: ObjectHead | undefined }[]
@@ -220,7 +220,7 @@ class RandomChanges {
     return owners.some(({ name, uid }) => this.world.objects.get(name)?.uid === uid)
   }
 
-  /** Changes an object, delivers an event or collects garbage. */
+  /** Changes an object, delivers an event, or collects garbage, at random. */
   step(): void {
     const key = this.#pick(this.#keys) ?? ''
     const now = this.world.objects.get(key)
@@ -272,8 +272,8 @@ class RandomChanges {
   }
 
   /**
-   * Delivers the next event of a feed, or does some of the work on its last one. Returns false if
-   * there is nothing left to do.
+   * Delivers the next event of a feed, or continues to process the last one. Returns false if all
+   * events are processed.
    */
   #deliver(): boolean {
     const feed = this.#pick(
@@ -296,7 +296,7 @@ const manyOwners = Array.from({ length: 20_000 }, (_, at) =>
   reference(`o${at}`, `u${at}`, at % 2 === 0),
 )
 
-test('many owners are set in linear time and in steps, and unchanged owners are not parsed', () => {
+test('a long list of owners is set in linear time and in steps, and an unchanged list is not parsed', () => {
   const world = new GraphFixture()
   const startCpu = process.threadCpuUsage()
   const steps = world.graph.set('a', { ...head('1', manyOwners), ownersDigest: 'x' })
@@ -317,7 +317,7 @@ test('many owners are set in linear time and in steps, and unchanged owners are 
   assert.deepEqual([...world.graph.dependentsOf('o1')], ['a'])
 })
 
-test('owners beyond the limit of a short list are blocked as their references say', () => {
+test('owners beyond the limit for short lists are blocked if their references say so', () => {
   const world = new GraphFixture()
   for (const at of [40, 41]) world.set(`o${at}`, head(`u${at}`, [], [foregroundFinalizer]))
   world.set('a', head('1', manyOwners.slice(0, 50)))
@@ -332,7 +332,7 @@ test('owners beyond the limit of a short list are blocked as their references sa
   assert.equal(world.graph.size, 2)
 })
 
-test('the work on an object that is deleted in the meantime ends', () => {
+test('setting the owners of an object ends early if the object is deleted in the meantime', () => {
   const world = new GraphFixture()
   const steps = world.graph.set('a', head('1', manyOwners))
   assert.ok(steps !== undefined)
@@ -344,7 +344,7 @@ test('the work on an object that is deleted in the meantime ends', () => {
   assert.ok(!world.graph.hasDependents('o0'))
 })
 
-test('the uid of an owner does not keep the text of its dependent in memory', async () => {
+test('the uid of an owner does not retain the text of the dependent in memory', async () => {
   const world = new GraphFixture()
   const held = await heldBytes(() => {
     for (let at = 0; at < 20; at++) {

@@ -1,12 +1,12 @@
 /**
- * The graph of owners and dependents. It contains only objects that have owners, dependents, or a
- * finalizer of the garbage collector while they are being deleted. For these it stores their keys
- * in the cache, the uids of owners, and the edges; everything else is read from the cache when
- * needed. So an object without owners and dependents costs nothing, and one with an owner about 150
- * bytes.
+ * The graph of owners and dependents. It contains only objects that have owners or dependents, or
+ * that are being deleted and have a finalizer of the garbage collector. For these objects, it
+ * stores the keys in the cache, the uids of owners, and the edges. All other data is read from the
+ * cache when needed. So an object without owners and dependents needs no memory, and an object with
+ * one owner needs about 150 bytes.
  *
- * An owner that a reference names but that was never seen is a node without a key. Kubernetes calls
- * it a virtual node.
+ * An owner that a reference names but that was never reported is a node without a key. Kubernetes
+ * calls it a virtual node.
  */
 import type { Item } from '../../storage/cache/item.ts'
 import { ownText } from '../../lib/text/own-text.ts'
@@ -21,16 +21,16 @@ export const foregroundFinalizer = 'foregroundDeletion'
 
 export type GraphOptions = {
   /**
-   * Returns the key that a reference of the object at `key` leads to. Undefined if the kind is not
-   * served or the reference is invalid.
+   * Returns the key of the object to which a reference of the object at `key` refers. Undefined if
+   * the kind is not served or the reference is invalid.
    */
   readonly keyOf: (reference: OwnerReference, key: Key) => Key | undefined
   /**
-   * Returns the key string that the cache itself holds for the object with this uid at this key, so
-   * that storing it costs no memory. Undefined if the cache does not have the object.
+   * Returns the cache's own string for the key of the object with this uid, so that storing it
+   * costs no memory. Undefined if the object is not in the cache.
    */
   readonly find: (key: Key, uid: string) => Key | undefined
-  /** Called when an object may be garbage, or may be waiting for dependents that are gone. */
+  /** Called when an object might be garbage, or might no longer have to wait for its dependents. */
   readonly onSuspect: (key: Key) => void
   /** Called when an object is being deleted and its dependents have to be orphaned. */
   readonly onOrphaning: (key: Key) => void
@@ -44,17 +44,20 @@ const WAITING = 2
 const ORPHANING = 4
 /** The object existed and was deleted. Never set for objects of remote servers. */
 const GONE = 8
-/** The remaining bits record which owners the node blocks, by their positions in the list. */
+/**
+ * The remaining bits say which owners the node blocks. A bit belongs to the owner at that position
+ * in the list.
+ */
 const BLOCKS_AT = 4
 /**
- * Maximum number of owners that are kept in a list. A client may send tens of thousands; a longer
- * list is kept in a map and set in steps.
+ * Maximum number of owners that are stored in a list. A longer list is stored in a map and set in
+ * steps, because a client can send tens of thousands of owners.
  */
 export const FEW_OWNERS_MAX = 26
 
 class Node {
   key: Key | undefined
-  /** Known for nodes that have had dependents, or that wait for their deletion or orphaning. */
+  /** Known if the node has had dependents, or if it waits until they are deleted or orphaned. */
   uid: string | undefined
   owners: Node | readonly Node[] | ManyOwners | undefined
   dependents: Node | Set<Node> | undefined
@@ -68,11 +71,11 @@ class Node {
   }
 }
 
-/** The owners of a node that has more than FEW_OWNERS_MAX of them. */
+/** The owners of a node with more than FEW_OWNERS_MAX owners. */
 class ManyOwners {
   /**
-   * For each owner, twice the number of the last update that named it, plus one if the node blocks
-   * the deletion of the owner.
+   * For each owner: twice the number of the last update that contained it, plus one if the node
+   * blocks the deletion of the owner.
    */
   readonly edges = new Map<Node, number>()
   update = 0
@@ -80,13 +83,13 @@ class ManyOwners {
   digest: string | undefined
 }
 
-/** The owners that the object at `key` names. */
+/** The owners to which the object at `key` refers. */
 type NamedOwners = Pick<ObjectHead, 'owners' | 'ownersDigest'> & { readonly key: Key }
 
 export class Graph {
   readonly #options: GraphOptions
   readonly #byKey = new Map<Key, Node>()
-  /** Nodes by uid, if it is known. */
+  /** Nodes by uid. Nodes with an unknown uid are missing. */
   readonly #byUid = new Map<string, Node>()
 
   constructor(options: GraphOptions) {
@@ -102,9 +105,9 @@ export class Graph {
   }
 
   /**
-   * Sets an object to its current state; undefined means that it is gone. For an object with many
-   * owners, the remaining work is returned. All of its steps must run before the next change of the
-   * object is set.
+   * Sets an object to its current state. Undefined means that the object does not exist any more.
+   * For an object with many owners, returns the remaining work. All steps of this work must run
+   * before the object is set again.
    */
   set(key: Key, head: ObjectHead | undefined): Steps<void> | undefined {
     const found = this.#byKey.get(key)
@@ -112,7 +115,7 @@ export class Graph {
       if (found !== undefined) this.#remove(found)
       return undefined
     }
-    // Another object has the name now.
+    // Another object has this name now.
     if (found?.uid === undefined || found.uid === head.uid) return this.#insert(key, head, found)
     this.#remove(found)
     return this.#insert(key, head, undefined)
@@ -124,7 +127,8 @@ export class Graph {
   }
 
   /**
-   * Whether one of its owners has not been seen yet. The deletion of such an owner is not reported.
+   * Whether an owner of the object has not been reported yet. The deletion of such an owner is not
+   * reported.
    */
   hasUnseenOwners(key: Key): boolean {
     return listOf(this.#byKey.get(key)?.owners).some((owner) => owner.key === undefined)
@@ -134,14 +138,14 @@ export class Graph {
     return this.#byKey.get(key)?.dependents !== undefined
   }
 
-  /** Whether a dependent exists that is itself waiting for its dependents. */
+  /** Whether any dependent is itself waiting for its dependents. */
   hasWaitingDependents(key: Key): boolean {
     for (const { bits } of all(this.#byKey.get(key)?.dependents))
       if ((bits & WAITING) !== 0) return true
     return false
   }
 
-  /** Whether a dependent exists that blocks the deletion of the object. */
+  /** Whether any dependent blocks the deletion of the object. */
   hasBlockingDependents(key: Key): boolean {
     const node = this.#byKey.get(key)
     if (node === undefined) return false
@@ -165,7 +169,7 @@ export class Graph {
     const isOrphaning = isMarked && finalizers.includes(orphanFinalizer)
     const isWaiting = isMarked && !isOrphaning && finalizers.includes(foregroundFinalizer)
     const named = this.#byUid.get(head.uid)
-    // Dependents that arrived while the cache did not have the object refer to a node without a
+    // Dependents that arrived while the object was missing from the cache refer to a node without a
     // key.
     if (found !== undefined && named !== undefined && named.key === undefined)
       this.#merge(named, found)
@@ -177,7 +181,7 @@ export class Graph {
     }
     if (isOrphaning || isWaiting) this.#learnUid(node, head.uid)
     if (node.key !== undefined) this.#byKey.delete(node.key)
-    // Of equal strings, use the newest, because the cache also holds that one.
+    // Use the newest of equal strings, because the cache also retains that one.
     node.key = key
     this.#byKey.set(key, node)
     const before = node.bits
@@ -197,7 +201,7 @@ export class Graph {
   #setOwners(node: Node, head: ObjectHead, key: Key): Steps<void> | undefined {
     const before = node.owners
     const { ownersDigest } = head
-    // The owners are the same as before, and need not be parsed.
+    // The owners have not changed, and need not be parsed.
     if (
       ownersDigest !== undefined &&
       before instanceof ManyOwners &&
@@ -217,8 +221,8 @@ export class Graph {
   }
 
   /**
-   * Sets the owners of an object with many of them. Between two steps, owners can be added, removed
-   * and merged. Ends early if the node is removed or set again.
+   * Sets the owners of an object that has many. Between two steps, owners can be added, removed and
+   * merged. Ends early if the node is removed or its owners are set again.
    */
   *#setManyOwners(
     node: Node,
@@ -263,7 +267,7 @@ export class Graph {
     let blocks = 0
     for (const reference of references) {
       const owner = this.#ownerOf(reference, key)
-      // limit: FEW_OWNERS_MAX
+      // limit: `owners` has at most FEW_OWNERS_MAX entries
       if (owners.includes(owner)) continue
       if (reference.blocks) blocks |= 1 << (BLOCKS_AT + owners.length)
       owners.push(owner)
@@ -276,7 +280,7 @@ export class Graph {
       if ((owner.bits & WAITING) !== 0) this.#options.onSuspect(key)
     }
     for (const [at, old] of olds.entries()) {
-      // limit: FEW_OWNERS_MAX
+      // limit: `owners` has at most FEW_OWNERS_MAX entries
       if (!owners.includes(old)) {
         unlink(old, node)
         this.#forgetIfIdle(old)
@@ -288,8 +292,8 @@ export class Graph {
   }
 
   /**
-   * Returns the node of an owner. If the owner is not where the reference says, the dependent is
-   * suspect.
+   * Returns the node of an owner. If the owner does not have the key to which the reference refers,
+   * the dependent becomes a suspect.
    */
   #ownerOf(reference: OwnerReference, key: Key): Node {
     const { keyOf, find, onSuspect } = this.#options
@@ -322,8 +326,8 @@ export class Graph {
   }
 
   /**
-   * Moves the dependents of a node without a key to the node with a key. Both represent the same
-   * object.
+   * Moves the dependents of a node without a key to a node with a key. Both nodes represent the
+   * same object.
    */
   #merge(virtual: Node, node: Node): void {
     // Iterate over a copy, because each dependent is removed from the Set.
@@ -332,7 +336,7 @@ export class Graph {
   }
 
   #learnUid(node: Node, uid: string): Node {
-    // The uid may be a slice of the text of an object, or of the request that wrote it.
+    // Copy the uid, because it may be a slice of the text of an object or of a request.
     const own = node.uid === uid ? node.uid : ownText(uid)
     node.uid = own
     this.#byUid.set(own, node)
@@ -344,8 +348,8 @@ export class Graph {
     if (key !== undefined) this.#byKey.delete(key)
     node.key = undefined
     node.owners = undefined
-    // An object that a remote server no longer lists is requested by name before anything is
-    // deleted because of it.
+    // If a remote server no longer lists an object, the object is requested by name before any
+    // dependent is deleted.
     node.bits = key !== undefined && isRemoteKey(key) ? 0 : GONE
     for (const owner of listOf(owners)) {
       unlink(owner, node)
@@ -380,7 +384,7 @@ function listOf(owners: Node['owners']): readonly Node[] {
   return owners instanceof ManyOwners ? [...owners.edges.keys()] : owners
 }
 
-/** Converts the owners of a node with few of them to those of a node with many. */
+/** Converts the list of owners to a map of owners. */
 function manyOf(node: Node): ManyOwners {
   const many = new ManyOwners()
   for (const owner of listOf(node.owners)) many.edges.set(owner, isBlocking(node, owner) ? 1 : 0)

@@ -1,6 +1,6 @@
 /**
- * Reports in an event why an object was deleted: its owner is in another namespace and therefore
- * does not count.
+ * Records an event that explains why an object was deleted: the owner is in another namespace, so
+ * the owner reference is invalid.
  */
 import { request } from '../../api/own-request.ts'
 import type { Handler } from '../../api/request.ts'
@@ -41,7 +41,7 @@ export async function reportInvalidNamespace(
   const body = {
     apiVersion: 'v1',
     kind: 'Event',
-    // client-go names events by the time in nanoseconds, in hexadecimal.
+    // client-go names events with the time in nanoseconds, in hexadecimal.
     metadata: {
       name: `${name}.${(BigInt(Math.floor(nowMs)) * 1_000_000n).toString(16)}`,
       namespace,

@@ -1,4 +1,4 @@
-/** A resource of this server, whose objects are in the cache. */
+/** A resource of this server. The objects of the resource are in the cache. */
 import { Informer } from '../../storage/cache/informer.ts'
 import { ifDecodable } from '../../storage/cache/if-decodable.ts'
 import type { Item } from '../../storage/cache/item.ts'

@@ -100,8 +100,8 @@ class RemoteGarbageFixture implements AsyncDisposable {
   }
 
   /**
-   * Creates garbage on this server and waits until it is collected. Everything that was there
-   * before has then been checked.
+   * Creates garbage on this server and waits until it is collected. All earlier suspects have then
+   * been checked.
    */
   async collected(name: string): Promise<void> {
     await this.create(
@@ -112,7 +112,7 @@ class RemoteGarbageFixture implements AsyncDisposable {
     await until(async () => !(await this.isThere(name)))
   }
 
-  /** Waits until the remote server was asked this often for the absent owner. */
+  /** Waits until the remote server has received this number of requests for the absent owner. */
   asked = (count: number): Promise<void> =>
     until(() => this.remote.asked.filter((one) => one.endsWith('/things/absent')).length >= count)
 
@@ -122,7 +122,7 @@ class RemoteGarbageFixture implements AsyncDisposable {
   }
 }
 
-test('dependents of a remote owner are kept while it exists, and deleted after it', async () => {
+test('dependents of a remote owner are kept while the owner exists, and are deleted after it', async () => {
   await using world = await RemoteGarbageFixture.start()
   const owner = world.remote.create('owner')
   await world.create(configMap('dependent', [owner]))
@@ -159,7 +159,7 @@ const failures: { readonly [name: string]: () => MaybePromise<ApiResponse> } = {
   'closes the connection': () => Promise.reject(new Error('cut')),
 }
 for (const [name, answer] of Object.entries(failures)) {
-  test(`nothing is deleted while a remote server ${name}`, async () => {
+  test(`no object is deleted while a remote server ${name}`, async () => {
     await using world = await RemoteGarbageFixture.start()
     world.remote.answer = ({ path }) => (path.endsWith('/things/absent') ? answer() : undefined)
     await world.create(configMap('dependent', [absent]))
@@ -205,7 +205,7 @@ test('writes to a remote server that does not respond do not block other work', 
   assert.ok(writes < 20, 'some workers stay free')
 })
 
-test('an owner is read in the version of the reference, which may belong to another server', async () => {
+test('an owner is read in the version of the reference, which another server may serve', async () => {
   await using world = await RemoteGarbageFixture.start()
   const { group } = things
   const second = { ...things, version: 'v2' }
@@ -238,7 +238,7 @@ test('an owner is read in the version of the reference, which may belong to anot
   await until(async () => !(await world.isThere('late')))
 })
 
-test('objects of this server are ignored if a remote server serves their group version', async () => {
+test('objects of this server are ignored if a remote server serves the same group version', async () => {
   await using world = await RemoteGarbageFixture.start()
   const local: Resource = {
     ...configMaps,
@@ -264,7 +264,7 @@ test('objects of this server are ignored if a remote server serves their group v
   assert.ok(await world.isThere('other'))
 })
 
-test('a list that lacks an owner does not cause its dependents to be deleted', async () => {
+test('if a list does not contain an owner, the dependents are not deleted because of that', async () => {
   await using world = await RemoteGarbageFixture.start()
   const owner = world.remote.create('owner')
   await world.create(configMap('dependent', [owner]))
@@ -275,7 +275,8 @@ test('a list that lacks an owner does not cause its dependents to be deleted', a
     lists++
     return answering(200, '{"metadata":{"resourceVersion":"9"},"items":[]}')
   }
-  // The response of a server that has lost its history, so that everything has to be listed again.
+  // A remote server responds like this if it has lost its history, so that all objects have to be
+  // listed again.
   const { answer } = world.remote
   world.remote.answer = (sent) =>
     sent.query.has('watch') && lists === 0
@@ -301,7 +302,7 @@ function over(text: string) {
   }
 }
 
-test('the kinds of an unreachable server stay known, and those of a removed server cause no deletion', async () => {
+test('the kinds of an unreachable server stay known, and removing a server does not cause deletions', async () => {
   await using world = await RemoteGarbageFixture.start()
   const owner = world.remote.create('owner')
   await world.create(configMap('dependent', [owner]))
@@ -316,7 +317,7 @@ test('the kinds of an unreachable server stay known, and those of a removed serv
   world.remote.endWatches()
   await world.collected('first')
   assert.equal(world.collector.unmapped, 0)
-  // The owner waits for its remote dependent while this server passes requests on to the remote
+  // The owner waits for its remote dependent while this server forwards requests to the remote
   // server.
   await world.remove('local', 'Foreground')
   await world.collected('second')
@@ -331,14 +332,14 @@ test('the kinds of an unreachable server stay known, and those of a removed serv
   await until(async () => !(await world.isThere('dependent')))
 })
 
-test('a server that is down at the start does not prevent other garbage from being collected', async () => {
+test('a server that is down at startup does not prevent other garbage from being collected', async () => {
   await using world = await RemoteGarbageFixture.start((remote) => {
     remote.answer = () => answering(503, 'away')
   })
   await world.collected('garbage')
 })
 
-test('remote dependents are deleted with their owner, or lose the reference to it', async () => {
+test('remote dependents are deleted with their owner, or their owner reference is removed', async () => {
   await using world = await RemoteGarbageFixture.start()
   await world.create(configMap('owner'))
   await world.create(configMap('other'))
@@ -383,7 +384,7 @@ test('many remote dependents are orphaned without retries', async () => {
   )
 })
 
-test('a conflict that no other writer caused is not retried at once', async () => {
+test('a conflict that no other client caused is not retried immediately', async () => {
   await using world = await RemoteGarbageFixture.start()
   let writes = 0
   world.remote.answer = ({ method }) => {
@@ -398,7 +399,7 @@ test('a conflict that no other writer caused is not retried at once', async () =
   assert.ok(writes < 10, `${writes} deletes in a second`)
 })
 
-test('a dependent that cannot be orphaned is not retried at once', async () => {
+test('a dependent that cannot be orphaned is not retried immediately', async () => {
   await using world = await RemoteGarbageFixture.start()
   let writes = 0
   world.remote.answer = ({ method }) => {
@@ -415,7 +416,7 @@ test('a dependent that cannot be orphaned is not retried at once', async () => {
   assert.ok(writes < 10, `${writes} patches in a second`)
 })
 
-test('an owner with a name that a remote server rejects does not block lookups of others', async () => {
+test('an owner whose name a remote server rejects does not block lookups of other owners', async () => {
   await using world = await RemoteGarbageFixture.start()
   world.remote.answer = ({ path }) =>
     path.includes('a%b') ? answering(400, '{"kind":"Status","reason":"BadRequest"}') : undefined
@@ -426,7 +427,7 @@ test('an owner with a name that a remote server rejects does not block lookups o
   await until(async () => !(await world.isThere('dependent')))
 })
 
-test('a dependent counts as gone only if the server that has it reports so', async () => {
+test('a dependent counts as deleted only if the server that stores it says so', async () => {
   await using world = await RemoteGarbageFixture.start()
   let isOther = true
   world.remote.answer = ({ method }) =>
@@ -444,7 +445,7 @@ test('a dependent counts as gone only if the server that has it reports so', asy
   assert.equal(world.remote.objects.size, 1)
 })
 
-test('an object without a version that is replaced by another one is not an error', async () => {
+test('it is not an error if an object without a resourceVersion is replaced by another object', async () => {
   await using world = await RemoteGarbageFixture.start()
   const gone = { apiVersion: 'v1', kind: 'ConfigMap', name: 'never', uid: 'v' }
   const unversioned = { ownerReferences: [gone], resourceVersion: '' }

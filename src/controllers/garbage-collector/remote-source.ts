@@ -1,6 +1,6 @@
 /**
- * A resource of a remote API server. Its objects are requested from there, and only their metadata
- * is known.
+ * A resource of a remote API server. Its objects are requested from that server, and only their
+ * metadata is read.
  */
 import type { OwnerReference } from '../object-head.ts'
 import { RemoteInformer } from '../remote/remote-informer.ts'
@@ -51,8 +51,8 @@ export class RemoteSource implements Source {
     const informer = new RemoteInformer(this.identity, {
       set: (key, head) => {
         const steps = set(key, head)
-        // The steps run at once: HEADS_BYTES_MAX limits the owners of an object of a remote server,
-        // and they are rarely many.
+        // All steps run immediately. HEADS_BYTES_MAX limits the number of owners of a remote
+        // object, and it is rarely large.
         while (steps !== undefined && steps.next().done !== true);
       },
       known,
@@ -62,7 +62,7 @@ export class RemoteSource implements Source {
       listed: informer.listed,
       tried: informer.tried,
       // As in kube-controller-manager, recent writes on a remote server may not be known yet.
-      // Waiting for a server that is away would block others.
+      // Waiting for an unreachable server would block other work.
       latest: async () => undefined,
       [Symbol.asyncDispose]: async () => {
         if (this.#informer === informer) this.#informer = undefined

@@ -1,6 +1,6 @@
 /**
- * A resource whose objects the collector reads and follows. It belongs to this server or to a
- * remote one.
+ * A resource whose objects the garbage collector reads and watches. It belongs to this server or to
+ * a remote server.
  */
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { Steps } from '../../lib/scheduling/slices.ts'
@@ -10,19 +10,20 @@ import type { ObjectHead, OwnerReference } from '../object-head.ts'
 import type { RemoteObjects } from '../remote/remote-objects.ts'
 import type { Key } from './graph.ts'
 
-/** An object as it was read. */
+/** An object that was read from a source. */
 export type SourceObject = {
   /**
-   * The key. If the cache has the object, this is the cache's own string, so that keeping it costs
-   * no memory.
+   * The key. If the object is in the cache, this is the cache's own string, so that storing it
+   * costs no memory.
    */
   readonly key: Key
   readonly resourceVersion: string
-  /** Throws if the stored object cannot be decoded. */
+  /** Returns the metadata of the object. Throws if the stored object cannot be decoded. */
   readonly head: () => ObjectHead
   /**
-   * Returns the head of an object that a reference names as an owner. Undefined if the object
-   * cannot be decoded. It may then be the right owner, so its dependents must not be deleted.
+   * Returns the metadata of an object to which an owner reference refers. Undefined if the object
+   * cannot be decoded. Its dependents must then not be deleted, because it might be the right
+   * owner.
    */
   readonly ownerHead: () => ObjectHead | undefined
 }
@@ -37,8 +38,9 @@ export type Keys = {
 
 export type SourceListener = {
   /**
-   * Called with the current state of an object; undefined means that it is gone. Returns the
-   * remaining work for an object with many owners, which must run before the next call for its key.
+   * Called with the current state of an object. Undefined means that the object does not exist any
+   * more. Returns the remaining work for an object with many owners, which must run before the next
+   * call for the same key.
    */
   readonly set: (key: Key, head: ObjectHead | undefined) => Steps<void> | undefined
   /** Returns the keys of all objects that were reported. */
@@ -51,13 +53,14 @@ export type ObjectsInformer = {
   /** Resolves when all objects have been reported, or when the informer is stopped. */
   readonly listed: Promise<void>
   /**
-   * Resolves when all objects have been reported, or when the first attempt to list those of a
-   * remote server has failed.
+   * Resolves when all objects have been reported, or when the first attempt to list the objects of
+   * a remote server has failed.
    */
   readonly tried: Promise<void>
   /**
    * Resolves when everything that was acknowledged to any client before the call has been reported.
-   * For a remote resource it resolves at once, although recent writes may not be known yet.
+   * For a remote resource it resolves immediately, although recent writes may not have been
+   * reported yet.
    */
   readonly latest: (signal: AbortSignal) => Promise<void>
   readonly [Symbol.asyncDispose]: () => Promise<void>
@@ -67,9 +70,9 @@ export type Source = {
   /** The resource, in the version that is used for writes. */
   readonly resource: Pick<Resource, 'group' | 'version' | 'plural' | 'kind'>
   readonly keys: Keys
-  /** Identity of the followed objects. If it changes, they must be followed again. */
+  /** Identity of the watched objects. If it changes, they must be watched again. */
   readonly identity: object
-  /** The remote objects, or undefined for a resource of this server. */
+  /** The remote objects. Undefined for a resource of this server. */
   readonly remote: RemoteObjects | undefined
   /**
    * Returns an object from memory. 'unknown' means that the objects of the resource are not in
@@ -77,8 +80,8 @@ export type Source = {
    */
   readonly known: (key: Key) => SourceObject | 'unknown' | undefined
   /**
-   * Returns an object as it is stored now or, with 'any', as it is in the cache. A remote object is
-   * always requested. Rejects if it is unknown whether the object exists.
+   * Returns the stored state of an object or, with 'any', its state in the cache. A remote object
+   * is always requested from its server. Rejects if it is unknown whether the object exists.
    */
   readonly get: (key: Key, at: 'any' | 'latest') => Promise<SourceObject | undefined>
   /** Whether an object with the name and the uid of the reference exists in any namespace. */

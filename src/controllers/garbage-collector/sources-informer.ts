@@ -1,6 +1,6 @@
 /**
- * Keeps the graph current with one watch per resource. Resources are added and removed with their
- * definitions and remote servers.
+ * Keeps the graph current with one watch per resource. Resources are added and removed when
+ * definitions or remote servers are.
  */
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { Time } from '../../lib/time/timers.ts'
@@ -11,11 +11,11 @@ import type { Sources } from './sources.ts'
 type SourceSubscription = { readonly identity: object; readonly objects: ObjectsInformer }
 
 export type SourcesInformerOptions = {
-  /** Called with each object that is deleted, after the graph is updated. */
+  /** Called for each deleted object, after the graph is updated. */
   readonly onGone: (key: Key) => void
   /**
-   * Called when all objects of the resource with this prefix are in the graph for the first time
-   * since it is followed.
+   * Called when all objects of the resource with this key prefix are in the graph for the first
+   * time since the watch began.
    */
   readonly onListed: (prefix: Key) => void
   readonly log: Log
@@ -26,7 +26,7 @@ export class SourcesInformer implements AsyncDisposable {
   readonly #graph: Graph
   readonly #options: SourcesInformerOptions
   readonly #subscriptions = new Map<Key, SourceSubscription>()
-  /** Resources whose first list has ended, so that `onListed` was called. */
+  /** Resources whose first list is complete, so that `onListed` was called. */
   readonly #listed = new Set<Key>()
   readonly #ending = new Set<Promise<void>>()
   #isStopped = false
@@ -37,8 +37,8 @@ export class SourcesInformer implements AsyncDisposable {
   }
 
   /**
-   * Follows exactly these sources. Resolves when all their objects are in the graph, except for
-   * those of remote servers that are away, or when the informer is stopped.
+   * Watches these sources and no others. Resolves when all their objects are in the graph, except
+   * for those of unreachable remote servers, or when the informer is stopped.
    */
   async follow(sources: Sources): Promise<void> {
     if (this.#isStopped) return
@@ -52,7 +52,7 @@ export class SourcesInformer implements AsyncDisposable {
   }
 
   /**
-   * Whether all objects of this resource have been in the graph since it is followed. If not,
+   * Whether all objects of this resource have been in the graph since the watch began. If false,
    * `onListed` will be called.
    */
   isListed(prefix: Key): boolean {
@@ -92,7 +92,7 @@ export class SourcesInformer implements AsyncDisposable {
     })
     this.#subscriptions.set(prefix, { identity: source.identity, objects })
     void objects.listed.then(() => {
-      // Stopping also ends the wait.
+      // The wait also ends when the informer is stopped.
       if (this.#subscriptions.get(prefix)?.objects !== objects) return
       this.#listed.add(prefix)
       onListed(prefix)

@@ -1,6 +1,6 @@
 /**
- * Finds the sources of objects: the resources that the collector follows, by the kinds in
- * references and by the keys of objects.
+ * Finds the source of an object: the watched resource, by the kind in a reference or by the key of
+ * an object.
  */
 import type { Registry } from '../../registry/registry.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
@@ -16,8 +16,8 @@ import type { Source } from './source.ts'
 export type ObjectName = { readonly namespace: string | undefined; readonly name: string }
 
 /**
- * Where an owner is. 'scope' means that the object is cluster-scoped but the owner is namespaced,
- * so the reference can never be valid. 'kind' means that the kind is not served.
+ * The source and key of an owner. 'scope' means that the object is cluster-scoped but the owner is
+ * namespaced, so the reference is invalid. 'kind' means that the kind is not served.
  */
 export type ResolvedOwner = { readonly source: Source; readonly key: Key } | 'scope' | 'kind'
 
@@ -26,13 +26,13 @@ export type SourcesOptions = {
   readonly accessOf: CacheAccessOf
   /** The kinds of remote servers. */
   readonly remote: KnownKinds
-  /** The previous sources. Those of remote resources are reused if they are unchanged. */
+  /** The previous sources. Unchanged sources of remote resources are reused. */
   readonly before?: Sources
 }
 
 /**
- * The sources according to the registry and the remote servers. It is created again when these
- * change.
+ * All sources of the registry and the remote servers. Created again when the registry or the remote
+ * servers change.
  */
 export class Sources {
   readonly #byPrefix = new Map<Key, Source>()
