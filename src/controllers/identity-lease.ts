@@ -1,12 +1,12 @@
-/** The Lease in kube-system which shows that this server is running. */
+/** The Lease in kube-system that shows that this server is running. */
 import { createHash } from 'node:crypto'
 import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../api/object.ts'
 import { objectOf, request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
 
 /**
- * The intervals of kube-apiserver. Leases are renewed often but are valid for a long time, so that
- * a running server is not mistaken for a dead one.
+ * The intervals are the same as in kube-apiserver. A Lease is renewed often but is valid for a long
+ * time, so that a running server is not mistaken for a dead one.
  */
 export const RENEW_MS = 10_000
 const VALID_SECONDS = 3600
@@ -23,7 +23,7 @@ export type Identity = {
   readonly uid: string
 }
 
-/** Renews or creates the Lease. `now` is a timestamp with microseconds. */
+/** Renews or creates the Lease. `now` is a timestamp with a resolution of microseconds. */
 export async function renewIdentity(
   handle: Handler,
   identity: Identity,
@@ -54,11 +54,11 @@ export async function renewIdentity(
     spec,
   }
   const created = await request(handle, { method: 'POST', path: folder, body, signal })
-  // Another server of the same name created it first; the next renewal patches it.
+  // Another server with the same name was faster; the next renewal patches its Lease.
   if (created.status !== CONFLICT) refuseFailure(created.status)
 }
 
-/** Deletes the Leases of servers that have not renewed them in time. */
+/** Deletes the Leases of other servers that have expired. */
 export async function collectExpired(
   handle: Handler,
   { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
@@ -68,23 +68,25 @@ export async function collectExpired(
   for (const { metadata, spec } of itemsOf(fieldsOf(list)['items'])) {
     if (!isExpired(fieldsOf(spec), nowMs)) continue
     const { name, resourceVersion } = fieldsOf(metadata)
-    // The precondition protects a Lease that was renewed in the meantime.
+    // The precondition prevents the deletion of a Lease that was renewed in the meantime.
     const preconditions = { resourceVersion: textOf(resourceVersion) }
     const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions }
     await request(handle, { method: 'DELETE', path: `${folder}/${textOf(name)}`, body, signal })
   }
 }
 
-/** Whether a Lease has expired. One without renewTime or leaseDurationSeconds counts as expired. */
+/**
+ * Whether a Lease has expired. A Lease without renewTime or leaseDurationSeconds counts as expired.
+ */
 function isExpired({ renewTime, leaseDurationSeconds }: Fields, nowMs: number): boolean {
   const renewedMs = Date.parse(textOf(renewTime))
   return !(renewedMs + 1000 * numberOf(leaseDurationSeconds) >= nowMs)
 }
 
 /**
- * Returns the name of the server, which is the same at each start and equals that of
- * kube-apiserver. A server that replaces a kube-apiserver therefore renews its Lease. Servers on
- * one host share the name.
+ * Returns the name of the server. It is the same after a restart, and the same as the name of a
+ * kube-apiserver on this host. A server that replaces a kube-apiserver therefore renews the
+ * existing Lease. All servers on a host share the name.
  */
 export function serverName(hostname: string): string {
   const hash = createHash('sha256')

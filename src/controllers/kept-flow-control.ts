@@ -1,7 +1,8 @@
 /**
- * Keeps the built-in flow schemas and priority levels current, as kube-apiserver does. Mandatory
- * ones are reset whenever they are changed. Suggested ones are also reset, unless their annotation
- * says that a user has taken them over. Those of other releases are removed.
+ * Keeps the built-in FlowSchemas and PriorityLevelConfigurations current, as kube-apiserver does.
+ * Mandatory objects are reset whenever they are changed. Suggested objects are also reset, unless
+ * an annotation or an earlier change shows that a user maintains them. Objects that only other
+ * releases have are deleted.
  */
 import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../api/object.ts'
 import { objectInSlices, request } from '../api/own-request.ts'
@@ -16,7 +17,7 @@ export const KEEP_FLOWS_MS = 60_000
 const annotation = 'apf.kubernetes.io/autoupdate-spec'
 const mandatoryNames: ReadonlySet<string> = new Set(['exempt', 'catch-all'])
 
-/** Checks all objects once. Rejects if one of them cannot be read or written. */
+/** Checks all objects once. Rejects if any object cannot be read or written. */
 export async function keepFlowControl(
   handle: Handler,
   all: readonly RequiredObject[],
@@ -24,7 +25,7 @@ export async function keepFlowControl(
 ): Promise<void> {
   for (const collection of new Set(all.map((one) => one.collection))) {
     const found = await listed(handle, collection, signal)
-    // limit: the server's own objects
+    // limit: the list has only the built-in objects
     const wanted = all.filter((one) => one.collection === collection)
     for (const one of wanted)
       await keep(handle, one, { found: found.get(nameOf(one.object)), signal })
@@ -56,13 +57,13 @@ async function keep(
   if (body === undefined) return
   const { manager } = wanted
   const { status } = await request(handle, { method: 'PUT', path, body, manager, signal })
-  // After a conflict, the object is checked again in the next run.
+  // After a conflict, the object is checked again in the next pass.
   if (status !== OK && status !== CONFLICT && status !== NOT_FOUND) {
     throw new Error(`${path} could not be written: status ${status}`)
   }
 }
 
-/** Returns the corrected object, or undefined if it is already right or belongs to a user. */
+/** Returns the corrected object, or undefined if it is already correct or a user maintains it. */
 function revised(found: Fields, wanted: Fields): Fields | undefined {
   const isOurs = mandatoryNames.has(nameOf(wanted)) || isAutoUpdated(found)
   const isMarked = parseGoBoolean(annotationOf(found)) === isOurs
@@ -78,15 +79,15 @@ function revised(found: Fields, wanted: Fields): Fields | undefined {
 }
 
 /**
- * Whether the server updates the object. Without the annotation it does so while no user has
- * changed the spec.
+ * Whether the server may update the object. If the annotation is missing, the server may update it
+ * as long as no user has changed the spec.
  */
 const isAutoUpdated = (found: Fields): boolean =>
   parseGoBoolean(annotationOf(found)) ?? numberOf(fieldsOf(found['metadata'])['generation']) === 1
 
 /**
- * Returns the part of the spec to compare. For exempt levels, operators may choose the shares and
- * how much is lent.
+ * Returns the part of the spec to compare. In exempt priority levels, operators can choose the
+ * shares and how much is lent.
  */
 function comparedSpec(object: Fields, found: Fields): Fields {
   const spec = fieldsOf(object['spec'])
@@ -111,7 +112,7 @@ async function listed(
     query: { resourceVersion: '0' },
     signal,
   })
-  // A failed list must not be mistaken for an empty one.
+  // A failed list must not be treated as an empty list.
   if (response.status !== OK) throw new Error(`${path} returned status ${response.status}`)
   return new Map(
     itemsOf(fieldsOf(await objectInSlices(response))['items']).map((item) => [nameOf(item), item]),

@@ -8,7 +8,9 @@ const service = {
   object: { apiVersion: 'v1', kind: 'Service', metadata: { name: 'kubernetes' } },
 }
 
-/** Creates a handler that responds with these statuses in order and records the requests. */
+/**
+ * Creates a handler that returns responses with these statuses in order and records the requests.
+ */
 function scripted(statuses: readonly number[]): { handle: Handler; asked: string[] } {
   const asked: string[] = []
   const handle: Handler = async ({ method, path }) => {
@@ -27,7 +29,7 @@ test('a missing object is created', async () => {
   assert.deepEqual(asked, [`GET ${service.collection}/kubernetes`, `POST ${service.collection}`])
 })
 
-test('if a create is rejected, the object is read again, because another writer may have created it', async () => {
+test('if a create is rejected, the object is read again, because another client may have created it', async () => {
   const { handle, asked } = scripted([404, 422, 200])
   await keep(handle)
   assert.equal(asked.at(-1), `GET ${service.collection}/kubernetes`)

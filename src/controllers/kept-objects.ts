@@ -6,7 +6,7 @@ import { request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
 import { create, pathOf, type RequiredObject } from './wanted.ts'
 
-/** Interval between checks, as kube-apiserver has it for the Service `kubernetes`. */
+/** Interval between checks, the same as kube-apiserver uses for the Service `kubernetes`. */
 export const KEEP_MS = 10_000
 
 /** Checks all objects once. Rejects if an object is missing and cannot be written. */

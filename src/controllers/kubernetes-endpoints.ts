@@ -17,7 +17,7 @@ const STOP_MS_MAX = 5_000
 
 export type KubernetesEndpointsOptions = {
   readonly handle: Handler
-  /** Records of the running servers (storage/server-addresses.ts). */
+  /** The addresses of the running servers (storage/server-addresses.ts). */
   readonly records: {
     readonly renew: (address: string, signal: AbortSignal) => Promise<void>
     readonly list: (signal: AbortSignal) => Promise<readonly string[]>
@@ -29,8 +29,8 @@ export type KubernetesEndpointsOptions = {
 }
 
 /**
- * Whether the address can be an endpoint. Validation rejects unspecified, loopback and link-local
- * addresses.
+ * Whether the address is allowed in endpoints. Validation rejects unspecified, loopback and
+ * link-local addresses.
  */
 export const isReachable = (address: string): boolean => validateTarget('', address).length === 0
 
@@ -49,7 +49,8 @@ export class KubernetesEndpoints implements AsyncDisposable {
   }
 
   /**
-   * Removes this server from the endpoints, so that clients need not wait until its record expires.
+   * Removes this server from the endpoints, so that clients do not use its address until it
+   * expires.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#loop[Symbol.asyncDispose]()

@@ -39,7 +39,7 @@ function secretOf(
   return { apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/service-account-token', metadata }
 }
 
-test('a token that was not used for a year is invalidated, and deleted after another year', async () => {
+test('a token that is not used for a year is invalidated, and is deleted after another year', async () => {
   await using plane = await MemoryControlPlane.start([secrets, accounts, pods, configMaps])
   const metadata = {
     name: 'kube-apiserver-legacy-service-account-token-tracking',
@@ -86,7 +86,7 @@ test('a token that was not used for a year is invalidated, and deleted after ano
     })
   }
   const all = names.toSorted()
-  // Uses have not been recorded for long enough.
+  // The use of tokens has not been recorded long enough.
   await clean(364)
   assert.deepEqual(await found(), all)
   await clean(366)
@@ -103,7 +103,7 @@ test('a token that was not used for a year is invalidated, and deleted after ano
   )
 })
 
-test('a token that is used during the run is not invalidated, and Pods are listed once per namespace', async () => {
+test('a token that is used during a pass is not invalidated, and Pods are listed once per namespace', async () => {
   await using plane = await MemoryControlPlane.start([secrets, accounts, pods, configMaps])
   const metadata = {
     name: 'kube-apiserver-legacy-service-account-token-tracking',
@@ -136,7 +136,7 @@ test('a token that is used during the run is not invalidated, and Pods are liste
       watch: (options) => reader.watch(options),
       list: async (range, at, options) => {
         lists++
-        // Records a use, like the authenticator.
+        // Records a use of the token, as the authenticator does.
         const body = { metadata: { labels: { [lastUsed]: '2026-01-01' } } }
         const path = '/api/v1/namespaces/n/secrets/b'
         const sent = { method: 'PATCH', path, body, isMergePatch: true, signal }

@@ -1,7 +1,7 @@
 /**
  * The legacy-serviceaccount-token-cleaner-controller. It handles tokens that were generated for
- * service accounts and stored in Secrets. A token that was not used for the period (a year) is
- * marked as invalid. It is deleted when it has been invalid for the same period.
+ * service accounts and stored in Secrets. A token that was not used for a period (a year) is marked
+ * as invalid. It is deleted when it has been invalid for the same period.
  */
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
 import { objectOf, request } from '../api/own-request.ts'
@@ -18,7 +18,7 @@ import type { CacheAccess, CacheAccessOf } from './cache-access.ts'
 import { pathOf } from './wanted.ts'
 import { failureOf, outcomeOf } from './write-outcome.ts'
 
-/** Interval between runs, as in kube-controller-manager. */
+/** Interval between passes, as in kube-controller-manager. */
 const LOOK_MS = 24 * 60 * 60_000
 const DAY_MS = 24 * 60 * 60_000
 
@@ -32,7 +32,7 @@ export type LegacyTokenCleanerOptions = {
   readonly handle: Handler
   readonly registry: Registry
   readonly accessOf: CacheAccessOf
-  /** How long a token may be unused. */
+  /** How long a token can be unused before it is invalidated. */
   readonly periodMs: number
   readonly clock: Pick<Clock, 'wallMs'>
   readonly log: Log
@@ -48,7 +48,7 @@ export const cleanLegacyTokens = (options: LegacyTokenCleanerOptions): AsyncDisp
     timers: options.timers,
   })
 
-/** Runs once. Rejects if it is unknown since when uses of tokens are recorded. */
+/** Runs once. Rejects if it is unknown since when the use of tokens has been recorded. */
 export async function cleanOnce(
   options: LegacyTokenCleanerOptions,
   signal: AbortSignal,
@@ -61,7 +61,7 @@ export async function cleanOnce(
   )
   if (secrets === undefined || accounts === undefined || pods === undefined) return
   const slices = new Slices()
-  // The list is ordered by namespace.
+  // The list is ordered by namespace, so the Pods of each namespace are listed only once.
   let mounted: { readonly namespace: string; readonly names: ReadonlySet<string> } | undefined
   const { items } = await secrets.reader.list(secrets.keys.range(), 'latest')
   for (const item of items) {
@@ -82,8 +82,8 @@ export async function cleanOnce(
       ? 'deleting an unused legacy token'
       : 'invalidating an unused legacy token'
     log('info', what, { namespace, name })
-    // A token that is used in the meantime has a new resourceVersion, because the use is recorded
-    // in its Secret.
+    // If the token is used in the meantime, the use is recorded in its Secret, which changes the
+    // resourceVersion.
     const { uid = '', resourceVersion = '' } = secret.metadata
     const response = isMarked
       ? await request(handle, {
@@ -101,7 +101,7 @@ export async function cleanOnce(
           isMergePatch: true,
           signal,
         })
-    // A Secret that has changed is handled by the next run.
+    // If a Secret has changed, the next pass handles it.
     if (outcomeOf(response) === undefined)
       log('error', `${what} failed`, { error: failureOf(path, response) })
   }
@@ -115,7 +115,7 @@ function accessTo(
   return resource && accessOf(resource)
 }
 
-/** Returns the end of the day on which the recording of uses began. */
+/** Returns the end of the day on which the recording of token uses began. */
 async function trackedSinceMs(handle: Handler, signal: AbortSignal): Promise<number> {
   const path = pathOf(trackingConfigMap(''))
   const response = await request(handle, { method: 'GET', path, signal })
@@ -126,18 +126,21 @@ async function trackedSinceMs(handle: Handler, signal: AbortSignal): Promise<num
   return Date.parse(since) + DAY_MS
 }
 
-/** Whether it is a token from before this time that has not been used since. */
+/**
+ * Whether the Secret contains a token that was created before this time and has not been used
+ * since.
+ */
 function isUnused({ type, metadata }: KubeObject, beforeMs: number): boolean {
   if (type !== tokenType || metadata.deletionTimestamp !== undefined) return false
   if (!(Date.parse(textOf(metadata.creationTimestamp)) < beforeMs)) return false
   const lastUsed = metadata.labels?.[lastUsedLabel]
-  // A label that cannot be parsed does not prove that the token is unused.
+  // If the label cannot be parsed, it is unknown whether the token is unused.
   return lastUsed === undefined || (isDay(lastUsed) && lastUsed < dayOf(beforeMs))
 }
 
 /**
- * Whether the token was generated. This is certain only if its service account refers to it; a user
- * may have created any other one.
+ * Whether the token was generated. This is certain only if its service account refers to it,
+ * because users can create other tokens.
  */
 async function isGenerated(
   { metadata }: KubeObject,

@@ -12,7 +12,7 @@ const answer = (status: number, body: object = {}): ApiResponse => ({
   body: Buffer.from(JSON.stringify(body)),
 })
 
-/** Returns what the check writes this much later, given the response to its GET. */
+/** Returns the writes of a check that runs after a delay, given the response to its GET. */
 async function written(found: ApiResponse, laterMs: number, status = 200): Promise<string[]> {
   const bodies: string[] = []
   let nowMs = start

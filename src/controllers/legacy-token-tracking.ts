@@ -1,8 +1,8 @@
 /**
- * The ConfigMap that contains the date since which the use of legacy service account tokens is
- * recorded. Based on it, kube-controller-manager deletes Secrets whose tokens have not been used
- * for a long time. The bootstrap creates the ConfigMap; a lost one is recreated, and an invalid
- * date is replaced.
+ * The ConfigMap that contains the date since which the use of legacy service account tokens has
+ * been recorded. kube-controller-manager uses the date to delete Secrets whose tokens have not been
+ * used for a long time. The ConfigMap is created at startup. If it is deleted, it is recreated; if
+ * the date is invalid, it is replaced.
  */
 import { fieldsOf, textOf } from '../api/object.ts'
 import { objectOf, request } from '../api/own-request.ts'
@@ -34,9 +34,7 @@ export const trackingConfigMap = (since: string): RequiredObject => ({
 /** Returns the date in UTC, such as `2026-01-31`. */
 export const dayOf = (wallMs: number): string => new Date(wallMs).toISOString().slice(0, 10)
 
-/**
- * Creates a function that checks the ConfigMap once. `wallMs` is the clock that the bootstrap uses.
- */
+/** Creates a function that checks the ConfigMap once. */
 export function createTrackingCheck(
   handle: Handler,
   wallMs: () => number,

@@ -1,6 +1,6 @@
 /**
- * The common part of small controllers: each relevant object of one resource is processed when it
- * appears and when it changes.
+ * The common part of small controllers: processes each relevant object of one resource when it is
+ * created and whenever it changes.
  */
 import type { Fields, Json, KubeObject } from '../api/object.ts'
 import { request } from '../api/own-request.ts'
@@ -24,12 +24,12 @@ export type ObjectControllerOptions = {
   readonly accessOf: CacheAccessOf
   readonly metrics: QueueMetrics
   readonly log: Log
-  /** Timers to use. Defaults to the system timers. */
+  /** Defaults to the system timers. */
   readonly timers?: Timers | undefined
 }
 
 export type Concern = {
-  /** Name for the log. */
+  /** Name of the work in log messages. */
   readonly name: string
   /** Name of the queue in metrics, as in kube-controller-manager. */
   readonly queue: string
@@ -38,18 +38,21 @@ export type Concern = {
   readonly plural: string
   /** The namespace to watch. Defaults to all namespaces. */
   readonly namespace?: string
-  /** Whether an object is relevant. It should read only what the cache has without decoding. */
+  /** Whether an object is relevant. This should not decode the object unless necessary. */
   readonly concerns: (item: Item) => boolean
   /**
-   * Processes the stored object. A number means that the object is processed again after this many
-   * milliseconds.
+   * Processes the stored object. If it resolves to a number, the object is processed again after
+   * this number of milliseconds.
    */
   readonly work: (object: KubeObject, write: WriteObject) => Promise<number | undefined>
 }
 
-/** Writes one object. If another client has changed it in the meantime, it is processed again. */
+/**
+ * Writes one object. If another client has changed the object in the meantime, it is processed
+ * again.
+ */
 export type WriteObject = {
-  /** Updates the object itself or a subresource. */
+  /** Updates the object, or a subresource. */
   readonly update: (object: KubeObject, subresource?: string) => Promise<Outcome>
   /** Updates a subresource by a forced server-side apply with this field manager. */
   readonly apply: (subresource: string, body: Fields, manager: string) => Promise<Outcome>
@@ -63,7 +66,7 @@ export type WriteObject = {
   ) => Promise<Outcome>
 }
 
-/** Delay before an object that another client has changed is processed again. */
+/** Delay before an object is processed again because another client has changed it. */
 const CHANGED_MS = 10
 
 export class ObjectController implements AsyncDisposable {
@@ -106,7 +109,7 @@ export class ObjectController implements AsyncDisposable {
       set: (key, isConcerned) => {
         if (isConcerned !== true) {
           this.#keys.delete(key)
-          // The key may be queued for a time weeks from now.
+          // The key may be queued for a time that is weeks away.
           this.#queue.drop(key)
         } else {
           this.#keys.add(key)
@@ -120,7 +123,7 @@ export class ObjectController implements AsyncDisposable {
     void this.#informers.start()
   }
 
-  /** Queues an object, if it is relevant for this controller. */
+  /** Queues an object if it is relevant for this controller. */
   again(namespace: string | undefined, name: string): void {
     const key = this.#source?.keys.key(namespace, name)
     if (key !== undefined && this.#keys.has(key)) this.#queue.add(key)
@@ -174,7 +177,7 @@ export class ObjectController implements AsyncDisposable {
         return noted(await request(handle, { method: 'DELETE', path, body, signal }))
       },
     })
-    // The object may be gone by now.
+    // The object may no longer exist.
     if (!this.#keys.has(key)) return undefined
     if (!hasChanged) return againMs
     const now = (await source.reader.get(key, 'latest')).item

@@ -19,7 +19,10 @@ const owners = (count: number): readonly Owner[] =>
     uid: `u${at}`,
   }))
 
-/** Creates an item of the cache. `isDecoded` means that it was just written. */
+/**
+ * Creates an item of the cache. `isDecoded` means that the item has the decoded object, as after a
+ * write.
+ */
 function itemOf(ownerReferences: readonly Owner[], isDecoded = false): Item {
   const metadata = { name: 'a', finalizers: ['f'], ownerReferences, uid: 'x' }
   const object: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata }
@@ -38,7 +41,7 @@ function itemOf(ownerReferences: readonly Owner[], isDecoded = false): Item {
 
 for (const count of [0, 1, 2_000]) {
   for (const isDecoded of [false, true]) {
-    test(`headOf reads the head of an object with ${count} owners that is ${isDecoded ? '' : 'not '}decoded`, () => {
+    test(`headOf returns the metadata of an object with ${count} owners if the item is ${isDecoded ? '' : 'not '}decoded`, () => {
       const head = headOf(itemOf(owners(count), isDecoded))
       assert.equal(head.uid, 'x')
       assert.equal(head.isMarked, false)
@@ -59,7 +62,7 @@ test('the digest of the owners changes when the owners change', () => {
   assert.notEqual(digestOf(owners(2_000)), digestOf(owners(2_001)))
 })
 
-test('the head of a large item is read once', () => {
+test('the metadata of a large item is read only once', () => {
   const item = itemOf(owners(2_000))
   assert.equal(headOf(item), headOf(item))
 })

@@ -1,6 +1,6 @@
 /**
- * The parts of any object that controllers need: its uid, whether it is being deleted, its
- * finalizers and its owners. They are read from the JSON of its metadata without decoding the rest.
+ * The metadata that controllers need of any object: its uid, finalizers and owners, and whether it
+ * is being deleted. It is read from the JSON of the object without decoding other fields.
  */
 import { hash } from 'node:crypto'
 import { parseText } from '../api/json-value.ts'
@@ -18,8 +18,8 @@ import { endOfString, endOfValue } from '../objects/codec/json-bytes.ts'
 import { QUOTE } from '../lib/bytes/ascii.ts'
 
 /**
- * Size from which the owners of an object may be too numerous to parse within a time slice. The
- * head of such an object is cached with its item.
+ * Size from which an object can have too many owners to parse them within a slice of time. The
+ * metadata of such an object is cached with its item.
  */
 const LONG_BYTES = 32 << 10
 /** Owner references up to this number are always parsed. */
@@ -31,7 +31,7 @@ export type OwnerReference = {
   readonly name: string
   readonly uid: string
   readonly blocks: boolean
-  /** The reference as it is stored. */
+  /** The stored reference. */
   readonly fields: Fields
 }
 
@@ -42,15 +42,15 @@ export type ObjectHead = {
   readonly finalizers: readonly string[]
   readonly owners: readonly OwnerReference[]
   /**
-   * A digest of the owners: two objects with the same digest have the same owners. Undefined if the
-   * object has few owners.
+   * A digest of the owner references: two objects with the same digest have the same references.
+   * Undefined if the object has few owners.
    */
   readonly ownersDigest?: string | undefined
 }
 
-/** Returns the head of an object. Throws a StorageError if it cannot be decoded. */
+/** Returns the metadata of an object. Throws a StorageError if it cannot be decoded. */
 export function headOf(item: Item): ObjectHead {
-  // An object that was just written is still available in decoded form.
+  // The decoded form of an object is available for a while after a write.
   const metadata = item.decoded?.metadata
   if (metadata !== undefined && !hasManyOwners(metadata)) return headFrom(metadata)
   if (item.length <= LONG_BYTES) return headFrom(metadata ?? metadataIn(item.listTail()))
@@ -63,7 +63,10 @@ export function headOf(item: Item): ObjectHead {
 
 const longHeads = new WeakMap<Item, ObjectHead>()
 
-/** The head of a large object. It must not hold bytes of the item, because the cache moves them. */
+/**
+ * The metadata of a large object. It must not retain bytes of the item, because the cache moves
+ * them.
+ */
 class LongHead implements ObjectHead {
   readonly #item: Item
   readonly uid: string
@@ -71,8 +74,8 @@ class LongHead implements ObjectHead {
   readonly finalizers: readonly string[]
   readonly ownersDigest: string | undefined = undefined
   /**
-   * A weak reference, because parsed owners occupy more memory than the object and are used only
-   * briefly.
+   * A weak reference, because parsed owner references occupy more memory than the object and are
+   * used only briefly.
    */
   #owners: WeakRef<readonly OwnerReference[]> | undefined
 
@@ -146,7 +149,7 @@ function ownersIn(tail: Buffer): Json | undefined {
 
 const metadataStart = '"metadata":{'
 
-/** Yields the members of the metadata, which most objects have as the first field. */
+/** Yields the members of the metadata. In most objects, the metadata is the first field. */
 function* metadataMembers(tail: Buffer): Generator<readonly [string, number, number], void, void> {
   if (tail.toString('latin1', 0, metadataStart.length) === metadataStart)
     return yield* members(tail, metadataStart.length)
@@ -155,7 +158,7 @@ function* metadataMembers(tail: Buffer): Generator<readonly [string, number, num
 }
 
 /**
- * Yields the members of a JSON object, each with its name and the start and end of its value.
+ * Yields the members of a JSON object: the name of each member, and the start and end of its value.
  * `start` is the position after the opening brace.
  */
 function* members(

@@ -10,7 +10,7 @@ const lease = (resourceVersion: string, holderIdentity: string): KubeObject => (
   spec: { holderIdentity, leaseDurationSeconds: 10, renewTime: '2001-01-01T00:00:00.000000Z' },
 })
 
-test('a Lease is held for its duration after its last observed change, regardless of its renewTime', () => {
+test('a Lease is valid for its duration after its last observed change, regardless of its renewTime', () => {
   const observed = new ObservedLease()
   observed.observe(undefined, 0)
   assert.ok(!observed.isHeld(0))

@@ -1,6 +1,7 @@
 /**
- * A Lease of another server, as observed by this one. As in client-go, its validity is measured on
- * the clock of this server from its last change, because the clocks of two servers may differ.
+ * A Lease of another server, as observed by this server. As in client-go, the validity is measured
+ * from the last observed change on the clock of this server, because the clocks of two servers can
+ * differ.
  */
 import { fieldsOf, type KubeObject, numberOf, textOf } from '../api/object.ts'
 
@@ -24,7 +25,7 @@ export class ObservedLease {
     return this.#holder
   }
 
-  /** Whether a server holds the Lease. */
+  /** Whether a server currently holds the Lease. */
   isHeld(nowMs: number): boolean {
     return this.#holder !== '' && nowMs - this.#changedMs < this.#durationMs
   }

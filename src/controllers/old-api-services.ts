@@ -1,8 +1,8 @@
 /**
  * Deletes APIServices of versions that are no longer served. At startup, a server creates the
- * APIServices of the versions that it serves. It also deletes those of versions that a flag has
- * disabled, because aggregators and clients would otherwise keep requesting them. Another server
- * with different flags recreates its own when it starts.
+ * APIServices of the versions that it serves. It deletes the APIServices of versions that a flag
+ * has disabled, because aggregators and clients would otherwise continue to request these versions.
+ * Another server with different flags recreates its own APIServices when it starts.
  */
 import { fieldsOf, isFields, itemsOf, textOf } from '../api/object.ts'
 import { objectInSlices, request } from '../api/own-request.ts'
@@ -13,8 +13,8 @@ const collection = '/apis/apiregistration.k8s.io/v1/apiservices'
 const atStart = 'kube-aggregator.kubernetes.io/automanaged=onstart'
 
 /**
- * Deletes old APIServices. Resolves to false if that has to be retried. `wanted` contains all
- * objects that the server creates at startup.
+ * Deletes old APIServices. Resolves to false if this must be retried. `wanted` contains all objects
+ * that the server creates at startup.
  */
 export async function removeOldApiServices(
   handle: Handler,
@@ -22,7 +22,7 @@ export async function removeOldApiServices(
   signal: AbortSignal,
 ): Promise<boolean> {
   const kept = new Set(wanted.map(pathOf))
-  // A server that does not serve APIServices has created none.
+  // If this server does not serve APIServices, it has not created any.
   if (![...kept].some((path) => path.startsWith(`${collection}/`))) return true
   const answer = await request(handle, {
     method: 'GET',

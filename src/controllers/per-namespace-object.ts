@@ -1,5 +1,5 @@
 /**
- * Keeps one object in every active namespace: the default ServiceAccount, and the ConfigMap with
+ * Maintains one object in every active namespace: the default ServiceAccount, or the ConfigMap with
  * the CA of the server.
  */
 import { fieldsOf, type KubeObject, itemsOf } from '../api/object.ts'
@@ -34,8 +34,8 @@ export type PerNamespaceObject = {
   readonly name: string
   readonly create: () => KubeObject
   /**
-   * Returns the corrected object, or undefined if it is already right. Absent: any content is
-   * accepted.
+   * Returns the corrected object, or undefined if it is already correct. If absent, the object is
+   * never corrected.
    */
   readonly mend?: (object: KubeObject) => KubeObject | undefined
 }
@@ -71,8 +71,8 @@ export function keepInNamespaces(
   stack.use(namespacesInformer)
   stack.use(objectsInformer)
   stack.defer(() => stopping.abort())
-  // These promises never reject. Objects are listed first, so that no lookups are needed for
-  // existing ones.
+  // These promises never reject. Objects are listed first, so that existing objects need not be
+  // looked up.
   void objectsInformer.start().then(() => namespacesInformer.start())
   return stack
 }
@@ -102,12 +102,13 @@ async function ensureIn(
       ? { method: 'POST', path: collectionPath(resource, namespace) }
       : { method: 'PUT', path: objectPath(resource, namespace, name) }
   const response = await request(handle, { ...target, body, signal })
-  // The namespace is gone or terminating, or another writer was first and its event will arrive.
+  // The namespace is gone or is being deleted, or another client was faster and its event will
+  // arrive.
   if (outcomeOf(response) !== undefined || isTerminating(objectOf(response))) return undefined
   throw new Error(failureOf(target.path, response))
 }
 
-/** Calls `add` with each namespace that is created or changed. */
+/** Calls `add` for each namespace that is created or changed. */
 function followNamespaces(
   { namespaces: { reader, keys }, log }: KeepOptions,
   add: (namespace: string) => void,
@@ -133,7 +134,8 @@ function followNamespaces(
 }
 
 /**
- * Calls `add` with each namespace whose object is deleted, or changed if it may need a correction.
+ * Calls `add` for each namespace whose object is deleted, or changed if the change may require a
+ * correction.
  */
 function followObjects(
   { plural, name, mend }: PerNamespaceObject,

@@ -10,7 +10,7 @@ import { ObjectController, type ObjectControllerOptions } from './object-control
 
 /** Number of workers, as in kube-controller-manager. */
 const WORKERS_MAX = 5
-/** Name of the queue and of the field manager, as in kube-controller-manager. */
+/** Name of the queue and the field manager, as in kube-controller-manager. */
 const name = 'validatingadmissionpolicy-status'
 
 export const checkPolicies = (options: ObjectControllerOptions): AsyncDisposable =>
@@ -21,7 +21,7 @@ export const checkPolicies = (options: ObjectControllerOptions): AsyncDisposable
       workersMax: WORKERS_MAX,
       group: admissionGroup,
       plural: 'validatingadmissionpolicies',
-      // A large policy is decoded in parts, before `work`.
+      // A large policy is not decoded here, but in parts before `work`.
       concerns: (item) => item.isLarge || isUnchecked(item.peek()),
       work: async (policy, write) => {
         if (!isUnchecked(policy)) return undefined
@@ -42,7 +42,7 @@ function checked(
 ): Fields {
   const { name: own = '', generation = 0, uid = '' } = metadata
   const typeChecking = warnings.length === 0 ? {} : { expressionWarnings: warnings }
-  // The uid prevents writing to a newer policy of the same name, which is checked separately.
+  // The uid prevents a write to a newer policy with the same name, which is checked separately.
   return {
     apiVersion,
     kind,

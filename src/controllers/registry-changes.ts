@@ -3,12 +3,12 @@ import { systemTimers, type Timer, type Timers } from '../lib/time/timers.ts'
 import type { Registry } from '../registry/registry.ts'
 
 /**
- * Delay that batches changes. CustomResourceDefinitions may be created by the hundred, and the cost
- * of each pass grows with the number of resources.
+ * Delay to batch changes. Hundreds of CustomResourceDefinitions can be created at once, and the
+ * cost of handling a change increases with the number of resources.
  */
 const TOGETHER_MS = 100
 
-/** Calls `changed` soon after the registry has changed, once per batch of changes. */
+/** Calls `changed` shortly after the registry has changed, once per batch of changes. */
 export function onRegistryChange(
   registry: Pick<Registry, 'onChange'>,
   changed: () => void,

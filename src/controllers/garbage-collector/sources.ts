@@ -36,20 +36,21 @@ export type SourcesOptions = {
  */
 export class Sources {
   readonly #byPrefix = new Map<Key, Source>()
-  /** Sources that are not followed. Their objects are requested one by one. */
+  /** Sources that are not watched. Their objects are requested one by one. */
   readonly #unfollowed = new Map<Key, Source>()
   readonly #byKind = new Map<string, Source>()
 
   constructor({ registry, accessOf, remote, before }: SourcesOptions) {
     const byId = new Map<string, Source>()
     for (const resource of servedResources(registry, ['delete', 'list', 'watch'])) {
-      // As in kube-controller-manager, events are ignored: they own nothing, and there are many.
+      // As in kube-controller-manager, events are ignored, because they are numerous and own no
+      // objects.
       if (
         resource.plural === 'events' &&
         (resource.group === '' || resource.group === 'events.k8s.io')
       )
         continue
-      // Requests for this group version go to the remote server, which has other objects.
+      // Requests for this group version are sent to the remote server, which has other objects.
       if (remote.versions.has(apiVersionOf(resource))) continue
       const source = new LocalSource(resource, accessOf(resource))
       byId.set(idOf(resource), source)
@@ -60,8 +61,8 @@ export class Sources {
       const { group, version, kind } = objects.resource
       const known = before?.all().get(prefix)
       const source = known?.identity === objects ? known : new RemoteSource(objects)
-      // If this server has another version of the resource, both versions may have the same
-      // objects. The remote one is then not followed.
+      // If this server serves another version of the resource, both versions may have the same
+      // objects. The remote version is then not watched.
       const isHere = byId.has(idOf(objects.resource))
       const all = isFollowed && !isHere ? this.#byPrefix : this.#unfollowed
       all.set(prefix, source)
@@ -74,12 +75,15 @@ export class Sources {
     }
   }
 
-  /** Returns the sources that are followed. */
+  /** Returns the sources that are watched. */
   all(): ReadonlyMap<Key, Source> {
     return this.#byPrefix
   }
 
-  /** Returns the source of an object, or undefined if its resource is no longer served. */
+  /**
+   * Returns the source of an object, or undefined if the resource of the object is no longer
+   * served.
+   */
   at(key: Key): Source | undefined {
     const name = key.lastIndexOf('/')
     const namespace = key.lastIndexOf('/', name - 1)
@@ -93,11 +97,11 @@ export class Sources {
     return this.at(key)?.keys.parse(key)
   }
 
-  /** Returns where the owner is that the object at `key` names. */
+  /** Returns the source and key of an owner to which the object at `key` refers. */
   resolveOwner({ apiVersion, kind, name }: OwnerReference, key: Key): ResolvedOwner {
     const source = this.#byKind.get(`${apiVersion} ${kind}`)
     const place = this.nameOf(key)
-    // An invalid name is not looked up, so that nothing is deleted because of it.
+    // An owner with an invalid name is not looked up, so that no object is deleted because of it.
     if (source === undefined || place === undefined || name === '' || /^\.\.?$|\//.test(name))
       return 'kind'
     const { keys } = source

@@ -1,6 +1,6 @@
 /**
- * The writes of the collector. They go through the handler, as its service account, and each names
- * the version that it was decided on.
+ * The writes of the garbage collector. They are sent to the handler as its service account. Each
+ * write contains the resourceVersion on which the decision was based.
  */
 import type { Fields } from '../../api/object.ts'
 import { request } from '../../api/own-request.ts'
@@ -15,12 +15,12 @@ import { type Outcome, outcomeOf, outcomeOrThrow } from '../write-outcome.ts'
 
 export type Propagation = 'Background' | 'Foreground' | 'Orphan'
 
-/** An object as it was read. */
+/** An object in the state in which it was read. */
 export type ObjectRevision = {
   readonly source: Source
   readonly key: Key
   readonly uid: string
-  /** Empty if a remote server does not have versions. */
+  /** Empty if the remote server does not use resource versions. */
   readonly resourceVersion: string
 }
 
@@ -51,7 +51,7 @@ export class Writes {
     return this.#patch(read, { ownerReferences: owners.length === 0 ? null : owners })
   }
 
-  /** Removes the owners with these uids. */
+  /** Removes the owner references with these uids. */
   dropOwners(
     read: ObjectRevision,
     all: readonly OwnerReference[],

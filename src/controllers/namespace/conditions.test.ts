@@ -22,7 +22,7 @@ const left: ContentReport = {
 const conditionsOf = (object: KubeObject | undefined) =>
   itemsOf(fieldsOf(object?.['status'])['conditions'])
 
-test('conditions have the order and messages of kube-controller-manager, and their time changes only with their status', () => {
+test('conditions have the same order and messages as in kube-controller-manager, and their time changes only when their status changes', () => {
   const first = withConditions(namespace, left, 't1') ?? assert.fail()
   assert.deepEqual(
     conditionsOf(first).map(({ type, status, reason, message }) => [type, status, reason, message]),

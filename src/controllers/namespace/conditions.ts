@@ -6,14 +6,14 @@ import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../../api/objec
 
 /** The result of one pass over the content of a namespace. */
 export type ContentReport = {
-  /** Reasons for which objects of some resources could not be deleted. */
+  /** Reasons why objects of some resources could not be deleted. */
   readonly faults: readonly string[]
   /**
-   * Number of objects that are left, by `plural.group`. Undefined if only some resources were
+   * Number of remaining objects, by `plural.group`. Undefined if only some resources were
    * processed.
    */
   readonly remaining: ReadonlyMap<string, number> | undefined
-  /** Number of objects that each finalizer keeps. */
+  /** Number of objects that are kept by each finalizer. */
   readonly finalizers: ReadonlyMap<string, number>
   /** Group versions whose remote server could not be reached for discovery. */
   readonly undiscovered?: readonly string[]
@@ -43,14 +43,14 @@ export function withConditions(
   const changed = [...reported].filter(
     ([type, one]) =>
       !isSame(
-        // limit: the controller sets five conditions
+        // limit: `before` and `changed` have only the few conditions of a namespace
         before.find((old) => old['type'] === type),
         one,
       ),
   )
   if (changed.length === 0) return undefined
   const conditions = before.map((old) => {
-    // limit: the controller sets five conditions
+    // limit: `before` and `changed` have only the few conditions of a namespace
     const one = changed.find(([type]) => type === old['type'])?.[1]
     if (one === undefined) return old
     return { ...old, ...one, ...(old['status'] === one.status ? {} : { lastTransitionTime: now }) }
@@ -85,7 +85,9 @@ function conditionsOf({
   ])
 }
 
-/** Returns the discovery condition, with the message of client-go's discovery client. */
+/**
+ * Returns the condition for discovery failures, with the message of client-go's discovery client.
+ */
 function discoveryOf(undiscovered: readonly string[]): ConditionValue {
   if (undiscovered.length === 0)
     return ok('ResourcesDiscovered', 'All resources successfully discovered')

@@ -51,8 +51,8 @@ const namespace: KubeObject = {
 }
 
 /**
- * Creates ConfigMaps in a namespace from names and uids. `deletes` records the names that were
- * deleted.
+ * Creates a namespace with ConfigMaps that have these names and uids. `deletes` records the names
+ * of deleted ConfigMaps.
  */
 function content(uids: Map<string, string>, afterList: () => void = () => undefined) {
   const deletes: string[] = []
@@ -91,7 +91,7 @@ function content(uids: Map<string, string>, afterList: () => void = () => undefi
   return { deletes, parts }
 }
 
-test('an object that has replaced another one of the same name is not deleted', async () => {
+test('an object is not deleted if it has replaced another object with the same name', async () => {
   const uids = new Map([['a', '1']])
   const { deletes, parts } = content(uids, () => uids.set('a', '2'))
   const { faults } = await deleteContent(namespace, { ...parts, isEnding: async () => true })
@@ -100,14 +100,14 @@ test('an object that has replaced another one of the same name is not deleted', 
   assert.match(textOf(faults[0]), /unexpected items still remain/)
 })
 
-test('nothing is deleted in a new namespace of the same name', async () => {
+test('no object is deleted if the namespace was replaced by a new one with the same name', async () => {
   const { deletes, parts } = content(new Map([['a', '1']]))
   const { faults } = await deleteContent(namespace, { ...parts, isEnding: async () => false })
   assert.deepEqual(deletes, [])
   assert.deepEqual(faults, ['the namespace is no longer being deleted'])
 })
 
-test('the rest of a namespace is kept when it is no longer being deleted', async () => {
+test('the deletion stops when the namespace is no longer being deleted', async () => {
   const { deletes, parts } = content(
     new Map(Array.from({ length: 1_000 }, (_, index) => [`c${index}`, '1'])),
   )
@@ -119,7 +119,7 @@ test('the rest of a namespace is kept when it is no longer being deleted', async
   assert.deepEqual(faults, ['the namespace is no longer being deleted'])
 })
 
-test('nothing else is deleted while a pod cannot be deleted', async () => {
+test('no other object is deleted while a pod cannot be deleted', async () => {
   const { deletes, parts } = content(new Map([['a', '1']]))
   const refused = { kind: 'Status', message: 'not now' }
   const handle: Handler = async (request, user) => {
@@ -137,7 +137,7 @@ test('nothing else is deleted while a pod cannot be deleted', async () => {
   assert.deepEqual(deletes, [])
 })
 
-test('the event loop keeps running while very many pods are processed', async () => {
+test('the event loop is not blocked while a very large number of pods is processed', async () => {
   const { parts } = content(new Map(Array.from({ length: 100 }, (_, index) => [`p${index}`, '1'])))
   let reads = 0
   let most = 0

@@ -1,4 +1,4 @@
-/** Deletes the content of a namespace, as far as that is possible now. */
+/** Deletes the content of a namespace, as far as this is currently possible. */
 import { fieldsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import { request } from '../../api/own-request.ts'
 import type { Handler } from '../../api/request.ts'
@@ -16,8 +16,8 @@ import { deleteRemote } from './delete-remote.ts'
 import { failureOf, outcomeOf } from '../write-outcome.ts'
 
 /**
- * Maximum number of concurrent deletes per resource. RESOURCES_MAX limits the resources that are
- * processed concurrently. More would only wait for etcd.
+ * Maximum number of concurrent deletes per resource. RESOURCES_MAX limits the number of resources
+ * that are processed concurrently. More deletes would only wait for etcd.
  */
 const DELETES_MAX = 16
 /**
@@ -27,7 +27,7 @@ const DELETES_MAX = 16
 const BATCH = 128
 const RESOURCES_MAX = 8
 
-/** kube-controller-manager's estimate of how long finalizers take. */
+/** kube-controller-manager's estimate of how long it takes until finalizers are removed. */
 const FINALIZERS_SECONDS = 15
 
 export type ContentOptions = {
@@ -35,25 +35,28 @@ export type ContentOptions = {
   readonly registry: Registry
   readonly accessOf: CacheAccessOf
   /**
-   * Whether the stored namespace is still the one that is being deleted, and not a new one of the
-   * same name.
+   * Whether the stored namespace is still the namespace that is being deleted, and not a new one
+   * with the same name.
    */
   readonly isEnding: () => Promise<boolean>
   /**
-   * Whether pods are deleted first, so that objects that they use do not vanish while they run
-   * (KEP-5080, gate OrderedNamespaceDeletion).
+   * Whether pods are deleted first, so that the objects that they use are not deleted while they
+   * run (KEP-5080, gate OrderedNamespaceDeletion).
    */
   readonly podsFirst: boolean
   readonly wallMs: () => number
-  /** Source of time. Defaults to the system time. */
+  /** Clock and timers. Defaults to the system clock and timers. */
   readonly time?: SlicesTime
   readonly signal: AbortSignal
-  /** The content of remote servers, if there are any. */
+  /** The content of remote servers, if any. */
   readonly remote?: RemoteContent | undefined
 }
 
 export type DeleteContentResult = ContentReport & {
-  /** Estimated seconds until the rest is gone. 0 if nothing is left, or if the time is unknown. */
+  /**
+   * Estimated number of seconds until the remaining objects are gone. 0 if no object remains, or if
+   * the time is unknown.
+   */
   readonly estimateSeconds: number
 }
 
@@ -68,10 +71,10 @@ export async function deleteContent(
   const pods = options.podsFirst ? resources.filter(isPods) : []
   for (const resource of pods) await totals.add(resource, deleteAll(resource, namespace, options))
   const ofPods = totals.report()
-  // A pod that could not be deleted may still be running.
+  // A pod that could not be deleted might still be running.
   if (totals.remaining.size > 0 || ofPods.faults.length > 0)
     return { ...ofPods, remaining: undefined }
-  // limit: pods are one resource
+  // limit: `pods` has at most one resource
   const others = resources.filter((resource) => !pods.includes(resource)).values()
   const work = async (): Promise<void> => {
     for (const resource of others)
@@ -189,8 +192,8 @@ async function estimateRemaining(
 }
 
 /**
- * Returns the longest grace period of running pods in seconds, or 0 if that much time has passed
- * since the namespace was deleted.
+ * Returns the longest grace period of running pods in seconds, or 0 if the namespace has been in
+ * deletion for longer than that.
  */
 async function graceLeft(
   pods: readonly Item[],
@@ -212,8 +215,8 @@ async function graceLeft(
 const collectorFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion'])
 
 /**
- * Deletes the objects. If one of them cannot be deleted, the reason is returned and the rest is
- * left for the next pass.
+ * Deletes the objects. If an object cannot be deleted, returns the reason and leaves the remaining
+ * objects for the next pass.
  */
 async function deleteEach(
   resource: Resource,
@@ -221,8 +224,8 @@ async function deleteEach(
   options: ContentOptions,
 ): Promise<string | undefined> {
   for (let at = 0; at < items.length; at += BATCH) {
-    // Checked after the list, so that everything on the list belongs to this namespace, and not to
-    // a new one of the same name.
+    // Check after the list was read, so that all objects on the list belong to the namespace that
+    // is being deleted, and not to a new one with the same name.
     if (!(await options.isEnding())) return 'the namespace is no longer being deleted'
     const fault = await deleteBatch(resource, items.slice(at, at + BATCH), options)
     if (fault !== undefined) return fault
@@ -244,14 +247,14 @@ async function deleteBatch(
       if (fault !== undefined || signal.aborted) return
       if (slices.isOver) await slices.turn()
       const { uid, isMarked, finalizers } = headOf(item)
-      // A background delete removes the finalizers of the garbage collector. On an object with
-      // other finalizers it changes nothing.
+      // A background delete removes the finalizers of the garbage collector. It has no effect on an
+      // object with other finalizers.
       if (isMarked && !finalizers.some((finalizer) => collectorFinalizers.has(finalizer))) continue
       const { namespace, name = '' } = keys.parse(item.key) ?? {}
       const path = objectPath(resource, namespace, name)
       const body = { ...inBackground, preconditions: { uid } }
       const response = await request(handle, { method: 'DELETE', path, body, signal })
-      // After a conflict, the next list shows which object has the name now.
+      // After a conflict, the next list contains the object that has the name now.
       if (outcomeOf(response) === undefined) fault ??= failureOf(path, response)
     }
   }
@@ -259,5 +262,5 @@ async function deleteBatch(
   return fault
 }
 
-/** The garbage collector is not needed, because the whole content of the namespace is deleted. */
+/** The garbage collector is not needed, because all objects in the namespace are deleted. */
 const inBackground = { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: 'Background' }

@@ -12,7 +12,7 @@ const resource = {
 const path = '/apis/example.com/v1/namespaces/n/things'
 const { signal } = new AbortController()
 
-/** Creates a server that has these things until they are deleted. `asked` records its requests. */
+/** Creates a server that has these objects until they are deleted. `asked` records the requests. */
 function remote(
   names: string[],
   finalizers?: readonly string[],
@@ -65,7 +65,7 @@ test('remaining objects are counted, with their finalizers or an error', async (
   )
 })
 
-test('a resource that was removed has no objects', async () => {
+test('a resource that no longer exists has no objects', async () => {
   const gone = answering(404, '404 page not found\n')
   assert.deepEqual(await deleteRemote(resource, 'n', { handle: gone, signal }), {
     count: 0,
@@ -73,7 +73,7 @@ test('a resource that was removed has no objects', async () => {
   })
 })
 
-test('the error of an unavailable server is its message or its status', async () => {
+test('if a server is unavailable, the error is its message, or its status code if there is no message', async () => {
   const away = answering(503, 'service unavailable\n')
   assert.match(
     (await deleteRemote(resource, 'n', { handle: away, signal })).fault ?? '',

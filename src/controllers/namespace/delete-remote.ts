@@ -1,6 +1,5 @@
 /**
- * Deletes the objects of a remote API server in a namespace, with requests that this server passes
- * on.
+ * Deletes the objects of a remote API server in a namespace, by requests that this server forwards.
  */
 import type { Fields } from '../../api/object.ts'
 import type { Handler } from '../../api/request.ts'
@@ -54,7 +53,7 @@ export async function deleteRemote(
     })
   const list = async (): Promise<RemoteList> => {
     const response = await send('GET', path, { query: { limit: `${PAGE_ITEMS}` } })
-    // The resource or its server was removed in the meantime.
+    // The resource or its server was removed in the meantime, so no object is left.
     if (response.status === NOT_FOUND || response.status === NOT_ALLOWED)
       return { items: [], count: 0 }
     if (response.status >= FAILURE) throw new Error(failureText(path, response))

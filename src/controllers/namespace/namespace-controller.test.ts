@@ -23,7 +23,7 @@ const ending = (uid: string, finalizers: readonly string[]): KubeObject => ({
   spec: { finalizers: ['kubernetes'] },
 })
 
-test('a namespace that replaces a deleted one of the same name while no watch is open is also emptied', async () => {
+test('a namespace that is replaced by one with the same name while no watch is open is also emptied', async () => {
   await using plane = await MemoryControlPlane.start([namespaces])
   const watches: EventSource[] = []
   let open = Promise.resolve()
@@ -71,7 +71,7 @@ test('a namespace that replaces a deleted one of the same name while no watch is
   await until(isFinalized)
 })
 
-test('a namespace is emptied after the creates in progress in it have ended', async () => {
+test('a namespace is emptied only after the creates in progress in it have finished', async () => {
   await using plane = await MemoryControlPlane.start([namespaces])
   const { handle, registry, accessOf } = plane
   const creates = new InProgress()

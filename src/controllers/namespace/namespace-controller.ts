@@ -1,6 +1,6 @@
 /**
  * The namespace-controller. It deletes the content of each namespace that is being deleted, reports
- * in its conditions what is left, and finalizes it.
+ * the remaining objects in the conditions of the namespace, and finalizes it.
  */
 import type { Gates } from '../../api/gates.ts'
 import { fieldsOf, type KubeObject, textsOf } from '../../api/object.ts'
@@ -27,20 +27,19 @@ import { outcomeOrThrow } from '../write-outcome.ts'
 /** Number of workers, as in kube-controller-manager. */
 const NAMESPACES_MAX = 10
 /**
- * Delay after a namespace was deleted. Other replicas may still create objects in it until their
- * caches show the deletion. kube-controller-manager waits 5 s, for informers that lag further
- * behind than the caches of servers. A create that takes longer checks the namespace again before
- * it is stored.
+ * Delay after the deletion of a namespace. Other replicas can still create objects in the namespace
+ * until their caches contain the deletion. kube-controller-manager waits 5 s, because its informers
+ * lag further behind than the caches of servers. A create that takes longer than the delay checks
+ * the namespace again before the object is stored.
  */
 const REPLICAS_MS = 2_000
 /**
- * First delay before what is left is checked again. Delays double, up to half of
+ * First delay before the remaining objects are checked again. The delay doubles, up to half of
  * kube-controller-manager's estimate.
  */
 const LEFT_MS_FIRST = 500
 /**
- * Maximum number of attempts when other clients write the status or the finalizers at the same
- * time.
+ * Maximum number of attempts if other clients write the status or the finalizers at the same time.
  */
 const WRITE_TRIES = 5
 
@@ -50,26 +49,29 @@ export type NamespaceControllerOptions = {
   readonly handle: Handler
   readonly registry: Registry
   readonly accessOf: CacheAccessOf
-  /** Creates in progress in this process, by namespace. */
+  /** Creates that are in progress in this process, by namespace. */
   readonly creates: Pick<InProgress, 'onIdle'>
-  /** Whether other processes may use the same database. */
+  /** Whether other processes can use the same database. */
   readonly hasReplicas: boolean
   readonly metrics: QueueMetrics
   readonly gates: Gates
   readonly clock: Clock
   readonly log: Log
-  /** Source of time. Defaults to the system time. */
+  /** Clock and timers. Defaults to the system clock and timers. */
   readonly time?: Time
-  /** Returns what remote servers have in namespaces. Absent if there are none. */
+  /** Returns the content of remote servers. Absent if there are no remote servers. */
   readonly remote?: (() => RemoteContent) | undefined
 }
 
 type Ending = {
-  /** Identifies the namespace. Another one of the same name is handled separately. */
+  /** Identifies the namespace. A new namespace with the same name is handled separately. */
   readonly uid: string
-  /** Time on the monotonic clock until which other replicas may still create objects in it. */
+  /**
+   * Time on the monotonic clock until which other replicas can still create objects in the
+   * namespace.
+   */
   readonly beginMs: number
-  /** Delay before the next check if something is left. */
+  /** Delay before the next check if objects remain. */
   waitMs: number
 }
 
@@ -131,8 +133,8 @@ export class NamespaceController implements AsyncDisposable {
   }
 
   /**
-   * Processes a namespace once. A number means that something is left, which is checked again after
-   * this many milliseconds.
+   * Processes a namespace once. Returns a delay in milliseconds if objects remain and the namespace
+   * must be checked again.
    */
   async #work(name: string): Promise<number | undefined> {
     const namespace = await this.#read(name)
@@ -151,12 +153,12 @@ export class NamespaceController implements AsyncDisposable {
       remote,
     } = this.#options
     const ending = this.#ending.get(name)
-    // The event of this namespace has not arrived yet, and will queue it.
+    // The event for this namespace has not arrived yet. It will queue the namespace.
     if (ending === undefined || ending.uid !== namespace.metadata.uid) return undefined
     const earlyMs = ending.beginMs - clock.monotonicMs()
     if (earlyMs > 0) return earlyMs
-    // Since the deletion event, admission rejects creates. Those in progress are the last ones that
-    // may store something.
+    // Admission rejects creates since the deletion event, so only creates that are already in
+    // progress can still store an object.
     if (creates.onIdle(name, () => this.#queue.add(name))) return undefined
     const { signal } = this.#stopping
     const isEnding = async (): Promise<boolean> => {
@@ -179,13 +181,13 @@ export class NamespaceController implements AsyncDisposable {
     const deleted = await deleteContent(namespace, parts)
     if (signal.aborted) return undefined
     const { estimateSeconds, undiscovered = [] } = deleted
-    // A server that cannot be reached may have objects in the namespace, so the namespace stays.
+    // An unreachable server may have objects in the namespace, so the namespace is kept.
     const faults =
       undiscovered.length === 0
         ? deleted.faults
         : [undiscoveredText(undiscovered), ...deleted.faults]
     const isDone = faults.length === 0 && estimateSeconds === 0
-    // A namespace that disappears with the next write needs no conditions.
+    // If the next write removes the namespace, conditions are not needed.
     if (!isDone || !isLast(namespace)) {
       await this.#change(namespace, 'status', (current) =>
         withConditions(current, deleted, this.#now()),
@@ -208,7 +210,10 @@ export class NamespaceController implements AsyncDisposable {
     return (await reader.get(keys.key(undefined, name), 'latest')).item?.object()
   }
 
-  /** Writes a part of the namespace, unless it is gone or `decide` returns undefined. */
+  /**
+   * Writes a part of the namespace, unless the namespace no longer exists or `decide` returns
+   * undefined.
+   */
   async #change(
     { metadata: { uid, name = '' } }: KubeObject,
     subresource: 'status' | 'finalize',
@@ -240,7 +245,7 @@ function nextWait(ending: Ending, estimateSeconds: number): number {
 const finalizersOf = (namespace: KubeObject): readonly string[] =>
   textsOf(fieldsOf(namespace['spec'])['finalizers'])
 
-/** Whether nothing but this controller keeps the namespace. */
+/** Whether this controller's finalizer is the only one left. */
 const isLast = (namespace: KubeObject): boolean =>
   finalizersOf(namespace).every((one) => one === finalizer) &&
   (namespace.metadata.finalizers ?? []).length === 0

@@ -1,6 +1,6 @@
 /**
- * Sends a request of a controller that this server passes on to a remote one. The response may
- * arrive in pieces, be too long, or never arrive.
+ * Sends a request of a controller that this server forwards to a remote API server. The response
+ * can arrive in pieces, be too large, or never arrive.
  */
 import { parseJson } from '../../api/json-value.ts'
 import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
@@ -9,15 +9,19 @@ import type { Handler } from '../../api/request.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { deadline, type Timers } from '../../lib/time/timers.ts'
 
-/** Maximum size of a response. A longer one is an error, because lists are requested in pages. */
+/**
+ * Maximum size of a response. A larger response is an error, because lists are requested in pages.
+ */
 const ANSWER_BYTES_MAX = 32 << 20
-/** Time limit of a request. A slower remote server would block the queue of a controller. */
+/**
+ * Time limit of a request. Without it, a slow remote server would block the queue of a controller.
+ */
 const ANSWER_MS_MAX = 20_000
 
 export type RemoteCall = OwnRequest & { readonly timers: Pick<Timers, 'after'> }
 export type RemoteAnswer = { readonly status: number; readonly bytes: Buffer }
 
-/** Returns the whole response. Rejects if it is too long or too late. */
+/** Returns the whole response. Rejects if it is too large or takes too long. */
 export async function askRemote(
   handle: Handler,
   { timers, signal, ...asked }: RemoteCall,
@@ -29,18 +33,18 @@ export async function askRemote(
 }
 
 /**
- * Maximum size of a Status. Normal ones have some hundred bytes; a longer one is ignored, since
- * parsing it would block the event loop.
+ * Maximum size of a Status. Usually, a Status has a few hundred bytes. A larger one is ignored,
+ * because parsing it would block the event loop.
  */
 const STATUS_BYTES_MAX = 64 << 10
 
-/** Returns the Status in a response, or an empty object if it is not one. */
+/** Returns the Status in a response, or an empty object if the response is not a JSON object. */
 export function answeredObject({ bytes }: Pick<RemoteAnswer, 'bytes'>): Fields {
   if (bytes.length > STATUS_BYTES_MAX) return {}
   try {
     return fieldsOf(parseJson(bytes))
   } catch {
-    // The response is text, such as `service unavailable`.
+    // The response is plain text, such as `service unavailable`.
     return {}
   }
 }
@@ -52,7 +56,10 @@ export const FAILURE = 400
 export const NOT_FOUND = 404
 export const NOT_ALLOWED = 405
 
-/** Reads the whole body. An unread response would keep a connection to the remote server. */
+/**
+ * Reads the whole body, because an unread response would keep a connection to the remote server
+ * open.
+ */
 async function bytesOf(response: ApiResponse, signal: AbortSignal): Promise<Buffer> {
   const parts: Buffer[] = []
   let length = 0

@@ -1,9 +1,9 @@
 /**
- * The content of remote API servers according to discovery. Controllers access it through this
- * server.
+ * The resources of remote API servers according to discovery. Controllers access remote servers
+ * through this server.
  */
 
-/** A resource of a remote server in one version. */
+/** One version of a resource of a remote server. */
 export type RemoteResource = {
   readonly group: string
   readonly version: string
@@ -16,22 +16,23 @@ export type RemoteResource = {
 export type RemoteContent = {
   /** Namespaced resources, each in the preferred version. */
   readonly resources: readonly RemoteResource[]
-  /** Versions, as `group/version`, whose server cannot be reached for discovery at the moment. */
+  /** Versions, as `group/version`, whose server is currently unreachable for discovery. */
   readonly stale: readonly string[]
 }
 
 export type RemoteVersion = {
   readonly group: string
   readonly version: string
-  /** Undefined if the server cannot be reached at the moment. */
+  /** Undefined if the server is currently unreachable. */
   readonly resources: readonly RemoteResource[] | undefined
 }
 
 export type RemoteApis = {
-  /** Returns the content for controllers that go through every resource of a namespace. */
+  /** Returns the content for controllers that process all resources of a namespace. */
   readonly content: () => RemoteContent
   /**
-   * Returns all group versions that APIServices name, with the preferred versions of a group first.
+   * Returns all group versions of remote APIServices. The preferred version of a group precedes its
+   * other versions.
    */
   readonly versions: () => readonly RemoteVersion[]
   readonly onChange: (listener: () => void) => Disposable

@@ -1,6 +1,6 @@
 /**
- * Reads the parts of a remote server's objects that controllers need. The server may send anything,
- * so its JSON is read field by field, in slices, and other fields are skipped.
+ * Reads the metadata of a remote server's objects that controllers need. The server can send
+ * anything, so its JSON is read field by field, in slices of time, and other fields are skipped.
  */
 import {
   eachField,
@@ -16,23 +16,23 @@ import { inSlices, type Steps } from '../../lib/scheduling/slices.ts'
 import { headFrom, type ObjectHead } from '../object-head.ts'
 
 /**
- * Maximum number of items of a list. A server that does not support paging may list all of its
+ * Maximum number of items in a list. A server that does not support paging can return all of its
  * objects.
  */
 const ITEMS_MAX = 100_000
 
-/** The head of an object of a remote server. */
+/** The metadata of an object of a remote server. */
 export type RemoteHead = ObjectHead & {
   /** Empty if the object is cluster-scoped. */
   readonly namespace: string
   readonly name: string
-  /** An opaque string; empty if the object has none. */
+  /** An opaque string. Empty if the object has no resourceVersion. */
   readonly resourceVersion: string
 }
 
-/** The fields of a page of a list besides its items. */
+/** The fields of a page of a list, except for the items. */
 export type ReadPage = {
-  /** Number of objects that follow, if the server reports it. */
+  /** Number of objects on later pages, if the server reports it. */
   readonly remaining: number
   /** The continue token; empty on the last page. */
   readonly next: string
@@ -61,8 +61,8 @@ export async function readHead(json: Buffer): Promise<RemoteHead> {
 }
 
 /**
- * Reads a page of a list and calls `take` for each object, even if fields are missing. Rejects if
- * the JSON is not a list.
+ * Reads a page of a list and calls `take` for each object, even if fields of the object are
+ * missing. Rejects if the JSON is not a list.
  */
 export const readPage = (json: Buffer, take: (head: RemoteHead) => void): Promise<ReadPage> =>
   inSlices(pageSteps(json.toString(), take))
@@ -95,7 +95,7 @@ function* pageSteps(text: string, take: (head: RemoteHead) => void): Steps<ReadP
   }
 }
 
-/** Reads a line of a watch. The head of an event without an object is empty. */
+/** Reads a line of a watch. If the event has no object, all fields of its metadata are empty. */
 export async function readEvent(line: string): Promise<RemoteEvent> {
   const event = new Map<string, Json>()
   const metadata = new Map<string, Json>()
@@ -125,8 +125,8 @@ const metadataSteps =
     eachField(scanner, Object.fromEntries(wanted.map((name) => [name, into(found, name)])))
 
 /**
- * Reads a value. One that is too large is treated as absent, so that one object cannot prevent the
- * others of its kind from being read.
+ * Reads a value. A value that is too large is treated as absent, so that one object cannot prevent
+ * the other objects of its kind from being read.
  */
 const into = (found: Map<string, Json>, name: string) =>
   function* (scanner: JsonScanner): Steps<void> {
@@ -149,7 +149,7 @@ function remoteHeadOf(metadata: ReadonlyMap<string, Json>): RemoteHead {
   return head
 }
 
-/** Shared by the many objects that have neither finalizers nor owners. */
+/** Shared by all objects that have neither finalizers nor owners. */
 const none: readonly never[] = []
 
 function headIn(metadata: ReadonlyMap<string, Json>): RemoteHead {

@@ -14,7 +14,7 @@ import { RemoteInformer } from './remote-informer.ts'
 import { RemoteCalls, RemoteObjects } from './remote-objects.ts'
 
 const { signal } = new AbortController()
-/** Time in which all but long delays end at once. */
+/** Timers that fire immediately, except for long delays. */
 const time: Time = {
   ...systemTime,
   after: (ms, run) => systemTime.after(ms > 60_000 ? ms : 1, run),
@@ -57,7 +57,7 @@ class RemoteInformerFixture implements AsyncDisposable {
 
 const item = (name: string) => ({ metadata: { name, namespace: 'n', uid: `uid-${name}` } })
 
-test('all pages are reported, then each change, no matter how the data is split', async () => {
+test('all pages and then all changes are reported, no matter how the data is split', async () => {
   const event = JSON.stringify({ type: 'ADDED', object: item('c') })
   const gone = JSON.stringify({ type: 'DELETED', object: item('a') })
   const whole = Buffer.from(
@@ -89,7 +89,7 @@ test('all pages are reported, then each change, no matter how the data is split'
   ])
 })
 
-test('known objects stay known while the server is away, and deletions are reported when it is back', async () => {
+test('known objects stay known while the server is unreachable, and deletions are reported when it is reachable again', async () => {
   const remote = new RemoteApiServer()
   remote.create('a')
   remote.create('b')
@@ -120,7 +120,7 @@ const strange: { readonly [name: string]: () => ApiResponse } = {
   'a line without an end': () => ({ status: 200, headers: {}, frames: endless() }),
 }
 for (const [name, answer] of Object.entries(strange)) {
-  test(`requests to a server that sends ${name} are retried, and nothing is reported`, async () => {
+  test(`if a server sends ${name}, the request is retried, and no object is reported`, async () => {
     let asked = 0
     await using one = new RemoteInformerFixture(async () => {
       asked++
@@ -132,7 +132,7 @@ for (const [name, answer] of Object.entries(strange)) {
   })
 }
 
-test('the event loop keeps running during an endless event, and the watch is aborted', async () => {
+test('an endless event does not block the event loop, and the watch is aborted', async () => {
   const remote = new RemoteApiServer()
   let closed = 0
   remote.answer = ({ query }) =>
@@ -142,7 +142,7 @@ test('the event loop keeps running during an endless event, and the watch is abo
   await until(() => closed > 0, 'the watch is aborted')
 })
 
-test('an object with too many owners is treated as one without owners, and others are known', async () => {
+test('an object with too many owners is treated as an object without owners, and other objects are not affected', async () => {
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o'.repeat(250), uid: 'u' }
   const many = {
     metadata: {
@@ -157,7 +157,10 @@ test('an object with too many owners is treated as one without owners, and other
   assert.deepEqual(one.followed.get('//remote.example.com/v1/things/n/many')?.owners, [])
 })
 
-/** Creates an object that counts as half a megabyte, although its JSON is only a tenth of that. */
+/**
+ * Creates an object that counts as half a megabyte, although its JSON has only a tenth of that
+ * size.
+ */
 const owned = (name: string) => {
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u' }
   return {
@@ -167,10 +170,10 @@ const owned = (name: string) => {
     },
   }
 }
-/** More such objects than the memory limit of one resource allows. */
+/** A number of such objects that exceeds the memory limit of one resource. */
 const OWNED = 150
 
-test('a resource whose owners exceed the memory limit is not followed', async () => {
+test('a resource whose owners exceed the memory limit is not watched', async () => {
   const errors: string[] = []
   const log: Log = (_, __, fields) => errors.push(String(fields?.['error']))
   await using one = new RemoteInformerFixture(
@@ -185,7 +188,7 @@ test('a resource whose owners exceed the memory limit is not followed', async ()
   assert.ok(one.names().length < OWNED)
 })
 
-test('an object that is changed, or deleted and recreated, is counted once', async () => {
+test('an object that is changed, or deleted and recreated, counts only once toward the limit', async () => {
   const remote = new RemoteApiServer()
   await using one = new RemoteInformerFixture(remote.before(none))
   await one.followed.listed
@@ -203,7 +206,7 @@ test('an object that is changed, or deleted and recreated, is counted once', asy
   assert.deepEqual(remote.asked, Array(2).fill('GET /apis/remote.example.com/v1/things'))
 })
 
-test('calls that fail together count as one failure, so the next delay is the first one', async () => {
+test('calls that fail at the same time count as one failure, so the next delay is the first one', async () => {
   let nowMs = 1_000
   const stepped: Time = { ...systemTime, monotonicMs: () => nowMs }
   const objects = new RemoteObjects(things, {

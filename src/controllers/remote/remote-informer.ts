@@ -1,7 +1,7 @@
 /**
- * Follows the objects of one resource of a remote server, with a list and a watch that this server
- * passes on. While the server is away, nothing is reported, and known objects stay known. Objects
- * that a new list no longer contains are reported as gone.
+ * Watches the objects of one resource of a remote server, by a list and a watch that this server
+ * forwards. While the remote server is unreachable, no change is reported, and known objects stay
+ * known. Objects that are missing from a new list are reported as deleted.
  */
 import { request } from '../../api/own-request.ts'
 import { Slices } from '../../lib/scheduling/slices.ts'
@@ -11,24 +11,24 @@ import { acceptList, acceptObject, readEvent, readPage, type RemoteHead } from '
 import type { RemoteObjects } from './remote-objects.ts'
 import { WatchLines } from './watch-lines.ts'
 
-/** Number of objects per page. Metadata with managedFields has some KB. */
+/** Number of objects per page. The metadata of an object, including managedFields, has a few KB. */
 const PAGE_ITEMS = 250
-/** Memory limits of one resource. A resource that exceeds them is not followed. */
+/** Memory limits of one resource. A resource that exceeds them is not watched. */
 const OBJECTS_MAX = 100_000
 const HEADS_BYTES_MAX = 64 << 20
 /**
- * Estimated size of an object without owners and finalizers, in addition to its key; and of an
- * owner, in addition to its strings.
+ * Estimated size of an object without owners and finalizers, excluding its key; and of an owner,
+ * excluding its strings.
  */
 const HEAD_BYTES = 300
 const OWNER_BYTES = 500
 /**
- * Lifetime of a watch, as in client-go. A watch that does not end by itself is aborted some time
- * later.
+ * Lifetime of a watch, as in client-go. A watch that does not end by itself is aborted shortly
+ * afterwards.
  */
 const WATCH_SECONDS = 300
 const WATCH_MS_MAX = (WATCH_SECONDS + 30) * 1_000
-/** Delay after a watch that ended and after the first failure, and the maximum delay. */
+/** Delay after the first failure or the end of a watch, and the maximum delay. */
 const RETRY_MS_FIRST = 1_000
 const RETRY_MS_MAX = 30_000
 /** Delay before a resource with too many objects is listed again. */
@@ -40,7 +40,10 @@ class TooManyObjects extends Error {
 }
 
 export type RemoteListener = {
-  /** Called with the current state of an object; undefined means that it is gone. */
+  /**
+   * Called with the current state of an object. Undefined means that the object does not exist any
+   * more.
+   */
   readonly set: (key: string, head: RemoteHead | undefined) => void
   /** Returns the keys that an earlier informer of this resource reported. */
   readonly known: () => Iterable<string>
@@ -64,19 +67,22 @@ export class RemoteInformer implements AsyncDisposable {
   }
 
   /**
-   * Resolves when all objects have been reported, or when the informer is stopped. It does not
-   * resolve while the server is away.
+   * Resolves when all objects have been reported, or when the informer is stopped. Does not resolve
+   * while the remote server is unreachable.
    */
   get listed(): Promise<void> {
     return this.#listed.promise
   }
 
-  /** Resolves when the first attempt has ended, successfully or not. */
+  /** Resolves when the first attempt has finished, successfully or not. */
   get tried(): Promise<void> {
     return this.#tried.promise
   }
 
-  /** Returns an object. Undefined if it does not exist, or is not listed yet (`isListed`). */
+  /**
+   * Returns an object. Returns undefined if it does not exist or is not listed yet (see
+   * `isListed`).
+   */
   get(key: string): RemoteHead | undefined {
     return this.#heads.get(key)
   }
@@ -106,7 +112,7 @@ export class RemoteInformer implements AsyncDisposable {
         failures = 0
       } catch (error) {
         if (signal.aborted) break
-        // A failure after a long time of success does not count as a repeated one.
+        // A failure after a long time without failures does not count as a repeated failure.
         failures = time.monotonicMs() - since > RETRY_MS_MAX ? 1 : failures + 1
         waitMs = Math.min(RETRY_MS_FIRST * 2 ** (failures - 1), RETRY_MS_MAX)
         if (error instanceof TooManyObjects) waitMs = TOO_MANY_MS
@@ -128,7 +134,7 @@ export class RemoteInformer implements AsyncDisposable {
     this.#isListed = true
     this.#listed.resolve()
     this.#tried.resolve()
-    // Watches end regularly. The next one begins after the last event.
+    // Watches end regularly. The next watch continues after the last event.
     while (!signal.aborted) {
       version = await this.#watch(version, signal)
       await sleep(this.#objects.options.time, RETRY_MS_FIRST, signal)
@@ -179,8 +185,8 @@ export class RemoteInformer implements AsyncDisposable {
   }
 
   /**
-   * Resolves with the version of the last event when the watch has ended. Rejects if it was
-   * aborted, or if everything has to be listed again.
+   * Resolves to the resourceVersion of the last event when the watch has ended. Rejects if the
+   * watch was aborted, or if everything has to be listed again.
    */
   async #watch(version: string, signal: AbortSignal): Promise<string> {
     const { path, options } = this.#objects
@@ -235,8 +241,8 @@ export class RemoteInformer implements AsyncDisposable {
   }
 
   /**
-   * Returns the key of an object. Undefined if its name, uid or scope is invalid, so that it is
-   * ignored.
+   * Returns the key of an object. Returns undefined if the object must be ignored, because the
+   * name, uid or scope is invalid.
    */
   #keyOf({ namespace, name, uid }: RemoteHead): string | undefined {
     const { keys } = this.#objects

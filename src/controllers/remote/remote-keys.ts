@@ -1,8 +1,8 @@
 import type { RemoteResource } from './remote-content.ts'
 
 /**
- * Beginning of the keys of remote objects in a controller. No key of the database begins with two
- * slashes.
+ * Prefix of the keys by which controllers identify remote objects. No key of the database begins
+ * with two slashes.
  */
 const root = '//'
 
@@ -16,7 +16,7 @@ export class RemoteKeys {
   readonly isNamespaced: boolean
 
   /**
-   * The version is part of the prefix, because two versions of a group may belong to two servers
+   * The version is part of the prefix, because two versions of a group can belong to two servers
    * with different objects.
    */
   constructor({ group, version, plural, isNamespaced }: RemoteResource) {
@@ -28,7 +28,10 @@ export class RemoteKeys {
     return this.isNamespaced ? `${this.prefix}${namespace ?? ''}/${name}` : this.prefix + name
   }
 
-  /** Returns undefined for a key that cannot belong to this resource. */
+  /**
+   * Returns the namespace and name in a key, or undefined if the key cannot belong to this
+   * resource.
+   */
   parse(key: string): ObjectName | undefined {
     if (!key.startsWith(this.prefix)) return undefined
     const [first = '', second, ...more] = key.slice(this.prefix.length).split('/')

@@ -1,21 +1,21 @@
 /**
- * The kinds that remote servers have, according to the last discovery of each version. A version
- * whose server cannot be reached keeps its kinds.
+ * The kinds of remote servers, according to the last successful discovery of each version. If the
+ * server of a version is unreachable, its kinds are kept.
  */
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { RemoteApis, RemoteResource, RemoteVersion } from './remote-content.ts'
 import { RemoteCalls, RemoteObjects, type RemoteObjectsOptions } from './remote-objects.ts'
 
-/** Maximum number of resources that are followed. Each takes a watch and a connection. */
+/** Maximum number of resources that are watched. Each requires a watch and a connection. */
 const FOLLOWED_MAX = 500
 
 /**
- * A resource in one version. Another version may belong to another server with different objects.
+ * One version of a resource. Another version can belong to another server with different objects.
  */
 export type RemoteKind = {
   readonly objects: RemoteObjects
   /**
-   * Whether its objects are listed and watched in this version. Otherwise they are requested one by
+   * Whether the objects are listed and watched in this version. If false, they are requested one by
    * one.
    */
   readonly isFollowed: boolean
@@ -23,15 +23,15 @@ export type RemoteKind = {
 
 export type RemoteKindsOptions = Omit<RemoteObjectsOptions, 'calls'> & {
   readonly apis: RemoteApis
-  /** Verbs that a resource must support to be followed. */
+  /** Verbs that a resource must support to be watched. */
   readonly verbs: readonly string[]
 }
 
 export type KnownKinds = {
   readonly kinds: readonly RemoteKind[]
   /**
-   * Versions, as `group/version`, that remote servers have, whether they can be reached or not.
-   * This server does not serve its own objects in these versions.
+   * All versions of remote servers, as `group/version`, including unreachable ones. This server
+   * does not serve its own objects in these versions.
    */
   readonly versions: ReadonlySet<string>
 }
@@ -47,8 +47,8 @@ export class RemoteKinds {
   }
 
   /**
-   * Returns the kinds according to the current discovery. `objects` stay the same instance while
-   * their resource is unchanged.
+   * Returns the kinds according to the current discovery. The `objects` of an unchanged resource
+   * are the same instance as before.
    */
   refresh(): KnownKinds {
     const { apis, verbs, log } = this.#options
@@ -57,7 +57,7 @@ export class RemoteKinds {
     const before = this.#objects
     this.#objects = new Map()
     const kinds: RemoteKind[] = []
-    /** Resources that are followed already. Preferred versions come first. */
+    /** Resources that are already watched in another version. Preferred versions come first. */
     const followed = new Set<string>()
     for (const resource of versions.flatMap(
       ({ group, version }) => this.#last.get(`${group}/${version}`) ?? [],
@@ -81,12 +81,12 @@ export class RemoteKinds {
 }
 
 const has = ({ verbs }: RemoteResource, wanted: readonly string[]): boolean =>
-  // limit: three verbs are wanted
+  // limit: `wanted` has three verbs
   wanted.every((verb) => verbs.includes(verb))
 
 /**
- * Returns the resources of each version by `group/version`. A version that cannot be reached keeps
- * its previous resources.
+ * Returns the resources of each version by `group/version`. If the server of a version is
+ * unreachable, its previous resources are kept.
  */
 function lastKnown(
   versions: readonly RemoteVersion[],

@@ -1,7 +1,7 @@
 /**
- * The objects of one resource of a remote API server. A failed request proves nothing about them:
- * only a response that names an object shows that it does not exist. While the server is away, it
- * is called only occasionally, so that callers do not wait for it.
+ * The objects of one resource of a remote API server. A failed request does not show that an object
+ * is gone: only a response that names the object proves that it does not exist. While the server is
+ * unreachable, it is called only occasionally, so that callers need not wait for it.
  */
 import { fieldsOf, textOf } from '../../api/object.ts'
 import type { Handler } from '../../api/request.ts'
@@ -21,21 +21,22 @@ import type { RemoteResource } from './remote-content.ts'
 import { acceptObject, readHead, type RemoteHead } from './remote-heads.ts'
 import { RemoteKeys } from './remote-keys.ts'
 
-/** First and maximum time for which a server is not called after a failure. */
+/** First and maximum time during which a server is not called after a failure. */
 const AWAY_MS_FIRST = 500
 const AWAY_MS_MAX = 30_000
 /**
  * Maximum number of concurrent calls to all remote servers. It is lower than the number of a
- * controller's workers, so that servers that do not respond leave some workers for other objects.
+ * controller's workers, so that some workers can process other objects while remote servers do not
+ * respond.
  */
 const CALLS_MAX = 8
 /**
- * Statuses with which servers respond to a name that is too long or invalid. They say nothing about
- * other objects.
+ * Status codes of responses to names that are too long or invalid. They do not mean that the server
+ * is unreachable.
  */
 const nameRefusals: ReadonlySet<number> = new Set([400, 414, 431])
 
-/** The calls of one controller to remote servers. */
+/** The number of calls of one controller to remote servers that are in flight. */
 export class RemoteCalls {
   underWay = 0
 }
@@ -48,10 +49,10 @@ export type RemoteObjectsOptions = {
   readonly calls: RemoteCalls
 }
 
-/** Thrown if it is unknown at the moment whether an object exists. */
+/** Thrown if it is currently unknown whether an object exists. */
 export class RemoteAway extends Error {
   override readonly name = 'RemoteAway'
-  /** Prefix of the keys of the resource. */
+  /** Prefix of the keys of the resource's objects. */
   readonly prefix: string
 
   constructor(prefix: string, message: string, options?: ErrorOptions) {
@@ -73,15 +74,15 @@ export class RemoteObjects {
     this.keys = new RemoteKeys(resource)
   }
 
-  /** Path of the collection in all namespaces. */
+  /** Path of the collection across all namespaces. */
   get path(): string {
     const { group, version, plural } = this.resource
     return `/apis/${group}/${version}/${plural}`
   }
 
   /**
-   * Returns the object as it is now, or undefined if the remote server reports that it does not
-   * exist. Rejects with RemoteAway if neither is known.
+   * Returns the current state of the object, or undefined if the remote server reports that it does
+   * not exist. Rejects with RemoteAway if the server reports neither.
    */
   async get(key: string): Promise<RemoteHead | undefined> {
     const place = this.keys.parse(key)
@@ -97,9 +98,9 @@ export class RemoteObjects {
   }
 
   /**
-   * Whether a response shows that the object does not exist. A server that does not know the
-   * resource, or is not the right one, also responds with 404, but does not name the object. The
-   * response may also name something else with this name, such as the namespace.
+   * Whether a response proves that the object does not exist. A server that does not serve the
+   * resource also responds with 404, but does not name the object. The response can also name
+   * another object with the same name, such as the namespace.
    */
   isAbsent(answer: RemoteAnswer, name: string): boolean {
     if (answer.status !== NOT_FOUND) return false
@@ -133,7 +134,7 @@ export class RemoteObjects {
     }
   }
 
-  /** Records a failure. Concurrent calls that fail together count as one. */
+  /** Records a failure. Calls that fail at the same time count as one failure. */
   #recordFailure(): void {
     const now = this.options.time.monotonicMs()
     if (now < this.#awayUntilMs) return

@@ -2,17 +2,14 @@
 import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
 
 const LINE_FEED = 0x0a
-/** Maximum size of an event with its object. Those of kube-apiserver have at most 1.5 MB. */
+/** Maximum size of an event including its object. Events of kube-apiserver have at most 1.5 MB. */
 const LINE_BYTES_MAX = 4 << 20
 
 export class WatchLines {
-  /** The beginning of a line that is not complete yet. */
+  /** The beginning of an incomplete line. */
   readonly #begun = new GrowingBuffer()
 
-  /**
-   * Adds pieces and returns the lines that are complete. The caller may reuse the memory of the
-   * pieces.
-   */
+  /** Adds pieces and returns all complete lines. The caller can reuse the memory of the pieces. */
   add(pieces: readonly Buffer[]): readonly string[] {
     const lines: string[] = []
     for (const piece of pieces) {
