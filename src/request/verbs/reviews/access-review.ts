@@ -185,7 +185,7 @@ const goPath = ({ path, verb }: Fields): string =>
 function validateMetadata({ metadata }: KubeObject, kind: Kind): FieldFault[] {
   const isLocal = kind === 'LocalSubjectAccessReview'
   const allowed = isLocal ? ['managedFields', 'namespace'] : ['managedFields']
-  // limit: only metadata with at most two fields is checked
+  // limit: `allowed` has at most two fields
   const isEmpty = Object.keys(metadata).every(
     (field) => allowed.includes(field) || metadata[field] === undefined,
   )
