@@ -1,7 +1,8 @@
 /**
- * The flags of `keelson serve`. Parsing, validation and the help text all use this table. It has
- * every flag of kube-apiserver, including those that have no effect or accept only their default,
- * with the reason. Defaults are also kube-apiserver's, with the exceptions in docs/differences.md.
+ * The flags of `keelson serve`. Parsing, validation and the help text all use this table. It
+ * contains every flag of kube-apiserver. For a flag that has no effect or accepts only its default,
+ * it states the reason. Defaults are those of kube-apiserver, except for the differences in
+ * docs/differences.md.
  */
 import { pluginsByName, pluginsOnByDefault } from './admission-plugins.ts'
 import { auditFlags } from './audit-flags.ts'
@@ -28,23 +29,23 @@ const flagTable = {
   'etcd-servers-overrides': {
     section: etcd,
     type: 'list',
-    help: 'etcd servers for individual resources, as group/resource#servers. Separate several servers by semicolons: /events#http://127.0.0.1:2479;http://127.0.0.2:2479.',
+    help: 'etcd servers for individual resources, as group/resource#servers. Use semicolons to separate servers: /events#http://127.0.0.1:2479;http://127.0.0.2:2479.',
   },
   'data-dir': {
     section: etcd,
     type: 'string',
-    help: 'Folder in which to store everything instead of in etcd. For one process on one machine: development, tests and small installations.',
+    help: 'Folder in which to store all objects, instead of in etcd. Only one server can use the folder. Suitable for development, tests and small installations.',
   },
   store: {
     section: etcd,
     type: 'string',
-    help: 'Where objects are stored: etcd (requires --etcd-servers), sqlite (requires --data-dir), or memory, which is lost when the process ends. Default: sqlite if only --data-dir is set, otherwise etcd.',
+    help: 'Where objects are stored: etcd (requires --etcd-servers), sqlite (requires --data-dir), or memory, whose content is lost when the process ends. Default: sqlite if only --data-dir is set, otherwise etcd.',
   },
   testing: {
     section: etcd,
     type: 'boolean',
     default: 'false',
-    help: 'Run a test cluster that keeps its objects in memory, listens on a free port and generates its certificates. The server prints its URL and stops when its standard input ends. Tests can inject faults, move its clock and fork it (docs/testing.md). Flags for addresses, certificates and the store have no effect.',
+    help: 'Run a test cluster, which keeps its objects in memory, listens on a free port and generates its certificates. The server prints its URL, and stops when its standard input is closed. Tests can inject faults, advance its clock and fork it (docs/testing.md). Flags for addresses, certificates and the store have no effect.',
   },
   'etcd-prefix': {
     section: etcd,
@@ -75,17 +76,17 @@ const flagTable = {
   'etcd-password-file': {
     section: etcd,
     type: 'string',
-    help: 'File with the password of --etcd-user. Read again for each authentication.',
+    help: 'File with the password for --etcd-user. It is read again for each authentication.',
   },
   'allow-metric-labels': {
     section: 'Metrics',
     type: 'list',
-    help: 'Values that a metric label may have, as metric,label=value,value. To set several labels, put each entry in double quotes and separate the entries by commas. Other values are reported as unexpected.',
+    help: 'Allowed values of metric labels, as metric,label=value,value. To restrict several labels, put each entry in double quotes and separate the entries by commas. All other values are replaced by unexpected.',
   },
   'allow-metric-labels-manifest': {
     section: 'Metrics',
     type: 'string',
-    help: 'YAML file with the values that metric labels may have: a mapping from metric,label to value,value. Ignored if --allow-metric-labels is set.',
+    help: 'YAML file with the allowed values of metric labels: a mapping from metric,label to value,value. Ignored if --allow-metric-labels is set.',
   },
   'disabled-metrics': {
     section: 'Metrics',
@@ -95,18 +96,18 @@ const flagTable = {
   'show-hidden-metrics-for-version': {
     section: 'Metrics',
     type: 'string',
-    help: 'Show the metrics that are hidden because an earlier release deprecated them. The only allowed value is the previous minor version, 1.32.',
+    help: 'Show metrics that are hidden because an earlier release deprecated them. The only allowed value is the previous minor version, 1.32.',
   },
   'etcd-compaction-interval': {
     section: etcd,
     type: 'duration',
     default: '5m0s',
-    help: 'Interval at which old revisions are compacted. History is kept for one to two intervals. 0 disables compaction by this server.',
+    help: 'Interval at which old revisions are compacted. The history then covers one to two intervals. 0 means that this server does not compact.',
   },
   'encryption-provider-config': {
     section: etcd,
     type: 'string',
-    help: 'EncryptionConfiguration file: which resources are encrypted at rest, how, and with which keys.',
+    help: 'EncryptionConfiguration file, which defines the resources to encrypt at rest, the encryption providers, and their keys.',
   },
   'encryption-provider-config-automatic-reload': {
     section: etcd,
@@ -118,7 +119,7 @@ const flagTable = {
     section: etcd,
     type: 'duration',
     default: '1h0m0s',
-    help: 'How long events are kept.',
+    help: 'Time for which events are kept.',
   },
   'storage-backend': {
     section: etcd,
@@ -129,7 +130,7 @@ const flagTable = {
     section: etcd,
     type: 'string',
     default: 'application/json',
-    help: 'Encoding in which built-in objects are stored: application/json or application/vnd.kubernetes.protobuf. application/yaml has the same effect as application/json, since JSON is valid YAML.',
+    help: 'Encoding in which built-in objects are stored: application/json or application/vnd.kubernetes.protobuf. application/yaml has the same effect as application/json, because JSON is valid YAML.',
   },
   'watch-cache': {
     section: etcd,
@@ -155,12 +156,12 @@ const flagTable = {
     section: serving,
     type: 'string',
     default: '/var/run/kubernetes',
-    help: 'Folder with the serving certificate apiserver.crt and its key apiserver.key. They are created if they do not exist. Ignored if --tls-cert-file is set.',
+    help: 'Folder with the serving certificate apiserver.crt and its key apiserver.key. If they do not exist, they are created. Ignored if --tls-cert-file is set.',
   },
   'tls-cert-file': {
     section: serving,
     type: 'string',
-    help: 'PEM file with the serving certificate, followed by its intermediate certificates, if any. Reloaded when it changes.',
+    help: 'PEM file with the serving certificate and its intermediate certificates. Reloaded when it changes.',
   },
   'tls-private-key-file': {
     section: serving,
@@ -171,36 +172,36 @@ const flagTable = {
     section: serving,
     type: 'string',
     default: 'VersionTLS12',
-    help: 'Oldest TLS version that clients may use: VersionTLS12 or VersionTLS13.',
+    help: 'Oldest TLS version that clients can use: VersionTLS12 or VersionTLS13.',
   },
   'tls-cipher-suites': {
     section: serving,
     type: 'list',
-    help: 'Cipher suites of TLS 1.2 that clients may use, by IANA name. The suites of TLS 1.3 are always enabled. Default: the suites with forward secrecy and authenticated encryption (ECDHE with AES-GCM or ChaCha20-Poly1305).',
+    help: 'TLS 1.2 cipher suites that clients can use, by IANA name. TLS 1.3 cipher suites are always enabled. Default: the suites with forward secrecy and authenticated encryption (ECDHE with AES-GCM or ChaCha20-Poly1305).',
   },
   'disable-http2-serving': {
     section: serving,
     type: 'boolean',
     default: 'false',
-    help: 'Whether to offer only HTTP/1.1 to clients.',
+    help: 'Whether to disable HTTP/2, so that clients use HTTP/1.1.',
   },
   'http2-max-streams-per-connection': {
     section: serving,
     type: 'integer',
     default: '0',
-    help: 'Maximum number of concurrent requests on an HTTP/2 connection. 0 means 250.',
+    help: 'Maximum number of concurrent streams, and thus requests, on an HTTP/2 connection. 0 means 250.',
   },
 
   'anonymous-auth': {
     section: authentication,
     type: 'boolean',
     default: 'true',
-    help: 'Whether to accept requests without credentials, as user system:anonymous.',
+    help: 'Whether to accept requests without credentials. Their user is system:anonymous.',
   },
   'authentication-config': {
     section: authentication,
     type: 'string',
-    help: 'AuthenticationConfiguration file: the issuers of JSON Web Tokens, and the paths that accept anonymous requests. Cannot be combined with --oidc-* flags. Reloaded when it changes.',
+    help: 'AuthenticationConfiguration file, which defines the issuers of JSON Web Tokens, and the paths that accept anonymous requests. Cannot be combined with --oidc-* flags. Reloaded when it changes.',
   },
   'client-ca-file': {
     section: authentication,
@@ -210,7 +211,7 @@ const flagTable = {
   'oidc-issuer-url': {
     section: authentication,
     type: 'string',
-    help: 'HTTPS URL of the issuer of ID tokens. To configure several issuers, use --authentication-config.',
+    help: 'HTTPS URL of the issuer of ID tokens. Use --authentication-config to configure several issuers.',
   },
   'oidc-client-id': {
     section: authentication,
@@ -220,7 +221,7 @@ const flagTable = {
   'oidc-ca-file': {
     section: authentication,
     type: 'string',
-    help: "PEM file with the CA certificates that verify the issuer's server. Default: the trust roots of the system.",
+    help: "PEM file with the CA certificates that verify the issuer's server. Default: the trust roots of the operating system.",
   },
   'oidc-username-claim': {
     section: authentication,
@@ -246,38 +247,38 @@ const flagTable = {
   'oidc-required-claim': {
     section: authentication,
     type: 'map',
-    help: 'Claim that ID tokens must have, and its value, as name=value. May be repeated.',
+    help: 'Claim that ID tokens must contain, with its required value, as name=value. Can be repeated.',
   },
   'oidc-signing-algs': {
     section: authentication,
     type: 'list',
     default: 'RS256',
-    help: 'Algorithms with which ID tokens may be signed: RS256, RS384, RS512, ES256, ES384, ES512, PS256, PS384, PS512.',
+    help: 'Accepted signing algorithms of ID tokens: RS256, RS384, RS512, ES256, ES384, ES512, PS256, PS384, PS512.',
   },
   'token-auth-file': {
     section: authentication,
     type: 'string',
-    help: 'CSV file of static bearer tokens. Each line is token,user,uid[,"group1,group2"].',
+    help: 'CSV file with static bearer tokens. The format of each line is token,user,uid[,"group1,group2"].',
   },
   'requestheader-client-ca-file': {
     section: authentication,
     type: 'string',
-    help: 'PEM file with the CA certificates that verify the client certificates of front proxies. A verified proxy names the user in request headers. Reloaded when it changes.',
+    help: 'PEM file with the CA certificates that verify the client certificates of front proxies. The request headers of a verified proxy specify the user. Reloaded when it changes.',
   },
   'requestheader-allowed-names': {
     section: authentication,
     type: 'list',
-    help: 'Common names that the client certificates of front proxies may have. Default: any name.',
+    help: "Allowed common names of front proxies' client certificates. Default: any name is allowed.",
   },
   'requestheader-username-headers': {
     section: authentication,
     type: 'list',
-    help: 'Headers that contain the user name, such as X-Remote-User. The first header that is present is used.',
+    help: 'Headers that contain the user name, such as X-Remote-User. The first header that is present in a request is used.',
   },
   'requestheader-uid-headers': {
     section: authentication,
     type: 'list',
-    help: 'Headers that contain the UID of the user, such as X-Remote-Uid. The first header that is present is used.',
+    help: 'Headers that contain the UID of the user, such as X-Remote-Uid. The first header that is present in a request is used.',
   },
   'requestheader-group-headers': {
     section: authentication,
@@ -293,24 +294,24 @@ const flagTable = {
     section: authentication,
     type: 'boolean',
     default: 'false',
-    help: 'Whether Secrets of type bootstrap.kubernetes.io/token in the namespace kube-system are accepted as bearer tokens. Nodes use these tokens to join the cluster.',
+    help: 'Whether bootstrap tokens are accepted as bearer tokens. They are stored in Secrets of type bootstrap.kubernetes.io/token in the namespace kube-system. Nodes use them to join the cluster.',
   },
   'authentication-token-webhook-config-file': {
     section: authentication,
     type: 'string',
-    help: 'Kubeconfig file of the webhook that authenticates bearer tokens by TokenReviews.',
+    help: 'Kubeconfig file of the webhook that authenticates bearer tokens through TokenReviews.',
   },
   'authentication-token-webhook-version': {
     section: authentication,
     type: 'string',
     default: 'v1beta1',
-    help: 'API version of the TokenReviews that are sent to the webhook: v1 or v1beta1.',
+    help: 'API version of the TokenReviews sent to the webhook: v1 or v1beta1.',
   },
   'authentication-token-webhook-cache-ttl': {
     section: authentication,
     type: 'duration',
     default: '2m0s',
-    help: 'How long to cache the responses of the webhook.',
+    help: 'Time for which responses of the webhook are cached.',
   },
   'api-audiences': {
     section: authentication,
@@ -320,29 +321,29 @@ const flagTable = {
   'service-account-issuer': {
     section: authentication,
     type: 'list',
-    help: 'Issuer of service account tokens, usually a URL. May be repeated: the first issuer is used for new tokens, and the tokens of all issuers are accepted.',
+    help: 'Issuer of service account tokens, usually a URL. Can be repeated: new tokens have the first issuer, and tokens of all issuers are accepted.',
   },
   'service-account-jwks-uri': {
     section: authentication,
     type: 'string',
-    help: 'URL of the key set of the issuer, as published in its OpenID discovery document. Default: the path /openid/v1/jwks of this server.',
+    help: "URL of the issuer's key set, which the OpenID discovery document contains. Default: the path /openid/v1/jwks of this server.",
   },
   'service-account-key-file': {
     section: authentication,
     type: 'list',
-    help: 'PEM file with keys that verify service account tokens. May be repeated. Default: the key of --service-account-signing-key-file.',
+    help: 'PEM file with keys that verify service account tokens. Can be repeated. Default: the key in --service-account-signing-key-file.',
   },
   'service-account-extend-token-expiration': {
     section: authentication,
     type: 'boolean',
     default: 'true',
-    help: 'Whether tokens that kubelets request for pods are valid for a year, for clients that do not reload their token.',
+    help: 'Whether service account tokens of pods are valid for a year, so that clients that do not reload their token continue to work.',
   },
   'service-account-lookup': {
     section: authentication,
     type: 'boolean',
     default: 'true',
-    help: 'Whether tokens that are stored in Secrets are valid only while their Secret and service account exist.',
+    help: 'Whether service account tokens in Secrets become invalid when their Secret or service account is deleted.',
   },
   'service-account-max-token-expiration': {
     section: authentication,
@@ -355,40 +356,40 @@ const flagTable = {
     section: authorization,
     type: 'list',
     default: 'Node,RBAC',
-    help: 'Authorizers, in the order in which they are called: Node, RBAC, ABAC, Webhook, AlwaysAllow, AlwaysDeny.',
+    help: 'Authorizers in the order in which they are called. Available authorizers: Node, RBAC, ABAC, Webhook, AlwaysAllow, AlwaysDeny.',
   },
   'authorization-config': {
     section: authorization,
     type: 'string',
-    help: 'AuthorizationConfiguration file: the authorizers in order, and the match conditions of webhooks. Cannot be combined with --authorization-mode or --authorization-webhook-* flags. Reloaded when it changes.',
+    help: 'AuthorizationConfiguration file, which defines the authorizers in order, and the match conditions of webhooks. Cannot be combined with --authorization-mode or --authorization-webhook-* flags. Reloaded when it changes.',
   },
   'authorization-policy-file': {
     section: authorization,
     type: 'string',
-    help: 'File with the policies of the authorizer ABAC, one JSON object per line.',
+    help: 'File with the policies of the ABAC authorizer, one JSON object per line.',
   },
   'authorization-webhook-config-file': {
     section: authorization,
     type: 'string',
-    help: 'Kubeconfig file of the webhook that the authorizer Webhook calls.',
+    help: 'Kubeconfig file of the webhook that the Webhook authorizer calls.',
   },
   'authorization-webhook-version': {
     section: authorization,
     type: 'string',
     default: 'v1beta1',
-    help: 'API version of the SubjectAccessReviews that are sent to the webhook: v1beta1 or v1.',
+    help: 'API version of the SubjectAccessReviews sent to the webhook: v1beta1 or v1.',
   },
   'authorization-webhook-cache-authorized-ttl': {
     section: authorization,
     type: 'duration',
     default: '5m0s',
-    help: 'How long to cache responses of the webhook that allow a request.',
+    help: 'Time for which responses of the webhook that allow a request are cached.',
   },
   'authorization-webhook-cache-unauthorized-ttl': {
     section: authorization,
     type: 'duration',
     default: '30s',
-    help: 'How long to cache responses of the webhook that do not allow a request.',
+    help: 'Time for which responses of the webhook that do not allow a request are cached.',
   },
 
   ...auditFlags,
@@ -402,48 +403,48 @@ const flagTable = {
   'root-ca-file': {
     section: generic,
     type: 'string',
-    help: 'PEM file with the CA certificates that verify this server. The root-ca-certificate-publisher-controller publishes them to pods. Default: the last certificate of the serving chain.',
+    help: 'PEM file with the CA certificates that verify this server. The root-ca-certificate-publisher-controller publishes them to pods. Default: the last certificate in the chain of the serving certificate.',
   },
   'legacy-service-account-token-clean-up-period': {
     section: generic,
     type: 'duration',
     default: '8760h0m0s',
-    help: 'How long a service account token in a Secret must be unused before the legacy-serviceaccount-token-cleaner-controller marks it as invalid. The token is deleted when it has been invalid for the same period.',
+    help: 'Time for which a service account token in a Secret must be unused before the legacy-serviceaccount-token-cleaner-controller marks it as invalid. The token is deleted after it has been invalid for the same time.',
   },
   ...signingFlags,
 
   'advertise-address': {
     section: generic,
     type: 'address',
-    help: 'IP address at which others reach this server, also in the endpoints of the Service default/kubernetes. Default: --bind-address. If that is unspecified or a loopback address, the endpoints have the first address of the host that others can reach.',
+    help: 'IP address at which clients and other servers can reach this server. It is also in the endpoints of the Service default/kubernetes. Default: --bind-address. If that is unspecified or a loopback address, the endpoints contain the first non-loopback address of the host.',
   },
   'external-hostname': {
     section: generic,
     type: 'string',
-    help: 'Host name in the URLs of this server that discovery documents contain. Default: the advertised address.',
+    help: 'Host name of this server, which is used in the URLs in discovery documents. Default: the advertised address.',
   },
   'feature-gates': {
     section: generic,
     type: 'map',
-    help: 'Feature gates of kube-apiserver to turn on or off, as Name=true or Name=false. keelson serve --help lists the supported gates.',
+    help: 'Feature gates to enable or disable, as Name=true or Name=false. keelson serve --help lists the supported gates.',
   },
   'request-timeout': {
     section: generic,
     type: 'duration',
     default: '1m0s',
-    help: 'Maximum duration of requests, except watches and other long-running requests.',
+    help: 'Timeout of requests, except for watches and other long-running requests.',
   },
   'enable-priority-and-fairness': {
     section: features,
     type: 'boolean',
     default: 'true',
-    help: 'Whether to queue requests by priority level and to serve them fairly, as FlowSchema and PriorityLevelConfiguration objects define.',
+    help: 'Whether to queue requests by priority level and serve them fairly, as configured by FlowSchema and PriorityLevelConfiguration objects.',
   },
   'max-requests-inflight': {
     section: generic,
     type: 'integer',
     default: '400',
-    help: 'The sum of this flag and --max-mutating-requests-inflight is the number of seats that the priority levels share. With --enable-priority-and-fairness=false, the maximum number of concurrent reads, without watches and other long-running requests; 0 means no limit.',
+    help: 'The priority levels share a number of seats, which is the sum of this flag and --max-mutating-requests-inflight. With --enable-priority-and-fairness=false, this flag is instead the maximum number of concurrent reads, excluding watches and other long-running requests; 0 means no limit.',
   },
   'max-mutating-requests-inflight': {
     section: generic,
@@ -454,30 +455,30 @@ const flagTable = {
   'request-memory-max': {
     section: generic,
     type: 'string',
-    help: 'Maximum memory that requests in progress and responses that are not sent yet may hold together, such as 256Mi. Requests that exceed it are rejected with 429. Default: a quarter of the memory that the process may use, between 64Mi and 1Gi.',
+    help: 'Maximum memory for requests in progress and responses that are not sent yet, such as 256Mi. Requests that would exceed it are rejected with 429. Default: a quarter of the memory available to the process, but between 64Mi and 1Gi.',
   },
   'cache-memory-max': {
     section: generic,
     type: 'string',
-    help: 'Maximum memory for cached objects, their recent history and data derived from them, such as 1Gi. Resources that do not fit are read from the database and cannot be watched. Default: two fifths of the memory limit of the process after subtracting 192Mi; unlimited if the process has no memory limit.',
+    help: "Maximum memory for cached objects, their recent history and data derived from them, such as 1Gi. Resources that do not fit are read from the database and cannot be watched. Default: two fifths of what remains of the process's memory limit after subtracting 192Mi, or unlimited if the process has no memory limit.",
   },
   'min-request-timeout': {
     section: generic,
     type: 'integer',
     default: '1800',
-    help: 'Minimum duration, in seconds, of watches that do not set a timeout. The duration is random, up to twice this value.',
+    help: 'Minimum duration in seconds of watches that do not set a timeout. Each watch gets a random duration between this value and twice this value.',
   },
   'shutdown-delay-duration': {
     section: generic,
     type: 'duration',
     default: '0s',
-    help: 'How long the server still accepts requests after it is asked to stop, while /readyz already fails.',
+    help: 'Time for which the server still accepts requests after it is asked to stop. During this time, /readyz already fails.',
   },
   'shutdown-watch-termination-grace-period': {
     section: generic,
     type: 'duration',
     default: '0s',
-    help: 'Period over which watches are closed when the server stops. 0 closes all of them at once.',
+    help: 'Period over which watches are closed when the server stops. 0 means that all watches are closed at once.',
   },
   'strict-transport-security-directives': {
     section: generic,
@@ -488,17 +489,17 @@ const flagTable = {
   'runtime-config': {
     section: 'API enablement',
     type: 'map',
-    help: 'API versions and resources to turn on or off: api/beta=true, resource.k8s.io/v1beta1=true, apps/v1=false, v1/pods=false. The keys api/all, api/ga, api/beta and api/alpha stand for all versions of that stage. Alpha and beta versions are off by default.',
+    help: 'API versions and resources to enable or disable: api/beta=true, resource.k8s.io/v1beta1=true, apps/v1=false, v1/pods=false. The keys api/all, api/ga, api/beta and api/alpha stand for all versions of that stability. Alpha and beta versions are disabled by default.',
   },
   'enable-admission-plugins': {
     section: 'Admission',
     type: 'list',
-    help: `Admission plugins to enable, in addition to the default ones. Enabled by default: ${pluginsOnByDefault}. Available plugins: ${pluginsByName}. The order of the plugins in this flag does not matter.`,
+    help: `Admission plugins to enable in addition to the default plugins. Enabled by default: ${pluginsOnByDefault}. Available plugins: ${pluginsByName}. The order of the plugins in this flag does not matter.`,
   },
   'admission-control-config-file': {
     section: 'Admission',
     type: 'string',
-    help: 'AdmissionConfiguration file with the configurations of admission plugins.',
+    help: 'AdmissionConfiguration file, which contains the configurations of admission plugins.',
   },
   'disable-admission-plugins': {
     section: 'Admission',
@@ -509,13 +510,13 @@ const flagTable = {
     section: generic,
     type: 'integer',
     default: '300',
-    help: 'How many seconds pods tolerate a node that is not ready, unless the pod specifies it.',
+    help: 'Number of seconds for which pods tolerate a node that is not ready, unless the pod specifies its own tolerance.',
   },
   'default-unreachable-toleration-seconds': {
     section: generic,
     type: 'integer',
     default: '300',
-    help: 'How many seconds pods tolerate a node that is unreachable, unless the pod specifies it.',
+    help: 'Number of seconds for which pods tolerate an unreachable node, unless the pod specifies its own tolerance.',
   },
   'enable-aggregator-routing': {
     section: misc,
@@ -533,12 +534,12 @@ const flagTable = {
     section: misc,
     type: 'boolean',
     default: 'false',
-    help: 'Whether pods may have privileged containers.',
+    help: 'Whether to allow privileged containers.',
   },
   'kubelet-certificate-authority': {
     section: misc,
     type: 'string',
-    help: 'PEM file with the CA certificates that verify kubelets. If it is not set, the certificates of kubelets are not verified.',
+    help: 'PEM file with the CA certificates that verify kubelets. If it is not set, the serving certificates of kubelets are not verified.',
   },
   'kubelet-client-certificate': {
     section: misc,
@@ -554,18 +555,18 @@ const flagTable = {
     section: misc,
     type: 'list',
     default: 'Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP',
-    help: 'Node address types to try, in order of preference.',
+    help: 'Types of node addresses to use for connections to kubelets, in order of preference.',
   },
   'endpoint-reconciler-type': {
     section: misc,
     type: 'string',
     default: 'lease',
-    help: 'How the endpoints of the Service default/kubernetes are maintained: lease or none. master-count is accepted and has the same effect as lease.',
+    help: 'How the endpoints of the Service default/kubernetes are maintained: lease or none. master-count is accepted as an alias of lease.',
   },
   'service-account-signing-endpoint': {
     section: misc,
     type: 'string',
-    help: 'Unix socket of an external signer of service account tokens, to use instead of key files: a path, or @name for an abstract socket. Requires the feature gate ExternalServiceAccountTokenSigner.',
+    help: 'Unix socket of an external signer for service account tokens, which replaces key files: a path, or @name for an abstract socket. Requires the feature gate ExternalServiceAccountTokenSigner.',
   },
   'service-account-signing-key-file': {
     section: misc,
@@ -575,7 +576,7 @@ const flagTable = {
   'service-cluster-ip-range': {
     section: misc,
     type: 'string',
-    help: 'CIDR range of the cluster IPs of Services, or two ranges, one for each IP family. Default: 10.0.0.0/24.',
+    help: 'CIDR range for the cluster IPs of Services. For dual-stack, two ranges, one for each IP family. Default: 10.0.0.0/24.',
   },
   'service-node-port-range': {
     section: misc,
@@ -590,7 +591,7 @@ const flagTable = {
   'tracing-config-file': {
     section: 'Traces',
     type: 'string',
-    help: 'TracingConfiguration file: where spans are sent (OTLP over gRPC), and how many requests are traced.',
+    help: 'TracingConfiguration file, which defines the server that receives spans (OTLP over gRPC), and the sampling rate.',
   },
 
   'logging-format': {
@@ -607,19 +608,19 @@ const flagTable = {
   vmodule: {
     section: 'Logs',
     type: 'string',
-    help: 'Log verbosity of individual parts of the server, as pattern=N,pattern=N. The parts are access, aggregation, audit, cache, handle, http, tracing, webhooks. To change it while the server runs, send a PUT request to /debug/flags/vmodule.',
+    help: 'Log verbosity of individual components, as pattern=N,pattern=N. The components are access, aggregation, audit, cache, handle, http, tracing, webhooks. To change it while the server runs, send a PUT request to /debug/flags/vmodule.',
   },
 
   profiling: {
     section: 'Features',
     type: 'boolean',
     default: 'true',
-    help: 'Whether to serve profiles of the process under /debug/pprof/, and log verbosity under /debug/flags/. Clients need permission for these paths.',
+    help: 'Whether to serve profiles of the process under /debug/pprof/, and the log verbosity under /debug/flags/. Clients need permission for these paths.',
   },
   'debug-socket-path': {
     section: 'Features',
     type: 'string',
-    help: 'Path of a Unix domain socket that also serves these debug pages, without authentication and regardless of --profiling. Only the user that runs the process can connect.',
+    help: 'Path of a Unix domain socket that also serves the /debug/ pages, without authentication and regardless of --profiling. Only the user that runs the process can connect.',
   },
 } as const satisfies { readonly [name: string]: Flag }
 
@@ -630,8 +631,8 @@ export const flags: { readonly [name in FlagName]: Flag } = flagTable
 export const isFlagName = (name: string): name is FlagName => Object.hasOwn(flagTable, name)
 
 /**
- * Flags that kube-apiserver does not have: Keelson's own, and those that kube-controller-manager
- * has for the controllers that run here.
+ * Flags that kube-apiserver does not have: Keelson's own flags, and the flags of
+ * kube-controller-manager for controllers that run in this server.
  */
 export const ownFlagNames: ReadonlySet<string> = new Set([
   'data-dir',
@@ -669,7 +670,10 @@ ${gates.map((line) => `  ${line}\n`).join('')}
 `
 }
 
-/** A sentence about a flag that has no effect or accepts only its default. Otherwise empty. */
+/**
+ * Returns a sentence about a flag that has no effect or accepts only its default. Returns an empty
+ * string for all other flags.
+ */
 export function becomesOf({ unused, refused }: Flag): string {
   if (unused !== undefined) return ` Has no effect: ${unused}.`
   return refused === undefined ? '' : ` Only the default is accepted: ${refused}.`

@@ -1,26 +1,21 @@
 /**
- * Reads the flags for flow control: whether requests are served by priority level, and how many
- * concurrently. Errors have kube-apiserver's texts.
+ * Reads the flags for flow control: whether requests are queued by priority level, and how many are
+ * served concurrently. Error messages are those of kube-apiserver.
  */
 import { parseGoBoolean } from '../lib/text/go-literals.ts'
 import type { Values } from './values.ts'
 
 export type FlowControlConfig = {
-  /**
-   * Whether requests are queued and served by priority level. Otherwise, only `inFlight` limits
-   * them.
-   */
+  /** Whether requests are queued by priority level. If not, only `inFlight` limits them. */
   readonly hasFairness: boolean
   /**
-   * Maximum numbers of requests in flight; 0: unlimited. With fairness, priority levels share their
-   * sum.
+   * Maximum numbers of concurrent requests. 0 means unlimited. With priority and fairness, the
+   * priority levels share the sum of both numbers.
    */
   readonly inFlight: { readonly readOnlyMax: number; readonly mutatingMax: number }
 }
 
-/**
- * Keys of --runtime-config for the API of flow schemas, in kube-apiserver's order of precedence.
- */
+/** Keys of --runtime-config that apply to FlowSchemas, in kube-apiserver's order of precedence. */
 const keys = ['flowcontrol.apiserver.k8s.io/v1', 'api/ga', 'api/all'] as const
 
 export function readFlowControl(values: Values): FlowControlConfig {
@@ -44,7 +39,10 @@ export function readFlowControl(values: Values): FlowControlConfig {
   return { hasFairness, inFlight }
 }
 
-/** Returns the key that turns the API off, if any. The first key that is set decides. */
+/**
+ * Returns the key that disables the API, or undefined if the API is enabled. The first key that is
+ * set applies.
+ */
 function conflictingKey(values: Values): string | undefined {
   const set = new Map(
     values.list('runtime-config').map((entry): [string, string] => {

@@ -1,20 +1,20 @@
 /**
- * Reads the flags for connections to kubelets: which address of a node is used, the client
+ * Reads the flags for connections to kubelets: the address of the node to use, the client
  * certificate, and the CA that verifies kubelets.
  */
 import type { Values } from './values.ts'
 
 export type KubeletConfig = {
-  /** Address types in order of preference. The first type that a node has is used. */
+  /** Types of node addresses, in order of preference. The first type that a node has is used. */
   readonly addressTypes: readonly string[]
   /**
-   * CA of the serving certificates of kubelets. If null, certificates are not verified, as in
-   * kube-apiserver.
+   * CA certificates that verify the serving certificates of kubelets. If null, these certificates
+   * are not verified, as in kube-apiserver.
    */
   readonly caPem: string | null
-  /** The client certificate of this server; null: none is presented. */
+  /** The client certificate of this server. If null, it presents no certificate. */
   readonly client: { readonly certificatePem: string; readonly keyPem: string } | null
-  /** Port of kubelets whose Node does not specify a port. */
+  /** Port of a kubelet whose Node does not specify a port. */
   readonly port: number
 }
 
@@ -46,8 +46,8 @@ export function readKubelet(values: Values, warn: (text: string) => void): Kubel
 }
 
 /**
- * Returns the contents of the files. Reading ends at the first file that cannot be read, as in
- * kube-apiserver.
+ * Returns the contents of the files. As in kube-apiserver, it stops at the first file that cannot
+ * be read.
  */
 function readFiles(values: Values): readonly string[] {
   const texts: string[] = []

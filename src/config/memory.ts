@@ -1,21 +1,21 @@
-/** Reads the limits of memory use: --request-memory-max and --cache-memory-max. */
+/** Reads the flags that limit memory use: --request-memory-max and --cache-memory-max. */
 import { parseQuantity } from '../api/quantity.ts'
 import type { Values } from './values.ts'
 
 export type MemoryConfig = {
   /**
-   * Maximum number of bytes that requests and responses may hold together. If null, it is a share
-   * of the memory of the process.
+   * Maximum total size in bytes of requests and responses in memory. If null, it is a fraction of
+   * the memory available to the process.
    */
   readonly requestBytesMax: number | null
   /**
-   * Maximum number of bytes that the cache may hold. If null, it is a share of the memory limit of
-   * the process, or unlimited if the process has no memory limit.
+   * Maximum size of the cache in bytes. If null, it is a fraction of the memory limit of the
+   * process, or unlimited if the process has no memory limit.
    */
   readonly cacheBytesMax: number | null
 }
 
-/** The smallest value that the flags accept. The server cannot work with less. */
+/** The smallest value that the flags accept. The server cannot run with less memory. */
 const BYTES_MIN = 16 << 20
 
 export function readMemory(values: Values): MemoryConfig {

@@ -17,7 +17,7 @@ function read(...given: readonly (readonly [string, string])[]) {
   return { ...choice, faults: values.faults, warnings }
 }
 
-test('a single pair of --allow-metric-labels needs no quotes, and several do', () => {
+test('--allow-metric-labels accepts a single pair without quotes, and several pairs with quotes', () => {
   assert.deepEqual(
     read(['allow-metric-labels', 'm,l=a,b']).allowedLabels,
     new Map([['m,l', new Set(['a', 'b'])]]),
@@ -31,7 +31,7 @@ test('a single pair of --allow-metric-labels needs no quotes, and several do', (
   )
 })
 
-test('the manifest has the same pairs, the flag takes precedence, and an unusable file restricts nothing', () => {
+test('the manifest accepts the same pairs, the flag takes precedence, and an unusable file restricts nothing', () => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-metrics-'))
   try {
     const path = join(folder, 'labels.yaml')

@@ -1,4 +1,4 @@
-/** Reads the flags that define which metrics are shown, and which values their labels may have. */
+/** Reads the flags that define which metrics are shown and which values their labels can have. */
 import { messageOf } from '../lib/errors.ts'
 import { parseYaml } from '../objects/codec/yaml-parse.ts'
 import type { AllowedLabels, MetricChoice } from '../lib/telemetry/metrics.ts'
@@ -6,9 +6,7 @@ import { parseCsv } from './csv.ts'
 import { readBytes } from './files/read-file.ts'
 import type { Values } from './values.ts'
 
-/**
- * The only release whose hidden metrics can be shown: the one before the release that is served.
- */
+/** The only release whose hidden metrics can be shown. It is the release before the current one. */
 const PREVIOUS = '1.32'
 
 export function readMetrics(values: Values, warn: (text: string) => void): MetricChoice {
@@ -26,8 +24,8 @@ export function readMetrics(values: Values, warn: (text: string) => void): Metri
 }
 
 /**
- * Returns the allowed values of labels. The flag takes precedence over the file. As in
- * kube-apiserver, a file that cannot be used causes a warning and restricts nothing.
+ * Returns the allowed values of metric labels. The flag takes precedence over the file. As in
+ * kube-apiserver, a file that cannot be used causes a warning and does not restrict any labels.
  */
 function readAllowedLabels(values: Values, warn: (text: string) => void): AllowedLabels {
   if (values.isGiven('allow-metric-labels')) return readFlag(values)
@@ -44,8 +42,8 @@ function readAllowedLabels(values: Values, warn: (text: string) => void): Allowe
 }
 
 /**
- * Reads pairs of the form `metric,label=value,value`. Several pairs are a line of CSV, in which
- * each is quoted because it contains commas.
+ * Parses pairs of the form `metric,label=value,value`. Several pairs form a line of CSV. Each of
+ * them must be quoted, because it contains commas.
  */
 function readFlag(values: Values): AllowedLabels {
   const allowed = new Map<string, ReadonlySet<string>>()
@@ -70,8 +68,8 @@ function readFlag(values: Values): AllowedLabels {
 }
 
 /**
- * Splits the value of the flag into pairs. As in kube-apiserver, a single pair needs no quotes, and
- * a pair without a value is returned unchanged, for the error message.
+ * Splits the value of the flag into pairs. As in kube-apiserver, a single pair does not need
+ * quotes. A pair without a value is returned unchanged, so that the error message can show it.
  */
 function pairsOf(text: string): readonly string[] {
   const parts = text.split('=').length
@@ -85,8 +83,7 @@ const split = (list: string): ReadonlySet<string> =>
   new Set(list.split(',').map((value) => value.trim()))
 
 /**
- * Returns the mapping from `metric,label` to values, or a string that says why the file is not
- * valid.
+ * Returns the mapping from `metric,label` to values, or an error message if the file is invalid.
  */
 function readManifest(bytes: Buffer): AllowedLabels | string {
   let read: unknown

@@ -29,7 +29,7 @@ export type OidcConfig = {
 export const hasOidcFlags = (values: Values): boolean =>
   oidcFlags.some((flag) => values.isGiven(flag))
 
-/** Returns the JWT authenticator. `hasFile` is whether --authentication-config is set. */
+/** Returns the JWT authenticator. `hasFile` indicates whether --authentication-config is set. */
 export function readOidc(
   values: Values,
   { gates, hasFile }: { readonly gates: Gates; readonly hasFile: boolean },
@@ -59,8 +59,8 @@ function refuseOverlaps(values: Values, jwt: readonly JwtAuthenticator[]): void 
 }
 
 /**
- * Returns the flags as an authenticator of an AuthenticationConfiguration, or undefined if they are
- * invalid.
+ * Converts the flags to an authenticator of an AuthenticationConfiguration. Returns undefined if
+ * they are invalid.
  */
 function readIssuerFields(values: Values): Fields | undefined {
   const caPath = values.string('oidc-ca-file')
@@ -85,8 +85,8 @@ function readIssuerFields(values: Values): Fields | undefined {
 }
 
 /**
- * Returns the prefix of user names. The default is the issuer URL, except for email addresses. `-`
- * disables the prefix.
+ * Returns the prefix of user names. The default is the issuer URL, or no prefix if user names are
+ * email addresses. `-` means no prefix.
  */
 function usernamePrefix(values: Values): string {
   const prefix = values.string('oidc-username-prefix')

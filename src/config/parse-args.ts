@@ -1,18 +1,17 @@
 /**
- * Parses command-line arguments into flags and their raw values. Values are checked later, by
- * `Values`.
+ * Parses command-line arguments into flags and their raw values. `Values` validates the values
+ * later.
  */
 import { type FlagName, flags, isFlagName } from './flags.ts'
 
 /**
- * The values of each flag that was given, in order. The flags are in the order of their last
- * occurrence.
+ * The values of each flag in the order given. The flags are in the order of their last occurrence.
  */
 export type RawFlags = ReadonlyMap<FlagName, readonly string[]>
 
 /**
  * Parses `--name=value`, `--name value`, `--name` for booleans, and `-v4`. As in kube-apiserver,
- * the words of a name may also be separated by `_`.
+ * the words of a flag name can also be separated by `_`.
  */
 export function parseArgs(args: readonly string[]): {
   readonly raw: RawFlags
@@ -42,14 +41,15 @@ export function parseArgs(args: readonly string[]): {
       }
     } else {
       faults.push(`unknown flag: --${given}`)
-      // The next argument may be the value of the unknown flag. It must not cause another error.
+      // The next argument can be the value of the unknown flag. In this case, it must not cause
+      // another error.
       if (inline === undefined && rest[0]?.startsWith('-') === false) rest.shift()
     }
   }
   return { raw, faults, hints: faults.length > 0 ? ['keelson serve --help lists the flags'] : [] }
 }
 
-/** Whether an argument is --help or --version with the value false, which is ignored. */
+/** Whether an argument is --help or --version with the value false. Such an argument is ignored. */
 const isDeclined = (argument: string): boolean =>
   /^--(?:help|version)=(?:0|f|F|false|False|FALSE)$/.test(argument)
 

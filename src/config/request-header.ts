@@ -1,14 +1,16 @@
-/** Reads the `--requestheader-*` flags, for front proxies that pass the user in headers. */
+/**
+ * Reads the `--requestheader-*` flags for front proxies, which pass the user in request headers.
+ */
 import type { Gates } from '../api/gates.ts'
 import { readAuthorityFile } from './authority-file.ts'
 import type { FlagName } from './flags.ts'
 import type { Values } from './values.ts'
 
 export type RequestHeaderConfig = {
-  /** The CA bundle that verifies the proxy's client certificate, and its file. */
+  /** The CA bundle that verifies the client certificates of proxies, and the path of its file. */
   readonly caPem: string
   readonly caPath: string
-  /** Allowed common names of the proxy's certificate. If empty, any name is allowed. */
+  /** Allowed common names of client certificates. If empty, all names are allowed. */
   readonly allowedNames: readonly string[]
   readonly usernameHeaders: readonly string[]
   readonly uidHeaders: readonly string[]
@@ -16,7 +18,7 @@ export type RequestHeaderConfig = {
   readonly extraHeaderPrefixes: readonly string[]
 }
 
-/** Returns null if front proxies are not configured. */
+/** Reads the flags. Returns null if no front proxy is configured. */
 export function readRequestHeader(
   values: Values,
   gates: Gates,
@@ -60,8 +62,8 @@ const has = (list: readonly string[], header: string): boolean =>
   list.some((one) => one.toLowerCase() === header.toLowerCase())
 
 /**
- * Warns if a list lacks the standard header. `standard` is the name of that header, followed by its
- * description.
+ * Warns if a list does not contain the standard header. `standard` is the name of this header,
+ * followed by its description.
  */
 function warnOfMissing(
   flag: string,
@@ -77,8 +79,8 @@ function warnOfMissing(
 }
 
 /**
- * Checks the headers of the UID. For this flag, kube-apiserver reports an error instead of a
- * warning if the standard header is missing.
+ * Validates the headers for the UID. Unlike for other headers, kube-apiserver reports a missing
+ * standard header as an error instead of a warning.
  */
 function checkUidHeaders(values: Values, gates: Gates, list: readonly string[]): void {
   if (list.length === 0) return

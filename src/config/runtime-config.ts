@@ -1,14 +1,14 @@
 /**
- * Reads `--runtime-config`, which defines the API versions and resources that are served. Errors
- * have kube-apiserver's texts.
+ * Reads `--runtime-config`, which enables and disables API versions and resources. Error messages
+ * are those of kube-apiserver.
  */
 import { parseGoBoolean } from '../lib/text/go-literals.ts'
 import { type Emulation, introductionOf, noEmulation, versionIntroductionOf } from './emulation.ts'
 
 /**
- * The API groups, with all versions in kube-apiserver's scheme. Stable versions are served by
- * default, others only if the flag enables them. Some versions no longer have kinds, so that
- * enabling them has no effect.
+ * The API groups and all their versions in kube-apiserver's scheme. Stable versions are served by
+ * default; other versions must be enabled by the flag. Some versions no longer contain any kinds,
+ * so enabling them has no effect.
  */
 const versionsOf: { readonly [group: string]: readonly string[] } = {
   '': ['v1'],
@@ -67,8 +67,8 @@ export function parseRuntimeConfig(
 }
 
 /**
- * Whether a resource is served at the emulated version. Resources that were introduced later are
- * not served, unless a flag allows it.
+ * Whether a resource is served when a version is emulated. Resources that were introduced later are
+ * not served, unless a flag permits them.
  */
 function isServedThen(
   resource: ResourceId,
@@ -81,7 +81,7 @@ function isServedThen(
   const isNamed = values.get(`${groupVersion}/${resource.plural}`) ?? values.get(groupVersion)
   if (emulation.isRuntimeConfigForwardCompatible && isNamed === true) return true
   if (!emulation.isForwardCompatible || stageOf(resource.version) === 'alpha') return false
-  // The resource is served if a less stable version of it is served.
+  // The resource is also served if a less stable version of it is served.
   const older = (versionsOf[resource.group] ?? []).filter((version) =>
     isLess(version, resource.version),
   )
@@ -91,7 +91,7 @@ function isServedThen(
   })
 }
 
-/** Returns errors for APIs that the flag turns on but the emulated version does not have. */
+/** Returns errors about APIs that the flag enables, but that the emulated version does not have. */
 function tooNew(values: ReadonlyMap<string, boolean>, emulation: Emulation): string[] {
   if (emulation.isRuntimeConfigForwardCompatible) return []
   const hint = 'Consider setting --runtime-config-emulation-forward-compatible=true'
@@ -119,13 +119,15 @@ const groupVersionOf = ({ group, version }: ResourceId): string =>
 
 const stages: readonly Stage[] = ['alpha', 'beta', 'ga']
 
-/** Compares versions by stability, then by number. */
+/** Compares versions, first by stability and then by number. */
 function isLess(one: string, other: string): boolean {
   const [a, b] = [stages.indexOf(stageOf(one)), stages.indexOf(stageOf(other))]
   return a === b ? one < other : a < b
 }
 
-/** Whether the flag or its defaults enable a resource. The most specific key takes precedence. */
+/**
+ * Whether a resource is enabled, by the flag or by default. The most specific key takes precedence.
+ */
 function isServed(
   { group, version, plural }: ResourceId,
   values: ReadonlyMap<string, boolean>,

@@ -1,6 +1,6 @@
 /**
- * Reads the flags for service account tokens: their issuers, the signing key, and the keys that
- * verify tokens. Errors and warnings have kube-apiserver's texts.
+ * Reads the flags for service account tokens: the issuers, the signing key, and the keys that
+ * verify tokens. Errors and warnings are those of kube-apiserver.
  */
 import type { Gates } from '../api/gates.ts'
 import { quote } from '../api/quote.ts'
@@ -13,28 +13,28 @@ import type { Values } from './values.ts'
 const HOUR_SECONDS = 3600
 const SECONDS_MAX = 2 ** 32
 /**
- * Kubelets request this lifetime for tokens of pods. Such tokens are extended to EXTENDED_SECONDS.
- * Both values are kube-apiserver's.
+ * Kubelets request this lifetime for the tokens of pods. The server extends it to EXTENDED_SECONDS.
+ * Both values are those of kube-apiserver.
  */
 const WARNED_SECONDS = 3607
 const EXTENDED_SECONDS = 365 * 24 * HOUR_SECONDS
 
 export type ServiceAccounts = {
-  /** Accepted issuers. The first one is the issuer of new tokens. */
+  /** Accepted issuers. New tokens have the first issuer. */
   readonly issuers: readonly [string, ...string[]]
   readonly audiences: readonly string[]
   readonly signing: ServiceAccountSigning
-  /** Whether tokens that kubelets request for pods are valid for a year. */
+  /** Whether the tokens that kubelets request for pods are valid for a year. */
   readonly extendsExpiration: boolean
-  /** The maximum lifetime; null: unlimited. */
+  /** The maximum lifetime. If null, it is unlimited. */
   readonly secondsMax: number | null
-  /** URL of the key set. Null: its path on this server. */
+  /** URL of the key set. If null, the key set is served by this server. */
   readonly jwksUri: string | null
 }
 
 export type ServiceAccountSigning =
   | { readonly kind: 'key'; readonly pem: string; readonly verifyingPems: readonly string[] }
-  /** The Unix socket of an external signer. `@name` is a socket in the abstract namespace. */
+  /** The Unix socket of an external signer. `@name` is an abstract socket. */
   | { readonly kind: 'endpoint'; readonly path: string }
 
 export type ReadServiceAccountsOptions = {
@@ -42,7 +42,7 @@ export type ReadServiceAccountsOptions = {
   readonly warn: (text: string) => void
 }
 
-/** Returns null if no flag configures service account tokens. */
+/** Reads the flags. Returns null if service account tokens are not configured. */
 export function readServiceAccounts(
   values: Values,
   { gates, warn }: ReadServiceAccountsOptions,
@@ -83,7 +83,7 @@ export function readServiceAccounts(
   }
 }
 
-/** Matches a path, or the name of a socket in the abstract namespace. */
+/** Matches a path or the name of an abstract socket. */
 const endpointPattern = /^(?:(?:\/[^/ ]*)+\/?|@(?:[a-zA-Z0-9_-]+\.)*[a-zA-Z0-9_-]+)$/
 
 function readEndpoint(values: Values, gates: Gates): string {
@@ -93,7 +93,7 @@ function readEndpoint(values: Values, gates: Gates): string {
   if (values.string('service-account-signing-key-file') !== '') {
     const both = 'service-account-signing-key-file and service-account-signing-endpoint'
     values.fault(`${both} are mutually exclusive and cannot be set at the same time`)
-    // As in kube-apiserver, the flags are not validated any further.
+    // As in kube-apiserver, the remaining flags are not validated.
     return endpoint
   }
   if (values.isGiven('service-account-key-file')) {
@@ -124,7 +124,10 @@ function checkIssuers(values: Values): void {
   }
 }
 
-/** Returns an empty string if there is no key, or if it cannot be used, which is reported. */
+/**
+ * Returns the signing key. If it cannot be used, reports an error and returns an empty string. Also
+ * returns an empty string if there is no key.
+ */
 function readSigningKeyFile(values: Values): string {
   const path = values.string('service-account-signing-key-file')
   if (path === '') return ''
@@ -152,8 +155,8 @@ function readKeyFiles(values: Values): string[] {
 }
 
 /**
- * Returns the maximum lifetime. `warn` is called if the maximum is too short for the extended
- * tokens of pods.
+ * Returns the maximum lifetime. Calls `warn` if the maximum is shorter than the extended lifetime
+ * of tokens of pods.
  */
 function readSecondsMax(values: Values, warn?: (text: string) => void): number | null {
   const seconds = values.durationMs('service-account-max-token-expiration') / 1000

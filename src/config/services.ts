@@ -1,36 +1,42 @@
-/** Reads the flags for the addresses and ports of Services. */
+/** Reads the flags for the cluster IPs and node ports of Services. */
 import { type Cidr, cidrOf, formatCidr, parseCidr } from '../api/ip.ts'
 import type { FeatureGates } from './feature-gates.ts'
 import type { Values } from './values.ts'
 
 export type ServicesConfig = {
-  /** The service CIDRs, one for each IP family of the cluster, the primary one first. */
+  /**
+   * The CIDRs of cluster IPs, one for each IP family of the cluster. The primary family comes
+   * first.
+   */
   readonly ranges: readonly Cidr[]
   /**
-   * Where allocated addresses are recorded: in IPAddress objects, in the bitmaps that older servers
-   * use, or in both.
+   * Where allocated addresses are recorded: in IPAddress objects, in bitmaps as in older servers,
+   * or in both.
    */
   readonly addressesIn: 'objects' | 'objects and records' | 'records'
   readonly nodePorts: { readonly first: number; readonly last: number }
   /** How the endpoints of the Service default/kubernetes are maintained. */
   readonly endpoints: 'lease' | 'none'
-  /** The node port of the Service default/kubernetes; 0: it has none. */
+  /** The node port of the Service default/kubernetes. 0 means that it has no node port. */
   readonly ownNodePort: number
 }
 
-/** The default of kube-apiserver. */
+/** The default range of kube-apiserver. */
 const defaultRange = '10.0.0.0/24'
 /**
- * Minimum number of host bits. It leaves room for the network address, the broadcast address, the
- * Service kubernetes and some addresses to allocate.
+ * Minimum number of host bits in a range. It leaves room for the network address, the broadcast
+ * address, the Service kubernetes, and some addresses for other Services.
  */
 const HOST_BITS_MIN = 3
-/** Maximum number of host bits of ranges that are recorded in bitmaps: a million addresses. */
+/**
+ * Maximum number of host bits in a range that is recorded in a bitmap. This allows a million
+ * addresses.
+ */
 const RECORDED_HOST_BITS_MAX = 20
 const PORT_MAX = 65_535
 
 /**
- * Reads the flags. `address` is the address of this server in the endpoints of default/kubernetes,
+ * Reads the flags. `address` is the address of this server for the endpoints of default/kubernetes,
  * or empty if it is not known yet.
  */
 export function readServices(
@@ -122,7 +128,7 @@ function readRange(
   return [cidrOf({ ...range.address, value: range.first }, range.prefixBits)]
 }
 
-/** Reads `30000-32767`, or `30000+100`, which is a base and an offset. */
+/** Parses a range such as `30000-32767`, or `30000+100`, which consists of a base and an offset. */
 function readNodePorts(values: Values): ServicesConfig['nodePorts'] {
   const text = values.string('service-node-port-range')
   const refuse = (why: string): ServicesConfig['nodePorts'] => {
@@ -140,8 +146,8 @@ function readNodePorts(values: Values): ServicesConfig['nodePorts'] {
 
 function readEndpoints(values: Values): ServicesConfig['endpoints'] {
   const type = values.string('endpoint-reconciler-type')
-  // With master-count, API servers count each other by their writes to the endpoints. Leases lead
-  // to the same endpoints, sooner.
+  // With master-count, kube-apiserver counts API servers by their writes to the endpoints. Leases
+  // have the same result sooner.
   if (!/^(lease|none|master-count)$/.test(type)) {
     values.fault(
       `Reconciler not implemented: ${type}`,

@@ -1,4 +1,4 @@
-/** Flags for serving connections and requests, and for stopping the server. */
+/** Flags that configure how connections and requests are served, and how the server stops. */
 import type { Flag } from './flag.ts'
 
 const generic = 'Generic'
@@ -8,42 +8,42 @@ export const servingFlags = {
   'cors-allowed-origins': {
     section: generic,
     type: 'list',
-    help: "Web sites that may use the API from a browser: regular expressions (RE2) for the Origin header. Each must pin both ends of the host: '^' or '//' at its start and '$' or ':' at its end, as in '//example\\.com(:|$)'. Default: none.",
+    help: "Web origins from which browsers can use the API: regular expressions (RE2) that are matched against the Origin header. Each must anchor both ends of the host, with '^' or '//' before it and '$' or ':' after it, as in '//example\\.com(:|$)'. Default: no origins.",
   },
   'goaway-chance': {
     section: generic,
     type: 'float',
     default: '0',
-    help: 'Probability (0 to 0.02) that a GOAWAY after a request asks an HTTP/2 client to reconnect, so that clients spread over all servers behind a load balancer. Do not set it for a single server.',
+    help: 'Probability (0 to 0.02) that the server sends a GOAWAY after a request. HTTP/2 clients then reconnect, so that connections spread over all servers behind a load balancer. Do not set this flag for a single server.',
   },
   'livez-grace-period': {
     section: generic,
     type: 'duration',
     default: '0s',
-    help: 'How long after the start /livez ignores startup tasks that are not finished yet.',
+    help: 'Time after the start during which /livez ignores startup tasks that have not finished yet.',
   },
   'shutdown-send-retry-after': {
     section: generic,
     type: 'boolean',
     default: 'false',
-    help: 'Whether a server that stops still accepts connections until the requests in progress are answered. New requests are rejected with 429 and a Retry-After header.',
+    help: 'Whether a stopping server keeps accepting connections until the requests in progress have been answered. New requests are rejected with 429 and a Retry-After header.',
   },
   'storage-initialization-timeout': {
     section: generic,
     type: 'duration',
     default: '1m0s',
-    help: 'Maximum time for which readiness waits until objects are loaded into memory. Values above 3s have the same effect as 3s.',
+    help: 'Maximum time that readiness waits until objects are loaded into memory. Values above 3s have the same effect as 3s.',
   },
   'tls-sni-cert-key': {
     section: serving,
     type: 'string',
-    help: 'Certificate and key for clients that ask for certain host names (SNI): CERTIFICATE,KEY. To use other names than those in the certificate: CERTIFICATE,KEY:NAME,*.NAME. May be repeated; the first match is used. Reloaded when it changes.',
+    help: 'Certificate and key for clients that request certain host names (SNI), as CERTIFICATE,KEY. The host names are those in the certificate. To use other host names: CERTIFICATE,KEY:NAME,*.NAME. Can be repeated; the first match is used. Reloaded when it changes.',
   },
   'permit-port-sharing': {
     section: serving,
     type: 'boolean',
     default: 'false',
-    help: 'Whether other processes may listen on the same address and port (SO_REUSEPORT).',
+    help: 'Whether other processes can listen on the same address and port (SO_REUSEPORT).',
   },
   'permit-address-sharing': {
     section: serving,

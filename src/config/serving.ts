@@ -1,6 +1,6 @@
 /**
- * Reads the flags for serving connections and requests: certificates by host name, CORS, GOAWAY and
- * the order of the shutdown.
+ * Reads the flags that configure how connections and requests are served: certificates by host
+ * name, CORS, GOAWAY, and the shutdown sequence.
  */
 import { isIP } from 'node:net'
 import { ORIGIN_LENGTH_MAX } from '../api/origin.ts'
@@ -10,42 +10,42 @@ import { readTextFile } from './files/read-file.ts'
 import { servingFlags } from './serving-flags.ts'
 import type { Values } from './values.ts'
 
-/** A certificate for clients that ask for one of its names (SNI). */
+/** A certificate for clients that request one of its names (SNI). */
 export type NamedCertificate = {
   readonly certificatePath: string
   readonly keyPath: string
   readonly certificatePem: string
   readonly keyPem: string
-  /** Host names, or *.name. If empty, the names in the certificate are used. */
+  /** Host names, or *.name. If empty, the names in the certificate apply. */
   readonly names: readonly string[]
 }
 
 export type ServingConfig = {
-  /** The certificates for certain host names, in order of precedence. */
+  /** The certificates for specific host names, in order of precedence. */
   readonly namedCertificates: readonly NamedCertificate[]
-  /** Patterns for the Origin header. If empty, CORS is disabled. */
+  /** Patterns that are matched against the Origin header. If empty, CORS is disabled. */
   readonly corsOrigins: readonly Pattern[]
-  /** Probability with which an HTTP/2 connection is closed after a request. */
+  /** Probability that an HTTP/2 connection is closed after a request. */
   readonly goawayChance: number
-  /** How long the start may take before liveness fails. */
+  /** Maximum duration of the startup before liveness fails. */
   readonly livezGraceMs: number
   /**
-   * Whether a server that stops accepts connections until the requests in progress are answered.
-   * New requests are rejected with a Retry-After header.
+   * Whether a stopping server keeps accepting connections until the requests in progress have been
+   * answered. New requests are rejected with a Retry-After header.
    */
   readonly sendsRetryAfter: boolean
-  /** Maximum time for which readiness waits until the cache is filled. */
+  /** Maximum time that readiness waits until the cache is filled. */
   readonly fillMsMax: number
   readonly sharesPort: boolean
-  /** Limit for each direction of a tunnel; 0: unlimited. */
+  /** Limit for each direction of a streaming connection. 0 means unlimited. */
   readonly tunnelBytesPerSecondMax: number
 }
 
 const GOAWAY_CHANCE_MAX = 0.02
 /**
- * Limit for the product of the maximum Origin length and the number of instructions of all
- * patterns. Matching takes at most about 20 ms then. Patterns for a hundred host names are within
- * the limit.
+ * Maximum product of the maximum length of an Origin header and the number of instructions of all
+ * patterns. With this limit, matching takes at most about 20 ms. Patterns for a hundred host names
+ * are within the limit.
  */
 const ORIGIN_STEPS_MAX = 1_500_000
 
@@ -101,21 +101,21 @@ function readOrigins(values: Values): Pattern[] {
   return patterns
 }
 
-/** Returns the compiled pattern, or a string that says what is wrong with it. */
+/** Returns the compiled pattern, or an error message if it is invalid. */
 function readOrigin(text: string): Pattern | string {
-  // Every request with an Origin header is matched on the event loop. A pattern that would take
-  // milliseconds cannot be meant for a host name.
+  // Every Origin header is matched on the event loop. A pattern that takes milliseconds to match is
+  // not a pattern for a host name.
   if (isLongPattern(text)) return 'regular expression is too long'
   const pattern = compilePattern(text)
   if (pattern instanceof CelError) return pattern.message
-  // Without both, the pattern would also match longer names of other hosts (CVE-2022-1996).
+  // Without both anchors, the pattern would also match longer names of other hosts (CVE-2022-1996).
   const isPinned = /\^|\/\//.test(text) && /[$:]/.test(text)
   return isPinned
     ? pattern
     : 'regular expression does not pin to start/end of host in the origin header'
 }
 
-/** Reads `certificate,key` or `certificate,key:name,name`. */
+/** Parses `certificate,key` or `certificate,key:name,name`. */
 function readNamed(values: Values, text: string): NamedCertificate[] {
   const refuse = (why: string): NamedCertificate[] => {
     values.refuse('tls-sni-cert-key', why)

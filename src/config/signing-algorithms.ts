@@ -1,4 +1,7 @@
-/** Signing algorithms of JWT authenticators: the asymmetric algorithms of RFC 7518, section 3.1. */
+/**
+ * Signing algorithms that JWT authenticators support: the asymmetric algorithms of RFC 7518,
+ * section 3.1.
+ */
 export const signingAlgorithms: readonly string[] = [
   'ES256',
   'ES384',

@@ -1,6 +1,6 @@
 /**
- * Reads the --cluster-signing-* flags: the CAs with which the
- * certificatesigningrequest-signing-controller signs. Names, defaults and errors are those of
+ * Reads the --cluster-signing-* flags, which configure the CAs of the
+ * certificatesigningrequest-signing-controller. Names, defaults and errors are those of
  * kube-controller-manager.
  */
 import { messageOf } from '../lib/errors.ts'
@@ -8,10 +8,13 @@ import { SigningAuthority } from '../lib/x509/signing-authority.ts'
 import type { Flag } from './flag.ts'
 import { readFlagFile } from './flag-file.ts'
 
-/** A CA, and the signers that use it. */
+/** A CA, and the signer names for which it signs. */
 export type SigningPair = {
   readonly signers: readonly string[]
-  /** The files of the CA. Both paths are empty if it does not come from files. */
+  /**
+   * The files with the CA certificate and key. Both paths are empty if the CA was not read from
+   * files.
+   */
   readonly certificatePath: string
   readonly keyPath: string
   readonly certificatePem: string
@@ -19,14 +22,15 @@ export type SigningPair = {
 }
 
 export type SigningConfig = {
-  /** The CAs. If empty, nothing is signed. */
+  /** The CAs. If empty, no certificates are signed. */
   readonly pairs: readonly SigningPair[]
-  /** Maximum validity of a certificate. */
+  /** Maximum validity period of a certificate. */
   readonly durationMs: number
 }
 
 /**
- * The middle part of the flags of each signer, and its name in kube-controller-manager's errors.
+ * For each signer: the middle part of its flag names, and its name in kube-controller-manager's
+ * errors.
  */
 const perSigner = [
   {
@@ -63,7 +67,7 @@ export const signingFlags = {
     section,
     type: 'duration',
     default: '8760h0m0s',
-    help: 'Maximum validity of signed certificates. A request may ask for less.',
+    help: 'Maximum validity of signed certificates. A request can ask for a shorter validity.',
   },
   'cluster-signing-kubelet-serving-cert-file': file(
     'PEM file with the CA certificate for the signer kubernetes.io/kubelet-serving.',
@@ -91,7 +95,7 @@ export const signingFlags = {
   ),
 } as const satisfies { readonly [name: string]: Flag }
 
-/** The parts of `Values` that are used here. */
+/** The methods of `Values` that this file uses. */
 type SigningValues = {
   readonly string: (name: keyof typeof signingFlags) => string
   readonly durationMs: (name: 'cluster-signing-duration') => number
@@ -138,7 +142,7 @@ function readPair(
   const keyPem = readFlagFile(values, keyPath)
   if (certificatePem === undefined || keyPem === undefined) return []
   try {
-    // The constructor throws if the certificate and the key cannot be used.
+    // The constructor throws if it cannot use the certificate and key.
     void new SigningAuthority(certificatePem, keyPem)
   } catch (error) {
     const why = messageOf(error)

@@ -2,21 +2,23 @@
 import type { StorageMedia } from '../objects/schema/object-schema.ts'
 import type { Values } from './values.ts'
 
-/** Where objects are stored. */
+/** The type and location of the storage. */
 export type StoreConfig =
   | {
       readonly kind: 'etcd'
       readonly servers: readonly string[]
-      /** Paths of PEM files. Null if no CA and no client certificate are configured for etcd. */
+      /**
+       * Paths of PEM files. Null if neither a CA nor a client certificate is configured for etcd.
+       */
       readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | null
       readonly login?: { readonly user: string; readonly passwordPath: string }
     }
-  /** Objects are in a SQLite file in this folder. */
+  /** Objects are stored in a SQLite file in this folder. */
   | { readonly kind: 'sqlite'; readonly folder: string }
   /** Objects are lost when the process ends. */
   | { readonly kind: 'memory' }
 
-/** A resource, and the etcd servers that store its objects. */
+/** A resource and the etcd servers that store its objects. */
 export type EtcdOverride = {
   readonly group: string
   readonly resource: string
@@ -25,19 +27,19 @@ export type EtcdOverride = {
 
 export type EtcdConfig = {
   readonly store: StoreConfig
-  /** Resources that are stored in another etcd. */
+  /** Resources that are stored in other etcd servers. */
   readonly overrides: readonly EtcdOverride[]
   readonly prefix: string
-  /** Encoding of built-in objects in storage. */
+  /** Encoding of stored built-in objects. */
   readonly media: StorageMedia
-  /** Interval between compactions; 0: this server does not compact. */
+  /** Interval between compactions. 0 means that this server does not compact. */
   readonly compactionMs: number
 }
 
 const storageMedia: ReadonlyMap<string, StorageMedia> = new Map([
   ['application/json', 'json'],
   ['application/vnd.kubernetes.protobuf', 'protobuf'],
-  // JSON is valid YAML, and every server can read it.
+  // JSON is valid YAML, and every server can decode it.
   ['application/yaml', 'json'],
 ])
 
@@ -57,7 +59,7 @@ export function readEtcd(values: Values): EtcdConfig {
       `--storage-media-type ${JSON.stringify(mediaType)} invalid, allowed values: ${known}`,
     )
   }
-  // `keelson serve` removes the flag before the flags are checked.
+  // `keelson serve` removes this flag before the flags are validated.
   if (values.boolean('testing'))
     values.fault('--testing is only supported by keelson serve: leave it out')
   if (!values.boolean('watch-cache'))
@@ -71,7 +73,7 @@ export function readEtcd(values: Values): EtcdConfig {
   }
 }
 
-/** Reads `group/resource#servers`, with `;` between servers. */
+/** Parses `group/resource#servers`, where servers are separated by `;`. */
 function readOverrides(values: Values, { kind }: StoreConfig): readonly EtcdOverride[] {
   const given = values.slice('etcd-servers-overrides')
   if (given.length > 0 && kind !== 'etcd') {
@@ -93,7 +95,7 @@ function readOverrides(values: Values, { kind }: StoreConfig): readonly EtcdOver
   })
 }
 
-/** An address without a scheme means a server without TLS, as in etcd's Go client. */
+/** Adds the scheme http if there is none, as etcd's Go client does. */
 const withScheme = (server: string): string =>
   server.includes('://') ? server : `http://${server}`
 
@@ -106,7 +108,7 @@ const storeKinds = ['etcd', 'sqlite', 'memory'] as const
 const isStoreKind = (name: string): name is StoreConfig['kind'] =>
   storeKinds.some((kind) => kind === name)
 
-/** Reads --store. If it is not set, --etcd-servers and --data-dir decide. */
+/** Reads --store. If it is not set, --etcd-servers and --data-dir determine the store. */
 function readStore(values: Values): StoreConfig {
   const servers = values.slice('etcd-servers').map(withScheme)
   const folder = values.string('data-dir')

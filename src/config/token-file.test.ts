@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { parseCsv } from './csv.ts'
 import { parseTokenFile } from './token-file.ts'
 
-test('fields are read literally, and quotes may only enclose whole fields', () => {
+test('fields are read literally, and quotes can enclose only whole fields', () => {
   const table: [string, readonly (readonly string[])[]][] = [
     ['', []],
     ['a,b', [['a', 'b']]],
@@ -14,7 +14,7 @@ test('fields are read literally, and quotes may only enclose whole fields', () =
   for (const [text, rows] of table) assert.deepEqual(parseCsv(text), { rows }, JSON.stringify(text))
 })
 
-test('quotes in other places are errors', () => {
+test('quotes inside a field are errors', () => {
   const table: [string, string][] = [
     ['a,b"c\n', 'parse error on line 1, column 4: bare " in non-quoted-field'],
     ['a\n"b"c\n', 'parse error on line 2, column 3: extraneous or missing " in quoted-field'],
@@ -27,7 +27,7 @@ test('quotes in other places are errors', () => {
   for (const [text, fault] of table) assert.equal(parseCsv(text).fault, fault, JSON.stringify(text))
 })
 
-test('a token file yields users by token, with warnings about empty and duplicate tokens', () => {
+test('parseTokenFile returns users by token, with warnings about empty and duplicate tokens', () => {
   const warnings: string[] = []
   const { tokens, fault } = parseTokenFile(
     'f',

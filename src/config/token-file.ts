@@ -1,5 +1,5 @@
 /**
- * The CSV file of static bearer tokens: token,user,uid[,"group1,group2"]. Comments are not
+ * Parses the CSV file of static bearer tokens: token,user,uid[,"group1,group2"]. Comments are not
  * supported.
  */
 import type { TokenEntry } from '../api/user.ts'
@@ -8,8 +8,8 @@ import { parseCsv } from './csv.ts'
 const COLUMNS_MIN = 3
 
 /**
- * Parses the file up to the first error. Errors and warnings have kube-apiserver's texts. If a
- * token occurs twice, the last line counts.
+ * Parses the file up to the first error. Errors and warnings are those of kube-apiserver. If a
+ * token occurs twice, the last line is used.
  */
 export function parseTokenFile(
   path: string,

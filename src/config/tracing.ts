@@ -1,12 +1,12 @@
-/** Reads `--tracing-config-file`. Errors have kube-apiserver's messages. */
+/** Reads `--tracing-config-file`. Error messages are those of kube-apiserver. */
 import type { Gates } from '../api/gates.ts'
 import { readBytes } from './files/read-file.ts'
 import { readTracingConfig, type TracingConfig } from './files/tracing.ts'
 import type { Values } from './values.ts'
 
 /**
- * Returns null if no requests are traced. As in kube-apiserver, the file is not read if the feature
- * gate is off.
+ * Returns null if no requests are traced. As in kube-apiserver, the file is not read unless the
+ * feature gate is on.
  */
 export function readTracing(values: Values, gates: Gates): TracingConfig | null {
   const path = values.string('tracing-config-file')

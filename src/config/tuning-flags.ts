@@ -1,6 +1,6 @@
 /**
- * Flags for sizes, intervals and timeouts inside kube-apiserver. Flags of parts that work
- * differently in Keelson are accepted and have no effect.
+ * Flags for internal sizes, intervals and timeouts of kube-apiserver. If a flag configures
+ * something that works differently in Keelson, it is accepted and has no effect.
  */
 import type { Flag } from './flag.ts'
 
@@ -30,13 +30,13 @@ export const tuningFlags = {
     section: etcd,
     type: 'integer',
     default: '1',
-    help: 'Number of objects of a collection that are deleted concurrently. Values above 100 have the same effect as 100.',
+    help: 'Maximum number of objects that a deletecollection request deletes concurrently. Values above 100 have the same effect as 100.',
   },
   'enable-garbage-collector': {
     section: etcd,
     type: 'boolean',
     default: 'true',
-    help: 'Whether a deletion waits for the garbage collector if its propagation policy requires it. Must be the same as for kube-controller-manager.',
+    help: 'Whether a deletion waits for the garbage collector if its propagation policy requires this. The flag must have the same value in kube-controller-manager.',
   },
   'etcd-count-metric-poll-period': {
     section: etcd,
@@ -49,7 +49,7 @@ export const tuningFlags = {
     section: etcd,
     type: 'duration',
     default: '30s',
-    help: 'Interval at which the size of the database is read for metrics. 0 disables it.',
+    help: 'Interval at which the size of the database is queried for metrics. 0 disables the query.',
   },
   'etcd-healthcheck-timeout': {
     section: etcd,
@@ -69,13 +69,13 @@ export const tuningFlags = {
     section: etcd,
     type: 'integer',
     default: '60',
-    help: 'Maximum number of seconds for which objects that expire share a lease in etcd. A lower value makes expiration more precise, but creates more leases.',
+    help: 'Maximum number of seconds for which expiring objects share an etcd lease. A lower value makes expiration more precise, but creates more leases.',
   },
   'aggregator-reject-forwarding-redirect': {
     section: misc,
     type: 'boolean',
     default: 'true',
-    help: 'Whether redirects from aggregated API servers are withheld from clients.',
+    help: 'Whether to reject redirects from aggregated API servers instead of passing them to clients.',
     refused: 'redirects are never passed on (CVE-2022-3172)',
   },
   'apiserver-count': {
@@ -113,7 +113,7 @@ export const tuningFlags = {
     section: misc,
     type: 'integer',
     default: '0',
-    help: 'Node port of the Service default/kubernetes. 0 means that the Service has no node port and is of type ClusterIP.',
+    help: 'Node port of the Service default/kubernetes. 0 means that the Service is of type ClusterIP and has no node port.',
   },
   'proxy-client-cert-file': {
     section: misc,
@@ -128,24 +128,24 @@ export const tuningFlags = {
   'emulated-version': {
     section: 'Generic',
     type: 'list',
-    help: 'Kubernetes version whose APIs and feature gates are served, as 1.32 or kube=1.32. The oldest supported version is 1.31. Default: 1.33.',
+    help: 'Kubernetes version whose APIs and feature gates are served, such as 1.32 or kube=1.32. The oldest supported version is 1.31. Default: 1.33.',
   },
   'emulation-forward-compatible': {
     section: 'Generic',
     type: 'boolean',
     default: 'false',
-    help: 'Whether to also serve newer, more stable versions of the APIs that --emulated-version has.',
+    help: 'Whether to also serve newer, more stable versions of APIs that exist in --emulated-version.',
   },
   'runtime-config-emulation-forward-compatible': {
     section: 'Generic',
     type: 'boolean',
     default: 'false',
-    help: 'Whether --runtime-config may turn on APIs that were introduced after --emulated-version.',
+    help: 'Whether --runtime-config can enable APIs that were introduced after --emulated-version.',
   },
   'peer-ca-file': {
     section: misc,
     type: 'string',
-    help: 'PEM file with the CA certificates that verify other API servers to which requests are forwarded.',
+    help: 'PEM file with the CA certificates that verify other API servers to which this server forwards requests.',
     refused: noPeers,
   },
   'peer-advertise-ip': {
@@ -163,13 +163,13 @@ export const tuningFlags = {
   'egress-selector-config-file': {
     section: 'Egress selector',
     type: 'string',
-    help: 'EgressSelectorConfiguration file: the proxies through which this server connects to the cluster, the control plane and etcd.',
+    help: 'EgressSelectorConfiguration file, which defines the proxies for connections to the cluster, the control plane and etcd.',
   },
   'contention-profiling': {
     section: 'Features',
     type: 'boolean',
     default: 'false',
-    help: 'Whether profiles include contention for locks.',
+    help: 'Whether profiles include lock contention.',
     unused: 'a single event loop has no locks',
   },
   'log-flush-frequency': {
@@ -183,7 +183,7 @@ export const tuningFlags = {
     section: 'Logs',
     type: 'boolean',
     default: 'false',
-    help: 'Whether text logs go to standard output, with only errors on standard error.',
+    help: 'Whether text logs are written to standard output, and only errors to standard error.',
     refused: oneStream,
   },
   'log-text-info-buffer-size': {
@@ -197,7 +197,7 @@ export const tuningFlags = {
     section: 'Logs',
     type: 'boolean',
     default: 'false',
-    help: 'Whether JSON logs go to standard output, with only errors on standard error.',
+    help: 'Whether JSON logs are written to standard output, and only errors to standard error.',
     refused: oneStream,
   },
   'log-json-info-buffer-size': {

@@ -1,18 +1,18 @@
 /**
- * Reads flags for sizes and intervals, and checks the flags that have no effect or are not
+ * Reads flags for sizes and intervals, and validates the flags that have no effect or are not
  * supported. Their values are validated as in kube-apiserver.
  */
 import { tuningFlags } from './tuning-flags.ts'
 import type { Values } from './values.ts'
 
 export type TuningConfig = {
-  /** Number of objects of a collection that are deleted concurrently. */
+  /** Maximum number of objects that a deletecollection request deletes concurrently. */
   readonly deleteWorkers: number
-  /** Whether deletions may wait for a garbage collector. */
+  /** Whether deletions can wait for a garbage collector. */
   readonly collectsGarbage: boolean
-  /** Interval at which the size of the database is read; 0: never. */
+  /** Interval at which the size of the database is queried. 0 means never. */
   readonly sizePollMs: number
-  /** Maximum time by which a shared lease may outlast the objects that it is for. */
+  /** Maximum time by which a shared etcd lease can outlive the objects that use it. */
   readonly leaseReuseSecondsMax: number
 }
 
@@ -69,7 +69,7 @@ function checkRefused(values: Values): void {
   for (const form of ['text', 'json'] as const) checkLogStreams(values, form)
 }
 
-/** Rejects flags that require LoggingAlphaOptions, a feature gate that cannot be enabled. */
+/** Rejects flags that require the feature gate LoggingAlphaOptions, which cannot be enabled. */
 function checkLogStreams(values: Values, form: 'text' | 'json'): void {
   const forbid = (field: string): void =>
     values.fault(`options.${form}.${field}: Forbidden: Feature LoggingAlphaOptions is disabled`)

@@ -1,6 +1,6 @@
 /**
  * Converts the values of flags to their types. A value that cannot be converted causes an error
- * with Go's text.
+ * with Go's message.
  */
 import { isIP } from 'node:net'
 import { parseDuration } from '../lib/time/duration.ts'
@@ -10,15 +10,18 @@ import { readTextFile } from './files/read-file.ts'
 import type { Flag } from './flag.ts'
 import type { FlagName } from './flags.ts'
 
-/** The part of the table of flags that is used here. */
+/** The properties of a flag in the flag table that this file uses. */
 export type FlagTable<Name extends string> = { readonly [name in Name]: Pick<Flag, 'default'> }
 
 export class Values<Name extends string = FlagName> {
   readonly faults: string[]
-  /** Advice for errors that have kube-apiserver's text and do not say how to fix them. */
+  /** Advice on fixing errors. kube-apiserver's messages often lack such advice. */
   readonly hints: string[] = []
   readonly #table: FlagTable<Name>
-  /** Keyed by string instead of `Name`, so that values of more flags than `Name` can be passed. */
+  /**
+   * The keys are strings instead of `Name`, so that callers can pass the values of more flags than
+   * `Name` lists.
+   */
   readonly #raw: ReadonlyMap<string, readonly string[]>
 
   constructor(
@@ -36,8 +39,8 @@ export class Values<Name extends string = FlagName> {
   }
 
   /**
-   * Whether a flag is set, and comes after the other flag if both are set. If two flags are names
-   * of the same value, the last one counts.
+   * Whether a flag is set and takes precedence over the other flag. If both are names of the same
+   * setting, the last one takes precedence.
    */
   isGivenAfter(name: Name, other: Name): boolean {
     const names = [...this.#raw.keys()]
@@ -49,34 +52,34 @@ export class Values<Name extends string = FlagName> {
     if (hint !== undefined) this.hints.push(hint)
   }
 
-  /** Reports that the value cannot be parsed, with the text of Go's flag package. */
+  /** Reports that the value cannot be parsed, with the message of Go's flag package. */
   refuse(name: Name, why: string): void {
     this.#refuse(name, why)
   }
 
-  /**
-   * Returns the last value of the flag, or its default. Empty if there is neither a value nor a
-   * default.
-   */
+  /** Returns the last value of the flag, or its default, or an empty string if it has neither. */
   string(name: Name): string {
     return this.#raw.get(name)?.at(-1) ?? this.#table[name].default ?? ''
   }
 
-  /** Returns all values, split at commas, without empty ones. If there is no value, the default. */
+  /**
+   * Returns all values, split at commas and without empty elements. Returns the default if the flag
+   * is not set.
+   */
   list(name: Name): string[] {
     const given = this.#raw.get(name) ?? [this.#table[name].default ?? '']
     return given.flatMap((value) => value.split(',')).filter((value) => value !== '')
   }
 
   /**
-   * Returns all values like `list`, but parsed as by Go's list flags: a value is a line of CSV with
-   * quotes, and empty elements are kept.
+   * Returns all values like `list`, but parsed like list flags in Go: each value is a line of CSV,
+   * and empty elements are kept.
    */
   slice(name: Name): string[] {
     const given = this.#raw.get(name) ?? [this.#table[name].default ?? '']
     return given.flatMap((value) => {
       if (value === '') return []
-      // Go ignores everything after the first line.
+      // Go ignores all lines after the first one.
       const { rows, fault = 'EOF' } = parseCsv(value)
       const [row] = rows
       if (row === undefined) this.#refuse(name, fault, value)
@@ -84,12 +87,12 @@ export class Values<Name extends string = FlagName> {
     })
   }
 
-  /** Returns the values as they were given, or the default. */
+  /** Returns the values as they were given. Returns the default if the flag is not set. */
   raw(name: Name): readonly string[] {
     return this.#raw.get(name) ?? [this.#table[name].default ?? '']
   }
 
-  /** Returns one value for each occurrence of the flag. */
+  /** Returns one value for each occurrence of the flag on the command line. */
   array(name: Name): readonly string[] {
     return this.#raw.get(name) ?? []
   }
@@ -107,11 +110,14 @@ export class Values<Name extends string = FlagName> {
     const value = parseGoInteger(text)
     if (typeof value === 'number') return value
     this.#refuse(name, `strconv.ParseInt: parsing ${JSON.stringify(text)}: ${value}`)
-    // Comparisons with NaN are false, so that no range check reports a second error.
+    // Comparisons with NaN return false, so the range checks do not report a second error.
     return Number.NaN
   }
 
-  /** Like `integer`, for flags of Go's own flag package, which has less detailed errors. */
+  /**
+   * Like `integer`, but for flags that are parsed by Go's flag package. Its errors are less
+   * detailed.
+   */
   plainInteger(name: Name): number {
     const value = parseGoInteger(this.string(name))
     if (typeof value === 'number') return value
@@ -126,7 +132,7 @@ export class Values<Name extends string = FlagName> {
     return Number.NaN
   }
 
-  /** Returns an integer. A negative value is reported. */
+  /** Returns an integer. A negative integer is reported as an error. */
   count(name: Name): number {
     const value = this.integer(name)
     if (value < 0) this.fault(`--${name} can not be negative value`)
@@ -143,7 +149,10 @@ export class Values<Name extends string = FlagName> {
     return parsed.ms
   }
 
-  /** Returns an IP address. Empty if the flag is not set. As in Go, a zone is not allowed. */
+  /**
+   * Returns an IP address, or an empty string if the flag is not set. As in Go, an address with a
+   * zone is invalid.
+   */
   address(name: Name): string {
     const text = this.string(name)
     const value = text.trim()
@@ -154,14 +163,18 @@ export class Values<Name extends string = FlagName> {
   }
 
   /**
-   * Returns the content of the file that the flag names. Empty if the flag is not set, or if the
-   * file cannot be read, which is reported. `before` is kube-apiserver's prefix of the error.
+   * Returns the content of the file that the flag names, or an empty string if the flag is not set.
+   * If the file cannot be read, reports an error and returns an empty string. `before` is the
+   * prefix of the error in kube-apiserver.
    */
   file(name: Name, before?: string): string {
     return this.#read(name, this.string(name), before)
   }
 
-  /** Returns the path of a file, and reports if it cannot be read. The content is read later. */
+  /**
+   * Returns the path of a file. If the file cannot be read, reports an error. The caller reads the
+   * content later.
+   */
   path(name: Name, before?: string): string {
     this.file(name, before)
     return this.string(name)
@@ -182,7 +195,7 @@ export class Values<Name extends string = FlagName> {
   }
 }
 
-/** Integers in Go's syntax: 16, 0x10, 020, 0o20, 0b1_0000. */
+/** Integers in the syntax of Go: 16, 0x10, 020, 0o20, 0b1_0000. */
 const goInteger =
   /^([+-]?)(?:(0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|[1-9](?:_?[0-9])*)|(0(?:_?[0-7])*))$/
 const INTEGER_BITS = 64
