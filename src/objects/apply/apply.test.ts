@@ -80,7 +80,7 @@ const names = ['a', 'b', 'c', 'd'] as const
 const someNames = fc.uniqueArray(fc.constantFrom(...names), { minLength: 1 })
 
 /**
- * Configurations in which a field always has the same value, so that no manager takes a field from
+ * Configurations in which each field has a single possible value, so that no manager conflicts with
  * another.
  */
 const agreed = fc
@@ -108,7 +108,7 @@ const anyConfig = fc.tuple(agreed, fc.constantFrom('x', 'y')).map(([fields, valu
   return 'one' in fields ? { ...fields, one: value, labels: { a: value } } : fields
 })
 
-/** Returns a value with its lists sorted, so that their order does not matter in comparisons. */
+/** Returns a value whose lists are sorted, so that comparisons ignore the order of items. */
 const inAnyOrder = (value: Json): Json =>
   Array.isArray(value)
     ? value
@@ -141,7 +141,7 @@ test('applying the same configuration again changes nothing', async () => {
   )
 })
 
-test('the order of appliers that agree does not matter', async () => {
+test('the order in which appliers with the same values apply does not matter', async () => {
   await fc.assert(
     fc.asyncProperty(agreed, agreed, async (first, second) => {
       const one = await apply(await apply(start, 'a', first), 'b', second)
@@ -152,7 +152,7 @@ test('the order of appliers that agree does not matter', async () => {
   )
 })
 
-test('a field exists exactly as long as a manager applies it', async () => {
+test('a field exists exactly as long as at least one manager applies it', async () => {
   const steps = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), agreed), { maxLength: 8 })
   await fc.assert(
     fc.asyncProperty(steps, async (applies) => {
@@ -171,7 +171,7 @@ test('a field exists exactly as long as a manager applies it', async () => {
   )
 })
 
-test('a different value for a field of another manager is a conflict, unless the apply is forced', async () => {
+test("changing the value of another manager's field is a conflict, unless the apply is forced", async () => {
   const state = await apply(start, 'owner', { one: '1', items: [{ name: 'a', size: 1 }] })
   const conflict = apply(state, 'me', { one: '2', items: [{ name: 'a', size: 2 }] }, false)
   await assert.rejects(conflict, (error) => {
@@ -187,7 +187,7 @@ test('a different value for a field of another manager is a conflict, unless the
   assert.match(owned(taken), /"fieldsV1":"\{\\"f:one\\":\{\}\}","manager":"me"/)
 })
 
-test('an updater owns the fields that it changed, and removed fields have no owner', async () => {
+test('an updater owns the fields that it changed, and fields that it removed have no owner', async () => {
   const applied = await apply(start, 'applier', { one: '1', two: '2', labels: { a: 'x', b: 'y' } })
   const state = update(applied, 'updater', { one: '9', labels: { a: 'x' } })
   const [first, second] = printOwners(state.owners) ?? []
@@ -195,7 +195,7 @@ test('an updater owns the fields that it changed, and removed fields have no own
   assert.equal(second?.['fieldsV1'], '{"f:one":{}}')
 })
 
-test('the oldest of more than ten updaters are merged into ancient-changes', () => {
+test('if there are more than ten updaters, the oldest are merged into ancient-changes', () => {
   let state: State = start
   for (let at = 0; at < 12; at++) {
     const labels = { ...fieldsOf(state.live['labels']), [`l${at}`]: 'x' }
@@ -207,7 +207,7 @@ test('the oldest of more than ten updaters are merged into ancient-changes', () 
   assert.equal(entries[0]?.['fieldsV1'], '{"f:labels":{".":{},"f:l0":{},"f:l1":{},"f:l2":{}}}')
 })
 
-test('live items keep their order, and items that both lists have take the applied order', async () => {
+test('items of the live list keep their order, and items of both lists take the order of the applied list', async () => {
   for (const [live, applied, expected] of [
     ['abcd', 'cnao', 'bcdnao'],
     ['abc', 'ca', 'bca'],
@@ -220,7 +220,7 @@ test('live items keep their order, and items that both lists have take the appli
   }
 })
 
-test('keys such as __proto__ and constructor are ordinary keys', async () => {
+test('keys such as __proto__ and constructor are handled like any other keys', async () => {
   const applied: Fields = { labels: JSON.parse('{"__proto__":"x","constructor":"y"}') }
   const state = await apply(start, 'me', applied)
   assert.equal(printSorted(state.live), '{"labels":{"__proto__":"x","constructor":"y"}}')
@@ -232,7 +232,7 @@ test('keys such as __proto__ and constructor are ordinary keys', async () => {
   assert.equal(printSorted(none.live), '{"one":"1"}')
 })
 
-/** Slices that are always over, so that every part ends at the first opportunity. */
+/** Time slices that are always over, so that work is interrupted as often as possible. */
 class ShortSlices extends Slices {
   override get isOver(): boolean {
     return true
@@ -250,10 +250,10 @@ const ownerOf = (manager: string, apiVersion: string, fields: Fields): Owner => 
   entry: undefined,
 })
 
-test('an apply that runs in parts finds the conflicts of every version', async () => {
+test('an apply that is divided into parts finds the conflicts in every version', async () => {
   const live: Fields = { labels: labels('a') }
   const after: Fields = { labels: labels('b') }
-  // Only in v3 does the apply change a field that another manager owns.
+  // Only in v3, the apply changes a field that another manager owns.
   const changed: Readonly<Record<string, Fields>> = { v1: {}, v2: {}, v3: { one: 'changed' } }
   const application = (slices: Slices | undefined) => ({
     live,

@@ -33,42 +33,39 @@ export type Application = {
   readonly writer: Writer
   readonly type: StructMerge
   /**
-   * The live object in wire form (wire.ts). `applied` is the applied configuration in the same
-   * form.
+   * The live object in wire form (wire.ts). `applied` is the applied configuration in wire form.
    */
   readonly live: Fields
   readonly applied: Fields
   readonly owners: Owners
   readonly force: boolean
   /**
-   * Fields that requests on this path cannot set, such as `status` in a request for the object
-   * itself.
+   * Fields that requests for this path cannot set. For example, a request for the object itself
+   * cannot set `status`.
    */
   readonly ignored: FieldSet
   readonly now: string
   /**
-   * Present if the object is large. Each step then runs in parts (lib/scheduling/parts.ts), so that
-   * it does not block the event loop.
+   * Present if the object is large. Each step is then divided into parts (lib/scheduling/parts.ts),
+   * so that it does not block the event loop.
    */
   readonly slices?: Slices | undefined
   /**
-   * Returns the type in a version; undefined if the kind has no such version. Fields that are owned
-   * in such a version cannot be found.
+   * Returns the type in a version, or undefined if the kind has no such version. Fields owned in a
+   * version without a type cannot be located.
    */
   readonly typeIn: (apiVersion: string) => StructMerge | undefined
-  /**
-   * Converts an object in wire form to another version. Absent if only a webhook could convert it.
-   */
+  /** Converts an object in wire form to another version. Absent if this requires a webhook. */
   readonly convert?: Convert
   /**
-   * Returns a function that gives the object before and after the apply in a version; undefined if
-   * the kind has no such version.
+   * Returns a function that converts the object before and after the apply to a version. The
+   * function returns undefined if the kind has no such version.
    */
   readonly versions: (after: Fields) => Promise<(apiVersion: string) => Versions | undefined>
 }
 
 export type ApplyResult = {
-  /** The object after the apply; undefined if it is unchanged. */
+  /** The object after the apply, or undefined if it is unchanged. */
   readonly result: Fields | undefined
   readonly owners: Owners
 }
@@ -97,8 +94,8 @@ export async function applyOver(application: Application): Promise<ApplyResult> 
 
 type OwnersChange = {
   /**
-   * The applier's entry after this apply. `all` has the entries of all managers, including this
-   * one.
+   * The entry of the applier after this apply. `all` contains the entries of all managers,
+   * including this one.
    */
   readonly own: Owner
   readonly all: Owners
@@ -124,7 +121,7 @@ function changedBy(application: Application, identity: string): OwnersChange {
 }
 
 type Pruning = {
-  /** The applier's entry before this apply. */
+  /** The entry of the applier before this apply. */
   readonly before: Owner | undefined
   readonly all: Owners
   readonly stated: FieldSet
@@ -132,7 +129,7 @@ type Pruning = {
 }
 
 /**
- * Removes the fields that the applier applied before and omits now, unless another manager owns
+ * Removes the fields that the applier applied before but omits now, unless another manager owns
  * them.
  */
 function pruneStated(merged: Json, { before, all, stated, application }: Pruning): Json {
@@ -142,8 +139,8 @@ function pruneStated(merged: Json, { before, all, stated, application }: Pruning
     ({ apiVersion }) => apiVersion !== writer.apiVersion,
   )
   if (convert !== undefined && isMixed && !isEmptySet(before.fields) && isFields(merged)) {
-    // `stated` includes fields that are applied but never owned, such as the name, so those are
-    // also kept.
+    // `stated` also includes fields that are applied but never owned, such as the name. These
+    // fields must not be removed.
     const owners = new Map(all).set(identityOf(writer), {
       ...before,
       apiVersion: writer.apiVersion,
@@ -155,8 +152,8 @@ function pruneStated(merged: Json, { before, all, stated, application }: Pruning
 }
 
 /**
- * Returns the applier's entry after the apply. An entry with the same fields in the same version
- * stays unchanged.
+ * Returns the entry of the applier after the apply. If fields and version are unchanged, the entry
+ * is returned unchanged.
  */
 function ownerAfter(writer: Writer, before: Owner | undefined, applied: FieldSet): Owner {
   const fields = difference(applied, neverOwned)
@@ -172,8 +169,8 @@ function everything(owners: Owners): FieldSet {
 }
 
 /**
- * Throws a Conflict unless the apply is forced. kubectl may take over fields that it set with
- * client-side apply, whichever manager owns them now.
+ * Throws a Conflict, unless the apply is forced. kubectl can take over all fields that it set by
+ * client-side apply, even if other managers own them now.
  */
 function refuseConflicts(
   differences: Differences,

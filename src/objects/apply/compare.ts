@@ -25,7 +25,7 @@ export type Comparison = {
 
 const nothing: Comparison = { added: noFields, modified: noFields, removed: noFields }
 
-/** Compares two values; returns undefined if they are equal. */
+/** Compares two values. Returns undefined if they are equal. */
 export function compare(before: Json, after: Json, type: MergeType): Comparison | undefined {
   if (before === after) return undefined
   switch (type.form) {
@@ -50,8 +50,8 @@ export function compare(before: Json, after: Json, type: MergeType): Comparison 
 const isFullMap = (value: Json): boolean => isFields(value) && !isEmptyMap(value)
 
 /**
- * Compares a map with a value that is not a map. The fields of the map are added or removed. The
- * field itself is modified, unless one of the two values is null.
+ * Compares a map with a value of another form. The fields of the map count as added or removed. The
+ * field that contains it counts as modified, unless one of the values is null.
  */
 function ofOtherForm(before: Json, after: Json, type: MergeType): Comparison {
   const modified = before === null || after === null ? noFields : ownedLeaf
@@ -70,7 +70,7 @@ export function excluding(comparison: Comparison, ignored: FieldSet): Comparison
   }
 }
 
-/** Returns the fields that the writer of the change takes over. */
+/** Returns the fields of which the writer of the change becomes the owner. */
 export const taken = ({ added, modified }: Comparison): FieldSet => union(added, modified)
 
 const leaf = (before: Json, after: Json): Comparison | undefined =>
@@ -163,8 +163,8 @@ function byItemInParts(
 }
 
 /**
- * Compares the items that have the same key in both lists. If a key is repeated in a list, its
- * items count as one atomic value.
+ * Compares the items that have the same key in both lists. If several items of a list have the same
+ * key, they are compared as one atomic value.
  */
 function compareItems(
   before: readonly Json[],

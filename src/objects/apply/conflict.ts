@@ -1,6 +1,6 @@
 /**
- * Builds the error for an apply that would change fields of other managers, with kube-apiserver's
- * messages.
+ * Creates the error for an apply that would change fields of other managers. Its messages are those
+ * of kube-apiserver.
  */
 import { applyConflict, type ApiError, type StatusCause } from '../../api/errors.ts'
 import { FAULTS_CHARACTERS_MAX } from '../../api/field-fault.ts'
@@ -11,7 +11,7 @@ import { identityOf, type Owner } from './managers.ts'
 import { inOrder, printElement } from './path-element.ts'
 
 /**
- * Returns the Conflict error. `conflicts` has the managers, each with the fields that it would
+ * Returns the Conflict error. `conflicts` lists the managers, each with the fields that it would
  * lose.
  */
 export function conflictError(conflicts: readonly Owner[]): ApiError {
@@ -50,8 +50,8 @@ function describe({ manager, operation, apiVersion, subresource }: Owner): strin
 }
 
 /**
- * Adds the paths of a field set. At each level, the owned fields come first, and then the fields
- * below them.
+ * Adds the paths of the fields in a set. At each level, the fields in the set come first, followed
+ * by the fields below them.
  */
 function addPaths({ children }: FieldSet, prefix: string, paths: BoundedTexts): void {
   const sorted = inOrder(children)
@@ -63,7 +63,10 @@ function addPaths({ children }: FieldSet, prefix: string, paths: BoundedTexts): 
   }
 }
 
-/** Returns the paths of one manager. The limit of `paths` applies to all managers together. */
+/**
+ * Returns the paths of the fields of one manager. The limit of `paths` applies to the paths of all
+ * managers together.
+ */
 function pathsOf(fields: FieldSet, paths: BoundedTexts): readonly string[] {
   const before = paths.all.length
   addPaths(fields, '', paths)

@@ -1,6 +1,6 @@
 /**
- * Compares an object before and after a write, in each version in which managers own fields. From
- * this it derives which managers conflict with the write, and which fields they lose.
+ * Compares an object before and after a write, in each version in which managers own fields. The
+ * comparison determines which managers conflict with the write, and which fields they lose.
  */
 import type { Fields } from '../../api/object.ts'
 import { type Comparison, compare, excluding, isDifferent, taken } from './compare.ts'
@@ -15,8 +15,8 @@ export type Versions = {
   readonly before: Fields
   readonly after: Fields
   /**
-   * Whether fields that the path does not write are compared as well. For custom kinds,
-   * kube-apiserver ignores them only in the version of the request.
+   * Whether fields that this path does not write are also compared. For custom kinds,
+   * kube-apiserver ignores these fields only in the version of the request.
    */
   readonly isWhole?: boolean
 }
@@ -29,21 +29,23 @@ export class Differences {
   readonly #known = new Map<string, Comparison | undefined>()
   readonly #read = new Map<string, Versions | undefined>()
   /**
-   * Fields that the write takes over, by comparison. They are cached because thousands of managers
-   * may share a version.
+   * The fields of which the writer becomes the owner, for each comparison. They are cached because
+   * thousands of managers can have the same version.
    */
   readonly #taken = new Map<Comparison, FieldSet>()
 
   /**
-   * `versions` returns undefined if the kind has no such version. `ignored` has the fields that
-   * this path does not write.
+   * `versions` returns undefined if the kind has no such version. `ignored` contains the fields
+   * that this path does not write.
    */
   constructor(versions: (apiVersion: string) => Versions | undefined, ignored: FieldSet) {
     this.#versions = versions
     this.#ignored = ignored
   }
 
-  /** Returns what the write changed in a version; undefined if the kind has no such version. */
+  /**
+   * Returns the changes of the write in a version, or undefined if the kind has no such version.
+   */
   in(apiVersion: string): Comparison | undefined {
     return once('difference', () => {
       if (this.#known.has(apiVersion)) return this.#known.get(apiVersion)
@@ -53,7 +55,7 @@ export class Differences {
     })
   }
 
-  /** Returns the type in a version; undefined if the kind has no such version. */
+  /** Returns the type in a version, or undefined if the kind has no such version. */
   readonly typeIn = (apiVersion: string): StructMerge | undefined =>
     this.#versionsIn(apiVersion)?.type
 
@@ -93,8 +95,8 @@ export class Differences {
   }
 
   /**
-   * Returns the managers after the write. They lose the fields that the write changes or removes,
-   * and managers whose version no longer exists are dropped. The entry of `writer` stays unchanged.
+   * Returns the managers after the write. They lose the fields that the write changes or removes.
+   * Managers whose version no longer exists are dropped. The entry of `writer` is not changed.
    */
   release(owners: Owners, writer?: string): Map<string, Owner> {
     const left = new Map<string, Owner>()

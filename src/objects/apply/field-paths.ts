@@ -1,4 +1,4 @@
-/** Builds field sets from paths, and defines the fields that no manager ever owns. */
+/** Creates field sets from paths, and defines the fields that managers never own. */
 import { type FieldSet, nodeOf } from './field-set.ts'
 import { fieldElement } from './path-element.ts'
 

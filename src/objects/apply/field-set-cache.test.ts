@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { fieldSetOf } from './field-paths.ts'
 import { FieldSetCache } from './field-set-cache.ts'
 
-test('a set gets the text of an equal set, but not of a different one', () => {
+test('text returns the cached text of an equal set, but not that of a different set', () => {
   const known = new FieldSetCache()
   known.add('text', fieldSetOf(['spec.a', 'spec.b']))
   equal(known.text(fieldSetOf(['spec.b', 'spec.a'])), 'text')
@@ -11,7 +11,7 @@ test('a set gets the text of an equal set, but not of a different one', () => {
   equal(known.text(fieldSetOf(['spec.a'])), undefined)
 })
 
-test('the oldest texts are evicted', () => {
+test('if the cache is full, the oldest texts are evicted', () => {
   const known = new FieldSetCache()
   const sets = Array.from({ length: 200 }, (_, at) => fieldSetOf([`f${at}.a`]))
   for (const [at, set] of sets.entries()) known.add(`${at}`.padEnd(10_000), set)

@@ -1,22 +1,22 @@
 /**
- * A cache of field sets and their FieldsV1 texts. A program writes all objects of a kind in the
- * same way, so most entries of managedFields have one of a few texts. Each text is parsed once, and
- * its set is shared by all entries.
+ * A cache of field sets and their FieldsV1 texts. A client writes all objects of a kind in the same
+ * way, so most entries of managedFields have one of a few texts. Each distinct text is parsed once,
+ * and all entries share its set.
  */
 import { type FieldSet, isSameSet } from './field-set.ts'
 
-/** Maximum length of a text that is cached. Objects hardly ever share a longer one. */
+/** Maximum length of a cached text. Longer texts are rarely shared by several objects. */
 export const SHARED_CHARACTERS_MAX = 16 << 10
 /**
- * Maximum length of all cached texts together. Their sets take ten times as much memory. The oldest
- * text is evicted first.
+ * Maximum total length of all cached texts. Their sets use ten times as much memory. If the limit
+ * is exceeded, the oldest text is evicted.
  */
 const CHARACTERS_MAX = 1 << 20
 
 export class FieldSetCache {
   readonly #sets = new Map<string, FieldSet>()
   readonly #texts = new WeakMap<FieldSet, string>()
-  /** The set that was added last for each signature (`looksOf`). */
+  /** The most recently added set for each signature (`looksOf`). */
   readonly #alike = new Map<string, FieldSet>()
   #characters = 0
 
@@ -25,8 +25,8 @@ export class FieldSetCache {
   }
 
   /**
-   * Returns the text of this set, or of an equal one. Comparing two sets is much cheaper than
-   * printing one.
+   * Returns the text of the given set or of an equal one. Comparing two sets is much cheaper than
+   * printing a set.
    */
   text(set: FieldSet): string | undefined {
     const own = this.#texts.get(set)
@@ -36,16 +36,16 @@ export class FieldSetCache {
   }
 
   /**
-   * Remembers the text of a set for as long as the set is in use. Unlike with `add`, neither is
-   * shared.
+   * Stores the text of a set for as long as the set is in use. Unlike `add`, this does not share
+   * the text and the set.
    */
   record(text: string, set: FieldSet): void {
     if (!this.#sets.has(text)) this.#texts.set(set, text)
   }
 
   /**
-   * Caches a text and its set, which are then shared. Neither the text nor an element of the set
-   * may be a slice of a larger string, because the cache would keep that string in memory.
+   * Caches a text and its set, so that they are shared. Neither the text nor an element of the set
+   * may be a slice of a larger string, because the cache would retain that string in memory.
    */
   add(text: string, set: FieldSet): void {
     if (this.#sets.has(text)) return
@@ -63,7 +63,10 @@ export class FieldSetCache {
   }
 }
 
-/** Returns a signature of a set: its top-level fields, and the number of fields below each. */
+/**
+ * Returns a signature of a set. It consists of the top-level fields and the number of fields below
+ * each of them.
+ */
 function looksOf({ children }: FieldSet): string {
   let text = ''
   for (const [element, { children: below }] of children) text += `${element} ${below.size} `

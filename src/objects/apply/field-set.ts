@@ -1,8 +1,8 @@
 /**
- * A set of fields of an object, as a tree. Each node is a field, identified by the path elements
- * that lead to it (path-element.ts). A node is in the set itself, or exists only because fields
- * below it are. Sets are immutable. An operation returns the same node where nothing changes, so
- * that its text need not be printed again.
+ * A set of fields of an object, represented as a tree. Each node is a field, which the path
+ * elements that lead to it identify (path-element.ts). A node is either in the set, or exists only
+ * because a field below it is in the set. Sets are immutable. Operations return unchanged nodes as
+ * they are, so that their cached text can be reused.
  */
 import { eachItem, isDivided, once } from '../../lib/scheduling/parts.ts'
 
@@ -13,7 +13,7 @@ export type FieldSet = {
 
 const noChildren: ReadonlyMap<string, FieldSet> = new Map()
 export const noFields: FieldSet = { isOwned: false, children: noChildren }
-/** A field that is in the set, without fields below it. */
+/** A field that is in the set and has no fields below it. */
 export const ownedLeaf: FieldSet = { isOwned: true, children: noChildren }
 
 export const isEmptySet = (set: FieldSet): boolean => !set.isOwned && set.children.size === 0
@@ -32,13 +32,13 @@ export function union(one: FieldSet, other: FieldSet): FieldSet {
   return { isOwned: one.isOwned || other.isOwned, children: children ?? one.children }
 }
 
-/** Removes the fields that are in `other`, but keeps their descendants. */
+/** Returns the set without the fields that are in `other`. Fields below them are kept. */
 export const difference = (set: FieldSet, other: FieldSet): FieldSet =>
   isEmptySet(other)
     ? set
     : filtered(set, other, { isOwned: set.isOwned && !other.isOwned, below: difference })
 
-/** Removes the fields that are in `other`, and all their descendants. */
+/** Returns the set without the fields that are in `other` and all fields below them. */
 export const recursiveDifference = (set: FieldSet, other: FieldSet): FieldSet =>
   other.isOwned
     ? noFields
@@ -49,7 +49,9 @@ type Step = {
   readonly below: (set: FieldSet, other: FieldSet) => FieldSet
 }
 
-/** Applies a step to the branches that both sets have. Branches that only `set` has are kept. */
+/**
+ * Applies a step to the branches that are in both sets. Branches that are only in `set` are kept.
+ */
 function filtered(set: FieldSet, other: FieldSet, { isOwned, below }: Step): FieldSet {
   const fewer = set.children.size < other.children.size ? set.children : other.children
   const visit = (changed: ChangedChildren, element: string): boolean => {
@@ -67,12 +69,12 @@ function filtered(set: FieldSet, other: FieldSet, { isOwned, below }: Step): Fie
   return { isOwned, children: children ?? set.children }
 }
 
-/** A changed copy of a node's children. `children` is undefined as long as nothing has changed. */
+/** A modified copy of a node's children. `children` is undefined as long as nothing is modified. */
 type ChangedChildren = { children: Map<string, FieldSet> | undefined }
 
 const unchanged = (): ChangedChildren => ({ children: undefined })
 
-/** Visits each element. Pauses when it runs in parts (lib/scheduling/parts.ts). */
+/** Visits each element. Can be interrupted if it runs in parts (lib/scheduling/parts.ts). */
 function visited(
   children: ReadonlyMap<string, FieldSet>,
   visit: (changed: ChangedChildren, element: string) => boolean,
@@ -87,8 +89,8 @@ function visited(
 }
 
 /**
- * Returns the union of all sets. The sets are joined pairwise, so that a growing set is not copied
- * for each of them.
+ * Returns the union of all sets. Sets are joined pairwise. Adding them one by one would copy a
+ * growing set each time.
  */
 export function unionOf(sets: readonly FieldSet[]): FieldSet {
   const [first = noFields, second] = sets
@@ -111,7 +113,9 @@ export function intersection(one: FieldSet, other: FieldSet): FieldSet {
   return isOwned || children.size > 0 ? { isOwned, children } : noFields
 }
 
-/** Whether two sets have a field in common. Unlike `intersection`, this allocates nothing. */
+/**
+ * Whether two sets have a field in common. Unlike `intersection`, this does not allocate memory.
+ */
 export function intersects(one: FieldSet, other: FieldSet): boolean {
   if (one.isOwned && other.isOwned) return true
   const [fewer, more] = one.children.size <= other.children.size ? [one, other] : [other, one]

@@ -36,7 +36,7 @@ const element = fc.oneof(
   fc.nat(20).map((at) => `i:${at}`),
 )
 
-/** A node with this many levels below it. */
+/** Returns random nodes with this number of levels below them. */
 const nodes = (levels: number): fc.Arbitrary<FieldSet> =>
   levels === 0
     ? fc.constant(ownedLeaf)
@@ -58,7 +58,7 @@ test('a printed set parses to the same set', () => {
   )
 })
 
-test('operations on field sets obey the laws of sets', () => {
+test('operations on field sets satisfy the laws of set algebra', () => {
   fc.assert(
     fc.property(anySet, anySet, (one, other) => {
       same(union(one, other), union(other, one))
@@ -71,13 +71,13 @@ test('operations on field sets obey the laws of sets', () => {
   )
 })
 
-test('an operation that changes nothing returns the same set', () => {
+test('an operation that changes nothing returns the given set itself', () => {
   const set = parse('{"f:a":{},"f:b":{".":{},"f:c":{}}}')
   assert.equal(union(set, parse('{"f:b":{"f:c":{}}}')), set)
   assert.equal(difference(set, parse('{"f:x":{},"f:b":{"f:d":{}}}')), set)
 })
 
-test('elements are sorted: names by bytes, then keys, values and indexes', () => {
+test('elements are sorted: field names in byte order, then keys, values and indexes', () => {
   const cases = [
     ['{"f:b":{},"f:a":{}}', '{"f:a":{},"f:b":{}}'],
     [
@@ -97,7 +97,7 @@ test('elements are sorted: names by bytes, then keys, values and indexes', () =>
 
 const typeRank = (key: unknown): number => (typeof key === 'number' ? 0 : 1)
 
-test('item keys are compared by their values, whether or not they can be compared as text', () => {
+test('item keys are ordered by their values, whether or not their texts can be compared directly', () => {
   const value = fc.oneof(
     fc.nat(2000),
     fc.constantFrom(
@@ -158,14 +158,15 @@ test('invalid text is rejected, and elements with an unknown prefix are ignored'
   assert.equal(printFieldsV1(parse('{"x:new":{},"f:a":{}}')), '{"f:a":{}}')
 })
 
-test('a key with escapes is parsed correctly, whichever key was parsed before', () => {
-  // V8 13.6 would return this key for the next text (`hasEscapedKey` in api/json-value.ts).
+test('a key with escape sequences is parsed correctly, regardless of the key that was parsed before', () => {
+  // V8 13.6 would return this key when it parses the next text (`hasEscapedKey` in
+  // api/json-value.ts).
   parseFieldsV1(String.raw`{"f:x":{},"f:\\":{}}`)
   const set = parseFieldsV1(String.raw`{"f:x":{},"f:\"":{}}`)
   assert.deepEqual([...(set?.children.keys() ?? [])], ['f:x', 'f:"'])
 })
 
-test('shared sets do not keep the objects that they come from in memory', async () => {
+test('shared sets do not retain the objects from which they were created', async () => {
   const held = await heldBytes(() => {
     for (let at = 0; at < 20; at++) {
       const sent = Buffer.from(
@@ -181,7 +182,7 @@ test('shared sets do not keep the objects that they come from in memory', async 
   assert.ok(held < 5 << 20, `${held} bytes are still in memory`)
 })
 
-test('equal sets print the same text, whatever the order of their elements', () => {
+test('equal sets are printed as the same text, regardless of the order of their elements', () => {
   const leaf = nodeOf(true, undefined)
   const inOrderOf = (...names: string[]): FieldSet =>
     nodeOf(false, new Map(names.map((name) => [`f:${name}`, leaf])))
@@ -192,7 +193,7 @@ test('equal sets print the same text, whatever the order of their elements', () 
   assert.ok(isSameSet(parse(text), inOrderOf('order-a', 'order-b', 'order-c')))
 })
 
-test('keys with escapes can be parsed in parts', () => {
+test('keys with escape sequences can be parsed in parts', () => {
   const keys = Array.from({ length: 200 }, (_, at) =>
     JSON.stringify({ 'a"b': `n${at}`, on: true, x: at }),
   )

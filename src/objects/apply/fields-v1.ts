@@ -1,6 +1,6 @@
 /**
- * Parses and prints field sets in FieldsV1, the format of managedFields. It is the tree as JSON, in
- * which the key `.` marks a field that is in the set and also has fields below it.
+ * Parses and prints field sets in FieldsV1, the format of managedFields. The format represents the
+ * tree as JSON. The key `.` marks a field that is in the set and also has fields below it.
  */
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { compareKeys, printString } from '../codec/json.ts'
@@ -11,26 +11,26 @@ import { type FieldSet, isSameSet, nodeOf, ownedLeaf } from './field-set.ts'
 import { FieldSetCache, SHARED_CHARACTERS_MAX } from './field-set-cache.ts'
 import { compareElements, inOrder, isElement, isKnownElement } from './path-element.ts'
 
-/** Maximum nesting of a field set. It is deeper than any object that can be sent. */
+/** Maximum nesting depth of a field set. No object that a client can send is nested this deeply. */
 const DEPTH_MAX = 1000
 
 const known = new FieldSetCache()
 
-/** Parses a FieldsV1 text; returns undefined if it is invalid. */
+/** Parses a FieldsV1 text. Returns undefined if it is invalid. */
 export function parseFieldsV1(text: string): FieldSet | undefined {
   const found = known.set(text)
   if (found !== undefined) return found
   if (text.length > SHARED_CHARACTERS_MAX) return readFieldsV1(text)
-  // The text may be a slice of the object's JSON. The elements of the set would keep all of that
-  // JSON in memory.
+  // The text can be a slice of the object's JSON. Elements of the set that are slices would retain
+  // all of that JSON in memory.
   const set = readFieldsV1(ownText(text))
   if (set !== undefined && known.text(set) === undefined) addKnown(set, set)
   return set
 }
 
 /**
- * Parses a text with our own scanner. The keys of list items have escapes, which JSON.parse of V8
- * 13.6 misreads (`api/json-value.ts`).
+ * Parses a text with Keelson's own scanner. The keys of list items contain escape sequences, which
+ * JSON.parse of V8 13.6 decodes incorrectly (`api/json-value.ts`).
  */
 function readFieldsV1(text: string): FieldSet | undefined {
   const scanner = new JsonScanner(text)
@@ -45,8 +45,8 @@ function readFieldsV1(text: string): FieldSet | undefined {
 }
 
 /**
- * Reads a node. An empty object is a field in the set, and so is null. Returns undefined if the
- * whole text is invalid.
+ * Parses a node. An empty object or null means that the field is in the set. Returns undefined if
+ * the whole text is invalid.
  */
 function readNode(scanner: JsonScanner, depth: number): FieldSet | undefined {
   const type = scanner.peekType()
@@ -117,16 +117,17 @@ function readNodeInParts(scanner: JsonScanner, depth: number): FieldSet | undefi
 type Children = Map<string, FieldSet>
 
 /**
- * Prints a set. The text is cached by set, because sets are immutable and most are printed
- * unchanged.
+ * Prints a set. The text is cached for each set, because sets are immutable and are often printed
+ * again.
  */
 export function printFieldsV1(set: FieldSet): string {
   return known.text(set) ?? addKnown(set, undefined)
 }
 
 /**
- * Prints a set, adds it to the cache, and returns its text. `own` is the set itself if none of its
- * elements is a slice of a larger string. If `own` is undefined, a copy of the set is cached.
+ * Prints a set, adds it to the cache, and returns its text. `own` is the set, provided that none of
+ * its elements is a slice of a larger string. If `own` is undefined, a copy of the set is cached
+ * instead.
  */
 function addKnown(set: FieldSet, own: FieldSet | undefined): string {
   const printed = printChildren(set, '')
@@ -143,8 +144,8 @@ function addKnown(set: FieldSet, own: FieldSet | undefined): string {
 }
 
 /**
- * Returns a copy of a set whose elements are not slices of a larger string. The copy keeps the
- * order of the elements, by which the cache recognizes equal sets.
+ * Returns a copy of a set whose elements are not slices of a larger string. The copy has the same
+ * order of elements, because the cache relies on it to recognize equal sets.
  */
 function ownSet({ isOwned, children }: FieldSet): FieldSet {
   const copies = new Map<string, FieldSet>()
@@ -171,7 +172,7 @@ function printChildren({ children }: FieldSet, start: string): string {
 const printNode = (node: FieldSet): string =>
   node.children.size === 0 ? '{}' : printChildren(node, node.isOwned ? '".":{}' : '')
 
-/** Returns the children in order. Most sets are in order already. */
+/** Returns the children in order. In most sets they are already in order. */
 function sorted(children: FieldSet['children']): Iterable<readonly [string, FieldSet]> {
   let before: string | undefined
   for (const element of children.keys()) {
@@ -190,7 +191,7 @@ function sortedInParts(children: FieldSet['children']): readonly (readonly [stri
   return everyItem('children in order', given, isAfter) ? given : inOrder(given)
 }
 
-/** Whether an element comes before another. Two field names are the most frequent case. */
+/** Whether an element comes before another. In most cases, both elements are field names. */
 const isBefore = (one: string, other: string): boolean =>
   (one.startsWith('f:') && other.startsWith('f:')
     ? compareKeys(one, other)

@@ -1,15 +1,15 @@
 /**
- * Adapts field managers to a schema that changed after they wrote. If a list, a map or a struct has
- * become atomic, each manager that owned a part of it owns all of it. If it has become granular,
- * its managers stay as they are.
+ * Adapts field managers to a schema that has changed since their last write. If a list, a map or a
+ * struct has become atomic, each manager that owned a part of it then owns all of it. If it has
+ * become granular, its managers are unchanged.
  */
 import { type FieldSet, ownedLeaf } from './field-set.ts'
 import { type Owner, type Owners, withFields } from './managers.ts'
 import type { MergeType, StructMerge } from './merge-type.ts'
 
 /**
- * Returns the managers with field sets that fit the schema. `typeIn` returns undefined if the kind
- * has no such version; the managers of that version stay as they are.
+ * Returns the managers with field sets that match the schema. `typeIn` returns undefined if the
+ * kind has no such version; managers of that version are unchanged.
  */
 export function fitOwners(
   owners: Owners,
@@ -28,8 +28,8 @@ export function fitOwners(
 }
 
 /**
- * Field sets that are known to fit a type. Objects with the same managers share their sets, so most
- * sets were checked before.
+ * Field sets that are known to match a type. Objects with the same managers share their sets, so
+ * most sets have been checked before.
  */
 const known = new WeakMap<StructMerge, WeakSet<FieldSet>>()
 
@@ -53,7 +53,7 @@ function fit(set: FieldSet, type: MergeType): FieldSet {
   return children === undefined ? set : { isOwned: set.isOwned, children }
 }
 
-/** Returns the type of an element; undefined if the schema does not declare it. */
+/** Returns the type of an element, or undefined if the schema does not declare the element. */
 function typeAt(
   element: string,
   type: Exclude<MergeType, { form: 'scalar' | 'any' }>,

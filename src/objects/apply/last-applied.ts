@@ -1,8 +1,8 @@
 /**
- * kubectl's client-side apply stores its configuration in an annotation of the object. The server
- * uses the annotation so that a user can move to server-side apply and back. Fields that
- * client-side apply set and that have not changed since do not conflict. Server-side apply keeps
- * the annotation up to date.
+ * Handles the annotation in which kubectl's client-side apply stores the configuration. With it,
+ * users can switch between client-side and server-side apply. Fields that client-side apply has
+ * set, and that have not changed since, do not cause conflicts. Server-side apply keeps the
+ * annotation up to date.
  */
 import { type Fields, fieldsOf, isFields, type Json, textOf } from '../../api/object.ts'
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
@@ -16,12 +16,12 @@ import { appliedSet } from './owned.ts'
 import { validateApplied } from './validate.ts'
 
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
-/** Maximum size of all annotations of an object together. */
+/** Maximum total size of all annotations of an object. */
 const ANNOTATIONS_BYTES_MAX = 256 * 1024
 
 export const isLastApplier = ({ manager }: Writer): boolean => manager === 'kubectl'
 
-/** Returns the fields of the annotation that still have the same values in the live object. */
+/** Returns the fields in the annotation whose values in the live object are still the same. */
 export function allowedConflicts(live: Fields, type: StructMerge): FieldSet {
   const last = parse(textOf(annotationsOf(live)[annotation]))
   if (last === undefined || validateApplied(last, type).length > 0) return noFields
@@ -31,8 +31,9 @@ export function allowedConflicts(live: Fields, type: StructMerge): FieldSet {
 }
 
 /**
- * Returns the annotations after an apply. The last-applied-configuration is updated, or removed if
- * it would exceed the limit. Undefined if the live object does not have this annotation.
+ * Returns the annotations after an apply. The last-applied configuration is updated, or removed if
+ * it would exceed the size limit. Returns undefined if the live object does not have this
+ * annotation.
  */
 export function annotationsAfter(annotations: Fields, applied: Fields): Fields | undefined {
   if (textOf(annotations[annotation]) === '') return undefined

@@ -1,6 +1,7 @@
 /**
- * Reads and writes the field managers of an object, the entries of metadata.managedFields. An
- * unchanged entry is written back as the same object with the same text.
+ * Reads and writes the field managers of an object, which are the entries of
+ * metadata.managedFields. An unchanged entry is written as the same JavaScript object with the same
+ * text.
  */
 import { type Fields, fieldsOf, isFields, type Json, textOf } from '../../api/object.ts'
 import { compareKeys, printString } from '../codec/json.ts'
@@ -12,29 +13,29 @@ import { SHARED_CHARACTERS_MAX } from './field-set-cache.ts'
 type Operation = 'Apply' | 'Update'
 const operations: readonly Operation[] = ['Apply', 'Update']
 
-/** A field manager, and the way it writes. */
+/** A field manager, with the operation by which it writes. */
 export type Writer = {
   readonly manager: string
   readonly operation: Operation
   readonly apiVersion: string
-  /** Name of the subresource; empty for the object itself. */
+  /** Name of the subresource, or empty for the object itself. */
   readonly subresource: string
 }
 
 export type Owner = Writer & {
-  /** Time of the manager's last change; undefined if the entry has none. */
+  /** Time of the manager's last change. Undefined if the entry has no time. */
   readonly time: string | undefined
   readonly fields: FieldSet
-  /** The entry as it was read; undefined once something in it has changed. */
+  /** The entry as it was read. Undefined after a change of the entry. */
   readonly entry: Fields | undefined
 }
 
-/** Field managers by identity (`identityOf`). */
+/** Field managers, keyed by identity (`identityOf`). */
 export type Owners = ReadonlyMap<string, Owner>
 
 /**
- * Returns the key of a manager's entry. An applier has one entry for all versions; an updater has
- * one for each version.
+ * Returns the key of a manager's entry. An applier has one entry for all versions. An updater has
+ * an entry for each version.
  */
 export function identityOf({ manager, operation, apiVersion, subresource }: Writer): string {
   const version = operation === 'Update' ? `,"apiVersion":${printString(apiVersion)}` : ''
@@ -43,8 +44,8 @@ export function identityOf({ manager, operation, apiVersion, subresource }: Writ
 }
 
 /**
- * Reads the managers of an object. Returns undefined if an entry is invalid; all entries are
- * ignored then.
+ * Reads the managers of an object. If any entry is invalid, all entries are ignored and undefined
+ * is returned.
  */
 export function readOwners(managedFields: Json | undefined): Owners | undefined {
   const owners = new Map<string, Owner>()
@@ -65,8 +66,8 @@ export function readOwners(managedFields: Json | undefined): Owners | undefined 
 }
 
 /**
- * Field sets of entries that are too long for the cache of texts. All readers of an object share
- * its decoded entries, and each write of the object needs their sets again.
+ * Field sets of entries whose texts are too long for the cache. Readers of an object share its
+ * decoded entries, and each write needs the sets again.
  */
 const parsed = new WeakMap<Fields, { readonly fields: FieldSet | undefined }>()
 
@@ -81,8 +82,8 @@ function fieldsOfEntry(entry: Fields): FieldSet | undefined {
 }
 
 /**
- * Returns the entries in kube-apiserver's order, without managers that own nothing. Undefined if no
- * entries are left.
+ * Returns the entries in the order of kube-apiserver, without managers that own no fields. Returns
+ * undefined if there are no entries.
  */
 export function printOwners(owners: Owners): readonly Fields[] | undefined {
   const all: Owner[] = []
@@ -123,7 +124,7 @@ function compareOwners(one: Owner, other: Owner): number {
 export const withFields = (owner: Owner, fields: FieldSet): Owner =>
   fields === owner.fields ? owner : { ...owner, fields, entry: undefined }
 
-/** Whether two lists of entries are equal, except for the times of the entries. */
+/** Whether two lists of entries are equal, except for their times. */
 export function isSameButTimes(one: Json | undefined, other: Json | undefined): boolean {
   if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false
   return other.every((entry: Json, at) => {
@@ -137,5 +138,5 @@ const isSameEntry = (one: Json, other: Json): boolean =>
   isFields(other) &&
   timeless.every((name) => textOf(one[name]) === textOf(other[name]))
 
-/** Fields of an entry that are compared, with the long text last. */
+/** The fields of an entry that are compared. The field with the long text is last. */
 const timeless = ['manager', 'operation', 'apiVersion', 'subresource', 'fieldsV1'] as const

@@ -1,6 +1,6 @@
 /**
  * Describes how values of a type are owned and merged: as atomic values, by field, by key, as
- * associative lists or as sets. A merge type is derived from the schema of a type once.
+ * associative lists, or as sets. A merge type is derived once from the schema of each type.
  */
 import type { Json } from '../../api/object.ts'
 import type { Field, Schema, Struct, Topology } from '../schema/schema.ts'
@@ -13,14 +13,14 @@ export type ScalarMerge = {
 }
 
 /**
- * A value of unknown type. Maps are merged by key, and anything else is atomic. If `isWhole` is
- * set, maps are atomic as well.
+ * A value of unknown type. If it is a map, it is merged by key, unless `isWhole` is set. Otherwise
+ * it is atomic.
  */
 export type AnyMerge = { readonly form: 'any'; readonly isWhole?: true }
 
 /**
- * A list. `whole` means that it is atomic, and `value` that it is a set. `keys` means that it is an
- * associative list, whose items are identified by the fields in `keys`.
+ * A list. `whole` stands for an atomic list, `value` for a set, and `keys` for an associative list,
+ * whose items are identified by the fields in `keys`.
  */
 export type ListMerge = {
   readonly form: 'list'
@@ -31,7 +31,7 @@ export type ListMerge = {
 
 export type ListKey = {
   readonly name: string
-  /** The key's value in an item that omits it; undefined if the key is required. */
+  /** The value of the key for an item that omits it. Undefined if the key is required. */
   readonly default: Json | undefined
 }
 
@@ -69,7 +69,7 @@ export function mergeTypeOf(struct: Struct): StructMerge {
   if (found !== undefined) return found
   const fields = new Map<string, StructField>()
   const made: StructMerge = { form: 'struct', isAtomic: struct.isAtomic, fields }
-  // Cached before the fields are visited, because a type may contain itself.
+  // The type is cached before its fields are visited, because it can contain itself.
   known.set(struct, made)
   for (const field of struct.fields) {
     fields.set(field.name, structField(field.name, typeOf(field.schema, field.topology)))
@@ -115,8 +115,8 @@ function typeOf(schema: Schema, topology: Topology | undefined): MergeType {
     case 'microTime':
     case 'quantity':
       return { form: 'scalar', scalar: 'untyped' }
-    // The published schema of this type has no type. A list or a map is therefore valid here, and
-    // is rejected only when the object is decoded.
+    // In the published schema, this type has no `type`. Therefore lists and maps are valid here,
+    // and are rejected later, when the object is decoded.
     case 'intOrString':
       return anything
   }
@@ -131,9 +131,9 @@ function listKey(item: Schema, name: string): ListKey {
 }
 
 /**
- * Returns the zero value of a key if the published schema has it as the key's default. For built-in
- * kinds, these are fields that are always serialized, and `name` of LocalObjectReference
- * (imagePullSecrets).
+ * Returns the zero value of a key, if the published schema contains it as the default. In built-in
+ * kinds, this is the case for fields that are always serialized, and for `name` of
+ * LocalObjectReference (imagePullSecrets).
  */
 function zeroOfKey({ schema, isPointer, omit }: Field, item: Schema): Json | undefined {
   const isOptional =

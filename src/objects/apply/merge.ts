@@ -1,6 +1,7 @@
 /**
- * Merges an applied value into a live one. Applied fields win, and all other fields are kept. Where
- * nothing changes, the result is the live value itself, so that a comparison can skip it.
+ * Merges an applied value into a live value. Applied fields take precedence, and all other fields
+ * are kept. Unchanged parts of the result are the live values themselves, so that comparisons can
+ * skip them.
  */
 import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, type Json, listOf } from '../../api/object.ts'
@@ -76,8 +77,8 @@ const copyOf = (live: Fields): JsonMap =>
   )
 
 /**
- * Merges two lists. Items that both lists have take the applied order. Items that only the live
- * list has stay before the next item that both have.
+ * Merges two lists. Items that are in both lists are in the order of the applied list. An item that
+ * is only in the live list stays before the shared item that follows it.
  */
 function mergeItems(
   live: readonly Json[],
@@ -92,7 +93,7 @@ function mergeItems(
     return typeof place === 'number' ? merge(live[place] ?? null, item, type.of) : item
   })
   const isApplied = new Set(elements)
-  // For each applied item: the first element, from the item on, that the live list also has.
+  // For each applied item, the first element at or after it that is also in the live list.
   const nextShared: (string | undefined)[] = []
   for (let at = elements.length - 1; at >= 0; at--) {
     const element = elements[at] ?? ''
@@ -135,8 +136,8 @@ type ListElements = {
 }
 
 /**
- * Returns the index of each element. Repeated items are marked, because they are replaced and not
- * merged.
+ * Returns the index of each element. Repeated items are marked, because they are replaced instead
+ * of merged.
  */
 function placesOf(elements: readonly string[]): ReadonlyMap<string, number | 'repeated'> {
   const places = new Map<string, number | 'repeated'>()

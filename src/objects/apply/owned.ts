@@ -10,8 +10,8 @@ import { fieldElement, itemElement } from './path-element.ts'
 import { isEmptyMap } from './value.ts'
 
 /**
- * Returns the fields that an applier of this value owns: scalars, empty maps, list items and map
- * keys. A struct or a list is not owned just because it has contents.
+ * Returns the fields that the applier of a value owns: scalars, empty maps, list items and map
+ * keys. A struct or list is not owned merely because it has contents.
  */
 export function appliedSet(value: Json, type: MergeType): FieldSet {
   if (isLeaf(value, type)) return ownedLeaf
@@ -32,8 +32,7 @@ export function appliedSet(value: Json, type: MergeType): FieldSet {
 const ownedItem = (item: Json, of: MergeType): FieldSet => owned(appliedSet(item, of))
 
 /**
- * Returns the fields that are added with a value: all of its fields, including the maps and lists
- * themselves.
+ * Returns the fields that a value adds: all fields in it, including the maps and lists themselves.
  */
 export function addedSet(value: Json, type: MergeType): FieldSet {
   if (isLeaf(value, type)) return ownedLeaf
@@ -65,8 +64,8 @@ function fieldSets(fields: Fields, put: (children: Children, key: string) => voi
 }
 
 /**
- * Returns the field sets of the items, by element. Items with the same key are one field, without
- * known fields below it.
+ * Returns the field sets of the items, by element. Several items with the same key count as one
+ * field, about whose contents nothing is known.
  */
 function itemSets(
   list: readonly Json[],
@@ -102,13 +101,13 @@ export function isLeaf(value: Json, type: MergeType): boolean {
 export type Child = {
   readonly element: string
   readonly below: MergeType
-  /** Whether it is a field of a struct, rather than a key of a map. */
+  /** Whether the child is a field of a struct, as opposed to a key of a map. */
   readonly isDeclared: boolean
 }
 
 const anything: MergeType = { form: 'any' }
 
-/** Returns the child at a key of a value that is not a leaf. */
+/** Returns the child with the given key. The value must not be a leaf. */
 export function childOf(key: string, type: MergeType): Child {
   if (type.form === 'struct') {
     const field = type.fields.get(key)

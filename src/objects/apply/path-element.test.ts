@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { compareElements, inOrder } from './path-element.ts'
 
-test('numbers are ordered by their values, whatever their length', () => {
+test('numbers of any length are ordered by their values', () => {
   const sorted = ['v:9', 'v:10', 'v:9007199254740993', 'v:10000000000000000', 'v:1e300']
   assert.deepEqual(sorted.toReversed().toSorted(compareElements), sorted)
   const keys = ['k:{"id":9}', 'k:{"id":9007199254740993}', 'k:{"id":10000000000000000}']
   assert.deepEqual(keys.toReversed().toSorted(compareElements), keys)
 })
 
-test('inOrder sorts as compareElements does, whether or not it parses the elements', () => {
+test('inOrder and compareElements sort in the same order, whether or not inOrder parses the elements', () => {
   const text = fc.string({
     unit: fc.constantFrom('a', 'b', ' ', '!', '#', '"', 'é', '0', '9', '/'),
     maxLength: 3,
