@@ -1,7 +1,7 @@
 /**
  * Path elements of field sets, in the notation of FieldsV1: `f:name` is a field or a map key,
- * `k:{"name":"a"}` an item by its keys, `v:"a"` an item of a set by its value, and `i:3` an item by
- * its index.
+ * `k:{"name":"a"}` is a list item identified by its keys, `v:"a"` is an item of a set identified by
+ * its value, and `i:3` is a list item identified by its index.
  */
 import { JsonSyntaxError } from '../../api/json-scanner.ts'
 import { parseText } from '../../api/json-value.ts'
@@ -15,8 +15,8 @@ import type { ListKey, ListMerge } from './merge-type.ts'
 export const fieldElement = (name: string): string => `f:${name}`
 
 /**
- * Returns the element of a list item; undefined if the item is invalid in such a list. `itemFault`
- * returns the reason.
+ * Returns the path element of a list item, or undefined if the list cannot contain this item.
+ * `itemFault` then returns the reason.
  */
 export function itemElement(item: Json, { by, keys }: ListMerge): string | undefined {
   if (by === 'value') return typeof item === 'object' ? undefined : `v:${printSorted(item)}`
@@ -36,7 +36,7 @@ function keyOf(item: Fields, { name, default: value }: ListKey): Json | undefine
   return given === undefined ? value : given
 }
 
-/** Returns why an item is invalid in a list, with kube-apiserver's message. */
+/** Returns why a list cannot contain an item, with kube-apiserver's message. */
 export function itemFault(item: Json, { by, keys }: ListMerge): string {
   if (by === 'value') {
     if (Array.isArray(item)) return 'not supported: associative list with lists as elements'
@@ -49,8 +49,8 @@ export function itemFault(item: Json, { by, keys }: ListMerge): string {
 }
 
 /**
- * Whether an element is valid. An unknown prefix is valid, because a later version of Kubernetes
- * may define it.
+ * Whether an element is valid. Elements with an unknown prefix are accepted, because later versions
+ * of Kubernetes might define them.
  */
 export function isElement(element: string): boolean {
   if (element.length < 2 || element[1] !== ':') return false
@@ -67,7 +67,7 @@ export function isElement(element: string): boolean {
   }
 }
 
-/** Matches the usual keys: strings without escapes, and whole numbers. */
+/** Matches the most common keys: strings without escape sequences, and non-negative integers. */
 const plainKeys = /^\{(?:"\w+":(?:"[ !#-[\]-~]*"|[0-9]{1,15})(?:,(?=")|(?=\})))+\}$/
 
 export const isKnownElement = (element: string): boolean => 'fkvi'.includes(element[0] ?? ' ')
@@ -76,7 +76,8 @@ function tryParse(text: string): Json | undefined {
   try {
     return parseText(text)
   } catch (error) {
-    // Any other exception must pass: work in parts pauses by throwing (lib/scheduling/parts.ts).
+    // Other exceptions must be rethrown, because interrupted work throws an exception
+    // (lib/scheduling/parts.ts).
     if (error instanceof SyntaxError || error instanceof JsonSyntaxError) return undefined
     throw error
   }
@@ -85,7 +86,7 @@ function tryParse(text: string): Json | undefined {
 const ranks = 'fkvi'
 
 /**
- * Compares two elements. Field names in byte order come first, followed by keys, values and
+ * Compares two elements. Field names come first, in byte order, followed by keys, values and
  * indexes.
  */
 export function compareElements(one: string, other: string): number {
@@ -94,14 +95,14 @@ export function compareElements(one: string, other: string): number {
 }
 
 /**
- * Matches elements that can be compared as text. These are ASCII field names, and a single key or
- * value that is a string without characters below the closing quote.
+ * Matches elements whose texts can be compared directly. They are ASCII field names, and keys or
+ * values that consist of one string without any character that sorts before the closing quote.
  */
 const plainElement = /^(?:f:[ -~]*|k:\{"\w+":"[#-[\]-~]*"\}|v:"[#-[\]-~]*")$/
 
 /**
- * Sorts many entries in the order of `compareElements`, but parses each element at most once.
- * Pauses when it runs in parts (lib/scheduling/parts.ts).
+ * Sorts entries in the order of `compareElements`, but parses each element at most once. Can be
+ * interrupted if it runs in parts (lib/scheduling/parts.ts).
  */
 export function inOrder<T>(entries: Iterable<Entry<T>>): readonly Entry<T>[] {
   const given = once('elements to sort', () => [...entries])
@@ -114,7 +115,7 @@ export function inOrder<T>(entries: Iterable<Entry<T>>): readonly Entry<T>[] {
 type Entry<T> = readonly [element: string, T]
 type ReadEntry<T> = { readonly entry: Entry<T>; readonly read: ReadElement }
 
-/** Whether the element can be compared as text. */
+/** Whether the text of the element can be compared directly. */
 const isPlain = ([element]: Entry<unknown>): boolean => plainElement.test(element)
 
 const readEntry = <T>(entry: Entry<T>): ReadEntry<T> => ({ entry, read: readElement(entry[0]) })
@@ -149,8 +150,8 @@ function compareRead(one: ReadElement, other: ReadElement): number {
 }
 
 /**
- * Like `compareItemKeys`, but without parsing. For plain keys of the same names, the first
- * difference of the texts decides.
+ * Like `compareItemKeys`, but does not parse the keys. If plain keys have the same names, the first
+ * difference between their texts determines the order.
  */
 function comparePlainKeys(one: string, other: string): number {
   let at = 0
@@ -158,11 +159,11 @@ function comparePlainKeys(one: string, other: string): number {
   if (at === one.length || at === other.length) return one.length - other.length
   let start = at
   while (isDigit(one[start - 1])) start--
-  // A value begins after `":`. In `":":`, the second colon is inside a string.
+  // A value begins after `":`. In the text `":":`, the second colon is inside a string.
   const isValue = one[start - 1] === ':' && one[start - 2] === '"' && one[start - 3] !== ':'
   const [number, otherNumber] = [digitsAt(one, start), digitsAt(other, start)]
   if (isValue && number !== '' && otherNumber !== '') return Number(number) - Number(otherNumber)
-  // Numbers sort before strings, and a prefix sorts before a longer string.
+  // Numbers sort before strings, and a string sorts before all strings of which it is a prefix.
   if (isValue && start === at) return number === '' ? 1 : -1
   if (one[at] === '"') return -1
   return other[at] === '"' ? 1 : compareKeys(one.slice(at), other.slice(at))
@@ -190,7 +191,7 @@ function compareItemKeys(
   return names.length - otherNames.length
 }
 
-/** Compares two values. Numbers come first, then strings, booleans, and all other values. */
+/** Compares two values. Numbers come first, followed by strings, booleans, and all other values. */
 function compareValues(one: Json, other: Json): number {
   const byType = typeRank(one) - typeRank(other)
   if (byType !== 0) return byType
@@ -206,7 +207,7 @@ function typeRank(value: Json): number {
   return typeof value === 'boolean' ? 2 : 3
 }
 
-/** Prints an element as error messages show it: `.name`, `[name="a"]`, `[="a"]`, `[3]`. */
+/** Formats an element as it appears in error messages: `.name`, `[name="a"]`, `[="a"]`, `[3]`. */
 export function printElement(element: string): string {
   const rest = element.slice(2)
   switch (element.charAt(0)) {
@@ -223,7 +224,7 @@ export function printElement(element: string): string {
   }
 }
 
-/** Prints a value as Go does, but without braces and separators for maps. */
+/** Formats a value like Go, except that maps have no braces and separators. */
 function shown(value: Json): string {
   if (typeof value === 'string') return quote(value)
   if (Array.isArray(value)) return `[${value.map(shown).join(',')}]`

@@ -1,7 +1,8 @@
 /**
- * Prunes an object whose managers use different versions. The fields that the applier had are
+ * Prunes an object whose managers use different versions. The fields that the applier owned are
  * removed in the version in which it applied them. Then the object is converted to each other
- * version, and fields that are owned there, or that the conversion always sets, are added back.
+ * version, to add back the fields that are owned in that version or that the conversion always
+ * sets.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { type FieldSet, noFields, union } from './field-set.ts'
@@ -11,8 +12,8 @@ import { appliedSet } from './owned.ts'
 import { prune } from './prune.ts'
 
 /**
- * Converts fields to another version. Throws if they do not fit that version. `step` is what
- * failed, in kube-apiserver's words.
+ * Converts fields to another version. Throws if they are not valid in that version. `step`
+ * describes the failed step in kube-apiserver's words.
  */
 export type Convert = (
   fields: Fields,

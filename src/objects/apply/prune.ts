@@ -1,5 +1,5 @@
 /**
- * Removes the fields that an applier had and no longer applies, unless another manager owns them.
+ * Removes the fields that an applier owned and no longer applies, unless another manager owns them.
  */
 import { JsonMap } from '../../api/json-map.ts'
 import { isFields, type Json } from '../../api/object.ts'
@@ -10,10 +10,10 @@ import { itemElement } from './path-element.ts'
 import { isEmptyMap } from './value.ts'
 
 /**
- * Prunes a value. `before` has the fields that the applier owned. `owned` has the fields that all
- * managers own now, including the applier. A struct or a list in `before` is removed as a whole if
- * nothing in it is owned, even if it has defaults that never had an owner. A map or a list that
- * becomes empty becomes null.
+ * Prunes a value. `before` contains the fields that the applier owned. `owned` contains the fields
+ * that all managers own now, including the applier. A struct or list in `before` is removed
+ * entirely if no field in it is owned, even if it contains defaults that never had an owner. A map
+ * or list that becomes empty becomes null.
  */
 export function prune(
   value: Json,
@@ -47,12 +47,13 @@ type Part = {
   readonly had: FieldSet
   readonly has: FieldSet | undefined
   /**
-   * Whether the field is declared. A declared field counts as owned if anything below it is owned.
+   * Whether the field is declared in the schema. A declared field counts as owned if any field
+   * below it is owned.
    */
   readonly isDeclared: boolean
 }
 
-/** Prunes a field or an item; returns undefined if it is removed. */
+/** Prunes a field or an item. Returns undefined if it is removed. */
 function prunePart(
   value: Json,
   type: MergeType,
@@ -73,15 +74,15 @@ function prunePart(
 }
 
 /**
- * Whether a declared field contains nothing but empty lists. Such a field is in no field set, and
- * is kept.
+ * Whether a declared field contains nothing but empty lists. Field sets do not contain such a
+ * field, so it is kept.
  */
 const isNobodys = (value: Json, type: MergeType, isDeclared: boolean): boolean =>
   isDeclared && !isEmptyMap(value) && isEmptySet(appliedSet(value, type))
 
 /**
  * Whether a map has fields that contain nothing but empty lists. As in kube-apiserver, an owned map
- * is removed if it has such fields and no owned ones.
+ * is removed if it has such fields but no owned fields.
  */
 const holdsNobodys = (value: Json, type: MergeType): boolean =>
   isFields(value) &&
@@ -91,7 +92,7 @@ const holdsNobodys = (value: Json, type: MergeType): boolean =>
     return isNobodys(given, below, isDeclared)
   })
 
-/** Whether any field is owned, not counting fields that contain nothing but empty lists. */
+/** Whether any field is owned. Fields that contain nothing but empty lists do not count. */
 const keepsAny = (value: Json, type: MergeType, has: FieldSet): boolean =>
   has.children.size > 0 &&
   isFields(value) &&

@@ -1,6 +1,6 @@
 /**
  * Computes the field managers of an object after a create, an update or a patch. The writer becomes
- * the only owner of the fields that it changed, and removed fields have no owner.
+ * the only owner of the fields that it changed. Fields that it removed no longer have an owner.
  */
 import { taken } from './compare.ts'
 import type { Differences } from './differences.ts'
@@ -10,8 +10,8 @@ import { neverOwned } from './field-paths.ts'
 import { identityOf, type Owner, type Owners, type Writer } from './managers.ts'
 
 /**
- * Maximum number of entries with operation Update in an object, as in kube-apiserver. Beyond it,
- * the oldest entries are merged into one.
+ * Maximum number of entries with the operation Update, as in kube-apiserver. If there are more, the
+ * oldest entries are merged.
  */
 const UPDATE_OWNERS_MAX = 10
 const ancientManager = 'ancient-changes'
@@ -35,8 +35,8 @@ export function recordUpdate(owners: Owners, { writer, now, differences }: Updat
 }
 
 /**
- * Merges the oldest Update entries of each apiVersion into one entry, `ancient-changes`, until
- * UPDATE_OWNERS_MAX entries are left.
+ * Reduces the number of Update entries to UPDATE_OWNERS_MAX. The oldest entries of each apiVersion
+ * are merged into one entry named `ancient-changes`.
  */
 function capped(owners: Map<string, Owner>): Owners {
   if (owners.size <= UPDATE_OWNERS_MAX) return owners
@@ -73,8 +73,8 @@ function capped(owners: Map<string, Owner>): Owners {
     merged.set(ancient, sets)
     count--
   }
-  // The union is computed once at the end. There may be thousands of sets, and a running union
-  // would be copied for each of them.
+  // The union is computed once at the end. There can be thousands of sets, and adding them one by
+  // one would copy the union each time.
   for (const [ancient, sets] of merged) {
     const owner = owners.get(ancient)
     if (owner !== undefined) owners.set(ancient, { ...owner, fields: unionOf(sets) })

@@ -12,12 +12,15 @@ import {
   type StructMerge,
 } from './merge-type.ts'
 
-/** Merge types of objects, by schema and by the type of their metadata. */
+/** Merge types of objects, keyed by their schema and by the merge type of their metadata. */
 const known = new WeakMap<Structural, Map<MergeType, StructMerge>>()
 const anything: MergeType = { form: 'any' }
 const text: MergeType = { form: 'scalar', scalar: 'string' }
 
-/** Returns the type of a whole object. `metadata` is the type of the metadata of all objects. */
+/**
+ * Returns the merge type of a whole object. `metadata` is the merge type of the metadata of all
+ * objects.
+ */
 export function objectMergeType(schema: Structural, metadata: MergeType): StructMerge {
   const byMetadata = known.get(schema) ?? new Map<MergeType, StructMerge>()
   known.set(schema, byMetadata)
@@ -29,15 +32,15 @@ export function objectMergeType(schema: Structural, metadata: MergeType): Struct
 }
 
 /**
- * Settings that a schema takes over from the schemas around it. `keepsUnknown` is
- * x-kubernetes-preserve-unknown-fields of a surrounding schema, which applies to everything in it.
+ * Settings that a schema inherits from its enclosing schemas. `keepsUnknown` is
+ * x-kubernetes-preserve-unknown-fields, which applies to all schemas inside.
  */
 type EnclosingSchema = { readonly metadata: MergeType; readonly keepsUnknown: boolean }
 
 function typeOf(schema: Structural, around: EnclosingSchema): MergeType {
   const { types, items, checks } = schema
   const [type] = types
-  // The published schema of an int-or-string has only anyOf alternatives, which do not matter here.
+  // The published schema of an int-or-string has only anyOf alternatives, which are ignored here.
   if (type === undefined || types.length > 1) return anything
   if (type === 'object') return objectOf(schema, around)
   if (type === 'array')
@@ -50,7 +53,7 @@ function typeOf(schema: Structural, around: EnclosingSchema): MergeType {
 const inside = ({ keepsUnknown }: Structural, around: EnclosingSchema): EnclosingSchema =>
   keepsUnknown ? { ...around, keepsUnknown } : around
 
-/** Returns the type of an object. An object without any properties may have any field. */
+/** Returns the merge type of an object. An object without properties can have any field. */
 function objectOf(schema: Structural, around: EnclosingSchema): MergeType {
   const { properties, additional, isAtomic, isEmbedded, keepsUnknown } = schema
   const hasFields = properties !== undefined && properties.size > 0
@@ -72,7 +75,7 @@ function structOf(schema: Structural, around: EnclosingSchema): StructMerge {
     for (const name of ['apiVersion', 'kind']) fields.set(name, structField(name, text))
     fields.set('metadata', structField('metadata', around.metadata))
   }
-  // additionalProperties: false applies only to this object.
+  // `additionalProperties: false` applies only to this object, not to the objects in it.
   const isOpen = additional === true || (below.keepsUnknown && additional !== false)
   return { form: 'struct', isAtomic, fields, isOpen }
 }

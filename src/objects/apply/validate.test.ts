@@ -27,13 +27,13 @@ const secretsBy = (given: string | undefined): StructMerge => {
 const omitted =
   'associative list with keys has an element that omits key field "name" (and doesn\'t have default value)'
 
-test('validation of a list stops at the first item without its key', () => {
+test('validation of a list stops at the first item that lacks its key', () => {
   assert.deepEqual(validateApplied({ secrets: [{}, {}] }, secretsBy(undefined)), [
     `.secrets: element 0: ${omitted}`,
   ])
 })
 
-test('a stored object may have repeated items, but no items without their key', () => {
+test('a stored object can have several items with the same key, but no items without a key', () => {
   assert.deepEqual(
     validateStored({ secrets: [{ name: 'a' }, { name: 'a' }] }, secretsBy(undefined)),
     [],
@@ -44,7 +44,7 @@ test('a stored object may have repeated items, but no items without their key', 
   assert.deepEqual(validateStored({ secrets: [{}] }, secretsBy('')), [])
 })
 
-test('a value of the wrong type is printed as a format string', () => {
+test('an error prints a value of the wrong type as a Go format string', () => {
   assert.deepEqual(validateApplied({ secrets: '50%% %5.2d x%' }, secretsBy('')), [
     '.secrets: expected list, got &{50% %!d(MISSING) x%!}(MISSING)',
   ])

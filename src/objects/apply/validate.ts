@@ -1,5 +1,5 @@
 /**
- * Validates a value against its merge type. The messages are kube-apiserver's, which prints values
+ * Validates a value by its merge type. Messages are those of kube-apiserver, which formats values
  * as Go does.
  */
 import { FAULTS_CHARACTERS_MAX } from '../../api/field-fault.ts'
@@ -14,15 +14,15 @@ import { itemElement, itemFault, printElement } from './path-element.ts'
 const newFaults = (): BoundedTexts => new BoundedTexts(FAULTS_CHARACTERS_MAX)
 
 /**
- * Returns the faults of an applied value; the list is empty if the value is valid. Null is valid
- * everywhere.
+ * Returns the errors in an applied value. The list is empty if the value is valid. Null is always
+ * valid.
  */
 export const validateApplied = (value: Json, type: MergeType): readonly string[] =>
   validate(value, type, false)
 
 /**
- * Like `validateApplied`, for an object that is not applied. Such an object may have several items
- * with the same key.
+ * Like `validateApplied`, but for an object that is not applied. Several list items of such an
+ * object can have the same key.
  */
 export const validateTyped = (value: Json, type: MergeType): readonly string[] =>
   validate(value, type, true)
@@ -34,8 +34,8 @@ function validate(value: Json, type: MergeType, allowsRepeats: boolean): readonl
 }
 
 /**
- * Like `validateTyped`, for an object of a built-in kind. Only kinds for which `mayOmitKeys` holds
- * are checked, because the others are always valid.
+ * Like `validateTyped`, but for an object of a built-in kind. Only kinds for which `mayOmitKeys`
+ * returns true are validated, because objects of other kinds are always valid.
  */
 export const validateStored = (wire: Json, type: MergeType): readonly string[] =>
   mayOmitKeys(type) ? validateTyped(wire, type) : []
@@ -45,11 +45,15 @@ const omitting: ListPresence = new WeakMap()
 const objectSets: ListPresence = new WeakMap()
 
 /**
- * Whether a type has lists whose items may omit their key, such as `secrets` of a ServiceAccount.
+ * Whether a type contains lists whose items can omit their key, such as `secrets` of a
+ * ServiceAccount.
  */
 export const mayOmitKeys = (type: MergeType): boolean => hasList(type, isOmitting, omitting)
 
-/** Whether a type has sets whose items may be maps or lists. Only custom kinds can have them. */
+/**
+ * Whether a type contains sets whose items can be maps or lists. Only custom kinds can have such
+ * sets.
+ */
 export const hasSetsOfAny = (type: MergeType): boolean => hasList(type, isSetOfAny, objectSets)
 
 const isOmitting = ({ keys }: ListMerge): boolean => keys.some((key) => key.default === undefined)
@@ -58,7 +62,7 @@ const isSetOfAny = ({ by, of }: ListMerge): boolean => by === 'value' && of.form
 function hasList(type: MergeType, is: (list: ListMerge) => boolean, known: ListPresence): boolean {
   const found = known.get(type)
   if (found !== undefined) return found
-  // Cached before the type is visited, because a type may contain itself.
+  // The result is cached before the fields are visited, because a type can contain itself.
   known.set(type, false)
   const has = hasListIn(type, is, known)
   known.set(type, has)
@@ -83,15 +87,15 @@ function hasListIn(
   }
 }
 
-/** Joins faults as kube-apiserver does. */
+/** Joins errors as kube-apiserver does. */
 export const formatFaults = (faults: readonly string[]): string =>
   faults.length === 1
     ? (faults[0] ?? '')
     : `errors:${faults.map((fault) => `\n  ${fault}`).join('')}`
 
 /**
- * The position of a value. Its path is built only if the value is invalid, because most values are
- * valid.
+ * The position of a value. Most values are valid, so its path is computed only if the value is
+ * invalid.
  */
 type ValuePosition = {
   readonly above: ValuePosition | undefined
@@ -130,8 +134,8 @@ function visit(value: Json, type: MergeType, place: ValuePosition): void {
 type VisitedValue = { readonly type: MergeType; readonly place: ValuePosition }
 
 /**
- * Visits the fields in parts. The faults of each field are collected separately, because an
- * interrupted visit is repeated.
+ * Visits the fields in parts. The errors of each field are collected separately, because a visit
+ * that is interrupted is repeated.
  */
 function visitInParts(value: Fields, { type, place }: VisitedValue): void {
   const found = eachKey('validate fields', value, newFaults, (all, key) => {
@@ -143,7 +147,9 @@ function visitInParts(value: Fields, { type, place }: VisitedValue): void {
   place.faults.addAll(found.all)
 }
 
-/** Visits one field. Returns false if the rest of the map is skipped, as in kube-apiserver. */
+/**
+ * Visits one field. Returns false if the remaining fields must be skipped, as in kube-apiserver.
+ */
 function visitField(value: Fields, key: string, { type, place }: VisitedValue): boolean {
   const { faults, allowsRepeats } = place
   const { element, below, isDeclared } = childOf(key, type)
@@ -156,8 +162,8 @@ function visitField(value: Fields, key: string, { type, place }: VisitedValue): 
 }
 
 /**
- * Formats a message as kube-apiserver does, which uses it as a format string. In it, a percent sign
- * begins a verb without an argument.
+ * Formats a message as kube-apiserver does. kube-apiserver uses the message as a format string, so
+ * a percent sign begins a verb without an argument.
  */
 const formatted = (words: string): string =>
   words.replace(/%[-+# 0]*\d*(?:\.\d*)?(.)/gsu, (_, verb: string) =>
@@ -191,7 +197,7 @@ type VisitedItem = {
   readonly seen: Set<string>
 }
 
-/** Visits one item. Returns false if the rest of the list is skipped, as in kube-apiserver. */
+/** Visits one item. Returns false if the remaining items must be skipped, as in kube-apiserver. */
 function visitItem(item: Json, at: number, { type, place, seen }: VisitedItem): boolean {
   const { faults, allowsRepeats } = place
   const element = type.by === 'whole' ? `i:${at}` : itemElement(item, type)
@@ -223,7 +229,7 @@ function scalarFault(value: Json, scalar: ScalarMerge['scalar']): string | undef
   }
 }
 
-/** Returns the type of a value as Go's `%T` prints it. */
+/** Returns the type of a value in the format of Go's `%T`. */
 function goType(value: Json): string {
   if (typeof value === 'string') return 'string'
   if (typeof value === 'boolean') return 'bool'

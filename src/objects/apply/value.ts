@@ -12,7 +12,7 @@ export function isEmptyMap(value: Json): boolean {
 export const isNothing = (value: Json): boolean =>
   value === null || (Array.isArray(value) ? value.length === 0 : isEmptyMap(value))
 
-/** Whether two values are equal. The order of keys does not matter. */
+/** Whether two values are equal. The order of map keys is ignored. */
 export function isEqual(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return true
   if (Array.isArray(one)) {
@@ -38,8 +38,8 @@ export function isEqual(one: Json | undefined, other: Json | undefined): boolean
 }
 
 /**
- * Whether two decoded values are certain to be serialized differently. Empty and zero values are
- * not certain to differ, because they may be omitted.
+ * Whether the serialized forms of two decoded values certainly differ. Empty and zero values might
+ * not differ, because both can be omitted.
  */
 export function isSurelyOther(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return false
@@ -64,7 +64,7 @@ export function isSurelyOther(one: Json | undefined, other: Json | undefined): b
   return hasValue(one) || hasValue(other)
 }
 
-/** Whether a value contains something that is always serialized. */
+/** Whether a value contains a part that is always serialized. */
 function hasValue(value: Json | undefined): boolean {
   if (value === undefined || value === null) return false
   if (typeof value !== 'object') return value !== '' && value !== 0 && value !== false

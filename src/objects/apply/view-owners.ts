@@ -1,13 +1,13 @@
 /**
- * Computes the managers of a view that shows one field of an object, as Scale shows the replicas.
- * The managers of that field own it in the view, and changes of ownership in the view apply to the
- * object.
+ * Computes the field managers of a view that shows one field of an object, as Scale shows the
+ * replicas. The managers of the field own it in the view. Changes of ownership in the view are
+ * applied to the object.
  */
 import { difference, type FieldSet, intersects, isEmptySet } from './field-set.ts'
 import { identityOf, type Owner, type Owners, withFields } from './managers.ts'
 
 export type ViewField = {
-  /** The field in the object, as a field set. `inView` is the same field in the view. */
+  /** The field in the object, as a field set. `inView` is the corresponding field in the view. */
   readonly inObject: FieldSet
   readonly inView: FieldSet
   readonly objectVersion: string
@@ -15,9 +15,9 @@ export type ViewField = {
 }
 
 /**
- * Returns the managers of the view. The identity of an updater includes its version, so the updater
- * has another identity in the view. As in kube-apiserver, any write through the view moves the
- * field to that identity.
+ * Returns the managers of the view. The identity of an updater includes its version, so an updater
+ * of the object has a different identity in the view. As in kube-apiserver, any write through the
+ * view transfers the field to that identity.
  */
 export function ownersInView(owners: Owners, { inObject, inView, viewVersion }: ViewField): Owners {
   const shown = [...owners.values()].filter(({ fields }) => intersects(fields, inObject))

@@ -1,7 +1,7 @@
 /**
- * Converts objects to the wire form: the values of their JSON. It has zero values that are always
- * serialized, and lacks empty values that are omitted. Ownership is determined by the wire form and
- * not by the object in memory.
+ * Converts objects to wire form, which is the form that is serialized as JSON. It includes zero
+ * values that are always serialized, and excludes empty values that are omitted. Ownership of
+ * fields depends on the wire form, not on the object in memory.
  */
 import { type Fields, isFields, type Json, type KubeObject } from '../../api/object.ts'
 import { JsonMap } from '../../api/json-map.ts'
@@ -14,32 +14,32 @@ import { isNothing } from './value.ts'
 
 /**
  * Returns the wire form of a stored object. An empty list or map that is always serialized becomes
- * null, because the database does not distinguish it from an absent one.
+ * null, because stored data does not distinguish it from an absent one.
  */
 export const storedWire = (object: KubeObject, struct: Struct): Fields =>
   once('stored wire', () => structWire(tracked(object), struct, null))
 
-/** Returns the wire form with managedFields, which is all that a client would see. */
+/** Returns the wire form including managedFields, which is what clients receive. */
 export const wholeWire = (object: Fields, struct: Struct): Fields =>
   structWire(object, struct, undefined)
 
-/** Returns a field as in `wholeWire`; undefined if it is omitted. */
+/** Returns a field in the form used by `wholeWire`, or undefined if the field is omitted. */
 export const wholeField = (given: Json, field: Field): Json | undefined =>
   fieldWire(given, field, undefined)
 
-/** Returns an item of a list as in `wholeWire`. */
+/** Returns a list item in the form used by `wholeWire`. */
 export const wholeItem = (item: Json, of: Schema): Json => itemWire(item, of, undefined)
 
 /**
- * Returns the wire form of an object that a client sent. `stored` is the object that it was made
- * from. A value that is identical in `stored` was not sent.
+ * Returns the wire form of an object that a client sent. `stored` is the object from which it was
+ * created. If a value is identical in `stored`, the client did not send it.
  */
 export const givenWire = (object: KubeObject, struct: Struct, stored?: KubeObject): Fields =>
   once('given wire', () => structWire(tracked(object), struct, 'given', stored))
 
 /**
- * Returns the wire forms of a stored object and of an object that was made from it. Identical
- * fields are left out, so that a comparison need not visit them.
+ * Returns the wire forms of a stored object and of an object that was created from it. Identical
+ * fields are omitted, so that they need not be compared.
  */
 export const changedWires = (stored: KubeObject, given: KubeObject, struct: Struct): WirePair =>
   once('changed wires', () => changedStructs(tracked(stored), tracked(given), struct))
@@ -66,8 +66,8 @@ function changedStructs(stored: Fields, given: Fields, struct: Struct): WirePair
     const isOldSame = parts !== undefined && isNothing(parts.before)
     const isNewSame = parts !== undefined && isNothing(parts.after)
     if (isOldSame && isNewSame) continue
-    // If one side has no fields but the common ones, its whole value is needed to decide whether
-    // the field is serialized at all.
+    // If all fields of one object are identical fields, the complete value is needed to decide
+    // whether the field is serialized.
     const isPart = !isOldSame && !isNewSame
     const old = isPart && parts ? parts.before : fieldWire(was, field, null)
     const shown = isPart && parts ? parts.after : fieldWire(is, field, 'given', was)
@@ -77,15 +77,15 @@ function changedStructs(stored: Fields, given: Fields, struct: Struct): WirePair
   return { before, after }
 }
 
-/** Returns the object without managedFields, which itself is not tracked. */
+/** Returns the object without managedFields. Ownership of managedFields itself is not tracked. */
 function tracked(object: KubeObject): KubeObject {
   const { managedFields, ...metadata } = object.metadata
   return managedFields === undefined ? object : { ...object, metadata }
 }
 
 /**
- * Returns the wire form of an object that was converted from another version. kube-apiserver
- * compares such objects before they are serialized, so empty lists are kept.
+ * Returns the wire form of an object that was converted from another version. Empty lists are kept,
+ * because kube-apiserver compares such objects before they are serialized.
  */
 export const convertedWire = (object: KubeObject, struct: Struct): Fields =>
   structWire(tracked(object), struct, 'kept')
@@ -112,7 +112,7 @@ function structWire(value: Fields, struct: Struct, empty: Empty, stored?: Fields
   return wire
 }
 
-/** Returns the fields of a custom object that have no type, as they are. */
+/** Returns the fields of a custom object that have no type, without converting them. */
 function openWire(value: Fields, { byName }: Struct): { [name: string]: Json } {
   const wire = new JsonMap()
   for (const [name, field] of Object.entries(value))
@@ -120,7 +120,7 @@ function openWire(value: Fields, { byName }: Struct): { [name: string]: Json } {
   return wire
 }
 
-/** Returns the wire form of a field; undefined if the field is omitted. */
+/** Returns the wire form of a field, or undefined if the field is omitted. */
 function fieldWire(given: Json, field: Field, empty: Empty, stored?: Json): Json | undefined {
   const { schema, omit, isPointer } = field
   if (given === null) return omit === 'never' ? zeroWire(schema, isPointer) : undefined
@@ -186,8 +186,8 @@ function valueWire(value: Json, schema: Schema, empty: Empty): Json {
 }
 
 /**
- * Parses JSON that is kept as text. JSON that nests too deeply, or has a number that cannot be
- * represented, stays one opaque value.
+ * Parses JSON that is stored as text. If it is nested too deeply, or contains a number that cannot
+ * be represented, the text is treated as one opaque value.
  */
 function rawWire(text: string): Json {
   try {
@@ -201,7 +201,7 @@ function rawWire(text: string): Json {
 const itemWire = (item: Json, of: Schema, empty: Empty): Json =>
   item === null ? zeroWire(of, false) : valueWire(item, of, empty)
 
-/** Whether values of a type are the same in memory and in the wire form. */
+/** Whether values of a type have the same form in memory and in the wire form. */
 const isPlain = ({ type }: Schema): boolean =>
   type !== 'struct' && type !== 'list' && type !== 'map' && type !== 'raw'
 

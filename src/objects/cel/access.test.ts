@@ -9,7 +9,7 @@ function faultOf(text: string, environment: Environment): string {
   return 'fault' in compiled ? (compiled.fault.split('\n')[0] ?? '') : ''
 }
 
-test('a claim has type any, over which a macro cannot iterate', () => {
+test('a claim has type any, so macros cannot iterate over it', () => {
   const claims = claimsEnvironment('1.33')
   assert.equal(faultOf("claims.sub + 'a' == claims['b'].c", claims), '')
   assert.equal(faultOf('claims.a.groups.all(g, g == "x")', claims), '')
@@ -19,7 +19,7 @@ test('a claim has type any, over which a macro cannot iterate', () => {
   assert.match(faultOf('user.username', claims), /undeclared reference to 'user'/)
 })
 
-test('expressions over users and requests are checked against the declared fields', () => {
+test('expressions over users and requests are type-checked with the declared fields', () => {
   const user = userEnvironment('1.33')
   assert.equal(
     faultOf(
@@ -48,7 +48,7 @@ const reads = (text: string, field: string, variable?: string): boolean => {
   return compiled.program.readsField(field, variable)
 }
 
-test('readsField recognizes the fields that an expression reads', () => {
+test('readsField finds the fields that an expression reads', () => {
   assert.ok(reads('claims.email', 'email', 'claims'))
   assert.ok(reads('claims.?email.orValue("a")', 'email', 'claims'))
   assert.ok(reads('has(claims.email)', 'email', 'claims'))

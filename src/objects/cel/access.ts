@@ -1,13 +1,13 @@
 /**
- * The CEL variables of authentication and authorization configurations. They are the claims of a
- * token, the user that the claims are mapped to, and the request as the spec of a
+ * The CEL variables of authentication and authorization configurations: the claims of a token, the
+ * user to which the claims are mapped, and the request in the form of the spec of a
  * SubjectAccessReview.
  */
 import { type Environment, withVariables } from './environment.ts'
 import { kubernetesEnvironment, type KubernetesVersion } from './kubernetes.ts'
 import { any, list, map, type MapType, string, struct, type StructType } from './types.ts'
 
-/** Type of the claims of a token, which may have any value. */
+/** Type of the claims of a token. A claim can have any value. */
 export const claimsType: MapType = map(string, any)
 
 export const claimsEnvironment = (version: KubernetesVersion): Environment =>
@@ -24,7 +24,7 @@ export const userEnvironment = (version: KubernetesVersion): Environment =>
   withVariables(kubernetesEnvironment(version), { user: userType })
 
 /**
- * Returns the environment for requests. `hasSelectors` says whether authorization attributes
+ * Returns the environment for expressions over requests. `hasSelectors` indicates whether requests
  * include field and label selectors (feature gate AuthorizeWithSelectors).
  */
 export const accessReviewEnvironment = (

@@ -9,7 +9,7 @@ variables.declare('names', list(string))
 variables.declare('count', int)
 variables.declare('broken', undefined)
 
-/** Returns the result type of an expression, or its first fault. */
+/** Returns the result type of an expression, or its first error. */
 function outcome(text: string, hasAll = true): string {
   const names = {
     hasParams: hasAll,

@@ -1,6 +1,7 @@
 /**
- * The variables of expressions in webhooks and policies: the object, the request and its context.
- * The types of objects are unknown. The variables of a policy have the types of their expressions.
+ * The variables of CEL expressions in webhooks and policies: the object, the request and its
+ * context. The types of objects are unknown. Variables of a policy have the types of their
+ * expressions.
  */
 import { type Environment, withVariables } from './environment.ts'
 import { kubernetesEnvironment, type KubernetesVersion, patchEnvironment } from './kubernetes.ts'
@@ -23,9 +24,9 @@ import {
 export type AdmissionNames = {
   readonly hasParams: boolean
   readonly hasAuthorizer: boolean
-  /** Whether expressions may construct objects and operations of a JSON patch. */
+  /** Whether expressions can construct objects and JSON patch operations. */
   readonly hasPatchTypes?: boolean
-  /** Type of the policy's variables. Undefined if there are none. */
+  /** Type of the variables of a policy. Undefined if expressions cannot use such variables. */
   readonly variables: StructType | undefined
 }
 
@@ -56,8 +57,8 @@ export type TypedNames = {
 }
 
 /**
- * Returns the environment for the type check of stored expressions, in which the types of objects
- * are known. As in kube-apiserver, `authorizer.requestResource` is not declared.
+ * Returns the environment for type-checking stored expressions, where the types of objects are
+ * known. As in kube-apiserver, `authorizer.requestResource` is not declared.
  */
 export const typedEnvironment = ({ object, params, variables }: TypedNames): Environment =>
   withVariables(kubernetesEnvironment('1.33'), {
@@ -70,7 +71,9 @@ export const typedEnvironment = ({ object, params, variables }: TypedNames): Env
     variables,
   })
 
-/** The variables of a policy. Each can use the variables that were declared before it. */
+/**
+ * The variables of a policy. The expression of a variable can use the variables declared before it.
+ */
 export class PolicyVariables {
   readonly #fields = new Map<string, FieldType>()
   readonly type: StructType = {
@@ -80,7 +83,7 @@ export class PolicyVariables {
   }
 
   /**
-   * Declares a variable. `type` is undefined if the expression did not compile, so that its type is
+   * Declares a variable. `type` is undefined if its expression did not compile; the type is then
    * unknown.
    */
   declare(name: string, type: Type | undefined): void {
@@ -88,7 +91,7 @@ export class PolicyVariables {
   }
 }
 
-/** Returns the type of a variable. Structs and types of libraries become dyn. */
+/** Returns the declared type of a variable. Structs and library types become dyn. */
 function declared(type: Type): Type {
   if (type.kind === 'list' || type.kind === 'map') return mapParts(type, declared)
   return type.kind === 'struct' || type.kind === 'opaque' || type.kind === 'type' ? dyn : type

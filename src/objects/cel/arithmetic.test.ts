@@ -4,7 +4,7 @@ import { add } from './arithmetic.ts'
 import { Run } from './run.ts'
 import { isList, type ListValue, type Value } from './values.ts'
 
-/** A list of type set that counts how often the identity of an item is computed. */
+/** A list of type set that counts how often the identity of an item is requested. */
 class CountedSet implements ListValue {
   readonly isList = true
   readonly size: number
@@ -30,7 +30,7 @@ const called = (): Run => {
   return run
 }
 
-test('joining sets that would take too long fails before any item is read', () => {
+test('joining two sets fails before any item is read, if it would take too long', () => {
   const large = new CountedSet(60_000)
   throws(() => add(large, new CountedSet(1), called()))
   equal(large.looks, 0)

@@ -1,6 +1,6 @@
 /**
- * Arithmetic operators, which also concatenate strings and lists and add times. Overflow is an
- * error.
+ * Arithmetic operators, which also concatenate strings and lists, and add times and durations. An
+ * overflow is an error.
  */
 import type { Meter } from './functions.ts'
 import { durationOf, timestampOf } from './time.ts'
@@ -62,20 +62,20 @@ function joinLists(one: ListValue, other: ListValue, meter: Pick<Meter, 'work'>)
 
 type Merge = { readonly identity: (item: Value) => string; readonly meter: Pick<Meter, 'work'> }
 
-/** Time to copy an item. */
+/** Estimated time to copy an item. */
 const ITEM_NANOS = 100
-/** Time to print an item of a set and look it up. */
+/** Estimated time to format an item of a set and look it up. */
 export const MERGED_NANOS = 600
-/** Additional time for each character of the item. */
+/** Additional time per character of the item. */
 export const MERGED_CHARACTER_NANOS = 5
 
 /**
- * Merges two lists of type set or map. Items of the second list replace those of the first with the
- * same identity; the others are appended.
+ * Merges two lists of type set or map. Items of the second list replace items of the first list
+ * with the same identity. Other items are appended.
  */
 function merge(one: ListValue, other: ListValue, { identity, meter }: Merge): ListValue {
   const items = new Map<string, Value>()
-  // Charge the meter first, so that too much work is not even started.
+  // Charge the meter first, so that work over the limit is not even started.
   meter.work((one.size + other.size) * MERGED_NANOS)
   for (const list of [one, other]) {
     for (const item of itemsOf(list)) {

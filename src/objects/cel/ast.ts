@@ -12,7 +12,10 @@ export type Expr =
   | MapExpr
   | StructExpr
   | Comprehension
-  /** A place where the parser could not build an expression. The text has faults in this case. */
+  /**
+   * A position at which the parser could not create an expression. The expression then has at least
+   * one error.
+   */
   | { readonly kind: 'missing'; readonly offset: number }
 
 export type Select = {
@@ -20,7 +23,7 @@ export type Select = {
   readonly offset: number
   readonly operand: Expr
   readonly field: string
-  /** Whether this is a presence test: `has(operand.field)`. */
+  /** Whether the selection is a presence test: `has(operand.field)`. */
   readonly isTest: boolean
 }
 
@@ -36,7 +39,7 @@ export type ListExpr = {
   readonly kind: 'list'
   readonly offset: number
   readonly elements: readonly Expr[]
-  /** Indexes of the elements that are optional values. They are left out if they have no value. */
+  /** Indexes of optional elements. An optional element without a value is omitted from the list. */
   readonly optional: ReadonlySet<number>
 }
 
@@ -72,8 +75,8 @@ export type Comprehension = {
   readonly offset: number
   readonly range: Expr
   /**
-   * Name of the first variable. It is the item of a list or the key of a map. If there is a second
-   * variable, it is the index of the item or the key.
+   * Name of the first variable: the item of a list, or the key of a map. If there is a second
+   * variable, the first one is the index of the item, or the key.
    */
   readonly variable: string
   readonly variable2: string | undefined
@@ -84,7 +87,7 @@ export type Comprehension = {
   readonly result: Expr
 }
 
-/** Returns `a.b.c` as one name, or undefined if the expression is anything else. */
+/** Returns `a.b.c` as a qualified name, or undefined for any other expression. */
 export function qualifiedName(expr: Expr): string | undefined {
   if (expr.kind === 'ident') return expr.name
   if (expr.kind !== 'select' || expr.isTest) return undefined
@@ -116,7 +119,7 @@ export function partsOf(expr: Expr): readonly Expr[] {
 
 /**
  * Whether an expression reads a field. If `variable` is given, only fields of this variable count.
- * `a.?b` and `has(a.b)` read the field, `a["b"]` does not.
+ * `a.?b` and `has(a.b)` count as reads of `b`; `a["b"]` does not.
  */
 export function readsField(expr: Expr, field: string, variable?: string): boolean {
   const selected = selectedBy(expr)

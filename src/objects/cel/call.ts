@@ -1,6 +1,6 @@
 /**
- * Calls functions: selects the implementation that accepts the arguments, and charges the cost of
- * the call.
+ * Calls functions: selects the implementation that accepts the arguments, and adds the cost of the
+ * call.
  */
 import type { FunctionPart, Overload } from './functions.ts'
 import type { Run, Step } from './run.ts'
@@ -15,7 +15,10 @@ import {
   type Value,
 } from './values.ts'
 
-/** Returns an implementation that tries those of all libraries until one accepts the arguments. */
+/**
+ * Returns a function that tries the implementations of all libraries until one accepts the
+ * arguments.
+ */
 export function anyOf(parts: readonly FunctionPart[]): FunctionPart['run'] {
   const [only] = parts
   if (only !== undefined && parts.length === 1) return only.run
@@ -31,8 +34,8 @@ export function anyOf(parts: readonly FunctionPart[]): FunctionPart['run'] {
 type Costing = (args: readonly Value[], result: Result) => number
 
 /**
- * Returns the cost function of a call, or undefined for a cost of one. If the type check leaves
- * several overloads open, kube-apiserver charges one, unless they all belong to one library's
+ * Returns the cost function of a call, or undefined if the cost is one. If several overloads remain
+ * after type-checking, kube-apiserver charges one, unless all of them belong to the same library
  * function.
  */
 export function costOf(
@@ -90,12 +93,12 @@ export function callStep(
   }
 }
 
-/** Whether a value is large enough for a function to take noticeable time. */
+/** Whether a value is so large that a function could take noticeable time. */
 function isLarge(value: Value): boolean {
   if (typeof value === 'string') return value.length > LARGE_CHARACTERS
   if (typeof value !== 'object' || value === null) return false
-  // The items of a list that the expression built have already been charged, and most calls only
-  // append one more.
+  // The items of a list that the expression itself created are already charged, and most calls
+  // append only one item.
   if (value instanceof ArrayList || value instanceof Timestamp || value instanceof Duration)
     return false
   return !isList(value) || value.size > LARGE_ITEMS
@@ -105,8 +108,8 @@ const LARGE_CHARACTERS = 200
 const LARGE_ITEMS = 10
 
 /**
- * Returns a call after which the evaluation may pause, or which may itself pause to wait for an
- * answer.
+ * Returns a call that can be interrupted: afterwards when the time slice is over, or during the
+ * call to wait for an answer.
  */
 function longCall(
   call: FunctionPart['run'],
@@ -133,14 +136,15 @@ function longCall(
 }
 
 /**
- * Returns the time to visit a string once. Functions that take longer charge the meter themselves.
+ * Returns the time to visit all characters of a string once. Functions that take longer charge the
+ * meter themselves.
  */
 const nanosOf = (value: Result): number =>
   typeof value === 'string' || value instanceof Uint8Array ? value.length * CHARACTER_NANOS : 0
 
-/** Time to visit one character. */
+/** Estimated time to visit one character. */
 const CHARACTER_NANOS = 2
-/** Time that a unit of cost stands for. */
+/** Estimated time per unit of cost. */
 const COST_NANOS = 50
 
 function valuesOf(args: readonly Step[], run: Run): Value[] | CelError {

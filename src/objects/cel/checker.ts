@@ -1,4 +1,7 @@
-/** The type checker. It determines the type of each subexpression, and resolves names and calls. */
+/**
+ * The type checker. It determines the type of each subexpression, and resolves names and function
+ * calls.
+ */
 import {
   type Call,
   type Comprehension,
@@ -96,8 +99,8 @@ class Checker {
   }
 
   /**
-   * Returns the type of an expression. Each expression is checked once. A macro may use a
-   * subexpression twice, and nested macros multiply that, so checking it each time would take
+   * Returns the type of an expression. Each expression is checked only once. Macros can repeat a
+   * subexpression, and nested macros multiply the repetitions, so that repeated checks would take
    * exponential time.
    */
   *check(expr: Expr): Turns<Type> {
@@ -122,8 +125,8 @@ class Checker {
   }
 
   /**
-   * Reports a wrong type. The message shows the types as they were first inferred, with the names
-   * of free type parameters.
+   * Reports a type mismatch. The message shows the types as inferred at this point, including the
+   * names of free type parameters.
    */
   #mismatch(expr: Expr, wanted: Type, found: Type): Type {
     return this.#fault(expr, `expected type '${nameOf(wanted)}' but found '${nameOf(found)}'`)
@@ -152,7 +155,10 @@ class Checker {
     }
   }
 
-  /** Resolves the name of a variable or a type. Tries it with the container as a prefix first. */
+  /**
+   * Resolves the name of a variable or a type. First tries the name with the container as its
+   * prefix.
+   */
   #name(expr: Expr, name: string): Type | undefined {
     const plain = name.startsWith('.') ? name.slice(1) : name
     for (let scope = this.#scope; scope !== undefined; scope = scope.outer) {
@@ -205,8 +211,8 @@ class Checker {
   }
 
   /**
-   * Whether a name begins with an iteration variable, which hides longer names that start with its
-   * own.
+   * Whether a qualified name begins with an iteration variable. The variable then takes precedence
+   * over declared names with the same beginning.
    */
   #isLocal(name: string): boolean {
     const first = name.split('.', 1)[0]
@@ -307,8 +313,8 @@ class Checker {
   }
 
   /**
-   * Returns an overload with its own type parameters, since each use of an overload binds them
-   * separately.
+   * Returns a copy of an overload with new type parameters, because each call binds the type
+   * parameters separately.
    */
   #instantiate({ args, result }: Overload): readonly [readonly Type[], Type] {
     const own = new Map<string, Type>()
@@ -346,8 +352,8 @@ class Checker {
   }
 
   /**
-   * Checks the construction of an object whose type the environment declares. If the type is
-   * unknown, its fields are not checked.
+   * Checks the construction of an object. Its fields are checked only if the environment declares
+   * the type.
    */
   *#struct(expr: StructExpr): Turns<Type> {
     const named = this.#name(expr, expr.name)
@@ -434,8 +440,8 @@ function literalType(value: Value): Type {
 }
 
 /**
- * Returns the message for a field of a type without fields. kube-apiserver declares most Kubernetes
- * types as objects whose fields it cannot resolve.
+ * Returns the message for accessing a field of a type without fields. kube-apiserver declares most
+ * Kubernetes types as objects whose fields it cannot resolve.
  */
 const noFields = (type: Type): string =>
   type.kind === 'opaque' && type.name.startsWith('kubernetes.')

@@ -1,6 +1,6 @@
 /**
  * Equality, which is defined for all values, and order, which is defined for numbers, strings,
- * times and a few more.
+ * times and a few other types.
  */
 import { MERGED_CHARACTER_NANOS, MERGED_NANOS } from './arithmetic.ts'
 import type { Meter } from './functions.ts'
@@ -25,19 +25,19 @@ import {
 
 type WorkMeter = Pick<Meter, 'work'>
 
-/** Time to visit a value. */
+/** Estimated time to visit a value. */
 const VALUE_NANOS = 60
-/** Time to look up a field by its name. */
+/** Estimated time to look up a field by name. */
 const FIELD_NANOS = 250
 
-/** Like `equal`, but returns false if the comparison is an error. */
+/** Like `equal`, but returns false if the comparison causes an error. */
 export const isEqual = (one: Value, other: Value, meter: WorkMeter): boolean =>
   equal(one, other, meter) === true
 
 /**
  * Whether two values are equal. Values of different types are not equal, except for numbers, which
- * are compared by value. For values of libraries, and for lists and maps of an object, it is an
- * error if the right operand has another type.
+ * are compared by value. If the left operand is a library value, or a list or map from an object, a
+ * right operand of another type causes an error.
  */
 export function equal(one: Value, other: Value, meter: WorkMeter): boolean | CelError {
   meter.work(VALUE_NANOS)
@@ -72,8 +72,8 @@ function equalOptional(one: Optional, other: Optional, meter: WorkMeter): boolea
 }
 
 /**
- * Compares lists. In a list that an expression built, items whose comparison is an error count as
- * equal.
+ * Compares lists. In lists that the expression itself created, items whose comparison causes an
+ * error count as equal.
  */
 function equalList(one: ListValue, other: ListValue, meter: WorkMeter): boolean | CelError {
   if (one.size !== other.size) return false
@@ -93,7 +93,7 @@ function isSameSet(
   { identity, meter }: Sameness,
 ): boolean | CelError {
   const items = new Map<string, Value>()
-  // Charged twice, since the other list takes the same work.
+  // Charged twice, because processing the other list takes the same time.
   meter.work(2 * one.size * MERGED_NANOS)
   for (const item of itemsOf(one)) {
     const text = identity(item)
@@ -145,7 +145,7 @@ const numberOf = (value: Value): bigint | number | undefined =>
       : undefined
 
 /**
- * Returns a negative number, zero or a positive number, or NaN if a double is NaN. Returns
+ * Returns a negative number, zero or a positive number. Returns NaN if one value is NaN, and
  * undefined if values of these types have no order.
  */
 export function compare(one: Value, other: Value): number | undefined {
@@ -168,7 +168,7 @@ export function compare(one: Value, other: Value): number | undefined {
 }
 
 /**
- * Compares two numbers. An int and a double are compared as doubles, as in cel-go, although that is
+ * Compares two numbers. As in cel-go, an int and a double are compared as doubles, although this is
  * not exact. NaN has no order.
  */
 function compareNumbers(one: bigint | number, other: bigint | number): number {

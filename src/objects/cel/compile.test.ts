@@ -24,7 +24,10 @@ assert(!(self instanceof CelError))
 
 const given = self
 
-/** Returns the value of an expression, its error, or the reason why it does not compile. */
+/**
+ * Returns the value of an expression, or its evaluation error, or the reason why it does not
+ * compile.
+ */
 function evaluate(text: string, costMax = 1_000_000): string {
   const compiled = compile(text, environment)
   if ('fault' in compiled) return compiled.fault
@@ -33,14 +36,14 @@ function evaluate(text: string, costMax = 1_000_000): string {
   return typeof result.value === 'object' ? typeNameOf(result.value) : String(result.value)
 }
 
-test('rules are evaluated over an object', () => {
+test('validation rules are evaluated over an object', () => {
   assert.equal(evaluate('self.minReplicas <= self.replicas'), 'true')
   assert.equal(evaluate('self.tags.all(x, x.size() == 1) && self.name.startsWith("w")'), 'true')
   assert.equal(evaluate('1 / (self.replicas - 3) == 1 || true'), 'true')
   assert.equal(evaluate('1 / (self.replicas - 3) == 1'), 'division by zero')
 })
 
-test('a fault shows its position', () => {
+test('a compilation error shows its position', () => {
   assert.equal(
     evaluate('self.nope == 1'),
     "ERROR: <input>:1:5: undefined field 'nope'\n | self.nope == 1\n | ....^",
@@ -54,7 +57,7 @@ test('an evaluation that exceeds its budget is cancelled', () => {
   )
 })
 
-test('malicious expressions are rejected or bounded', () => {
+test('malicious expressions are rejected or have a limited running time', () => {
   const start = process.threadCpuUsage()
   assert.match(
     evaluate('('.repeat(5000) + 'true' + ')'.repeat(5000)),
@@ -80,17 +83,20 @@ test('malicious expressions are rejected or bounded', () => {
   )
   const bomb = '[0,1,2,3,4,5,6,7,8,9]'
   assert.match(evaluate(`${`${bomb}.all(a, `.repeat(8)}true${')'.repeat(8)}`), /actual cost limit/)
-  // Measures the CPU time of this thread, because other tests may run on the same cores.
+  // Use the CPU time of this thread, because other tests can run on the same cores.
   assert(process.threadCpuUsage(start).user < 15_000_000)
 })
 
-/** Returns the faults of an expression that is one line with this number of characters. */
+/**
+ * Returns the compilation errors of an expression that consists of one line with this number of
+ * characters.
+ */
 function faultsIn(characters: number): string {
   const compiled = compile(`${' '.repeat(characters - 7)}a1 + b1`, environment)
   return 'fault' in compiled ? compiled.fault : ''
 }
 
-test('a long line is not shown with its faults', () => {
+test('compilation errors do not show a very long line', () => {
   assert.equal(faultsIn(16_384).split('\n').length, 6)
   assert.equal(
     faultsIn(16_385),

@@ -32,8 +32,8 @@ import { CelError, type Value } from './values.ts'
 export type CompileResult =
   | { readonly program: Program; readonly type: Type }
   /**
-   * The text is invalid. `stage` distinguishes this from a program that cannot be planned, because
-   * kube-apiserver has different messages for the two.
+   * The text is invalid. `stage` distinguishes failed compilation from failed planning of a
+   * compiled program, because kube-apiserver has different messages for them.
    */
   | { readonly fault: string; readonly stage: 'compilation' }
   | {
@@ -49,7 +49,10 @@ export type EvaluationResult = { readonly value: Value; readonly cost: number } 
 export type Failure = {
   readonly error: string
   readonly cost: number
-  /** Whether the budget is exhausted, so that nothing else should be evaluated on it. */
+  /**
+   * Whether the cost budget is exhausted. No further expressions should then be evaluated with this
+   * budget.
+   */
   readonly isOverBudget: boolean
 }
 
@@ -66,9 +69,7 @@ export class Program {
     this.#names = names
   }
 
-  /**
-   * Evaluates the program synchronously. `costMax` is the cost limit, in kube-apiserver's units.
-   */
+  /** Evaluates the program synchronously. `costMax` is the cost limit in kube-apiserver's units. */
   evaluate(activation: Activation, costMax: number): EvaluationResult {
     const evaluation = this.start(activation, costMax)
     for (;;) {
@@ -78,14 +79,14 @@ export class Program {
     }
   }
 
-  /** Starts an evaluation that the caller runs in slices. */
+  /** Starts an evaluation that the caller runs in time slices. */
   start(activation: Activation, costMax: number): Evaluation {
     return new Evaluation(this.#step, new Run(activation, costMax))
   }
 
   /**
-   * Evaluates the program as a generator that yields when the slice is over or an answer is needed.
-   * The code that drives it, such as that in `turns.ts`, waits for the answers.
+   * Evaluates the program as a generator. It yields when the time slice is over or when it needs an
+   * answer. The caller must wait for the answers, for example with the functions in `turns.ts`.
    */
   *inTurns(activation: Activation, costMax: number, slice: Slice): Turns<EvaluationResult> {
     if (slice.isOver()) yield undefined
@@ -94,8 +95,8 @@ export class Program {
   }
 
   /**
-   * Starts an evaluation. Returns the result if it is available within the slice and without an
-   * answer. Otherwise returns the evaluation, which the caller must finish.
+   * Starts an evaluation. Returns the result if it is available within the time slice and without
+   * waiting for an answer. Otherwise returns the evaluation, which the caller must finish.
    */
   begin(activation: Activation, costMax: number, slice: Slice): EvaluationResult | Evaluation {
     const evaluation = this.start(activation, costMax)
@@ -103,19 +104,25 @@ export class Program {
     return turn === undefined || 'question' in turn ? evaluation : turn
   }
 
-  /** Estimates the worst-case cost from the size bounds of the types that variables lead to. */
+  /**
+   * Estimates the worst-case cost. The size bounds are those of the types that can be reached from
+   * variables.
+   */
   estimateCost(root: Type, slice: Slice): Turns<Range> {
     return estimateCost(this.#checked, root, slice)
   }
 
-  /** Whether the expression names a variable. A rule that names `oldSelf` is a transition rule. */
+  /**
+   * Whether the expression refers to a variable. For example, a rule that refers to `oldSelf` is a
+   * transition rule.
+   */
   uses(variable: string): boolean {
     return this.#names.has(variable)
   }
 
   /**
-   * Whether the expression reads a field by `.`, `.?` or `has`. If `variable` is given, only fields
-   * of this variable count.
+   * Whether the expression reads a field with `.`, `.?` or `has`. If `variable` is given, only
+   * fields of this variable count.
    */
   readsField(field: string, variable?: string): boolean {
     return readsField(this.#checked.expr, field, variable)
@@ -126,8 +133,8 @@ export class Evaluation {
   readonly #step: Step
   readonly #run: Run
   /**
-   * The question that must be answered before the evaluation can continue. Undefined if it only
-   * needs another slice.
+   * The question that must be answered before the evaluation can continue. Undefined if the
+   * evaluation only needs another time slice.
    */
   asked: Suspension | undefined
 
@@ -137,8 +144,8 @@ export class Evaluation {
   }
 
   /**
-   * Runs the evaluation until the slice is over. Returns undefined if it paused for that reason, or
-   * a `Suspension` if it needs an answer to continue.
+   * Runs the evaluation until the time slice is over. Returns undefined if it was interrupted for
+   * this reason, or a `Suspension` if it needs an answer to continue.
    */
   goOn(slice: Slice): EvaluationResult | Suspension | undefined {
     const run = this.#run
@@ -148,15 +155,15 @@ export class Evaluation {
       return { error: value.message, cost: run.cost, isOverBudget: false }
     } catch (error) {
       if (error instanceof PausedError) return (this.asked = error.asked)
-      // A string beyond V8's maximum length throws a RangeError. It would cost more than any
-      // budget.
+      // Creating a string beyond V8's maximum length throws a RangeError. The cost of such a string
+      // exceeds any budget.
       const isOver = error instanceof CostExceeded || error instanceof RangeError
       if (isOver) return { error: OVER_BUDGET, cost: run.paid, isOverBudget: true }
       throw error
     }
   }
 
-  /** Continues the evaluation from where it paused until it has a result. */
+  /** Resumes the interrupted evaluation until it has a result. */
   *finish(slice: Slice): Turns<EvaluationResult> {
     for (;;) {
       yield this.asked
@@ -167,7 +174,7 @@ export class Evaluation {
   }
 }
 
-/** Compiles synchronously, for callers that may block. */
+/** Compiles synchronously, for callers that can block the event loop. */
 export const compile = (text: string, environment: Environment): CompileResult =>
   atOnce((slice) => compileInTurns(text, environment, slice))
 

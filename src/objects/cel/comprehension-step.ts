@@ -1,6 +1,6 @@
 /**
- * Runs a comprehension one iteration at a time, so that a paused evaluation can resume where it
- * stopped.
+ * Runs a comprehension one iteration at a time, so that an interrupted evaluation can resume at the
+ * same iteration.
  */
 import { ComprehensionFrame, type Run, type Step } from './run.ts'
 import { CelError, isList, isMap, notIterable } from './values.ts'
@@ -13,7 +13,7 @@ export type ComprehensionPlan = {
   readonly next: Step
   readonly result: Step
   readonly slots: { readonly accumulator: number; readonly first: number; readonly second: number }
-  /** Whether it has two variables: index and item, or key and value. */
+  /** Whether the comprehension has two variables: index and item, or key and value. */
   readonly isPair: boolean
 }
 

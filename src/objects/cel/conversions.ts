@@ -25,8 +25,8 @@ const intOverflow = new CelError('integer overflow')
 const uintOverflow = new CelError('unsigned integer overflow')
 
 /**
- * Maximum length of a number. No number needs more characters, and parsing a megabyte of digits
- * would take seconds.
+ * Maximum length of the text of a number. No number needs more characters, and parsing a million
+ * digits would take seconds.
  */
 const DIGITS_MAX = 100
 
@@ -98,8 +98,8 @@ function textOf(bytes: Uint8Array): Result {
 }
 
 /**
- * Prints a double in Go's shortest format. From 1e6 on and below 1e-4 it has an exponent of at
- * least two digits.
+ * Formats a double like Go's shortest format. From 1e6 on and below 1e-4, it has an exponent with
+ * at least two digits.
  */
 export function formatDouble(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
@@ -136,7 +136,7 @@ export function toTimestamp(value: Value): Result {
 
 export function toDuration(value: Value): Result {
   if (value instanceof Duration) return value
-  // cel-go declares this overload, but its implementation fails.
+  // cel-go declares this overload, but its implementation always fails.
   if (typeof value === 'bigint') return cannot('int', 'google.protobuf.Duration')
   if (typeof value !== 'string') return noSuchOverload
   return parseDuration(value) ?? cannot('string', 'google.protobuf.Duration')

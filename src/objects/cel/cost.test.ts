@@ -27,8 +27,8 @@ function runOver(rule: string, items: Fields, values: Json[]): string {
 }
 
 /**
- * Measured on kube-apiserver: the longest list that each rule can process within its budget of one
- * million.
+ * For each rule, the longest list that kube-apiserver can process within its budget of one million.
+ * Measured with kube-apiserver.
  */
 const boundaries: readonly (readonly [string, number, 'numbers' | 'texts'])[] = [
   ['self.all(x, self.all(y, x + y >= 0))', 377, 'numbers'],
@@ -50,7 +50,7 @@ for (const [rule, count, kind] of boundaries) {
 
 const object = typeOfSchema({ type: 'object', properties: { text } }, { name: 'self' })
 
-/** Rules whose types alone do not determine the sizes. */
+/** Rules whose cost cannot be estimated from types alone. */
 const estimates: readonly (readonly [string, number])[] = [
   ['dyn(1) == dyn("1")', 3],
   ['self.text.split(",").all(x, x.trim() != "")', 339],

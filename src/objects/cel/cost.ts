@@ -1,21 +1,21 @@
-/** Costs in kube-apiserver's units, of which one is about the cost of a field access. */
+/** Computes costs in kube-apiserver's units. One unit is about the cost of a field access. */
 import { isList, isMap, itemsOf, type Result, type Value } from './values.ts'
 
 export const IDENT_COST = 1
 export const LIST_COST = 10
 export const MAP_COST = 30
 export const STRUCT_COST = 40
-/** Cost per character that is visited. */
+/** Cost per visited character. */
 export const TEXT_FACTOR = 0.1
-/** Cost per character of a pattern, which estimates the number of its instructions. */
+/** Cost per character of a pattern. It is an estimate of the number of instructions. */
 export const PATTERN_FACTOR = 0.25
 
 export const traversal = (size: number, factor = TEXT_FACTOR): number => Math.ceil(size * factor)
 
-/** Whether the text has surrogate pairs. */
+/** Whether the text contains surrogate pairs. */
 export const hasPairs = (text: string): boolean => /[\ud800-\udbff]/.test(text)
 
-/** Returns the size of the smaller value, without visiting all of the larger one. */
+/** Returns the size of the smaller value, without determining the full size of the larger one. */
 export function minSizeOf(one: Value, other: Value): number {
   if (typeof one === 'string' && typeof other === 'string') {
     if (one.length * 2 <= other.length) return countPoints(one)
@@ -32,7 +32,7 @@ const isSingle = (value: Value): boolean =>
 const atMostOne = (value: Value): number =>
   typeof value === 'string' ? Math.min(1, value.length) : sizeOf(value)
 
-/** Returns the number of code points, bytes, items or entries, or one for any other value. */
+/** Returns the number of code points, bytes, items or entries. Returns one for all other values. */
 export function sizeOf(value: Result): number {
   if (typeof value === 'string') return countPoints(value)
   if (value instanceof Uint8Array) return value.length
@@ -42,7 +42,8 @@ export function sizeOf(value: Result): number {
 
 export function countPoints(text: string): number {
   let count = text.length
-  // Most texts have no surrogate pairs. V8 checks that quickly if all characters are Latin-1.
+  // Most texts have no surrogate pairs. V8 determines this quickly if all characters are in
+  // Latin-1.
   if (!hasPairs(text)) return count
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
@@ -54,7 +55,7 @@ export function countPoints(text: string): number {
   return count
 }
 
-/** Returns the cost of visiting a value and everything that it contains. */
+/** Returns the cost of visiting a value and everything in it. */
 export function deepTraversal(value: Value): number {
   if (typeof value === 'string' || value instanceof Uint8Array) return traversal(sizeOf(value))
   if (!isList(value)) return 1
