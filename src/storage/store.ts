@@ -1,11 +1,11 @@
 /**
- * Objects as bytes under keys, with optimistic writes. Every write is one transaction that compares
- * the revision that the caller's decision is based on. If another writer was first, the decision
- * runs again.
+ * Stores objects as bytes under keys, with optimistic concurrency control. Every write is one
+ * transaction, which compares the revision on which the caller's decision is based. If another
+ * writer was faster, the decision function runs again.
  *
- * A decision may start from a cached object, which can be stale. A write that is decided on cached
- * state is final only if its compare succeeds. A refusal or a "nothing changed" on cached state is
- * decided again on the state read from the database, and only that result is reported.
+ * A decision can be based on a cached object, which may be outdated. A write based on cached state
+ * is final only if its comparison succeeds. If the decision is an error or that nothing changes, it
+ * is made again on the state read from the database, and only that result is returned.
  */
 import { systemClock } from '../lib/time/clock.ts'
 import { Deque } from '../lib/collections/deque.ts'
@@ -21,41 +21,47 @@ import { PageSize } from './page-size.ts'
 import type { Plain, Transformer } from './transform.ts'
 
 /**
- * Number of lost compares after which a write fails. A writer that loses more often contends with
- * too many others to make its client wait; 20 concurrent writers lose about 20 times.
+ * Number of lost comparisons after which a write fails. With 20 concurrent writers, a writer loses
+ * about 20 times. A writer that loses more often than this should not make its client wait longer.
  */
 const LOST_COMPARES_MAX = 100
-/** Number of retries without a wait. Each loss means that another writer succeeded. */
+/** Number of retries without a delay. Each loss means that another writer has succeeded. */
 const PROMPT_RETRIES = 4
 /**
- * Shortest wait between later retries. Waits double up to BACKOFF_MS_MAX, with a jitter between
- * half and all of the wait.
+ * Minimum delay before later retries. Delays double up to BACKOFF_MS_MAX. The actual delay is a
+ * random time between half of this and all of it.
  */
 const BACKOFF_MS_FIRST = 2
 /**
- * A writer that takes longer than this no longer delays other writers of its key: it may wait for a
- * webhook that writes the same key.
+ * Maximum time for which a writer delays other writers of its key. A writer may take longer, for
+ * example if it waits for a webhook that writes the same key.
  */
 const LOCK_MS_MAX = 2000
 const BACKOFF_MS_MAX = 64
 
-/** Maximum number of values of a list that wait for a KMS plugin at the same time. */
+/** Maximum number of values in a list that wait for a KMS plugin at the same time. */
 const ASKED_AT_ONCE = 128
-/** Like ASKED_AT_ONCE, for lists that no client waits for: the plugin must have time for others. */
+/**
+ * Like ASKED_AT_ONCE, but for lists that no client waits for. It is smaller, because the plugin
+ * must also serve other requests.
+ */
 const ASKED_IN_BACKGROUND = 4
 
-/** A value as the server wrote it, after decryption. */
+/** A decrypted value, as the server wrote it. */
 export type StoredValue = {
   readonly key: Key
-  /** Borrowed: copy it to keep it. */
+  /** A view of received bytes. Callers must copy it to retain it. */
   readonly value: Buffer
   readonly revision: Revision
   readonly createRevision: Revision
-  /** Whether the value is not encrypted with the current key. An unchanged update rewrites it. */
+  /**
+   * Whether the value is not encrypted with the current key. Even an update that changes nothing
+   * then writes the value again.
+   */
   readonly stale: boolean
 }
 
-/** The object that a write is decided on, and its revision. */
+/** The object on which a decision is based, and its revision. */
 export type Current<T> = {
   readonly revision: Revision
   readonly createRevision: Revision
@@ -64,8 +70,8 @@ export type Current<T> = {
 }
 
 /**
- * The decision on the current state. `ttlSeconds` takes precedence over the one in the options.
- * 'unchanged' writes a stale value again; 'untouched' does not.
+ * The result of a decision. `ttlSeconds` overrides the one in the options. 'unchanged' writes a
+ * stale value again; 'untouched' does not.
  */
 export type Decision = Write | 'unchanged' | 'untouched'
 
@@ -77,37 +83,34 @@ type ReadOptions = {
 }
 
 type WriteOptions = {
-  /** The value expires after this time. */
+  /** Time to live of the value. If undefined or 0, the value does not expire. */
   readonly ttlSeconds?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 export type UpdateOptions<T> = WriteOptions & {
   /**
-   * The cached state, or 'absent' if the cache has no such object. If undefined, the latest state
+   * The cached state, or 'absent' if the object is not in the cache. If undefined, the latest state
    * is read first.
    */
   readonly cached?: Current<T> | 'absent' | undefined
   /**
    * Returns whether the key is certainly still at this revision, for callers that can check this
-   * more cheaply than by a read.
+   * faster than with a read.
    */
   readonly isStill?: ((revision: Revision) => Promise<boolean>) | undefined
   /**
-   * Decodes a value. A large value is decoded in parts, between which other requests are served;
-   * the result is then a promise.
+   * Decodes a value. For a large value, returns a promise and decodes the value in parts, so that
+   * other requests are served in between.
    */
   readonly decode: (stored: StoredValue) => T | Promise<T>
 }
 
 export type UpdateResult<T> = {
   readonly outcome: 'put' | 'deleted' | 'unchanged'
-  /** The revision of the write; for 'unchanged', the revision of the object. */
+  /** The revision of the write. For 'unchanged', the revision of the object. */
   readonly revision: Revision
-  /**
-   * The state that the write replaced, deleted or left unchanged; undefined if the key did not
-   * exist.
-   */
+  /** The state that was replaced, deleted or left unchanged. Undefined if the key did not exist. */
   readonly previous: Current<T> | undefined
 }
 
@@ -117,11 +120,14 @@ type ListOptions = ReadOptions & {
   readonly limit?: number | undefined
   /** Lists only keys that sort after this one. */
   readonly after?: Key | undefined
-  /** Returns values that cannot be read in `unreadable`, instead of failing the list. */
+  /**
+   * Whether values that cannot be read are returned in `unreadable`. By default, such a value fails
+   * the list.
+   */
   readonly setsAsideUnreadable?: boolean
   /** Whether all clients of the resource wait for the list (lib/scheduling/slices.ts). */
   readonly isShared?: boolean
-  /** Whether no client waits for the list. */
+  /** Whether the list runs in the background, so that no client waits for it. */
   readonly isBackground?: boolean
 }
 
@@ -131,7 +137,7 @@ export type WalkOptions = ReadOptions & {
   readonly isBackground?: boolean
   /** Reads each page at the latest revision, for callers that do not need a consistent range. */
   readonly isEachLatest?: boolean
-  /** The approximate size of a page; see PageSize. */
+  /** The approximate size of a page (see PageSize). */
   readonly pageBytes?: number | undefined
   /** Average size of a row in an earlier walk. */
   readonly rowBytes?: number | undefined
@@ -139,24 +145,24 @@ export type WalkOptions = ReadOptions & {
   readonly readsAhead?: boolean
 }
 
-/** A value that cannot be read, now or later. */
+/** A value that cannot be read, and will not become readable. */
 export type UnreadableValue = {
   readonly key: Key
   readonly revision: Revision
-  /** An error with code 'corrupt', whose message does not contain the key. */
+  /** An error with the code 'corrupt'. Its message does not contain the key. */
   readonly error: StorageError
 }
 
 export type Page = {
   /**
-   * The revision of the list. Later pages are consistent with this one if they are read at this
-   * revision.
+   * The revision of the list. Later pages are consistent with this page if they are read at the
+   * same revision.
    */
   readonly revision: Revision
   readonly values: readonly StoredValue[]
   /** Empty unless the caller set `setsAsideUnreadable`. */
   readonly unreadable: readonly UnreadableValue[]
-  /** The last key of the page, whether or not its value can be read. */
+  /** The last key of the page, even if its value cannot be read. */
   readonly last: Key | undefined
   readonly more: boolean
   /** Number of keys after this page. */
@@ -175,14 +181,14 @@ export type StoreOptions = {
 /** The state that a decision is based on, and whether the database has confirmed it. */
 type Basis<T> = {
   readonly current: Current<T> | undefined
-  /** The bytes of `current`, if they were read from the database. */
+  /** The stored bytes of `current`, if they were read from the database. */
   readonly value: Buffer | undefined
-  /** The revision of the read. 'unchanged' reports it if the key does not exist. */
+  /** The revision of the read. It is returned for 'unchanged' if the key does not exist. */
   readonly revision: Revision
   readonly isProven: boolean
 }
 
-/** One key as the database has it, and the revision of the read. */
+/** The state of one key in the database, and the revision of the read. */
 type LookupResult = { readonly entry: VersionedValue | undefined; readonly revision: Revision }
 
 /** The part of the store that reads and writes single objects. */
@@ -193,7 +199,7 @@ export class Store {
   readonly #transformer: Transformer
   readonly #leases: Leases
   readonly #random: () => number
-  /** Queues of the writers that lost a compare, by key. */
+  /** Queues of writers that have lost a comparison, by key. */
   readonly #keyMutex: KeyedMutex
   readonly #timers: Timers
   readonly #monotonicMs: () => number
@@ -208,7 +214,10 @@ export class Store {
     this.#keyMutex = new KeyedMutex(LOCK_MS_MAX, this.#timers)
   }
 
-  /** Returns the latest state of a key (a linearizable read), or its state at a revision. */
+  /**
+   * Returns the state of a key at a revision. By default, returns the latest state (a linearizable
+   * read).
+   */
   async get(
     key: Key,
     options: ReadOptions = {},
@@ -221,7 +230,7 @@ export class Store {
     return { revision: answer.revision, found: first && (await this.#read(first)) }
   }
 
-  /** Writes a new key. Fails with 'exists' if the key exists. */
+  /** Writes a new key. Rejects with 'exists' if the key already exists. */
   async create(key: Key, value: Buffer, options: WriteOptions = {}): Promise<Revision> {
     const outcome = await this.#put(
       key,
@@ -233,11 +242,11 @@ export class Store {
   }
 
   /**
-   * Changes one key by a decision on its current state, which is undefined if the key does not
-   * exist. The decision may run several times, each time on a different state. An error that it
-   * throws is rethrown only if it was thrown for the latest state. Fails with 'missing' when the
-   * decision deletes a key that does not exist, and with 'conflict' when other writers were first
-   * too often.
+   * Changes one key according to a decision on its current state, which is undefined if the key
+   * does not exist. `decide` may be called several times, each time with a different state. If it
+   * throws, the error is rethrown only if it was thrown for the latest state. Rejects with
+   * 'missing' if the decision is to delete a key that does not exist, and with 'conflict' if other
+   * writers were faster too many times.
    */
   async update<T>(
     key: Key,
@@ -286,8 +295,8 @@ export class Store {
           previous: current,
         }
       }
-      // If all losers retried at once, one would win and all others would lose again, each time. So
-      // they queue up.
+      // If all losers retried at once, one would win and all others would lose again, each time.
+      // Therefore they wait in a queue.
       const isLate = lost === 0 && lock.use(await this.#keyMutex.lock(toText(key))).hasWaited
       const found = isLate
         ? await this.#found(key, options)
@@ -298,8 +307,8 @@ export class Store {
   }
 
   /**
-   * Deletes a key unless `check` throws on its latest state. Fails with 'missing' if the key does
-   * not exist.
+   * Deletes a key unless `check` throws for its latest state. Rejects with 'missing' if the key
+   * does not exist.
    */
   async delete<T>(
     key: Key,
@@ -319,8 +328,8 @@ export class Store {
   }
 
   /**
-   * Deletes a value that `decode` or the transformer cannot read. Returns false if the value can be
-   * read or the key does not exist.
+   * Deletes a value that cannot be decoded or decrypted. Returns false if the value can be read or
+   * the key does not exist.
    */
   async deleteUnreadable(
     key: Key,
@@ -363,9 +372,9 @@ export class Store {
   }
 
   /**
-   * Lists a range. One unreadable value fails the whole list, as in kube-apiserver, because a list
-   * must not silently omit an object. With `setsAsideUnreadable`, the caller gets the unreadable
-   * values separately.
+   * Lists a range. As in kube-apiserver, one unreadable value fails the whole list, because a list
+   * must not silently omit an object. With `setsAsideUnreadable`, the unreadable values are
+   * returned separately.
    */
   async list(range: KeyRange, options: ListOptions = {}): Promise<Page> {
     const from = options.after === undefined ? range.from : keyAfter(options.after)
@@ -399,8 +408,8 @@ export class Store {
       { monotonicMs: this.#monotonicMs, defer: this.#timers.defer },
       { isShared, isBackground },
     )
-    // Each value may need a call to a KMS plugin. The calls run concurrently, and their results are
-    // taken in order.
+    // Each value may require a call to a KMS plugin. The calls run concurrently, but their results
+    // are processed in order.
     const waiting = new Deque<{
       readonly entry: VersionedValue
       readonly plain: OpenResult | Promise<OpenResult>
@@ -411,7 +420,7 @@ export class Store {
     }
     const askedMax = isBackground ? ASKED_IN_BACKGROUND : ASKED_AT_ONCE
     for (const entry of entries) {
-      // Some ciphers take milliseconds for a large value.
+      // Some ciphers take several milliseconds for a large value.
       if (slices.isOver) await slices.turn()
       const plain = this.#plainListed(entry, setsAsideUnreadable)
       if (!(plain instanceof Promise) && waiting.length === 0) keep(entry, plain)
@@ -423,8 +432,8 @@ export class Store {
   }
 
   /**
-   * Reads a whole range in pages that are sized by bytes. All pages have one revision, unless
-   * `isEachLatest` is set. Yields at least one page.
+   * Reads a whole range in pages of about the same number of bytes. All pages have the same
+   * revision, unless `isEachLatest` is set. Yields at least one page.
    */
   async *walk(range: KeyRange, options: WalkOptions = {}): AsyncGenerator<Page, void, void> {
     const size = new PageSize(options.pageBytes, options.rowBytes)
@@ -441,7 +450,7 @@ export class Store {
           : undefined
       if (rest !== undefined && readsAhead) {
         next = this.#walkPage(size, range, rest)
-        // If the caller stops early, this page is never awaited. Its failure must not become an
+        // If the caller stops early, this page is never awaited. Its error must not become an
         // unhandled rejection.
         next.catch(() => undefined)
       }
@@ -485,8 +494,8 @@ export class Store {
   }
 
   /**
-   * Confirms the state against the database. The object is not decoded again if the cached one has
-   * the same revision.
+   * Confirms the cached state with a read from the database. The object is not decoded again if the
+   * revision is the same.
    */
   async #proof<T>(key: Key, basis: Basis<T>, options: UpdateOptions<T>): Promise<Basis<T>> {
     const { current } = basis
@@ -517,8 +526,8 @@ export class Store {
       return await this.#engine.change({ key, expected, write: { put: value, lease } }, options)
     } catch (error) {
       if (!isCode(error, 'missing')) throw error
-      // The database does not have the lease (it was revoked, or a backup was restored) and has
-      // written nothing: retry with a new one.
+      // The lease no longer exists, because it was revoked or a backup was restored. Nothing was
+      // written, so retry with a new lease.
       await this.#leases.forget(lease)
       const fresh = await this.#leases.get(ttlSeconds)
       return this.#engine.change({ key, expected, write: { put: value, lease: fresh } }, options)
@@ -530,7 +539,9 @@ export class Store {
     return toStored(found, plain instanceof Promise ? await plain : plain)
   }
 
-  /** Decrypts one value of a list. If `setsAside`, a 'corrupt' error is returned, not thrown. */
+  /**
+   * Decrypts one value of a list. With `setsAside`, a 'corrupt' error is returned and not thrown.
+   */
   #plainListed(found: VersionedValue, setsAside: boolean): OpenResult | Promise<OpenResult> {
     const failed = (error: unknown): StorageError =>
       setsAside && error instanceof StorageError && error.code === 'corrupt'
@@ -580,8 +591,8 @@ function startOf<T>(cached: Current<T> | 'absent' | undefined): Basis<T> | undef
 }
 
 /**
- * The result of one decision. A decision that is not final was made on cached state, and counts
- * only if the database has the same state.
+ * The result of one decision. If it is not final, it was made on cached state and is valid only if
+ * the database has the same state.
  */
 type Attempt = {
   readonly decision: Decision | undefined
@@ -606,12 +617,13 @@ async function decideOn<T>(
 
 /**
  * Returns the write for a decision. A value that is not encrypted with the current key is written
- * again, even if nothing changed.
+ * again, even if the decision is that nothing changes.
  */
 function writeOf<T>(decision: Decision, basis: Basis<T>): Write | 'unchanged' {
   if (decision === 'untouched') return 'unchanged'
   if (decision === 'delete' && basis.current === undefined) throw missing()
-  // The value that was read is borrowed, and the value to write may be kept: copy it.
+  // Copy the value, because the caller may reuse the memory of received bytes, and the engine may
+  // retain the value to write.
   if (decision === 'unchanged' && basis.current?.stale && basis.value)
     return { put: Buffer.from(basis.value) }
   return decision
@@ -628,7 +640,8 @@ const toStored = (found: VersionedValue, plain: Plain): StoredValue => ({
 })
 
 /**
- * Throws an error that names the key, as kube-apiserver does for unreadable values in lists only.
+ * Throws an error that contains the key. kube-apiserver does this for unreadable values in lists,
+ * but not for single reads.
  */
 function throwListed(key: Key, cause: unknown): never {
   if (!(cause instanceof StorageError)) throw cause

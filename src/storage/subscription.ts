@@ -1,8 +1,8 @@
 /**
- * The events of one prefix. A subscription decrypts them and delivers them to its consumers. It
- * also tracks the position in the feed up to which they were delivered, and the readers that wait
- * for a later position. A resource that is served in two API groups, such as events, has a consumer
- * for each.
+ * The events of one prefix. A subscription decrypts the events and delivers them to its consumers.
+ * It also tracks the revision up to which they were delivered, and the readers that wait for a
+ * later revision. A resource that is served in two API groups, such as events, has one consumer for
+ * each group.
  */
 import type { Time } from '../lib/time/timers.ts'
 import type { FeedEvent, Key, Revision } from './engine.ts'
@@ -11,22 +11,22 @@ import type { Transformer } from './transform.ts'
 
 export type FeedConsumer = {
   /**
-   * Delivers events of this resource, in order. The events of one revision are never split over two
-   * calls.
+   * Delivers events of this resource, in order. All events of one revision are delivered in one
+   * call.
    */
   readonly onEvents: (events: readonly OpenedEvent[]) => void
   /**
-   * Called when events after the last delivered one are lost. List again; the events that follow
-   * are newer than the gap.
+   * Called when events after the last delivered one were lost. The consumer must list again. Later
+   * events are newer than the lost ones.
    */
   readonly onGap: () => void
-  /** Called when the database is a different one: nothing that was delivered or listed is valid. */
+  /** Called when the database was replaced. All delivered events and lists are then invalid. */
   readonly onReset: () => void
 }
 
 /**
- * Readers that wait for the same revision share a wait and its timer if their deadlines are less
- * than this apart.
+ * Readers that wait for the same revision share one wait and its timer if their deadlines differ by
+ * less than this.
  */
 const SHARED_MS = 50
 
@@ -43,8 +43,8 @@ export type SubscriptionOptions = {
   readonly transformer: Transformer
   readonly time: Time
   /**
-   * Returns the revision that all subscriptions have reached. The feed keeps it, so that ten
-   * thousand subscriptions need not be updated one by one.
+   * Returns the revision that all subscriptions have reached. The feed stores it, so that it does
+   * not have to update ten thousand subscriptions one by one.
    */
   readonly feedRevision: () => Revision
   readonly onWait: () => void
@@ -81,12 +81,14 @@ export class Subscription {
     })
   }
 
-  /** Adds a consumer. It does not get earlier events, so it must list after it has joined. */
+  /** Adds a consumer. It does not get earlier events, so it must list after this call. */
   join(consumer: FeedConsumer): void {
     this.#consumers.add(consumer)
   }
 
-  /** Removes a consumer, which gets no more calls. The subscription ends with its last consumer. */
+  /**
+   * Removes a consumer, which is not called any more. The subscription ends with its last consumer.
+   */
   leave(consumer: FeedConsumer): void {
     if (!this.#consumers.delete(consumer) || this.#consumers.size > 0) return
     this.giveUp()
@@ -110,7 +112,7 @@ export class Subscription {
   }
 
   /**
-   * Resolves to true once all events up to this revision have been delivered. Resolves to false
+   * Resolves to true when all events up to this revision have been delivered. Resolves to false
    * after the timeout, or when the subscription ends.
    */
   async reach(revision: Revision, timeoutMs: number): Promise<boolean> {
@@ -122,7 +124,7 @@ export class Subscription {
     )
   }
 
-  /** Like `reach`, but the last events may still wait for decryption. */
+  /** Like `reach`, but does not wait until the last events have been decrypted. */
   receive(revision: Revision, timeoutMs: number): Promise<boolean> {
     if (this.#received >= revision) return Promise.resolve(true)
     const untilMs = this.#time.monotonicMs() + timeoutMs
@@ -147,9 +149,9 @@ export class Subscription {
     return promise
   }
 
-  // The methods below are for the feed only.
+  // The following methods are only for the feed.
 
-  /** Delivers events, except those that a reopened stream repeats. */
+  /** Delivers events. Skips events that a reopened stream repeats. */
   emit(events: readonly FeedEvent[]): void {
     this.#traffic += events.length
     const known = this.#received
@@ -169,7 +171,7 @@ export class Subscription {
     this.settle()
   }
 
-  /** Ends all waits, because the new database may never reach the revisions that they are for. */
+  /** Ends all waits, because the new database may never reach their revisions. */
   emitReset(revision: Revision): void {
     this.#revision = revision
     this.giveUp()
@@ -177,7 +179,7 @@ export class Subscription {
     for (const consumer of this.#consumers) consumer.onReset()
   }
 
-  /** Resolves the waits whose revision is reached. */
+  /** Resolves the waits whose revision has been reached. */
   settle(): void {
     if (this.#waiters.length === 0) return
     const revision = this.#received
@@ -193,8 +195,8 @@ export class Subscription {
   }
 
   /**
-   * Returns a decaying count of events for the plan of ranges: half of it counts again in the next
-   * plan.
+   * Returns the number of events, which is used to plan the ranges. Half of the number is carried
+   * over to the next plan.
    */
   takeTraffic(): number {
     const traffic = this.#traffic

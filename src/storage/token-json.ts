@@ -1,12 +1,12 @@
 /**
- * Reads the JSON inside a continue token, with the error messages of Go's encoding/json, which
- * clients see. It checks the whole text and returns the members of the outermost object as text,
- * without building values.
+ * Scans the JSON inside a continue token. The error messages are those of Go's encoding/json,
+ * because clients see them. The scanner validates the whole text and returns the members of the
+ * outermost object as text, without creating values.
  */
 
 export type JsonType = 'string' | 'number' | 'bool' | 'null' | 'array' | 'object'
 
-/** A member of the outermost object. `text` is the value as written. */
+/** A member of the outermost object. `text` is the value as it was written. */
 export type Member = { readonly name: string; readonly type: JsonType; readonly text: string }
 
 export type ScanResult =
@@ -34,8 +34,8 @@ const literals: ReadonlyMap<number, readonly [word: string, type: JsonType]> = n
 ])
 
 /**
- * Scans JSON. Nested values are tracked on an explicit stack, because a token comes from a client
- * and may be nested arbitrarily deep.
+ * Scans JSON. Nested values are tracked on an explicit stack, because clients can send tokens that
+ * are nested arbitrarily deep.
  */
 class Scanner {
   readonly #bytes: Buffer
@@ -169,7 +169,7 @@ class Scanner {
 
   #number(): void {
     if (this.#byte() === 0x2d) this.#at++
-    // A number ends after a leading zero. A further digit is reported as an error of the
+    // After a leading zero, the number ends. Another digit is reported as an error of the
     // surrounding value.
     if (this.#byte() === 0x30) this.#at++
     else this.#digits('in numeric literal')
@@ -211,8 +211,8 @@ class Scanner {
 }
 
 /**
- * Decodes a string literal that has passed the scanner. Half of a surrogate pair becomes U+FFFD, as
- * in Go.
+ * Decodes a string literal that the scanner has accepted. As in Go, half of a surrogate pair
+ * becomes U+FFFD.
  */
 export function unquote(literal: string): string {
   const value: unknown = JSON.parse(literal)
@@ -238,8 +238,8 @@ const namedBytes: ReadonlyMap<number, string> = new Map([
 ])
 
 /**
- * Quotes one byte as Go does: as the code point with the same number, escaped if it is not
- * printable.
+ * Quotes one byte as Go does, which treats it as the code point with the same number and escapes it
+ * if it is not printable.
  */
 function quoteByte(byte: number): string {
   const named = namedBytes.get(byte)

@@ -1,8 +1,9 @@
 /**
- * Transforms values between the server and the database: not at all (`identity`), or by encryption
- * (encryption/). A transformer returns its result synchronously if it can, so that the common path
- * needs no extra tick of the event loop. A transformer that must call a plugin returns a promise
- * and caches what it learned. Events of the feed wait for that promise in order (opened-events.ts).
+ * Transforms values between the server and the database. The transformation is either encryption
+ * (encryption/) or none (`identity`). A transformer returns its result synchronously if possible,
+ * so that most calls need no extra tick of the event loop. A transformer that must call a plugin
+ * returns a promise and caches the result. Events of the feed wait for this promise in order
+ * (opened-events.ts).
  */
 import type { Key } from './engine.ts'
 import { StorageError } from './errors.ts'
@@ -10,7 +11,7 @@ import { StorageError } from './errors.ts'
 export type Plain = {
   readonly value: Buffer
   /**
-   * Whether the value was not written with the first key or provider. The next write must then
+   * Whether the value was not encrypted with the first key or provider. The next write must then
    * write it again, even if nothing else changes.
    */
   readonly stale: boolean
@@ -18,35 +19,35 @@ export type Plain = {
 
 export interface Transformer {
   /**
-   * Converts a value for storage. `key` is the whole key: some ciphers authenticate it along with
-   * the value. `plain` is kept, and must not change later.
+   * Converts a value for storage. `key` is the whole key, because some ciphers authenticate it
+   * together with the value. `plain` is retained and must not be changed later.
    */
   toStorage(key: Key, plain: Buffer): Buffer | Promise<Buffer>
   /**
-   * Converts a stored value back. `stored` is borrowed: an implementation that reads it after the
-   * call has returned must copy it. Fails with a StorageError: 'corrupt' if the value cannot be
-   * read, or 'sealed' if it cannot be read at the moment. The message is kube-apiserver's, without
-   * the key.
+   * Converts a stored value back. `stored` is a view of received bytes. An implementation that
+   * reads it after this call has returned must copy it. Throws or rejects with a StorageError:
+   * 'corrupt' if the value cannot be read, or 'sealed' if it cannot be read now. The message is
+   * kube-apiserver's, without the key.
    */
   fromStorage(key: Key, stored: Buffer): Plain | Promise<Plain>
   /**
-   * Returns the plain value that this server wrote as `stored`, if it is still known. Such an event
-   * need not be decrypted. Each write is returned only once.
+   * Returns the plaintext of a value that this server has recently written as `stored`. Such an
+   * event does not have to be decrypted. Each write is returned only once.
    */
   takeOwn?(key: Key, stored: Buffer): Buffer | undefined
-  /** Whether values of this key may be stale. Only the stored value shows whether it is. */
+  /** Whether values of this key may be stale. Only the stored value shows whether it really is. */
   canBeStale(key: Key): boolean
 }
 
 const encryptedPrefix = Buffer.from('k8s:enc:')
 
 const isEncrypted = (stored: Buffer): boolean =>
-  // The first byte nearly always decides, and is cheaper than a comparison.
+  // The first byte is nearly always sufficient, and checking it is faster than a comparison.
   stored[0] === 0x6b && stored.subarray(0, encryptedPrefix.length).equals(encryptedPrefix)
 
 /**
- * The transformer for resources without encryption. It refuses values that an encrypting provider
- * wrote, rather than serving them as garbage.
+ * The transformer for resources without encryption. It rejects values that an encryption provider
+ * wrote, so that they are not served as plaintext.
  */
 export const identity: Transformer = {
   toStorage: (_key, plain) => plain,

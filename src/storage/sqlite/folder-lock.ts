@@ -13,7 +13,7 @@ const ownerFile = 'owner'
 /** Permissions of files and folders. They are strict, because the files contain secrets. */
 const MODE = 0o600
 const FOLDER_MODE = 0o700
-/** SQLite's result code for a locked database. */
+/** SQLite's result code SQLITE_BUSY, which means that another process has locked the database. */
 const BUSY = 5
 
 /** Returns the path of the store's file in its folder. */
@@ -26,8 +26,8 @@ export const logIn = (folder: string): string => `${fileIn(folder)}-wal`
 export const hasLock = (folder: string): boolean => existsSync(join(folder, lockFile))
 
 /**
- * Creates a folder. A new folder is durable only once its parent is flushed, so this flushes the
- * parents of all folders that it creates.
+ * Creates a folder. A new folder is durable only after its parent has been flushed, so the parents
+ * of all created folders are flushed.
  */
 export function makeFolder(folder: string): void {
   const made = makeFolders(folder, FOLDER_MODE)
@@ -50,8 +50,8 @@ function flushFolder(path: string): void {
 }
 
 /**
- * Locks a folder. If another process has the lock, the error names that process. Node.js cannot
- * lock files, but SQLite can: an empty database stands for the folder.
+ * Locks a folder. If another process has the lock, the error message names that process. Node.js
+ * cannot lock files, but SQLite can, so the lock is that of an empty database in the folder.
  */
 export function lockFolder(folder: string): Disposable {
   makeFile(join(folder, lockFile))
@@ -71,8 +71,9 @@ export function lockFolder(folder: string): Disposable {
 }
 
 /**
- * Creates a file that only its owner can access. SQLite gives its other files the same mode. An
- * existing file is not opened, because closing it would release this process's locks on it.
+ * Creates a file that only its owner can access. SQLite uses the same mode for its other files. An
+ * existing file is not opened, because closing it would release the locks that this process has on
+ * it.
  */
 export function makeFile(file: string): void {
   try {
@@ -91,8 +92,8 @@ function recordOwner(folder: string): void {
       mode: MODE,
     })
   } catch {
-    // The disk may be full, for example, but stored data can still be served. The name is only for
-    // an error message.
+    // Ignored, because stored data can be served even if, for example, the disk is full. The name
+    // is only used in an error message.
   }
 }
 

@@ -1,16 +1,18 @@
 /**
- * Watches the size of SQLite's write-ahead log. The log is written back every 8 MB. While another
- * program reads the file, it cannot be written back and grows with every write, until the disk is
- * full.
+ * Monitors the size of SQLite's write-ahead log. Normally, the log is checkpointed every 8 MB.
+ * While another program reads the file, this is not possible, and the log grows with every write
+ * until the disk is full.
  */
 
-/** Size above which the log counts as long: twice what the largest commits leave in it. */
+/**
+ * Size above which the log is considered long. It is twice the size that the largest commits cause.
+ */
 export const LONG_LOG_BYTES = 64 * 1024 * 1024
 const LOOK_MS = 1_000
 
 export class LogGrowth {
   readonly #readBytes: () => number
-  /** The size that was last reported; 0 if the log was short. */
+  /** The last reported size, or 0 if the log was not long. */
   #reportedBytes = 0
   #lookedMs = -Infinity
 
@@ -19,8 +21,8 @@ export class LogGrowth {
   }
 
   /**
-   * Returns the size when the log has become long, and each time that it has doubled. Returns 0
-   * when it is short again, and undefined if there is nothing to report.
+   * Returns the size when the log becomes long, and again each time that the size has doubled.
+   * Returns 0 when the log is no longer long. Returns undefined if there is nothing to report.
    */
   check(nowMs: number): number | undefined {
     if (nowMs - this.#lookedMs < LOOK_MS) return undefined

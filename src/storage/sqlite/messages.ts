@@ -1,13 +1,13 @@
 /**
- * The messages between the engine and its thread. Values to be stored travel together in one
- * buffer, so that a message costs one copy.
+ * The messages between the engine and its thread. The values to store are sent together in one
+ * buffer, so that a message needs only one copy.
  */
 import type { Revision } from '../engine.ts'
 import type { StorageErrorCode } from '../errors.ts'
 import type { CompactionNote } from '../interval-compactor.ts'
 import type { RowBuffers, RowsOffset } from './packed-rows.ts'
 
-/** Where a value is in the buffer of its message. */
+/** Position of a value in the buffer of its message. */
 type ByteRange = { readonly start: number; readonly end: number }
 
 export type ChangeCall = {
@@ -36,7 +36,7 @@ export type CommitsCall = {
   readonly after: Revision
   readonly most: number
   readonly previous: boolean
-  /** The first key of the range. Events of keys outside the range are left out. */
+  /** The first key of the range. Events of keys outside the range are omitted. */
   readonly from: string
   readonly to: string
 }
@@ -46,8 +46,8 @@ export type GrantCall = {
   readonly id: number
   readonly ttlSeconds: number
   /**
-   * The end of the lease by the wall clock, because leases also end while no process has the
-   * folder.
+   * Wall-clock time at which the lease expires, because leases also expire while no process uses
+   * the folder.
    */
   readonly expiresMs: number
 }
@@ -71,7 +71,7 @@ export type Call =
 export type Calls = {
   readonly calls: readonly Call[]
   readonly bytes: Uint8Array
-  /** IDs of ranges that no caller waits for any more. */
+  /** IDs of ranges that no caller waits for. */
   readonly cancelled: readonly number[]
 }
 
@@ -91,7 +91,7 @@ export type Answer =
       readonly revision: Revision
       readonly current: RowsOffset | undefined
     }
-  /** Rows of a range that has not reached its end. */
+  /** Rows of a range that has not been read to its end. */
   | { readonly op: 'rows'; readonly id: number; readonly rows: RowsOffset }
   | {
       readonly op: 'range'
@@ -104,8 +104,8 @@ export type Answer =
       readonly op: 'commits'
       readonly id: number
       /**
-       * The events, each followed by the previous version if that was requested. Undefined if they
-       * are compacted.
+       * The events, each followed by the previous version if it was requested. Undefined if the
+       * events have been compacted.
        */
       readonly rows: RowsOffset | undefined
       readonly upTo: Revision
@@ -138,10 +138,13 @@ export type OpenedMessage = {
   }[]
 }
 
-/** Reports why writes fail; undefined if they succeed again. */
+/** Reports the error with which writes fail, or undefined when they succeed again. */
 export type Health = { readonly kind: 'health'; readonly fault: string | undefined }
 
-/** Reports that SQLite's log has become long or has doubled; 0 if it is short again. */
+/**
+ * Reports the size of SQLite's log when the log has become long or has doubled, and 0 when it is no
+ * longer long.
+ */
 export type LogLength = { readonly kind: 'log'; readonly bytes: number }
 
 export type FromThread =
@@ -151,5 +154,5 @@ export type FromThread =
   | LogLength
   | { readonly kind: 'refused'; readonly message: string }
 
-/** Asks the thread to finish the work in progress, close the file, and end. */
+/** Requests that the thread finish the work in progress, close the file, and exit. */
 export type End = { readonly end: true }

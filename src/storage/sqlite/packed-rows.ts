@@ -1,17 +1,17 @@
 /**
- * The rows of a message, one after another in two buffers that are transferred without a copy. As
- * objects, each row would be cloned into several small ones on the event loop. Their garbage
- * collection would block it for longer than all other work of the store there.
+ * Packs the rows of a message into two buffers, which are transferred without a copy. If rows were
+ * sent as objects, each would be cloned into several small objects on the event loop. Their garbage
+ * collection would block the event loop for longer than all other work of the store.
  */
 import type { Key, Revision } from '../engine.ts'
 import type { StoredEvent, StoredVersion } from './stored.ts'
 
-/** Numbers of a row: revision, create revision, length of the key, length of the value. */
+/** Numbers of each row: revision, create revision, length of the key, length of the value. */
 const ROW_NUMBERS = 4
-/** The length of an absent value. */
+/** Length that represents an absent value. */
 const NO_VALUE = -1
 
-/** Where rows are in the buffers of their message. */
+/** Position of rows in the buffers of their message. */
 export type RowsOffset = {
   readonly count: number
   readonly firstNumber: number
@@ -24,12 +24,12 @@ export type RowBuffers = {
 }
 
 export class PackedRows {
-  /** Keys and values, in turn. */
+  /** Alternating keys and values. */
   readonly #parts: (Uint8Array | string)[] = []
   readonly #numbers: number[] = []
   #length = 0
 
-  /** Returns the position of the next rows that are added. */
+  /** Returns the position at which the next rows will be added. */
   here(): Omit<RowsOffset, 'count'> {
     return { firstNumber: this.#numbers.length, firstByte: this.#length }
   }
@@ -43,7 +43,7 @@ export class PackedRows {
     this.#length += value.length
   }
 
-  /** Adds the previous version, or an empty row if there was none. */
+  /** Adds the previous version, or an empty row if there is none. */
   addPrevious(previous: StoredVersion | undefined): void {
     if (previous !== undefined) this.add(previous)
     else this.#numbers.push(0, 0, 0, NO_VALUE)
@@ -64,8 +64,8 @@ export class PackedRows {
 }
 
 /**
- * A row that is read as a view of the message. `value` is undefined for a deletion, or if there was
- * no previous version.
+ * A row as a view of the message. `value` is undefined for a deletion, and if there is no previous
+ * version.
  */
 export type PackedRow = {
   readonly key: Key

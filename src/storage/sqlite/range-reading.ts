@@ -1,7 +1,8 @@
 /**
- * Reads a range at one revision, in slices. Writes happen between two slices, and a key that they
- * changed is followed back to the revision of the list (`versionAt`). Each reader registers the
- * revision that it needs, so that a sweep keeps it (`database.ts`).
+ * Reads a range at one revision, in slices. Writes can happen between two slices. For a key that
+ * has changed in the meantime, the version at the revision of the list is looked up (`versionAt`).
+ * Each reader registers the revision that it needs, so that a sweep retains its versions
+ * (`database.ts`).
  */
 import type { Key, Revision } from '../engine.ts'
 import { StorageError } from '../errors.ts'
@@ -10,21 +11,25 @@ import type { PageCounts } from '../page-counts.ts'
 import { keyOf, nothing, type SqlRow, type StoredVersion, versionOf } from './stored.ts'
 import type { Statements } from './tables.ts'
 
-/** A slice ends at this many bytes or rows, whichever comes first, and takes some milliseconds. */
+/** A slice ends when this many bytes or rows have been read, which takes a few milliseconds. */
 const SLICE_BYTES = 512 * 1024
 export const SLICE_ROWS = 250
 /**
- * Number of keys that are counted in the time of one row, because counting is done by SQLite alone.
+ * Number of keys that can be counted in the time that reading one row takes. Counting is fast,
+ * because only SQLite does it.
  */
 const COUNTED_PER_ROW = 80
-/** Like COUNTED_PER_ROW, at an older revision: each key that changed since is followed back. */
+/**
+ * Like COUNTED_PER_ROW, but for an older revision, because the versions of changed keys must be
+ * looked up.
+ */
 const COUNTED_PER_ROW_PAST = 8
 /**
- * Minimum number of rows to read at an older revision. Some present keys did not exist then, so
- * more rows are read than were requested.
+ * Minimum number of rows to read at an older revision. Some of the keys did not exist at that
+ * revision, so more rows must be read than were requested.
  */
 const PAST_ROWS_MIN = 20
-/** No limit, in SQL. */
+/** Represents no limit in SQL. */
 const NO_LIMIT = -1
 /**
  * Maximum size of one response, as in the etcd client. Callers that read in pages reduce the page
@@ -35,18 +40,18 @@ const ANSWER_BYTES_MAX = 256 * 1024 * 1024
 export type RowRangeQuery = {
   readonly from: Key
   readonly to: Key
-  /** Maximum number of rows; 0 means no limit. */
+  /** Maximum number of rows. If 0, there is no limit. */
   readonly limit: number
   readonly values: 'all' | 'none' | 'count'
 }
 
 export type RangeSource = {
   readonly sql: Statements
-  /** The latest revision, which increases between slices. */
+  /** The latest revision. It can increase between slices. */
   readonly revision: Revision
-  /** Counts of lists that are being paged through. */
+  /** Cached counts of paginated lists. */
   readonly counts: PageCounts
-  /** Maximum number of rows in a slice; smaller in tests. */
+  /** Maximum number of rows in a slice. Smaller in tests. */
   readonly sliceRows: number
 }
 
@@ -125,10 +130,12 @@ function ended(rows: readonly StoredVersion[], most: number): Slice {
   return { rows, next: rows.length < most || last === undefined ? undefined : keyAfter(last.key) }
 }
 
-/** A part of the range: the keys that exist now, and the keys deleted since the revision. */
+/**
+ * A part of the range: the keys that exist now, and the keys that were deleted after the revision.
+ */
 type Part = { readonly present: readonly StoredVersion[]; readonly deleted: readonly SqlRow[] }
 
-/** Reads a part of the range. It ends where either of the two lists was cut off. */
+/** Reads a part of the range. The part ends where the first of the two lists was truncated. */
 function readPart(
   source: RangeSource,
   { from, to, at, values }: RowsQuery,
@@ -153,8 +160,8 @@ function readPart(
 }
 
 /**
- * Yields the versions of a part at the revision, in key order. A version that is still the latest
- * one is taken from the part.
+ * Yields the versions at the revision, in key order. If the latest version of a key is not newer
+ * than the revision, it is taken from the part.
  */
 function* versionsAt(
   { sql }: RangeSource,
@@ -184,7 +191,7 @@ function* versionsAt(
   for (const row of present) {
     yield* goneBefore(row.key)
     const one = gone[next]
-    // The key was deleted and created again: its older versions are found through the deletion.
+    // The key was deleted and created again, so its older versions are found through the deletion.
     const isAnother = one?.key === row.key
     if (isAnother) next++
     if (row.revision <= at) yield row

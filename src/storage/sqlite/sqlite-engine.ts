@@ -1,7 +1,7 @@
 /**
- * The engine on a SQLite file in this process: etcd's rules without etcd, for development, tests
- * and small installations. A thread owns the file (`database-thread.ts`). The engine collects calls
- * for the thread, and notifies feeds of what it has committed.
+ * The engine for a SQLite file. It implements etcd's rules in this process, for development, tests
+ * and small installations. A thread owns the file (`database-thread.ts`). The engine sends calls to
+ * the thread in batches, and notifies feeds of what the thread has committed.
  */
 import { stat } from 'node:fs/promises'
 import type { Worker } from 'node:worker_threads'
@@ -46,28 +46,30 @@ import type {
 import type { RowBuffers } from './packed-rows.ts'
 import { type StartedThread, startThread } from './start-thread.ts'
 
-/** Approximate size of a message to the thread. Copying this many bytes takes a millisecond. */
+/**
+ * Approximate size of a message to the thread. Copying this many bytes takes about a millisecond.
+ */
 const MESSAGE_BYTES = 4 * 1024 * 1024
 /**
- * Maximum size of values that the thread has not responded to: a disk that hangs for long must not
- * fill the memory.
+ * Maximum total size of writes that the thread has not acknowledged yet, so that memory use stays
+ * bounded if the disk hangs.
  */
 const WAITING_BYTES_MAX = 256 * 1024 * 1024
 const WAITING_CALLS_MAX = 50_000
-/** Delay before another thread is started after one ended. */
+/** Delay before a new thread is started after the thread has exited. */
 const REOPEN_MS = 1_000
 
 export type SqliteOptions = {
-  /** Folder of the store, which is created if it does not exist. */
+  /** Folder of the store. It is created if it does not exist. */
   readonly folder: string
   /**
-   * Whether the last writes survive a failure of the machine. They always survive a failure of the
+   * Whether acknowledged writes survive a crash of the machine. They always survive a crash of the
    * process.
    */
   readonly isDurable?: boolean
   readonly time?: Time
   readonly log?: Log
-  /** The thread of the store, if it is already running. */
+  /** The SQLite thread, if it is already running. */
   readonly thread?: Worker | undefined
 }
 
@@ -78,7 +80,7 @@ type PendingCall = {
   readonly call: NewCall
   /** The value to store, if any. */
   readonly put: Buffer | undefined
-  /** The rows of a range that have arrived. */
+  /** The rows of a range that have arrived so far. */
   readonly rows: VersionedValue[]
   readonly settle: (answer: Answer, buffers: RowBuffers) => void
   readonly fail: (error: StorageError) => void
@@ -96,7 +98,7 @@ type SqliteEngineOptions = {
 
 export class SqliteEngine implements Engine, AsyncDisposable {
   readonly databaseId: string
-  /** The note that was in the folder when it was opened. */
+  /** The compaction note that was in the folder when it was opened. */
   readonly compactionNote: CompactionNote | undefined
   readonly #options: SqliteEngineOptions
   readonly #time: Time
@@ -117,13 +119,16 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   #calls = 0
   #revision: Revision
   #compacted: Revision
-  /** The error with which calls fail, if the store is not usable. */
+  /** The error with which calls fail if the store is not usable. Otherwise undefined. */
   #closed: StorageError | undefined
   #isDisposed = false
-  /** The source that all feeds share. */
+  /** The source of commits, which all feeds share. */
   readonly #source: FeedSource
 
-  /** Opens the store in a folder. If the folder cannot be used, the error says what to do. */
+  /**
+   * Opens the store in a folder. If the folder cannot be used, the error message says how to fix
+   * this.
+   */
   static async open(options: SqliteOptions): Promise<SqliteEngine> {
     const { folder, isDurable = true, time = systemTime, log = () => undefined, thread } = options
     makeFolder(folder)
@@ -176,14 +181,15 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   change({ key, expected, write }: ConditionalWrite, options: CallOptions = {}): Promise<Outcome> {
     const isPut = write !== 'delete'
     const lease = isPut ? write.lease : undefined
-    // The caller may reuse its buffer, and feeds get this one.
+    // Copy the value, because the caller may reuse its buffer and feeds receive this one.
     const put = isPut ? Buffer.from(write.put) : undefined
     const call = { op: 'change', key, expected, ...(lease !== undefined && { lease }) } as const
     return this.#call(call, options, { put }, outcomeOf)
   }
 
   /**
-   * Returns the latest revision. No other process writes, so this needs no request to the thread.
+   * Returns the latest revision. Because no other process writes, this needs no request to the
+   * thread.
    */
   async latest({ signal }: CallOptions = {}): Promise<Revision> {
     if (signal?.aborted === true) throw cancelled(signal, false)
@@ -222,7 +228,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     )
   }
 
-  /** Ends a lease now and deletes its keys. */
+  /** Ends a lease immediately and deletes its keys. */
   async revokeLease(lease: bigint): Promise<void> {
     await this.#call({ op: 'revoke', lease }, {}, {}, (answer) =>
       answer.op === 'revoked' ? answer : undefined,
@@ -230,7 +236,8 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   }
 
   /**
-   * Compacts history. Fails like etcd if the revision is already compacted or has not happened yet.
+   * Compacts history. Rejects with etcd's error if the revision has already been compacted or does
+   * not exist yet.
    */
   async compact(revision: Revision, options: CallOptions = {}): Promise<void> {
     const call = { op: 'compact', revision } as const
@@ -239,7 +246,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     )
   }
 
-  /** Saves the note for the process that opens the folder next. */
+  /** Saves the note for the next process that opens the folder. */
   async keepCompactionNote(note: CompactionNote, options: CallOptions = {}): Promise<void> {
     await this.#call({ op: 'note', note }, options, {}, (answer) =>
       answer.op === 'noted' ? answer : undefined,
@@ -253,7 +260,9 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     return (await stat(fileIn(folder))).size + (log?.size ?? 0)
   }
 
-  /** Closes the store. Resolves when everything acknowledged is in a closed file. */
+  /**
+   * Closes the store. Resolves when all acknowledged writes are in the file and the file is closed.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#isDisposed) {
       this.#isDisposed = true
@@ -289,15 +298,15 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   }
 
   /**
-   * Handles the end of the thread, for example after an unexpected error or a lack of memory.
-   * Another thread reads the true state from the file.
+   * Handles the exit of the thread, for example after an unexpected error or because of a lack of
+   * memory. A new thread reads the actual state from the file.
    */
   #onExit(cause: unknown): void {
     this.#worker = undefined
     if (this.#isDisposed) return
     const why = cause instanceof Error ? cause.message : 'no reason given'
-    this.#options.log('error', 'the thread of the store ended; restarting it', { error: why })
-    this.#lose(new StorageError('unavailable', `the thread of the store ended (${why})`, { cause }))
+    this.#options.log('error', 'the SQLite thread ended; restarting it', { error: why })
+    this.#lose(new StorageError('unavailable', `the SQLite thread ended (${why})`, { cause }))
     this.#reopening = this.#time.after(REOPEN_MS, () => void this.#reopen())
   }
 
@@ -317,7 +326,8 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   }
 
   /**
-   * Fails all calls. A write that was sent may have taken effect; one that was not sent did not.
+   * Fails all calls. A write that was sent may have taken effect. A write that was not sent has
+   * certainly not taken effect.
    */
   #lose(error: StorageError): void {
     this.#closed ??= error
@@ -383,7 +393,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
 
   /**
    * Drops a call that was not sent, or stops a range that is being read. A write that was sent is
-   * still tracked, because feeds must be notified of it.
+   * still tracked, because feeds must receive its event.
    */
   #giveUp(waiting: PendingCall): void {
     const { id, call, put } = waiting
@@ -406,7 +416,10 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     })
   }
 
-  /** Sends the calls of a tick in one message, except those that would make it too long. */
+  /**
+   * Sends the calls of a tick in one message. Calls for which the message has no room are sent
+   * later.
+   */
   #send(): void {
     if (this.#worker === undefined || (this.#outgoing.length === 0 && this.#cancelled.length === 0))
       return
@@ -437,15 +450,15 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     if (message.kind === 'log') this.#reportLog(message)
     if (message.kind !== 'health') return
     const { fault } = message
-    if (fault === undefined) this.#options.log('info', 'the store can be written again')
-    else this.#options.log('error', 'the store cannot be written; reads continue', { error: fault })
+    if (fault === undefined) this.#options.log('info', 'the store is writable again')
+    else this.#options.log('error', 'the store is not writable; reads continue', { error: fault })
   }
 
   #reportLog({ bytes }: LogLength): void {
     const { log, folder } = this.#options
-    if (bytes === 0) return log('info', "SQLite's log is short again")
+    if (bytes === 0) return log('info', "SQLite's write-ahead log is short again")
     const message =
-      "SQLite's log keeps growing and cannot be written back: is another program reading the file all the time?"
+      "SQLite's write-ahead log keeps growing and cannot be checkpointed: does another program keep reading the file?"
     log('warn', message, { bytes, file: logIn(folder) })
   }
 
@@ -466,8 +479,8 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   }
 
   /**
-   * Applies a response to the engine. Feeds are notified before the writer, whose next read may
-   * wait for them.
+   * Applies a response to the engine. Feeds are notified before the writer, because the writer's
+   * next read may wait for them.
    */
   #note(answer: Answer, { call, put }: PendingCall): void {
     if (answer.op === 'compacted') this.#compacted = answer.compacted
@@ -512,8 +525,8 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   }
 
   /**
-   * Starts leases. A wall clock that was set back does not make a lease longer than it was granted
-   * for.
+   * Starts leases. If the wall clock was set back, a lease still does not last longer than the time
+   * to live for which it was granted.
    */
   #startLeases(leases: OpenedMessage['leases']): void {
     const [wallMs, nowMs] = [this.#time.wallMs(), this.#time.monotonicMs()]
@@ -527,8 +540,8 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   }
 
   /**
-   * Ends leases, one at a time: after a long stop, thousands of keys may be due, and other writers
-   * must get their turn.
+   * Ends leases one at a time. After a long stop, thousands of keys may have expired, and other
+   * writers must not wait for all of them.
    */
   async #endLeases(): Promise<void> {
     if (this.#isEndingLeases) return
@@ -539,8 +552,8 @@ export class SqliteEngine implements Engine, AsyncDisposable {
       try {
         await this.revokeLease(id)
       } catch (error) {
-        // A missing lease has already ended. After any other failure, it is retried at the next
-        // check.
+        // If the lease is missing, it has already ended. After any other error, the next check
+        // tries again.
         if (!isCode(error, 'missing')) break
         this.#deadlines.delete(id)
       }

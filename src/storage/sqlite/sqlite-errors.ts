@@ -1,4 +1,4 @@
-/** Maps SQLite's failures to storage errors. */
+/** Maps SQLite's errors to storage errors. */
 import { messageOf } from '../../lib/errors.ts'
 import { StorageError, type StorageErrorCode } from '../errors.ts'
 
@@ -11,18 +11,18 @@ const FULL = 13
 const CANTOPEN = 14
 const NOTADB = 26
 
-/** Returns the primary code of an error. Extended codes have it in their lowest byte. */
+/** Returns the primary code of an error, which is the lowest byte of an extended code. */
 const primaryCode = (error: unknown): number =>
   error instanceof Error && 'errcode' in error ? Number(error.errcode) % 256 : 0
 
-/** Returns the code of an error. A failed commit has it in its `cause`. */
+/** Returns the code of an error. For a failed commit, it is the code of `cause`. */
 const codeIn = (error: unknown): number =>
   primaryCode(error) || (error instanceof Error ? primaryCode(error.cause) : 0)
 
 /**
- * Whether a write to the log did not fit. The frame that completes a commit is written last, so the
- * commit did not take effect. (A disk that runs out of space only when it is flushed reports an I/O
- * error.)
+ * Whether there was no space for a write to the log. The frame that completes a commit is written
+ * last, so the commit did not take effect. If a disk runs out of space only during a flush, it
+ * reports an I/O error instead.
  */
 export const isFull = (error: unknown): boolean => codeIn(error) === FULL
 

@@ -1,6 +1,7 @@
 /**
- * The thread that owns the SQLite file (`database-thread.ts`). It may be started before the file is
- * known: its first message names the file, and is sent once the folder is locked.
+ * The thread that owns the SQLite file (`database-thread.ts`). It can be started before the file is
+ * known. Its first message contains the path of the file, and is sent after the folder has been
+ * locked.
  */
 import { type MessagePort, parentPort } from 'node:worker_threads'
 import { messageOf } from '../../lib/errors.ts'
@@ -31,8 +32,8 @@ function open(options: DatabaseOptions, port: MessagePort): void {
   }
 }
 
-// Load the module before it is needed. This takes some milliseconds, and in the package nothing is
-// loaded before its first use, when a caller would wait for it.
+// Load the module before it is needed, because loading takes some milliseconds. In the package,
+// modules are otherwise loaded on first use, and a caller would have to wait.
 process.getBuiltinModule('node:sqlite')
 const port = parentPort
 port?.once('message', (options: DatabaseOptions) => open(options, port))

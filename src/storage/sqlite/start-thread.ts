@@ -8,8 +8,8 @@ import type { FromThread, OpenedMessage } from './messages.ts'
 export type StartedThread = { readonly worker: Worker; readonly opened: OpenedMessage }
 
 /**
- * Starts the thread, or uses `early`, which is already running. If the file cannot be used, this
- * fails with SQLite's reason, and the thread has ended.
+ * Starts the thread, or uses `early` if it is already running. If the file cannot be used, rejects
+ * with SQLite's error after the thread has exited.
  */
 export async function startThread(
   options: DatabaseOptions,
@@ -20,7 +20,7 @@ export async function startThread(
   const { promise, resolve, reject } = Promise.withResolvers<OpenedMessage>()
   const exited = new Promise<void>((resolveExit) => worker.once('exit', () => resolveExit()))
   worker.once('error', reject)
-  worker.once('exit', () => reject(new Error('the thread of the store ended before it was ready')))
+  worker.once('exit', () => reject(new Error('the SQLite thread ended before it was ready')))
   worker.once('message', (message: FromThread) => {
     if (message.kind === 'opened') resolve(message)
     else
@@ -28,7 +28,7 @@ export async function startThread(
         new Error(
           message.kind === 'refused'
             ? message.message
-            : 'the thread of the store sent an unexpected message',
+            : 'the SQLite thread sent an unexpected message',
         ),
       )
   })
@@ -48,7 +48,7 @@ function start(): Worker {
   try {
     return startOwnThread('./sqlite-worker', import.meta.url)
   } catch (cause) {
-    const what = `the thread of the store cannot be started (${messageOf(cause)})`
+    const what = `the SQLite thread cannot be started (${messageOf(cause)})`
     throw new Error(
       `${what}: allow more threads and memory (ulimit -u, ulimit -v, the limits of the container)`,
       {

@@ -1,4 +1,4 @@
-/** Converts rows of the tables to values. */
+/** Converts rows of the SQLite tables to values. */
 import type { Key, Revision } from '../engine.ts'
 import { StorageError } from '../errors.ts'
 import { fromBytes } from '../keys.ts'

@@ -1,37 +1,40 @@
 /**
  * The tables of the SQLite file and the statements on them.
  *
- * `versions` has every version since the last compaction, in revision order. Each version refers to
- * the previous version of its key, so that neither old reads nor compaction need an index by key
- * and revision. Only deletions have an index: a deleted key is not in `current`, so its older
- * versions are found through its deletion. `current` has the latest version of each key that
- * exists.
+ * `versions` contains every version since the last compaction, in revision order. Each version
+ * refers to the previous version of its key, so that neither old reads nor compaction need an index
+ * by key and revision. Only deletions have an index, because a deleted key is not in `current` and
+ * its older versions are found through the deletion. `current` contains the latest version of each
+ * key that exists.
  */
 import { randomBytes } from 'node:crypto'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
-/** The version of the tables, incremented when they change. Older code refuses a newer format. */
+/**
+ * Version of the tables, which is incremented when they change. Older code refuses to open a newer
+ * format.
+ */
 export const FORMAT = 2
-/** The size of a page. Several objects of 1 or 2 KB fit on one. */
+/** The size of a page. A page has room for several objects of 1 or 2 KB. */
 const PAGE_BYTES = 8192
-/** Memory for cached pages: 16 MB for each connection. */
+/** Memory for cached pages, in KiB. Each connection uses 16 MB. */
 const CACHE_KIB = 16_384
 /**
- * Size of SQLite's log that remains when the log is restarted. The log is written back every 1000
- * pages (8 MB). While another program reads the file, it cannot be written back and grows with
- * every write.
+ * Size to which SQLite truncates the log when the log is restarted. The log is checkpointed every
+ * 1000 pages (8 MB). While another program reads the file, this is not possible, and the log grows
+ * with every write.
  */
 const LOG_BYTES_KEPT = 32 * 1024 * 1024
 /**
- * Number of bits of an identifier for the index of a key within its revision. The revision is in
- * the bits above them. One revision may have many keys, because a lease deletes all its keys at
+ * Number of bits in an identifier for the index of a key within its revision. The higher bits
+ * contain the revision. A revision may contain many keys, because a lease deletes all its keys at
  * once.
  */
 const KEY_BITS = 20
 export const KEYS_OF_REVISION_MAX = 2 ** KEY_BITS
 /**
- * The largest revision of an import. Identifiers have 63 bits; the last one is left for later
- * writes.
+ * The largest revision that an import can have. Identifiers have 63 bits, and the last bit is
+ * reserved for later writes.
  */
 export const REVISION_MAX = 2 ** (62 - KEY_BITS)
 
@@ -46,16 +49,19 @@ const tables = `
 /** The statements that upgrade each format to the next one. */
 const steps: readonly string[] = [
   tables,
-  // An expires_ms of 0 means that the end is not known, so the lease starts again.
+  // An expires_ms of 0 means that the time is unknown. The time to live then starts again.
   `CREATE INDEX deletions ON versions (key) WHERE value IS NULL;
    ALTER TABLE leases ADD COLUMN expires_ms INTEGER NOT NULL DEFAULT 0;`,
 ]
 
-/** Sets up the database. Returns its ID, which a new database gets here. */
+/**
+ * Sets up the tables and the options of the database. Returns the ID of the database, which is
+ * created together with the tables.
+ */
 export function setUp(db: DatabaseSync, isDurable: boolean): string {
   db.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA cache_size = -${CACHE_KIB}`)
   const mode = db.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode']
-  // The guarantees for failed commits (`database.ts`) hold only with a write-ahead log.
+  // The guarantees for failed commits (`database.ts`) require a write-ahead log.
   if (mode !== 'wal')
     throw new Error(
       `its file system does not support SQLite's write-ahead log (the journal mode is ${String(mode)}): use a local disk`,
@@ -111,7 +117,7 @@ export function prepare(db: DatabaseSync) {
     changedSince: sql(
       `SELECT ${columns} FROM current WHERE id >= ${idOf('?1')} AND key >= ?2 AND key < ?3 ORDER BY key`,
     ),
-    /** Finds the key at an offset in a range. */
+    /** Finds the key at an offset within a range. */
     skip: sql('SELECT key FROM current WHERE key >= ? AND key < ? ORDER BY key LIMIT 1 OFFSET ?'),
     count: sql('SELECT count(*) AS n FROM current WHERE key >= ? AND key < ?'),
     /** Finds the first deletion of each key after a revision. */
@@ -119,7 +125,9 @@ export function prepare(db: DatabaseSync) {
       sql(`SELECT key, ${revisionOf('min(id)')} AS revision, min(id) & ${KEYS_OF_REVISION_MAX - 1} AS number
       FROM versions INDEXED BY deletions WHERE value IS NULL AND key >= ?2 AND key < ?3 AND id >= ${idOf('?1')}
       GROUP BY key ORDER BY key LIMIT ?4`),
-    /** Follows a version back to the one that was current at a revision. */
+    /**
+     * Follows the chain of previous versions back to the version that was current at a revision.
+     */
     versionAt: sql(`WITH RECURSIVE back (id, previous) AS (
         SELECT id, previous FROM versions WHERE id = ${idOf('?1')} | ?2
         UNION ALL SELECT v.id, v.previous FROM back JOIN versions v ON v.id = back.previous WHERE back.id >= ${idOf('?3')})

@@ -1,6 +1,5 @@
 /**
- * Writes and reads the file of an export line by line, so that memory does not grow with the
- * cluster.
+ * Writes and reads export files line by line, so that memory use does not grow with the cluster.
  */
 import { createHash, type Hash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -29,11 +28,14 @@ import {
 } from './dump-lines.ts'
 import { Digest, type Entry, type LeaseLeft, type Source, type Summary } from './entry.ts'
 
-/** Maximum length of a line: a value of etcd's largest size, with every byte escaped. */
+/**
+ * Maximum length of a line. It is enough for a value of the maximum size in etcd with every byte
+ * escaped.
+ */
 const LINE_BYTES_MAX = 16 * 1024 * 1024
-/** Approximate size of the pages in which entries are read. */
+/** Approximate size of the pages in which keys are read. */
 const PAGE_BYTES = 1024 * 1024
-/** Permissions of the file, which contains secrets. */
+/** Permissions of the file. They are strict, because the file contains secrets. */
 const MODE = 0o600
 
 export type ToFile = {
@@ -43,8 +45,8 @@ export type ToFile = {
 }
 
 /**
- * Writes an export. The file gets its name when it is complete and on disk. An existing file is not
- * replaced.
+ * Writes an export. The file is renamed to `file` when it is complete and on disk. An existing file
+ * is not replaced.
  */
 export async function writeDump(
   source: Source,
@@ -52,7 +54,7 @@ export async function writeDump(
   { prefix, nowMs, onProgress }: ToFile,
 ): Promise<Summary> {
   if (existsSync(file)) throw new Error(`${file} already exists: remove it, or choose another name`)
-  // A unique name, so that a file of another process is never written into.
+  // The name is unique, so that files of other processes are never overwritten.
   const partial = `${file}.${process.pid}-${randomBytes(6).toString('hex')}.partial`
   const out = createWriteStream(partial, { flags: 'wx', mode: MODE, flush: true })
   const failed = once(out, 'error').then(([error]: unknown[]) => {
@@ -78,10 +80,10 @@ export async function writeDump(
   }
 }
 
-/** Gives the file its name. Fails if the name was taken meanwhile. */
+/** Renames the partial file to its final name. Throws if the name is now in use. */
 function nameWhole(partial: string, file: string): void {
   if (tryLink(partial, file)) return rmSync(partial)
-  // An empty file reserves the name; only this process replaces it.
+  // Reserve the name with an empty file, which only this process replaces.
   closeSync(openSync(file, 'wx', MODE))
   try {
     renameSync(partial, file)
@@ -92,7 +94,8 @@ function nameWhole(partial: string, file: string): void {
 }
 
 /**
- * Returns false if the file system has no hard links, such as exFAT. Fails if the name is taken.
+ * Creates a hard link. Returns false if the file system has no hard links, such as exFAT. Throws if
+ * the name is in use.
  */
 export function tryLink(from: string, to: string): boolean {
   try {
@@ -145,14 +148,14 @@ export function syncFolder(path: string): void {
   }
 }
 
-/** A complete export. The file was read to its end once, and every line was checked. */
+/** A complete export. The file has been read to its end once, and every line has been checked. */
 export class DumpFile implements Source {
   readonly #file: string
   readonly #leases = new Map<bigint, LeaseLeft>()
   readonly head: DumpHead
   readonly summary: Summary
 
-  /** Opens an export. Fails if a line, the order of keys, their number or a hash is wrong. */
+  /** Opens an export. Rejects if a line, the order of the keys, their number or a hash is wrong. */
   static async open(file: string): Promise<DumpFile> {
     const reading = new Checking()
     for await (const { line, before } of linesOf(file)) {
@@ -191,7 +194,7 @@ export class DumpFile implements Source {
     if (page.length > 0) yield page
   }
 
-  /** Returns a lease, whose line comes before that of the first key that has it. */
+  /** Returns a lease. In the file, its line comes before that of the first key attached to it. */
   async readLease(id: bigint): Promise<LeaseLeft> {
     const found = this.#leases.get(id)
     if (found === undefined) throw damaged(this.#file, `lease ${id} is missing`)
@@ -202,8 +205,8 @@ export class DumpFile implements Source {
 }
 
 /**
- * Checks the lines of an export as they are read. The head must come first and the end last, and a
- * store must be able to hold every key.
+ * Checks the lines of an export while they are read. The head must come first and the end last.
+ * Each key must be valid for a store.
  */
 class Checking {
   readonly #digest = new Digest()
@@ -211,7 +214,7 @@ class Checking {
   #end: Summary | undefined
   #last = ''
 
-  /** Checks the next line. Returns what is wrong, if anything. */
+  /** Checks the next line. Returns an error message if the line is invalid. */
   take(line: DumpLine, before: string): string | undefined {
     if (this.#end !== undefined) return 'there is data after its end'
     if ((line.kind === 'head') !== (this.#head === undefined))
@@ -243,7 +246,7 @@ class Checking {
   }
 }
 
-/** A line of the file. For the end, `before` is the hash of all lines before it. */
+/** A line of the file. For the last line, `before` is the hash of all previous lines. */
 type LineRead = { readonly line: DumpLine; readonly before: string }
 
 async function* linesOf(file: string): AsyncGenerator<LineRead, void, void> {

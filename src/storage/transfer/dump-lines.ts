@@ -1,7 +1,7 @@
 /**
- * The file of an export, with one JSON document per line. The first line describes the export.
- * Leases and keys follow: a lease comes before the first key that has it, and keys are in order.
- * The last line has the number of keys and the hashes. docs/storage.md describes the fields.
+ * The lines of an export file. Each line is a JSON document. The first line describes the export.
+ * Leases and keys follow: a lease comes before the first key attached to it, and keys are sorted.
+ * The last line contains the number of keys and the hashes. docs/storage.md describes the fields.
  */
 import { isUtf8 } from 'node:buffer'
 import type { Key, Revision } from '../engine.ts'
@@ -13,7 +13,7 @@ const FORMAT = 1
 
 export type DumpHead = { readonly prefix: Key; readonly revision: Revision }
 
-/** The last line. `lines` is the hash of all lines before it. */
+/** The last line. `lines` is the hash of all previous lines. */
 export type DumpEnd = Summary & { readonly lines: string }
 
 export type DumpLine =
@@ -50,7 +50,7 @@ export const printEnd = (end: DumpEnd): string => line({ end })
 
 const line = (document: object): string => `${JSON.stringify(document)}\n`
 
-/** Parses a line. The error says what is wrong with it. */
+/** Parses a line. If this fails, the error message explains why the line is invalid. */
 export function readLine(text: string): DumpLine {
   const fields = parse(text)
   if ('keelson' in fields) return readHead(fields)
@@ -77,7 +77,8 @@ function parse(text: string): Fields {
 }
 
 /**
- * Parses JSON. The message of JSON.parse quotes the text, which may be a Secret, so it is dropped.
+ * Parses JSON. The error of JSON.parse is discarded, because its message quotes the text, which may
+ * be a Secret.
  */
 function parseJson(text: string): unknown {
   try {
@@ -95,7 +96,7 @@ function readHead({ keelson, format, prefix, revision }: Fields): DumpLine {
   if (format !== FORMAT)
     throw new Error(`format ${String(format)} is not supported: use the Keelson that wrote it`)
   const folder = toKey(textOf(prefix, 'prefix'))
-  // An import replaces everything below the prefix.
+  // The format of the prefix is checked because an import replaces everything below the prefix.
   if (!folder.startsWith('/') || !folder.endsWith('/'))
     throw new Error('prefix must begin and end with a slash')
   return { kind: 'head', prefix: folder, revision: countOf(revision, 'revision') }
@@ -140,7 +141,7 @@ function countOf(value: unknown, field: string): number {
   return value
 }
 
-/** Reads a time to live in seconds. etcd grants no longer leases. */
+/** Reads a time to live in seconds. Throws if it exceeds the maximum that etcd allows. */
 function ttlOf(value: unknown, field: string): number {
   const seconds = countOf(value, field)
   if (seconds > TTL_SECONDS_MAX) throw new Error(`${field} is longer than any lease of etcd`)

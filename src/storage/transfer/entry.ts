@@ -1,4 +1,4 @@
-/** The data that moves between stores: the keys of a cluster at one revision. */
+/** The data that is transferred between stores: the keys of a cluster at one revision. */
 import { createHash } from 'node:crypto'
 import type { Key, Revision } from '../engine.ts'
 import { toBytes } from '../keys.ts'
@@ -6,10 +6,10 @@ import { toBytes } from '../keys.ts'
 export type Entry = {
   readonly key: Key
   readonly value: Uint8Array
-  /** The revision of the last change. A store with its own counter assigns another one. */
+  /** The revision of the last change. A store with its own revision counter assigns another one. */
   readonly revision: Revision
   readonly created: Revision
-  /** The ID of the lease; 0n means no lease. */
+  /** The ID of the lease. 0n means that there is no lease. */
   readonly lease: bigint
 }
 
@@ -19,20 +19,20 @@ export type LeaseLeft = {
   readonly leftSeconds: number
 }
 
-/** A cluster at one revision. */
+/** A source of keys: a cluster at one revision. */
 export interface Source extends AsyncDisposable {
   readonly revision: Revision
-  /** Yields entries in key order. A page has at most some megabytes. */
+  /** Yields entries in key order. A page has at most a few megabytes. */
   pages(): AsyncIterable<readonly Entry[]>
-  /** Returns a lease. A lease that has ended meanwhile has no time left. */
+  /** Returns a lease. If the lease has expired in the meantime, its remaining time is 0. */
   readLease(id: bigint): Promise<LeaseLeft>
 }
 
 export type Summary = { readonly keys: number; readonly sha256: string }
 
 /**
- * A hash of keys and values, but not of revisions and leases: it is the same in every store that
- * has the same objects.
+ * A hash of keys and values, but not of revisions and leases. All stores with the same objects have
+ * the same hash.
  */
 export class Digest {
   readonly #hash = createHash('sha256')

@@ -1,4 +1,4 @@
-/** A cluster in etcd, as the source or the target of a move. */
+/** Transfers a cluster from or to etcd. */
 import { EtcdClient, type EtcdOptions } from '../etcd/client.ts'
 import type { Op } from '../etcd/codec/kv-request.ts'
 import type { Key, Revision } from '../engine.ts'
@@ -9,28 +9,28 @@ import { compareSummaries, type Entry, type LeaseLeft, type Source, summarize } 
 import { type ImportOptions, notEmpty, type Target } from './target.ts'
 
 /**
- * Limits of a transaction. etcd's default of --max-txn-ops is 128, that of --max-request-bytes 1.5
- * MiB.
+ * Limits of a transaction. etcd's defaults are 128 for --max-txn-ops and 1.5 MiB for
+ * --max-request-bytes.
  */
 const TXN_OPS_MAX = 100
 const TXN_BYTES_MAX = 1024 * 1024
-/** Estimated size of a put and its compare, besides their keys and the value. */
+/** Estimated size of a put and its comparison, excluding the keys and the value. */
 const OP_BYTES_AROUND = 128
-/** Number of concurrent writes while the counter is raised. */
+/** Number of concurrent writes while the revision counter is raised. */
 const RAISED_AT_ONCE = 128
 /**
- * Maximum number of revisions to raise the counter by, which takes some minutes of writes. Beyond
- * it, etcd itself is quicker: etcdutl snapshot restore --bump-revision.
+ * Maximum number of revisions by which the counter is raised. This takes some minutes of writes.
+ * For larger numbers, etcd itself is faster (etcdutl snapshot restore --bump-revision).
  */
 const RAISED_MAX = 5_000_000
 /**
- * Minimum time to live of a lease. Keys that expire before the import ends would make its check
+ * Minimum time to live of a lease. If keys expired before the end of the import, its check would
  * fail.
  */
 const LEASE_SECONDS_MIN = 15 * 60
 /**
- * Key that names the import in progress, so that the same import continues where it ended. No
- * server starts while the key exists (`open-engine.ts`).
+ * Key that identifies the import in progress, so that the same import can be resumed. No server
+ * starts while the key exists (`open-engine.ts`).
  */
 const markerKey = toBytes(importMarker)
 
@@ -93,10 +93,10 @@ export class EtcdSource implements Source {
 }
 
 /**
- * Imports into etcd. etcd counts its revisions itself, so writes to a key of our own raise the
- * counter before the first object is stored. No object or list then has a revision that clients of
- * the source have seen. At the end, history is compacted: watches that resume from a revision of
- * the source, or of the replaced content, get 410.
+ * Imports into etcd. etcd assigns its own revisions, so the revision counter is raised with writes
+ * to a separate key before the first object is stored. As a result, no object or list has a
+ * revision that clients of the source have seen. At the end, history is compacted. Watches that
+ * resume from a revision of the source or of the replaced content then get status 410.
  */
 export class EtcdTarget implements Target {
   readonly #etcd: EtcdOptions
@@ -114,7 +114,8 @@ export class EtcdTarget implements Target {
     await putAll(client, dump, options)
     const { revision: stored } = await client.kv.head(markerKey)
     compareSummaries(await summarize(new EtcdSource(client, range, stored)), dump.summary)
-    // A server can start once the marker is gone. By then, no watch may start before the import.
+    // A server can start as soon as the marker is deleted. Compact first, so that no watch can
+    // start from before the import.
     const { revision } = await client.kv.put({
       key: markerKey,
       value: Buffer.from(dump.summary.sha256),
@@ -140,7 +141,7 @@ async function prepare(
   if (isResumed) return
   const { count } = await client.kv.range({ key: from, rangeEnd: to, countOnly: true })
   if (count > 0 && !options.replaces) throw notEmpty('etcd')
-  // One transaction, so that the marker shows that the content is being replaced, and by which
+  // This must be one transaction. The marker shows that the content is being replaced, and by which
   // export.
   const marked: Op = { type: 'put', key: markerKey, value: Buffer.from(dump.summary.sha256) }
   await client.kv.txn({
@@ -150,7 +151,7 @@ async function prepare(
   })
 }
 
-/** Checks how far the counter must be raised, before anything is written. */
+/** Checks that the counter does not have to be raised too far, before anything is written. */
 async function checkDistance(
   client: EtcdClient,
   dump: DumpFile,
@@ -177,7 +178,7 @@ async function raiseRevision(
       client.kv.put({ key: markerKey, value }),
     )
     const answers = await Promise.all(round)
-    // limit: RAISED_AT_ONCE
+    // limit: there are at most RAISED_AT_ONCE responses
     revision = Math.max(...answers.map((answer) => answer.revision))
     options.onProgress('revisions to raise', goal - revision)
   }
@@ -209,8 +210,8 @@ async function putAll(
 }
 
 /**
- * Stores the keys that do not exist yet. The hash at the end proves that those of an earlier
- * attempt are the same.
+ * Stores the keys that do not exist yet. Keys from an earlier attempt are verified with the hash at
+ * the end.
  */
 async function putNew(
   client: EtcdClient,

@@ -1,4 +1,4 @@
-/** A cluster in a data folder, as the source or the target of a move. */
+/** Transfers a cluster from or to a data folder. */
 import {
   closeSync,
   constants,
@@ -24,14 +24,13 @@ import { type ImportOptions, notEmpty, type Target } from './target.ts'
 
 const PAGE_BYTES = 1024 * 1024
 /**
- * Memory for cached pages during an import, in which keys come in another order than their
- * revisions.
+ * Memory for cached pages during an import, in KiB. It is large because keys are not imported in
+ * the order of their revisions.
  */
 const IMPORT_CACHE_KIB = 65_536
 
 /**
- * Reads a store, which a server may be using: SQLite shows the state at the moment when the read
- * began.
+ * Reads a store, even while a server uses it. SQLite returns the state from when the read began.
  */
 export class SqliteSource implements Source {
   readonly revision: Revision
@@ -94,7 +93,7 @@ export class SqliteSource implements Source {
   }
 }
 
-/** Opens the store in a folder. Fails if there is none. */
+/** Opens the store in a folder. Throws if there is no store. */
 export function existingSource(
   folder: string,
   options: { readonly prefix: Key; readonly nowMs: number },
@@ -104,7 +103,7 @@ export function existingSource(
   try {
     return new SqliteSource(file, options)
   } catch (cause) {
-    // If there is a log, SQLite writes an index for it, even for readers.
+    // If there is a write-ahead log, SQLite writes an index for it, even when it only reads.
     const why = messageOf(cause)
     throw new Error(
       `${file} cannot be read (${why}): it must be a store in a folder that you can write to`,
@@ -113,16 +112,19 @@ export function existingSource(
   }
 }
 
-/** Returns a hint for the folder of `keelson dev`, whose store is in a subfolder. */
+/**
+ * Returns a hint for users who specify the folder of `keelson dev`, because its store is in a
+ * subfolder.
+ */
 function hintOf(folder: string): string {
   const store = join(folder, 'store')
   return existsSync(fileIn(store)) ? `, but in ${store}` : ''
 }
 
 /**
- * Imports into a data folder. Objects keep their revisions. A new file is written beside that of
- * the store, and replaces it when it is complete and its hash is right. An import that ends early
- * has changed nothing.
+ * Imports into a data folder. Objects keep their revisions. A new file is written next to the
+ * existing store, and replaces it after its hash has been verified. An import that is interrupted
+ * changes nothing.
  */
 export class SqliteTarget implements Target {
   readonly #folder: string
@@ -141,7 +143,7 @@ export class SqliteTarget implements Target {
     const old = existsSync(file) ? settle(file) : 0
     if (old > 1 && !options.replaces) throw notEmpty(this.#folder)
     // History begins after the last revision that clients of the replaced store have seen, so that
-    // none of their watches continues.
+    // none of their watches can resume.
     const revision = Math.max(dump.revision, old + 1) + options.revisionsAhead
     if (revision > REVISION_MAX)
       throw new Error(`revision ${revision} is too large for a data folder`)
@@ -158,14 +160,19 @@ export class SqliteTarget implements Target {
   }
 }
 
-/** Endings of SQLite's log and its index, which must not be left beside another file. */
+/**
+ * Suffixes of SQLite's log and its index. These files must not remain next to a different database.
+ */
 const besides = ['-wal', '-shm']
 
 function removeFiles(file: string, endings: readonly string[]): void {
   for (const ending of endings) rmSync(file + ending, { force: true })
 }
 
-/** Keeps the old file under another name. Its own name remains until the new file takes it. */
+/**
+ * Keeps the old file under another name. The original name still refers to it until the new file
+ * replaces it.
+ */
 function keepOld(file: string, kept: string): void {
   if (tryLink(file, kept)) return
   copyFileSync(file, kept, constants.COPYFILE_EXCL)
@@ -181,7 +188,10 @@ function flush(file: string): void {
   }
 }
 
-/** Writes the log of a store back, so that the file alone is the store. Returns the revision. */
+/**
+ * Writes the log into the database file, so that this file contains the whole store. Returns the
+ * revision.
+ */
 function settle(file: string): Revision {
   const revision = revisionIn(file)
   const db = new DatabaseSync(file)
@@ -205,7 +215,10 @@ function createTables(file: string): void {
   new SqliteDatabase({ file, isDurable: false })[Symbol.dispose]()
 }
 
-/** Fills the file, without `fsync` until the end, because no other process uses it before that. */
+/**
+ * Fills the file. `fsync` is called only at the end, because no other process uses the file before
+ * that.
+ */
 async function fill(
   file: string,
   dump: DumpFile,
@@ -231,8 +244,8 @@ async function fill(
       keys += page.length
       onProgress('keys', keys)
     }
-    // No older revision can be read or watched: a client that has seen a revision of the source
-    // since the export lists again.
+    // Makes all older revisions unreadable. A client that has seen a revision of the source since
+    // the export has to list again.
     const meta = db.prepare('INSERT INTO meta VALUES (?, ?)')
     for (const name of ['compacted', 'swept']) meta.run(name, revision)
     db.exec('PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)')
@@ -247,15 +260,15 @@ class VersionWriter {
   readonly #current: StatementSync
   readonly #grant: StatementSync
   readonly #nowMs: number
-  /** IDs of leases in this file, by their IDs in the export. */
+  /** IDs of leases in the new file, by their IDs in the export. */
   readonly #leases = new Map<bigint, number | bigint>()
 
   constructor(db: DatabaseSync, nowMs: number) {
-    // Several keys may have been written in one revision.
+    // Several keys can have the same revision.
     this.#version = db.prepare(`INSERT INTO versions (id, key, created, previous, value) SELECT
       coalesce(max(id) + 1, ?1 * ${KEYS_OF_REVISION_MAX}), ?2, ?3, NULL, ?4
       FROM versions WHERE id >= ?1 * ${KEYS_OF_REVISION_MAX} AND id < (?1 + 1) * ${KEYS_OF_REVISION_MAX}`)
-    // Identifiers have more bits than a JavaScript number can hold.
+    // Identifiers have more bits than a JavaScript number can represent exactly.
     this.#version.setReadBigInts(true)
     this.#current = db.prepare('INSERT INTO current (key, id, created, lease) VALUES (?, ?, ?, ?)')
     this.#grant = db.prepare('INSERT INTO leases (seconds, expires_ms) VALUES (?, ?)')

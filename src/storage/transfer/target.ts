@@ -1,19 +1,19 @@
-/** The target of a move: the store that gets the objects of a cluster. */
+/** The target of a transfer: the store into which the objects of a cluster are imported. */
 import type { DumpFile } from './dump-file.ts'
 
 export type ImportOptions = {
-  /** Whether the content of the store is replaced. Otherwise the store must be empty. */
+  /** Whether to replace the content of the store. Otherwise the store must be empty. */
   readonly replaces: boolean
   /**
-   * How far the revision counter is set beyond that of the export, to cover later writes at the
-   * source.
+   * Number of revisions by which the revision counter is set beyond that of the export. It covers
+   * writes at the source after the export.
    */
   readonly revisionsAhead: number
   readonly onProgress: (what: string, done: number) => void
 }
 
 export interface Target {
-  /** Imports an export. Resolves when everything was stored, read back and compared. */
+  /** Imports an export. Resolves when all data has been stored, read back and compared. */
   take(dump: DumpFile, options: ImportOptions): Promise<void>
 }
 

@@ -60,8 +60,8 @@ test('while another program locks the file, writes fail with the reason, and rea
     )
   }
   assert.deepEqual(lines, [
-    'error the store cannot be written; reads continue',
-    'info the store can be written again',
+    'error the store is not writable; reads continue',
+    'info the store is writable again',
   ])
 })
 
@@ -110,8 +110,8 @@ test('a warning reports that another reader makes the log grow, and a message th
   }
   await until(() => write().then(() => reported.length === 2), 'the message')
   const long =
-    "warn SQLite's log keeps growing and cannot be written back: is another program reading the file all the time?"
-  assert.deepEqual(reported, [long, "info SQLite's log is short again"])
+    "warn SQLite's write-ahead log keeps growing and cannot be checkpointed: does another program keep reading the file?"
+  assert.deepEqual(reported, [long, "info SQLite's write-ahead log is short again"])
 })
 
 test('a folder that is no longer at its path can still be written and read', async () => {

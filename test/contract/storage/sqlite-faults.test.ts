@@ -168,8 +168,8 @@ for (const [how, code, message] of [
       )
       assert.deepEqual(await store.keys(), ['/f/a', '/f/d'])
       assert.deepEqual(await store.log(), [
-        'error the store cannot be written; reads continue',
-        'info the store can be written again',
+        'error the store is not writable; reads continue',
+        'info the store is writable again',
       ])
       await store.kill()
       await using again = await disk.start()
