@@ -1,7 +1,7 @@
 /**
- * Estimates the worst-case cost of an expression from the size bounds of its declared types. Sizes
- * are known for literals, for values reached from a variable through fields, items and map values,
- * and for results of functions that estimate them.
+ * Estimates the worst-case cost of an expression from the size bounds of its declared types. The
+ * size of a value is known if it is a literal, if it is reached from a variable through fields,
+ * items and map values, or if a function estimates the size of its result.
  */
 import type { Call, Comprehension, Expr, Select } from './ast.ts'
 import type { CheckedExpression } from './checker.ts'
@@ -13,17 +13,17 @@ import type { Turns } from './turns.ts'
 import type { Type } from './types.ts'
 
 /**
- * Estimates the cost of an expression. `root` is used as the type of every variable, because
- * kube-apiserver considers the steps of a path, but not its first name.
+ * Estimates the cost of an expression. `root` is the type of every variable, because kube-apiserver
+ * considers the steps of a path but not its first name.
  */
 export const estimateCost = (checked: CheckedExpression, root: Type, slice: Slice): Turns<Range> =>
   new Estimator(checked, root, slice).cost(checked.expr)
 
-/** Facts about a subexpression besides its type. */
+/** Facts about a subexpression in addition to its type. */
 type SubexpressionFacts = {
   /**
-   * The declared type at the end of the path, which has the size bounds. Null if the path leads to
-   * nothing that is declared.
+   * The declared type at the end of the path, which contains the size bounds. Null if the path
+   * leads to an undeclared value.
    */
   readonly place?: Type | null | undefined
   readonly size?: Range | undefined
@@ -53,9 +53,7 @@ class Estimator {
     this.#root = root
   }
 
-  /**
-   * Returns the cost of an expression. A subexpression that a macro uses twice is estimated once.
-   */
+  /** Returns the cost of an expression. A subexpression that a macro repeats is estimated once. */
   *cost(expr: Expr): Turns<Range> {
     if (this.#slice.isOver()) yield undefined
     const cost = this.#costs.get(expr) ?? (yield* this.#costOf(expr))
@@ -134,8 +132,8 @@ class Estimator {
   }
 
   /**
-   * Returns the type at the end of a path after one more step. If the expression has no path, such
-   * as a literal or a call, the step leads to the root, as if it were a variable.
+   * Returns the type at the end of a path after one more step. If the expression has no path, for
+   * example because it is a literal or a call, the step begins at the root, as for a variable.
    */
   #step(from: Expr, step: (place: Type) => Type | undefined): Type | null {
     const place = this.#known.get(from)?.place
@@ -144,8 +142,8 @@ class Estimator {
   }
 
   /**
-   * Returns the size of a value with kube-apiserver's precedence: the computed size, then the
-   * declared bound, then one for a scalar.
+   * Returns the size of a value. As in kube-apiserver, the computed size takes precedence, then the
+   * declared bound. A scalar has size one.
    */
   #size(expr: Expr): Range {
     const known = this.#known.get(expr)
@@ -157,8 +155,8 @@ class Estimator {
   #operand(expr: Expr): Operand {
     const type = this.#checked.typeOf(expr)
     const place = this.#known.get(expr)?.place
-    // The place may be the root instead of the list itself. If the root is a map, its values are
-    // used.
+    // The type can be the root instead of the type of the list. If the root is a map, its values
+    // are used.
     const inside = place === undefined || place === null ? undefined : insideOf(place)
     const elementSize = (): Range => (inside === undefined ? unknownSize : boundOf(inside))
     return { expr, type, size: this.#size(expr), elementSize }
@@ -182,7 +180,7 @@ class Estimator {
     return costs.reduce(plus, own)
   }
 
-  /** Estimates dyn(), which only hides the type. The sizes stay known. */
+  /** Estimates dyn(). It hides the type, but the sizes are still known. */
   *#dyn(expr: Call): Turns<Range> {
     const [arg] = expr.args
     if (arg === undefined) return nothing
@@ -207,7 +205,8 @@ class Estimator {
   }
 
   /**
-   * Returns the inner sizes of a value that is one of two. They are known only if both are known.
+   * Returns the inner sizes of a value that is one of two values. They are known only if the inner
+   * sizes of both are known.
    */
   #insideOfBoth(one: Expr | undefined, other: Expr | undefined): Inside | undefined {
     const first = one && this.#known.get(one)?.inside
@@ -251,7 +250,7 @@ class Estimator {
     return plus(plus(before, result), times(turns, turn))
   }
 
-  /** Returns what is known about the accumulator, which is only its initial value. */
+  /** Returns the facts about the accumulator. Only its initial value is known. */
   #accumulated({ initial }: Comprehension): SubexpressionFacts {
     return { ...this.#known.get(initial), size: this.#size(initial) }
   }
@@ -275,13 +274,13 @@ class Estimator {
   }
 }
 
-/** Returns the estimate of an overload. The default cost is one. */
+/** Returns the estimate for an overload. The default cost is one. */
 const estimateOverload = (overload: Overload, operands: readonly Operand[]): CallEstimate =>
   overload.part.estimate?.(operands, overload.id) ?? { cost: fixed(1) }
 
 /**
- * Returns the size bound of a type. Scalars and objects have none, which counts as zero, so
- * comparing them is free.
+ * Returns the size bound of a type. Scalars and objects have a bound of zero, so comparing them has
+ * no cost.
  */
 const boundOf = (type: Type): Range => ({
   min: 0,
@@ -299,8 +298,8 @@ function insideOf(place: Type): Type | undefined {
 const keysOf = (place: Type): Type | undefined => (place.kind === 'map' ? place.key : undefined)
 
 /**
- * Whether a comprehension only binds a local variable, without iterations. `optMap` and `cel.bind`
- * expand to such comprehensions.
+ * Whether a comprehension only binds a local variable and has no iterations. `optMap` and
+ * `cel.bind` expand to such comprehensions.
  */
 const isBinding = ({ range, condition }: Comprehension): boolean =>
   range.kind === 'list' &&

@@ -1,7 +1,7 @@
 /**
- * Functions as libraries declare them. A function has overloads for the type checker, and a single
- * implementation for all of them. The implementation checks the types of its arguments, which
- * arguments of type dyn require anyway.
+ * Declarations of functions. Libraries consist of them. A function has several overloads for the
+ * type checker, but a single implementation. The implementation checks the types of its arguments,
+ * which is necessary for arguments of type dyn.
  */
 import type { Expr } from './ast.ts'
 import type { Question } from './question.ts'
@@ -9,15 +9,15 @@ import type { Pattern } from './regex.ts'
 import type { Type } from './types.ts'
 import type { CelError, Result, Value } from './values.ts'
 
-/** Bounds of a size or a cost. */
+/** Minimum and maximum of a size or cost. */
 export type Range = { readonly min: number; readonly max: number }
 
-/** An argument, as far as it is known before the evaluation. */
+/** Facts about an argument that are known before the evaluation. */
 export type Operand = {
   readonly expr: Expr
   readonly type: Type
   readonly size: Range
-  /** Returns the size of the items of a list. */
+  /** Returns the size of the items, if the argument is a list. */
   readonly elementSize: () => Range
 }
 
@@ -32,38 +32,45 @@ export type RunCost = (
 ) => number | undefined
 
 /**
- * Limits the time of an evaluation. Before a function starts work that its cost does not cover, it
- * charges the meter, in nanoseconds. The meter aborts evaluations that take too long.
+ * Limits the time of an evaluation. A function that starts work not covered by its cost first
+ * charges the meter with the expected time in nanoseconds. The meter aborts evaluations that take
+ * too long.
  */
 export interface Meter {
   work(nanos: number): void
   /**
-   * Like `work`, but for work that the cost covers, which is not limited. It counts toward the
-   * duration of the call, which decides whether the result is remembered.
+   * Like `work`, but for work that the cost covers. This work is not limited, but it counts toward
+   * the duration of the call, which determines whether its result is cached.
    */
   last(nanos: number): void
-  /** Compiles a pattern, once per evaluation. */
+  /** Compiles a pattern. The result is cached during the evaluation. */
   pattern(text: string): Pattern | CelError
-  /** Pauses until the question is answered. The answer becomes the result of the call. */
+  /**
+   * Interrupts the evaluation until the question is answered. The answer becomes the result of the
+   * call.
+   */
   ask(question: Question): never
 }
 
 export type Signature = {
   readonly id: string
   readonly isMember?: boolean
-  /** Types of the arguments. The receiver comes first. */
+  /** Types of the arguments. The first one is the receiver if there is one. */
   readonly args: readonly Type[]
   readonly result: Type
 }
 
-/** One library's part of a function. Other libraries may add overloads to the same name. */
+/**
+ * The part of a function that one library defines. Other libraries can add overloads under the same
+ * name.
+ */
 export type FunctionPart = {
   readonly name: string
   readonly overloads: readonly Signature[]
   readonly run: (one: Value, two: Value, three: Value, four: Value, meter: Meter) => Result
   /**
-   * Whether the function may take much longer than its cost says. It then charges the meter, and
-   * the evaluation may pause after it.
+   * Whether the function can take much longer than its cost indicates. It must then charge the
+   * meter, and the evaluation can be interrupted after it.
    */
   readonly isLong?: boolean
   /**

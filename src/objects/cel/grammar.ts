@@ -1,4 +1,4 @@
-/** The token sets of the grammar, for example those that may start an expression. */
+/** Sets of tokens in the grammar, such as the tokens that can begin an expression. */
 import { next } from './recognizer.ts'
 import type { TokenKind } from './tokens.ts'
 
@@ -30,7 +30,7 @@ export const exprStart = next(start)
 export const optionalStart = next([...start, '?'])
 export const end = next([], true)
 
-/** The tokens that may come next at each position of the grammar. */
+/** The tokens that can follow at each position of the grammar. */
 export const sets = {
   end: next(['end']),
   question: next(['?'], true),

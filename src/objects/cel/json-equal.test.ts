@@ -95,7 +95,7 @@ for (const [one, other, isEqual] of cases) {
 
 const keyed = (any: Json): Json => ({ keyed: [{ key: 'a', any }] })
 
-test('comparing incomparable values in a keyed list is an error, as in other lists', () => {
+test('comparing incomparable values in a list with keys is an error, as in other lists', () => {
   const compared = 'self.keyed == other.keyed'
   assert.equal(areEqual(keyed([1]), keyed(1), compared), 'no such overload')
   assert.equal(areEqual(keyed(1), keyed('x'), compared), false)
@@ -103,7 +103,7 @@ test('comparing incomparable values in a keyed list is an error, as in other lis
 
 const sets = (...lists: readonly string[][]): Json => ({ sets: lists })
 
-test('the items of a set may be lists', () => {
+test('a set can contain lists', () => {
   assert.equal(areEqual(sets(['a'], ['b']), sets(['b'], ['a'])), true)
   assert.equal(areEqual(sets(['a'], ['b']), sets(['b'], ['c'])), false)
 })
@@ -127,7 +127,7 @@ const untyped: readonly (readonly [Json, Json, unknown])[] = [
   [{ a: 1, b: {} }, { a: 2, b: [] }, false],
 ]
 
-/** Compares two values as `object == oldObject` does in a policy, where their types are unknown. */
+/** Compares two values like `object == oldObject` in a policy, where the types are unknown. */
 function areEqualUntyped(one: Json, other: Json): unknown {
   const compiled = compile(
     'self == other',
@@ -148,6 +148,6 @@ for (const [at, [one, other, expected]] of untyped.entries()) {
 
 const large = (): Json => ({ spec: { items: Array.from({ length: 700_000 }, () => 1) } })
 
-test('a large untyped object is compared as JSON, within the limit of one call', () => {
+test('comparing large untyped objects as JSON does not exceed the limit of one call', () => {
   assert.equal(areEqualUntyped(large(), large()), true)
 })

@@ -1,6 +1,7 @@
 /**
- * Equality of two JSON values that have the same declared type, or none. Policies may compare a
- * whole object with its old version, so this avoids creating CEL values for all of its parts.
+ * Compares two JSON values that have the same declared type or no declared type. Policies can
+ * compare a whole object with its previous state. Comparing the JSON avoids creating CEL values for
+ * all parts of the objects.
  */
 import { type Fields, isFields, isNumber, type Json } from '../../api/object.ts'
 import { escapeName } from './escape.ts'
@@ -9,16 +10,16 @@ import { dyn, type StructType, type Type } from './types.ts'
 
 type WorkMeter = Pick<Meter, 'work'>
 
-/** Worst-case time to visit a value. */
+/** Estimated worst-case time to visit a value. */
 const VALUE_NANOS = 20
-/** Worst-case time to list the names of an object. */
+/** Estimated worst-case time to list the names of an object. */
 const OBJECT_NANOS = 300
-/** Worst-case time to look up a field by its name. */
+/** Estimated worst-case time to look up a field by name. */
 const FIELD_NANOS = 600
 
 /**
- * Whether two JSON values are equal. Returns undefined if the JSON alone does not decide, as for
- * times, sets, and values that do not have the declared type.
+ * Whether two JSON values are equal. Returns undefined if comparing the JSON is not enough.
+ * Examples are times, sets, and values that do not have the declared type.
  */
 export function isEqualJson(
   one: Json,
@@ -55,7 +56,7 @@ const isInteger = (json: Json): json is number | bigint =>
 const isSameInteger = (one: number | bigint, other: number | bigint): boolean =>
   typeof one === typeof other ? one === other : BigInt(one) === BigInt(other)
 
-/** Whether a value is an integer or a string. Any other value causes an error where it is used. */
+/** Whether a value is an integer or a string. Using any other value causes an error. */
 const isIntOrString = (json: Json): json is string | number | bigint =>
   typeof json === 'string' || typeof json === 'bigint' || Number.isSafeInteger(json)
 
@@ -66,8 +67,8 @@ function isSameIntOrString(one: Json, other: Json): boolean | undefined {
 }
 
 /**
- * Compares values without a declared type by the types of their JSON. Comparing a list or a map
- * with a value of another type is an error, which is left to the caller.
+ * Compares values without a declared type by their JSON types. Returns undefined for a list or a
+ * map and a value of another type, because the caller must report this as an error.
  */
 function isSameDyn(one: Json, other: Json, meter: WorkMeter): boolean | undefined {
   if (isInteger(one) && isInteger(other)) return isSameInteger(one, other)
@@ -97,7 +98,7 @@ function isSameMap(one: Fields, other: Fields, type: Type, meter: WorkMeter): bo
   if (keys.length !== others.length) return false
   meter.work(keys.length * FIELD_NANOS)
   for (const [at, key] of keys.entries()) {
-    // The keys mostly have the same order, in which case the lookup can be skipped.
+    // The keys usually have the same order, so that no lookup is needed.
     if (key !== others[at] && !Object.hasOwn(other, key)) return false
     const same = isEqualJson(one[key] ?? null, other[key] ?? null, type, meter)
     if (same !== true) return same
@@ -106,8 +107,8 @@ function isSameMap(one: Fields, other: Fields, type: Type, meter: WorkMeter): bo
 }
 
 /**
- * Compares structs. A null field counts as absent, and fields that the type does not have are
- * ignored.
+ * Compares structs. A null field is equivalent to an absent field, and fields that the type does
+ * not have are ignored.
  */
 function isSameStruct(
   one: Fields,

@@ -1,6 +1,6 @@
 /**
- * Wraps JSON as CEL values according to its declared type. Nothing is converted before an
- * expression accesses it. Without a declared type, numbers without a fraction are ints.
+ * Wraps JSON as CEL values according to its declared type. Values are converted when an expression
+ * accesses them. If there is no declared type, numbers without a fraction are ints.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { escapeName } from './escape.ts'
@@ -19,13 +19,13 @@ import {
 } from './values.ts'
 
 /**
- * Returns the error for a value that does not have the type of the schema. This is rare, because
- * validation precedes the rules.
+ * Returns the error for a value that does not have the type in the schema. This is rare, because
+ * the object is validated before the rules are evaluated.
  */
 const mismatch = (type: string): CelError => new CelError(`invalid data, expected ${type}`)
 const otherType = (type: string, json: Json): CelError => mismatch(`${type}, got ${goTypeOf(json)}`)
 
-/** Returns the name of the Go type. */
+/** Returns the name of the Go type of a value. */
 function goTypeOf(json: Json): string {
   if (typeof json === 'string') return 'string'
   if (typeof json === 'boolean') return 'bool'
@@ -46,7 +46,10 @@ const text = (name: string, read: (text: string) => Value | undefined): Reader =
   return (json) => (typeof json === 'string' ? (read(json) ?? wrong) : otherType('string', json))
 }
 
-/** Functions that read values of each kind. Kinds without a reader are read as untyped JSON. */
+/**
+ * Functions that convert JSON values, keyed by the kind of their declared type. Values of other
+ * kinds are converted like untyped JSON.
+ */
 const readers: { readonly [kind: string]: Reader } = {
   string: text('a string', (json) => json),
   bool: (json) => (typeof json === 'boolean' ? json : otherType('bool', json)),
@@ -77,8 +80,8 @@ const readers: { readonly [kind: string]: Reader } = {
 }
 
 /**
- * Decodes bytes. kube-apiserver decodes them as base64url, although it validates them as standard
- * base64.
+ * Decodes bytes as base64url, as in kube-apiserver. kube-apiserver validates them as standard
+ * base64 nevertheless.
  */
 function bytesOf(json: Json): Result {
   if (typeof json !== 'string') return otherType('string', json)
@@ -95,7 +98,7 @@ function intOf(json: Json): Result {
 }
 
 /**
- * Reads an integer or a string. Returns undefined for a list or a map, which validation rejects.
+ * Converts an integer or a string. Returns undefined for a list or map, which validation rejects.
  */
 function intOrStringOf(json: Json): Result | undefined {
   if (typeof json === 'object') return undefined
@@ -115,12 +118,12 @@ function untyped(json: Json): Value {
 }
 
 /**
- * Replaces an error by null. An invalid value is an error when it is used, but null inside of a
- * list or a map.
+ * Replaces an error by null. Using an invalid value is an error, but inside a list or map, an
+ * invalid value is null.
  */
 const plain = (result: Result): Value => (result instanceof CelError ? null : result)
 
-/** Returns the JSON that a value wraps, or undefined if an expression created the value. */
+/** Returns the JSON that a value wraps. Returns undefined if an expression created the value. */
 export function sourceOf(value: Value): Json | undefined {
   if (value instanceof JsonList || value instanceof JsonMapValue || value instanceof JsonStruct)
     return value.json
@@ -178,8 +181,8 @@ const withBigInts = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? `${value}n` : value
 
 /**
- * JSON whose fields are created when expressions read them, since they read little of a large
- * object.
+ * JSON whose fields are created when expressions read them. Expressions usually read only a few
+ * fields of a large object.
  */
 export abstract class LazyFields {
   #whole: Fields | undefined
@@ -189,7 +192,7 @@ export abstract class LazyFields {
   }
 
   protected abstract make(): Fields
-  /** Returns a field as it is in `whole`, or undefined if it does not exist. */
+  /** Returns a field with the same value as in `whole`, or undefined if it does not exist. */
   abstract read(key: string): Json | LazyFields | LazyItems | undefined
 }
 
@@ -207,7 +210,8 @@ export abstract class LazyItems {
 }
 
 /**
- * Returns an untyped map. Fields that were read are cached for all expressions that use the value.
+ * Returns an untyped map. The fields that were read are cached, and all expressions that use the
+ * map share the cache.
  */
 export const lazyValueOf = (fields: LazyFields): Value => new LazyMapValue(fields)
 
@@ -319,7 +323,7 @@ class JsonStruct implements StructValue {
     const json = this.json[field.key]
     if (typeof json !== 'object') return json === undefined ? undefined : valueOf(json, field.type)
     if (json === null) return undefined
-    // Return the same value each time, because it caches its keys, for example.
+    // Return the same CEL value each time, because it caches data such as its keys.
     const known = this.#values?.get(name)
     if (known !== undefined) return known
     const value = valueOf(json, field.type)

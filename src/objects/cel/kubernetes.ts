@@ -1,6 +1,7 @@
 /**
- * The CEL environments of Kubernetes, by version. New expressions may use only what the previous
- * minor version supported, so that they survive a rollback. Stored expressions may use everything.
+ * The CEL environments of Kubernetes versions. New expressions can use only features of the
+ * previous minor version, so that they still work after a rollback. Stored expressions can use all
+ * features.
  */
 import { createEnvironment, type Environment, type Library } from './environment.ts'
 import { authorizerLibrary } from './library/authorizer.ts'
@@ -17,7 +18,7 @@ import { urlLibrary } from './library/url.ts'
 import { bindingMacros, twoVariableMacros } from './macros.ts'
 import { jsonPatchLibrary, withPatchTypes } from './patches.ts'
 
-/** Libraries, sorted by the minor version of Kubernetes that introduced them. */
+/** Libraries, each with the minor version of Kubernetes that introduced it, in ascending order. */
 const libraries: readonly (readonly [number, Library])[] = [
   [0, standardLibrary],
   [0, urlLibrary],
@@ -40,14 +41,13 @@ export type KubernetesVersion = '1.32' | '1.33'
 const environments = new Map<string, Environment>()
 
 /**
- * Returns the environment of a Kubernetes version. It is cached, since it is the same for all
- * expressions.
+ * Returns the environment of a Kubernetes version. It is cached, because all expressions share it.
  */
 export const kubernetesEnvironment = (version: KubernetesVersion): Environment =>
   once(version, version, [])
 
 /**
- * Returns the environment for device selectors. They may use cel.bind, and supported semantic
+ * Returns the environment for device selectors. They can use cel.bind. They supported semantic
  * versions before other expressions did.
  */
 export const deviceLibraries = (version: KubernetesVersion): Environment =>
@@ -57,8 +57,8 @@ export const deviceLibraries = (version: KubernetesVersion): Environment =>
   ])
 
 /**
- * Returns the environment for mutating policies, which construct objects and operations of JSON
- * patches.
+ * Returns the environment for mutating policies, whose expressions construct objects and JSON patch
+ * operations.
  */
 export const patchEnvironment = (version: KubernetesVersion): Environment =>
   withPatchTypes(once(`${version} patch`, version, [jsonPatchLibrary]))

@@ -51,12 +51,12 @@ async function evaluate(
   }
 }
 
-test('a field is read only when an expression needs it', async () => {
+test('a field is read only if an expression needs it', async () => {
   const { result, asked } = await evaluate('v.now || v.later')
   assert.deepEqual([result, asked], [{ value: true, cost: 2 }, ['now']])
 })
 
-test('the evaluation waits for a field, and is not charged twice', async () => {
+test('the evaluation waits for a field and charges its cost once', async () => {
   for (const text of [
     'v.now && v.later',
     'v.later && v.now',
@@ -69,12 +69,12 @@ test('the evaluation waits for a field, and is not charged twice', async () => {
   }
 })
 
-test('a field may be null', async () => {
+test('a field can be null', async () => {
   const { result } = await evaluate('v.empty == null && has(v.empty) && v.?empty.hasValue()')
   assert.ok('value' in result && result.value === true)
 })
 
-test('a field that fails is an error, and an absent field reports "no such key"', async () => {
+test('an error while reading a field is an evaluation error, and an absent field reports "no such key"', async () => {
   const errorOf = async (text: string): Promise<string> => {
     const { result } = await evaluate(text)
     return 'error' in result ? result.error : ''
@@ -89,10 +89,10 @@ test('a field that fails is an error, and an absent field reports "no such key"'
   assert.ok('value' in result && result.value === true)
 })
 
-test('for a caller that cannot wait, a field that fails later is an error', async () => {
+test('if a field is rejected after a caller that cannot wait has read it, the result is an error', async () => {
   const value = new Lazy(() => Promise.reject(new Error('the authorizer is gone')))
   assert.ok(value.get('later') instanceof CelError)
-  // An unhandled rejection would be reported to the test in the next tick of the event loop. It
-  // would end a server.
+  // The test runner would report an unhandled rejection in the next tick of the event loop. In a
+  // server, it would end the process.
   await setImmediate()
 })

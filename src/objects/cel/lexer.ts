@@ -1,6 +1,6 @@
 /**
- * Splits the text into tokens, of which the longest match wins. If no token matches, the text up to
- * the character that excluded the last candidate is reported and skipped, as in cel-go.
+ * Splits the text into tokens. The longest match takes precedence. As in cel-go, text that matches
+ * no token is reported and skipped, up to the character that ruled out the last candidate.
  */
 import type { Slice } from './run.ts'
 import type { Fault, Source } from './source.ts'
@@ -53,8 +53,8 @@ const shown = (points: readonly string[], from: number, to: number): string =>
     .replaceAll('\t', '\\t')
 
 /**
- * A token and where it ends. `kind` is undefined if no token matches; `to` is then behind the
- * character that excluded the last candidate.
+ * A token and its end. `kind` is undefined if no token matches; `to` is then the position after the
+ * character that ruled out the last candidate.
  */
 type TokenMatch = { readonly kind: TokenKind | undefined; readonly to: number }
 
@@ -78,7 +78,7 @@ function longestAt(points: readonly string[], at: number): TokenMatch {
   const two = `${first}${points[at + 1] ?? ''}`
   if (marks.includes(two)) return { kind: kindOf(two), to: at + 2 }
   if (marks.includes(first)) return { kind: kindOf(first), to: at + 1 }
-  // `=`, `&` and `|` begin a token of two characters, so the character after them is the one that
+  // `=`, `&` and `|` begin tokens of two characters, so the character after them is the one that
   // does not match.
   const isHalf = marks.some((mark) => mark.length === 2 && mark.startsWith(first))
   return { kind: undefined, to: Math.min(at + (isHalf ? 2 : 1), points.length) }
@@ -127,14 +127,16 @@ function numberAt(points: readonly string[], from: number): TokenMatch {
   return hasFraction ? { kind: 'float', to: end } : unsigned(whole)
 }
 
-/** Returns the start of the exponent's digits, or undefined if there is no exponent. */
+/** Returns the position of the exponent's digits, or undefined if there is no exponent. */
 function exponentEnd(points: readonly string[], at: number): number | undefined {
   if (points[at] !== 'e' && points[at] !== 'E') return undefined
   const digits = points[at + 1] === '+' || points[at + 1] === '-' ? at + 2 : at + 1
   return isDigit(points[digits]) ? digits : undefined
 }
 
-/** Matches a string or bytes with its prefix. Returns undefined if no quote follows. */
+/**
+ * Matches a string or bytes literal including its prefix. Returns undefined if no quote follows.
+ */
 function stringAt(points: readonly string[], from: number): TokenMatch | undefined {
   let at = from
   let isRaw = false
@@ -152,12 +154,15 @@ function stringAt(points: readonly string[], from: number): TokenMatch | undefin
   const isTriple = points[at + 1] === quote && points[at + 2] === quote
   const body = stringBodyEnd(points, at + (isTriple ? 3 : 1), { quote, isTriple, isRaw })
   if (body.isClosed) return { kind: isBytes ? 'bytes' : 'string', to: body.to }
-  // An unclosed `"""` still begins with the empty string.
+  // Text that begins with `"""` but has no closing quotes begins with an empty string.
   if (isTriple) return { kind: isBytes ? 'bytes' : 'string', to: at + 2 }
   return at > from ? wordBefore(points, from) : { kind: undefined, to: body.to }
 }
 
-/** Matches the letters before a quote that does not begin a string, which are an identifier. */
+/**
+ * Matches the letters before a quote, if they are not the prefix of a string. They form an
+ * identifier.
+ */
 const wordBefore = (points: readonly string[], from: number): TokenMatch => wordAt(points, from)
 
 type Style = { readonly quote: string; readonly isTriple: boolean; readonly isRaw: boolean }

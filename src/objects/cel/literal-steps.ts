@@ -1,5 +1,5 @@
 /**
- * Evaluates list, map and struct literals. An element may be optional, as in `[?a]` or `{?k: v}`.
+ * Evaluates list, map and struct literals. Elements can be optional, as in `[?a]` or `{?k: v}`.
  */
 import type { FieldInitializer } from './ast.ts'
 import { LIST_COST, MAP_COST, STRUCT_COST } from './cost.ts'
@@ -18,7 +18,7 @@ import {
   type Value,
 } from './values.ts'
 
-/** Evaluates a list literal. `optional` has the indexes of optional elements. */
+/** Evaluates a list literal. `optional` contains the indexes of the optional elements. */
 export const listStep =
   (elements: readonly Step[], optional: ReadonlySet<number>): Step =>
   (run) => {
@@ -57,7 +57,10 @@ export const mapStep =
     return HashMap.of(given)
   }
 
-/** Evaluates a struct literal. `values` are the steps of the fields, in the same order. */
+/**
+ * Evaluates a struct literal. `values` are the steps that evaluate the fields, in the order of the
+ * fields.
+ */
 export const structStep =
   (name: string, fields: readonly FieldInitializer[], values: readonly Step[]): Step =>
   (run) => {

@@ -1,4 +1,4 @@
-/** Parses literals. Returns their values, or the reason why they are invalid. */
+/** Parses literals. Returns their values, or the reasons why they are invalid. */
 import { Uint, type Value } from './values.ts'
 
 export type ReadLiteral = { readonly value: Value } | { readonly fault: string }

@@ -1,4 +1,7 @@
-/** Validates a long pattern on another thread, since compiling it would block this one too long. */
+/**
+ * Validates a long pattern on a worker thread, because compiling it would block the event loop for
+ * too long.
+ */
 import { PatternQuestion } from './regex.ts'
 import type { Turns } from './turns.ts'
 import { CelError } from './values.ts'

@@ -1,15 +1,15 @@
-/** Macros, which expand calls to comprehensions or field tests before types are checked. */
+/** Macros. They expand calls to comprehensions or presence tests before types are checked. */
 import type { Call, Expr } from './ast.ts'
 
 export type MacroFault = { readonly fault: string; readonly offset: number }
 /**
- * Expands a call. Returns undefined if the call does not have the form of the macro, and stays a
- * call.
+ * Expands a call. Returns undefined if the call does not have the form of the macro. It then
+ * remains a call.
  */
 export type Macro = (call: Call) => Expr | MacroFault | undefined
 /**
- * Macros by name (`.name` if they have a receiver) and number of arguments, such as `.all/2` and
- * `has/1`.
+ * Macros, keyed by name and number of arguments, such as `.all/2` and `has/1`. The name begins with
+ * a dot if the macro has a receiver.
  */
 export type Macros = ReadonlyMap<string, Macro>
 
@@ -19,7 +19,10 @@ export function expandMacro(call: Call, macros: Macros): Expr | MacroFault | und
   )
 }
 
-/** Name of the accumulator. It is not a valid identifier in an expression. */
+/**
+ * Name of the accumulator. Expressions cannot contain this name, because it is not a valid
+ * identifier.
+ */
 const ACCUMULATOR = '@result'
 const UNUSED = '#unused'
 
@@ -85,13 +88,14 @@ type Folding = {
 }
 
 /**
- * A call of a macro with one or two variables: its names, its range and its remaining arguments.
+ * A call of a macro that declares one or two variables. It consists of the variable names, the
+ * range, and the remaining arguments.
  */
 type Loop = {
   readonly range: Expr
   readonly variable: string
   readonly variable2: string | undefined
-  /** The expression that names the first variable. */
+  /** The argument that contains the name of the first variable. */
   readonly named: Expr
   readonly args: readonly Expr[]
   readonly build: Builder
@@ -106,7 +110,7 @@ const loop =
     const names: string[] = []
     for (const arg of call.args.slice(0, variables)) {
       if (arg.kind !== 'ident') return { offset: arg.offset, fault: noName }
-      // limit: two variables
+      // limit: a macro has at most two variables
       if (names.includes(arg.name))
         return { offset: arg.offset, fault: `duplicate variable name: ${arg.name}` }
       names.push(arg.name)
@@ -156,7 +160,7 @@ const existsOne = ({ args: [test = missing], build, ...over }: Loop): Expr =>
     result: build.call('_==_', build.result, build.literal(1n)),
   })
 
-/** Expands `map` and `transformList`. With two arguments, the first one is a filter. */
+/** Expands `map` and `transformList`. If there are two arguments, the first one is a filter. */
 const map = ({ args, build, ...over }: Loop): Expr => {
   const [first = missing, second] = args
   const step = build.call('_+_', build.result, build.list(second ?? first))
@@ -203,8 +207,8 @@ const has: Macro = ({ args: [arg = missing], offset }) => {
 }
 
 /**
- * Binds a value to a local variable, in the form of a comprehension over an empty list. The
- * accumulator gives the value its name.
+ * Binds a value to a local variable. This is a comprehension over an empty list: the accumulator
+ * has the name of the variable and the value as its initial value.
  */
 const local = (build: Builder, name: string, value: Expr, result: Expr): Expr =>
   build.fold({

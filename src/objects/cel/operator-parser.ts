@@ -1,6 +1,5 @@
 /**
- * The part of the grammar that is built on top of primary expressions: operators, fields, indexes
- * and calls.
+ * Parses everything that builds on primary expressions: operators, fields, indexes and calls.
  */
 import type { Call, Expr } from './ast.ts'
 import {
@@ -110,7 +109,7 @@ export abstract class OperatorParser {
     }
   }
 
-  /** Turns a long chain into a balanced tree, so that no later pass recurses deeply. */
+  /** Converts a long chain to a balanced tree, so that later passes do not recurse deeply. */
   #balanced(name: string, operands: readonly Expr[], operators: readonly Token[]): Expr {
     const tree = (from: number, to: number): Expr => {
       if (from === to) return operands[from] ?? this.missing()
@@ -122,8 +121,8 @@ export abstract class OperatorParser {
   }
 
   *#relation(after: Next, isRight = false): Turns<Expr> {
-    // Everything that can be long consists of relations, such as a list, the operands of an
-    // operator or the arguments of a call.
+    // All constructs that can be long, such as lists, operator chains and argument lists, consist
+    // of relations.
     if (this.#slice.isOver()) yield undefined
     const depth = this.tokens.enter('relation', after)
     try {
@@ -187,7 +186,7 @@ export abstract class OperatorParser {
     }
   }
 
-  /** Parses signs and their operand. An even number of signs cancels out. */
+  /** Parses sign operators and their operand. An even number of signs cancels out. */
   *#prefixed(kind: '!' | '-', name: string): Turns<Expr> {
     const again = kind === '!' ? sets.afterNot : sets.memberStart
     const first = this.tokens.match(kind, again)
@@ -283,7 +282,7 @@ export abstract class OperatorParser {
     try {
       this.tokens.match(')', sets.selection)
     } catch (error) {
-      // Also expand an unclosed call, to report its other faults.
+      // An unclosed call is also expanded, to report its other errors.
       this.#expanded(call, at)
       throw error
     }

@@ -1,4 +1,7 @@
-/** Evaluates operators and charges their costs. The steps of their operands come from plan.ts. */
+/**
+ * Steps that evaluate operators and charge their costs. plan.ts creates the steps of their
+ * operands.
+ */
 import { IDENT_COST } from './cost.ts'
 import { LaterResult } from './question.ts'
 import type { Run, Step } from './run.ts'
@@ -18,7 +21,7 @@ import {
   type Value,
 } from './values.ts'
 
-/** Time to copy an entry of a map. */
+/** Estimated time to copy an entry of a map. */
 const COPIED_NANOS = 100
 
 export const selectStep =
@@ -33,8 +36,9 @@ export const selectStep =
   }
 
 /**
- * Reads a field, or returns undefined if it does not exist. The read is numbered like a long call,
- * so that after a pause the expression gets the result where it waited for it.
+ * Reads a field. Returns undefined if it does not exist. The read has a number like a long call. If
+ * the evaluation is interrupted to wait for the field, the number identifies the read when the
+ * evaluation resumes.
  */
 function lazyField(struct: LazyStruct, field: string, run: Run): Result | undefined {
   const { frame } = run
@@ -68,7 +72,7 @@ export const indexStep =
     return index(value, key)
   }
 
-/** Evaluates `a.?b` if `isField`, and `a[?b]` otherwise. */
+/** Evaluates `a.?b` if `isField` is set, and `a[?b]` otherwise. */
 export const optionalSelectStep =
   (operand: Step, position: Step, isField: boolean): Step =>
   (run) => {
@@ -89,8 +93,8 @@ export const optionalSelectStep =
   }
 
 /**
- * Evaluates `&&` or `||`. `decisive` is the operand that decides: `false && error` is false in
- * either order.
+ * Evaluates `&&` or `||`. `decisive` is the operand value that determines the result. For example,
+ * both `false && error` and `error && false` are false.
  */
 export const logicalStep =
   (left: Step, right: Step, decisive: boolean): Step =>
@@ -122,8 +126,8 @@ export const notStrictlyFalseStep =
   }
 
 /**
- * Evaluates `orValue` if `isPlain`, and `or` otherwise. The other value is evaluated only if the
- * optional is empty.
+ * Evaluates `orValue` if `isPlain` is set, and `or` otherwise. The argument is evaluated only if
+ * the optional is empty.
  */
 export const orStep =
   (optional: Step, other: Step, isPlain: boolean): Step =>
@@ -136,7 +140,7 @@ export const orStep =
     return other(run)
   }
 
-/** Inserts entries into a map. `given` is a key and a value, or a map. */
+/** Inserts entries into a map. `given` contains either a key and a value, or a map. */
 export const mapInsertStep =
   (target: Step, given: readonly Step[]): Step =>
   (run) => {
@@ -153,7 +157,7 @@ export const mapInsertStep =
     return insert(map, values)
   }
 
-/** Inserts one entry, or all entries of a map. */
+/** Inserts a single entry, or all entries of a map. */
 function insert(map: HashMap, values: readonly Value[]): HashMap | CelError {
   const [first = null, second] = values
   if (second !== undefined) return insertEntry(map, first, second)

@@ -1,6 +1,6 @@
 /**
- * Parses tokens to a tree. There is one method for each rule of the grammar. Macros are expanded on
- * the way.
+ * Parses tokens to a syntax tree. Each rule of the grammar has a method. Macros are expanded during
+ * parsing.
  */
 import { type Entry, type Expr, partsOf, type FieldInitializer } from './ast.ts'
 import { end, exprStart, optionalStart, sets } from './grammar.ts'
@@ -16,14 +16,14 @@ import type { Turns } from './turns.ts'
 import type { Value } from './values.ts'
 
 /**
- * Maximum length of an expression, far more than any rule needs. Clients see the number in a
- * message.
+ * Maximum length of an expression in code points. No real rule is this long. Error messages show
+ * the number to clients.
  */
 const CODE_POINTS_MAX = 100_000
 
 /**
- * Maximum depth of the tree, which later passes traverse recursively. Chains of operators in nested
- * parentheses can make a deep tree from a short text.
+ * Maximum depth of the tree, because later passes traverse it recursively. A short text can have a
+ * deep tree if it contains chains of operators in nested parentheses.
  */
 const TREE_DEPTH_MAX = 600
 
@@ -108,8 +108,8 @@ class Parser extends OperatorParser {
   }
 
   /**
-   * Parses a variable, a call or, before a brace, an object. A leading dot only makes the name
-   * absolute.
+   * Parses a variable, a call or, if a brace follows, an object. A leading dot makes the name
+   * absolute, and has no other effect.
    */
   *#name(): Turns<Expr> {
     const dot = this.tokens.kind === '.'
@@ -216,7 +216,7 @@ class Parser extends OperatorParser {
     }
   }
 
-  /** Parses the end of a list or map, which may have a trailing comma. */
+  /** Parses the end of a list or map. A trailing comma is accepted. */
   #closing(kind: ']' | '}'): void {
     this.tokens.sync(kind === ']' ? sets.listEnd : sets.mapEnd)
     if (this.tokens.kind === ',') this.tokens.match(',', kind === ']' ? sets.bracket : sets.brace)

@@ -1,6 +1,6 @@
 /**
- * The types that expressions of mutating policies may construct: operations of a JSON patch, and
- * objects such as `Object` and `Object.spec`, whose fields are not declared.
+ * The types that expressions of mutating policies can construct: JSON patch operations, and objects
+ * such as `Object` and `Object.spec`, whose fields are not declared.
  */
 import { sizeOf, TEXT_FACTOR, traversal } from './cost.ts'
 import type { Environment, Library } from './environment.ts'
@@ -22,7 +22,7 @@ export const jsonPatchType: StructType = {
   field: (name) => operationFields.get(name),
 }
 
-/** Returns an error if a field that must be a string has a dynamic value of another type. */
+/** Returns an error if a field of type dyn is not a string, although it must be. */
 export function operationFault(fields: ReadonlyMap<string, Value>): CelError | undefined {
   for (const [name, value] of fields) {
     if (name === 'value' || typeof value === 'string') continue
@@ -42,7 +42,10 @@ const goTypes: ReadonlyMap<string, string> = new Map([
   ['map', 'map[string]interface {}'],
 ])
 
-/** Returns an object type. Its name is the path of its field, such as `Object.spec.template`. */
+/**
+ * Returns an object type. Its name is the path of the field with this type, such as
+ * `Object.spec.template`.
+ */
 const objectTypeOf = (name: string): StructType => ({
   kind: 'struct',
   name,

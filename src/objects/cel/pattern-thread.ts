@@ -1,6 +1,7 @@
 /**
- * Matches long-running patterns on a worker thread, which is started on demand and terminated when
- * it has been idle for a while. Questions are answered one at a time, since they are rare.
+ * Matches long-running patterns on a worker thread. The thread is started on demand, and terminated
+ * after it has been idle for some time. Questions are answered one at a time, because they are
+ * rare.
  */
 import type { Worker } from 'node:worker_threads'
 import { tooManyRequests } from '../../api/errors.ts'
@@ -9,19 +10,19 @@ import type { PatternQuestion } from './regex.ts'
 import { ArrayList, CelError, type Result } from './values.ts'
 
 /**
- * Maximum CPU time for one question. It is CPU time so that a busy machine does not decide whether
- * a rule holds. kube-apiserver has no such limit: its costs bound the text and the pattern, and Go
- * is several times as fast.
+ * Maximum CPU time for one question. It limits CPU time instead of elapsed time, so that the result
+ * of a rule does not depend on the load of the machine. kube-apiserver has no such limit: its costs
+ * limit the length of the text and the pattern, and Go is several times as fast.
  */
 const ANSWER_CPU_MS_MAX = 2_000
 /**
- * Maximum elapsed time for one question. It ends the wait for a thread that gets no CPU, because
- * other questions are waiting.
+ * Maximum elapsed time for one question. It limits the wait if the thread gets too little CPU time
+ * while other questions are waiting.
  */
 const ANSWER_MS_MAX = 20_000
 const LOOK_MS_MIN = 20
 const UNUSED_MS = 30_000
-/** Maximum number of waiting questions, each of which may hold a text of up to 3 MB. */
+/** Maximum number of waiting questions. Each of them can refer to a text of up to 3 MB. */
 const WAITING_MAX = 16
 
 export type AnswerPattern = (question: PatternQuestion) => Promise<Result>
@@ -34,7 +35,7 @@ export type PatternAnswer =
 export class PatternThread implements AsyncDisposable {
   #worker: Worker | undefined
   #unused: NodeJS.Timeout | undefined
-  /** Resolves the current question. It is called with undefined when the thread has ended. */
+  /** Resolves the current question. Called with undefined after the thread has exited. */
   #resolve: (answer: PatternAnswer | undefined) => void = () => {}
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
@@ -58,7 +59,7 @@ export class PatternThread implements AsyncDisposable {
     }
   }
 
-  /** Ends the thread. Pending questions fail. */
+  /** Terminates the thread. Pending questions fail. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isEnded = true
     this.#resolve(undefined)
@@ -93,11 +94,11 @@ export class PatternThread implements AsyncDisposable {
     const worker = startOwnThread('./pattern-worker', import.meta.url)
     worker.unref()
     worker.on('message', (answer: PatternAnswer) => this.#resolve(answer))
-    // Ignored, because an exit event follows.
+    // Errors are ignored, because an exit event follows.
     worker.on('error', () => undefined)
     worker.on('exit', () => {
       if (this.#worker !== worker) return
-      // The thread exited by itself. The next question starts another one.
+      // The thread exited unexpectedly. The next question starts a new thread.
       this.#worker = undefined
       this.#resolve(undefined)
     })
@@ -112,7 +113,7 @@ export class PatternThread implements AsyncDisposable {
   }
 }
 
-/** Calls `stop` when the next question of the thread has used up its time. */
+/** Calls `stop` when the time for the thread's next question is used up. */
 function limitOf(worker: Worker, stop: () => void): { close(): void } {
   const before = cpuMsOf(worker)
   let isOver = false
@@ -135,8 +136,8 @@ function limitOf(worker: Worker, stop: () => void): { close(): void } {
 }
 
 /**
- * Returns the CPU time of the thread since it was started. It is 0 if the thread does not run yet
- * or has exited; the owner of the thread handles an exit.
+ * Returns the CPU time of the thread. Returns 0 if the thread is not running yet or has exited; the
+ * owner of the thread handles its exit.
  */
 async function cpuMsOf(worker: Worker): Promise<number> {
   try {

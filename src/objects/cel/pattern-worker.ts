@@ -13,7 +13,7 @@ port.on('message', ({ pattern, text, use }: PatternQuestion) => {
 })
 
 /**
- * Maximum number of compiled patterns to cache. The rules of one object match the same pattern
+ * Maximum number of cached compiled patterns. The rules of an object often match the same pattern
  * against many texts.
  */
 const PATTERNS_MAX = 16

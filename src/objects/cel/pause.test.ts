@@ -57,7 +57,7 @@ function read(rule: string): { readonly program: Program; readonly self: Value }
   return { program: compiled.program, self }
 }
 
-/** Evaluates a rule, pausing as often as possible. */
+/** Evaluates a rule, and interrupts it as often as possible. */
 function evaluatePausing(
   rule: string,
   costMax: number,
@@ -85,7 +85,7 @@ const rules: readonly string[] = [
 ]
 
 for (const rule of rules) {
-  test(`pauses change neither the value nor the cost of ${rule}`, () => {
+  test(`interruptions change neither the value nor the cost of ${rule}`, () => {
     let all = 0
     for (const costMax of [1_000_000, 30_000]) {
       const { program, self } = read(rule)
@@ -110,7 +110,7 @@ test('a worker thread matches long texts and aborts matches that take too long',
   assert.equal(await ask('^(ba)+$', 'matches'), false)
 })
 
-test('work that is repeated after a pause is not charged again', () => {
+test('work that is repeated after an interruption is charged once', () => {
   const short = Array.from({ length: 1_500 }, () => 'self.line.size() > 0').join(' && ')
   const rule = `${short} && self.numbers.all(x, self.numbers.all(y, x + y >= 0)) && self.words.all(w, self.words.all(v, v + w != ""))`
   const { program, self } = read(rule)
@@ -119,7 +119,7 @@ test('work that is repeated after a pause is not charged again', () => {
   assert.ok(pauses > 10, `${pauses} pauses`)
 })
 
-test('pauses do not slow down a long expression of short loops much', () => {
+test('interruptions do not slow down a long expression with short loops very much', () => {
   const short = Array.from({ length: 4_000 }, () => 'self.few.all(x,x<9)').join('&&')
   const { program, self } = read(`${short} && self.numbers.all(x, self.numbers.all(y, x + y >= 0))`)
   const timeOf = (sliceMs: number): number => {
@@ -141,13 +141,13 @@ test('pauses do not slow down a long expression of short loops much', () => {
   assert.ok(paused < 30 * whole, `${paused} µs with pauses, ${whole} µs without`)
 })
 
-test('a disposed thread fails all pending questions at once and does not start again', async () => {
+test('disposing the thread immediately fails all pending questions, and the thread is not started again', async () => {
   const thread = new PatternThread()
   const endless = new PatternQuestion('a[^c]*c|a', 'a'.repeat(500_000), {
     verb: 'findAll',
     limit: -1,
   })
-  // Each question would take two seconds of CPU time.
+  // Each question takes two seconds of CPU time.
   const waiting = Array.from({ length: 15 }, () => thread.answer(endless))
   await new Promise((resolve) => setTimeout(resolve, 200))
   const began = performance.now()
@@ -157,7 +157,7 @@ test('a disposed thread fails all pending questions at once and does not start a
   assert.ok(performance.now() - began < 15_000)
 })
 
-test('an evaluation can pause after matching a large pattern against a short text', () => {
+test('an evaluation can be interrupted after matching a large pattern against a short text', () => {
   const rule = 'self.few.all(x, self.short.matches("(?:a|b|[^c]){99}") || x >= 0)'
   assert.ok(evaluatePausing(rule, 1_000_000).pauses >= 8)
 })
@@ -174,7 +174,7 @@ const flat: readonly string[] = [
 ]
 
 for (const call of flat) {
-  test(`an evaluation can pause after a slow call, even outside of a loop: ${call}`, () => {
+  test(`an evaluation can be interrupted after a slow call, even outside of a loop: ${call}`, () => {
     const { result, pauses } = evaluatePausing(
       Array.from({ length: 100 }, () => call).join(' && '),
       1_000_000,
@@ -184,7 +184,7 @@ for (const call of flat) {
   })
 }
 
-test('a single call may use the whole budget of a rule', () => {
+test('a single call can use the whole budget of a rule', () => {
   const { result } = evaluatePausing('!self.line.contains(self.line.replace("x", "y"))', 1_000_000)
   assert.ok('value' in result && result.value === true, 'an estimate of 240,100')
   const long = '!(self.line + self.line).contains((self.line + self.line).replace("x", "y"))'
@@ -203,7 +203,7 @@ test('a single call may use the whole budget of a rule', () => {
     )
 })
 
-test('a long invalid address is quoted only if its error is used, within the time limit', () => {
+test('a long invalid address is quoted only if its error is used, and the time limit includes the quoting', () => {
   const { user } = process.cpuUsage()
   const unseen = evaluatePausing(
     'isIP(self.wide) || isCIDR(self.wide) || cidr("::/0").containsIP(self.wide)',
@@ -223,12 +223,12 @@ function mapTimeOf(count: number): number {
   return process.cpuUsage(cpu).user
 }
 
-test('a large map is built in time proportional to its entries', () => {
+test('building a large map takes time proportional to the number of its entries', () => {
   mapTimeOf(100)
   assert.ok(mapTimeOf(6_000) < 2_500_000)
 })
 
-test('compiling a long expression with pauses gives the same program', () => {
+test('compiling a long expression with interruptions results in the same program', () => {
   const type = typeOfSchema(schema, { name: 'self' })
   assert(type !== undefined)
   const environment = withVariables(kubernetesEnvironment('1.33'), { self: type })
@@ -245,7 +245,7 @@ test('compiling a long expression with pauses gives the same program', () => {
   )
 })
 
-test('a pattern that takes long to compile is deferred, whether constant or computed', () => {
+test('a pattern that takes long to compile is compiled later, whether it is constant or computed', () => {
   const type = typeOfSchema(schema, { name: 'self' })
   assert(type !== undefined)
   const environment = withVariables(kubernetesEnvironment('1.33'), { self: type })

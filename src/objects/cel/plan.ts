@@ -1,8 +1,8 @@
 /**
- * Compiles a checked expression to closures (steps), each of which evaluates one subexpression and
- * charges its cost. Names are resolved here, so that the evaluation only indexes into arrays. The
- * steps are in operator-steps.ts, literal-steps.ts, comprehension-step.ts and, for functions, in
- * call.ts.
+ * Compiles a checked expression to closures, called steps. Each step evaluates one subexpression
+ * and charges its cost. Names are resolved here, so that the evaluation only needs array indexes.
+ * The steps are in operator-steps.ts, literal-steps.ts, comprehension-step.ts and, for functions,
+ * in call.ts.
  *
  * Costs are counted as in kube-apiserver's interpreter. A chain of fields costs one per link. The
  * first link is free in a chain that is a branch of a conditional, an index, or a presence test.
@@ -31,7 +31,10 @@ import type { Turns } from './turns.ts'
 import type { Type } from './types.ts'
 import { CelError, isList, noSuchOverload, TypeValue, type Value } from './values.ts'
 
-/** The expression can never have a value, because a constant call in it fails. */
+/**
+ * Reported if the expression can never have a value, because a call with constant arguments in it
+ * fails.
+ */
 export class PlanFault {
   readonly message: string
 
@@ -65,7 +68,7 @@ class Planner {
     this.#slice = slice
   }
 
-  /** Plans an expression. A subexpression that a macro uses twice is planned once. */
+  /** Plans an expression. A subexpression that a macro repeats is planned once. */
   *plan(expr: Expr): Turns<PlannedStep> {
     if (this.#slice.isOver()) yield undefined
     const planned = this.#planned.get(expr) ?? (yield* this.#planOne(expr))
@@ -105,14 +108,14 @@ class Planner {
     }
   }
 
-  /** Plans a name, followed by fields and indexes. `first` is the cost of the name. */
+  /** Plans a name that fields and indexes can follow. `first` is the cost of the name. */
   *#chain(expr: Expr, first: number): Turns<PlannedStep> {
     const reference = this.#checked.referenceOf(expr)
-    // The type that an object is constructed of is not a value of its own.
+    // The type of a constructed object is not a value.
     if (expr.kind === 'struct') return { step: yield* this.#struct(expr) }
     if (reference?.kind === 'type') {
       const { type } = reference
-      // Types of objects can be constructed, but not compared.
+      // Object types can be constructed, but are not values that can be compared.
       if (type.kind === 'struct') throw new PlanFault(`reference to undefined type: ${type.name}`)
       return constant(new TypeValue(nameOfType(type)))
     }
@@ -140,8 +143,8 @@ class Planner {
   }
 
   /**
-   * Plans the operand of a field or an index. It continues the chain. Any other expression begins a
-   * new chain, for the cost of a name.
+   * Plans the operand of a field or index. If it is a field or index itself, it continues the
+   * chain. Any other expression begins a new chain, which costs as much as a name.
    */
   *#operand(expr: Expr, first: number): Turns<Step> {
     const isChain =
@@ -237,7 +240,7 @@ class Planner {
       reference.isMember && expr.target !== undefined ? [expr.target, ...expr.args] : expr.args
     const args = yield* this.#all(parts)
     const overload = reference.overloads.length === 1 ? reference.overloads[0] : undefined
-    // An empty list contains nothing, so the left operand is not evaluated.
+    // An empty list contains no values, so the left operand is not evaluated.
     const [, second] = args
     if (expr.name === '@in' && second?.constant !== undefined && isEmptyList(second.constant))
       return constant(false)
@@ -248,7 +251,7 @@ class Planner {
     }
     const prepared = overload?.part.prepare?.(args.map(({ constant: value }) => value))
     if (prepared instanceof CelError) throw new PlanFault(prepared.message)
-    // The conversion of a constant is a constant.
+    // The conversion of a constant results in a constant.
     if (prepared !== undefined && args.length === 1 && !reference.isMember) {
       const value = prepared(null, null, null, null, new Run({}, 0))
       if (!(value instanceof CelError)) return constant(value)
@@ -313,7 +316,7 @@ const stepsOf = (parts: readonly PlannedStep[]): Step[] => parts.map(({ step }) 
 
 const constant = (value: Value): PlannedStep => ({ step: () => value, constant: value })
 
-/** Builds a list or a map of constants once, at no cost. */
+/** Creates a list or map of constants once, without cost. */
 function folded(build: Step, parts: readonly PlannedStep[]): PlannedStep {
   if (!parts.every((part) => part.constant !== undefined)) return { step: build }
   const value = build(new Run({}, Number.POSITIVE_INFINITY))

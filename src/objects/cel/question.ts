@@ -1,6 +1,6 @@
 /**
- * Results that an evaluation may have to wait for: that of a pattern that takes long to match, or
- * one that arrives later.
+ * Results for which an evaluation might have to wait: the result of a pattern that takes long to
+ * match, and results that arrive later.
  */
 import type { PatternQuestion } from './regex.ts'
 import { CelError, type Result } from './values.ts'

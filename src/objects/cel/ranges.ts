@@ -1,7 +1,10 @@
-/** Interval arithmetic for sizes and costs, saturating at UNBOUNDED. */
+/** Interval arithmetic for sizes and costs. Results are capped at UNBOUNDED. */
 import type { Range } from './functions.ts'
 
-/** The largest size or cost. kube-apiserver counts with 64 bits; a double is close enough. */
+/**
+ * The largest size or cost. kube-apiserver uses 64-bit integers, which a double approximates well
+ * enough.
+ */
 export const UNBOUNDED = 2 ** 64
 
 export const unknownSize: Range = { min: 0, max: UNBOUNDED }
@@ -20,7 +23,7 @@ export const times = (one: Range, other: Range): Range => ({
   max: capped(one.max * other.max),
 })
 
-/** Multiplies a range, rounding up as for each part of a cost. */
+/** Multiplies a range. The result is rounded up, as kube-apiserver does for each part of a cost. */
 export const scaled = (range: Range, factor: number): Range => ({
   min: capped(Math.ceil(range.min * factor)),
   max: capped(Math.ceil(range.max * factor)),

@@ -1,14 +1,14 @@
 /**
- * Error recovery of the parser, which reports the same faults with the same messages as cel-go. It
- * drops one extraneous token, inserts a missing one, or skips to a token with which an enclosing
- * rule can continue.
+ * Error recovery of the parser. It reports the same errors as cel-go. To recover, it drops an
+ * extraneous token, inserts a missing token, or skips to a token with which an enclosing rule can
+ * continue.
  */
 import { type Fault, NOWHERE, type Source } from './source.ts'
 import { describeKinds, type Token, type TokenKind } from './tokens.ts'
 
 /**
- * The tokens that may come next. `mayEnd` means that the rule may end here, so that a token that
- * follows the rule may also come next.
+ * The tokens that can follow. `mayEnd` means that the rule can end here, so tokens that can follow
+ * the rule are also valid.
  */
 export type Next = { readonly kinds: ReadonlySet<TokenKind>; readonly mayEnd: boolean }
 
@@ -18,14 +18,14 @@ export const next = (kinds: Iterable<TokenKind>, mayEnd = false): Next => ({
 })
 
 /**
- * Maximum depth of a rule. The parser is recursive, so this bounds the stack. Clients see the
- * number in a message.
+ * Maximum nesting depth of rules. It bounds the stack, because the parser is recursive. Error
+ * messages show the number to clients.
  */
 const RULE_DEPTH_MAX = 250
-/** Maximum number of recoveries, after which parsing ends. */
+/** Maximum number of error recoveries. Parsing stops when it is exceeded. */
 const RECOVERIES_MAX = 30
 
-/** Ends the current rule. Its caller continues. */
+/** Ends the current rule. The rule that called it continues. */
 class SyntaxFault {
   readonly token: Token
   readonly message: string
@@ -36,7 +36,7 @@ class SyntaxFault {
   }
 }
 
-/** Ends the parsing. */
+/** Thrown to stop parsing. */
 export class ParseLimit {
   readonly fault: Fault
 
@@ -77,9 +77,9 @@ export class Recognizer {
   }
 
   /**
-   * Begins a rule of the grammar. `after` is what may follow it in the calling rule. `enter`,
-   * `fail` and `leave` are separate calls instead of one call with a callback, since deep nesting
-   * would overflow the stack.
+   * Begins a rule of the grammar. `after` is the set of tokens that can follow it in the calling
+   * rule. `enter`, `fail` and `leave` are separate calls, because a single call with a callback
+   * would overflow the stack if rules are nested deeply.
    */
   enter(name: string, after: Next): number {
     const depth = this.#depths.get(name) ?? 0
@@ -88,7 +88,7 @@ export class Recognizer {
     return depth
   }
 
-  /** Handles the failure of a rule. The rule ends, and its caller continues. */
+  /** Handles an error in a rule. The rule ends, and the calling rule continues. */
   fail(name: string, error: unknown): void {
     if (!(error instanceof SyntaxFault)) throw error
     this.#report(error.token, error.message)
@@ -100,7 +100,7 @@ export class Recognizer {
     this.#depths.set(name, depth)
   }
 
-  /** Counts one level of nesting until the rule ends. Each operator of a chain counts as one. */
+  /** Adds one level of nesting until the rule ends. Each operator of a chain adds a level. */
   deepen(name: string): void {
     const depth = (this.#depths.get(name) ?? 0) + 1
     if (depth > RULE_DEPTH_MAX)
@@ -108,7 +108,10 @@ export class Recognizer {
     this.#depths.set(name, depth)
   }
 
-  /** Consumes a token of this kind. `after` is what may follow it in the same rule. */
+  /**
+   * Consumes a token of this kind. `after` is the set of tokens that can follow it in the same
+   * rule.
+   */
   match(kind: TokenKind, after: Next): Token {
     if (this.kind !== kind) {
       const made = this.#matchInline(kind, after)
@@ -120,7 +123,9 @@ export class Recognizer {
     return token
   }
 
-  /** Called before a choice. Drops a token that fits none of the alternatives, or ends the rule. */
+  /**
+   * Called before a choice. Drops a token that begins none of the alternatives, or ends the rule.
+   */
   sync(choices: Next): void {
     if (this.#isRecovering || choices.mayEnd || choices.kinds.has(this.kind)) return
     if (this.#dropOne(choices.kinds)) return
@@ -137,11 +142,11 @@ export class Recognizer {
     this.#skipUntil(new Set([...choices.kinds, ...this.#anyFollow()]))
   }
 
-  /** Reports that no alternative continues with the token that is `count` tokens ahead. */
+  /** Reports that the token `count` tokens ahead continues none of the alternatives. */
   noViable(count: number): never {
     let text = this.#shownText(this.token)
     for (let at = 1; at <= count; at++) {
-      // The lexer has already reported any text between two tokens that is not blank.
+      // The lexer has already reported any text between tokens that is not whitespace.
       const between = this.#source.slice(this.#ahead(at - 1).to, this.#ahead(at).from)
       text += between.replace(/\S/gu, '') + this.#shownText(this.#ahead(at))
     }
@@ -151,7 +156,7 @@ export class Recognizer {
     )
   }
 
-  /** Reports that the token `count` tokens ahead is not one of `kinds`. */
+  /** Reports that the token `count` tokens ahead is not in the set of expected tokens. */
   mismatch(count: number, { kinds }: Next): never {
     this.#at += count
     return this.#mismatch(kinds)
@@ -218,7 +223,7 @@ export class Recognizer {
     while (this.kind !== 'end' && !kinds.has(this.kind)) this.#at++
   }
 
-  /** Returns the tokens that may follow any of the current rules. */
+  /** Returns the tokens that can follow any of the current rules. */
   #anyFollow(): Set<TokenKind> {
     return new Set(this.#follows.flatMap(({ kinds }) => [...kinds]))
   }
@@ -233,7 +238,10 @@ export class Recognizer {
     return kinds
   }
 
-  /** Returns the text of a token. The end of the input is empty here, but has a name elsewhere. */
+  /**
+   * Returns the text of a token. The end of the input is an empty text here, although it has a name
+   * in other messages.
+   */
   #shownText({ kind, text }: Token): string {
     return kind === 'end' ? '' : text
   }

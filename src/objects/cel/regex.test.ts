@@ -64,7 +64,7 @@ test('property: a pattern does not have many more instructions than estimated', 
   )
 })
 
-test('checking whether a pattern is long takes little time', () => {
+test('determining whether a pattern is long takes little time', () => {
   for (const part of ['[', '{1', '(', '[[:', '\\', '[^', '{1,']) {
     const { user } = process.cpuUsage()
     isLongPattern(part.repeat(2_000 / part.length))

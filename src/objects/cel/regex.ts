@@ -1,19 +1,23 @@
 /**
- * Matches patterns of users with RE2, whose time is linear in the text and in the size of the
- * pattern. That can still be long, so a match that could take more than some milliseconds becomes a
- * `PatternQuestion`, which is answered on another thread.
+ * Matches patterns from users with RE2. The time is linear in the length of the text and in the
+ * size of the pattern, which can still be long. If a match could take more than a few milliseconds,
+ * it becomes a `PatternQuestion`, which a worker thread answers.
  */
 import { RE2JS, RE2JSException } from 're2js'
 import { ArrayList, CelError, type Result } from './values.ts'
 
 export type Pattern = RE2JS
 
-/** How a pattern is used. `limit` is the maximum number of matches, negative for all. */
+/**
+ * The use of a pattern. `limit` is the maximum number of matches. A negative limit means that there
+ * is no maximum.
+ */
 export type PatternUse = { readonly verb: 'matches' | 'find' | 'findAll'; readonly limit: number }
 
 /**
- * Maximum number of instructions of a pattern that is compiled on this thread. Compiling takes 3 to
- * 6 µs per instruction and cannot pause, so larger patterns are compiled on the worker thread.
+ * Maximum number of instructions of a pattern that is compiled on the main thread. Compiling takes
+ * 3 to 6 µs per instruction and cannot be interrupted, so larger patterns are compiled on the
+ * worker thread.
  */
 const LONG_PATTERN_SIZE = 2_000
 
@@ -27,18 +31,18 @@ export function longPatternSize(pattern: string): number | undefined {
 }
 
 /**
- * Matches patterns whose size cannot be estimated. Quoted text may look like operators, and a
- * case-insensitive class has as many ranges as letters.
+ * Patterns whose size cannot be estimated. Quoted text can look like operators, and a
+ * case-insensitive class can have as many ranges as letters.
  */
 const opaque = /\\Q|\(\?[a-zA-Z]*i/
 
 const repeat = /\{(\d+)(?:,(\d*))?\}/y
-/** Matches a character class. A bracket at its start is a literal character. */
+/** Matches a character class. A closing bracket at its start is a literal character. */
 const charClass = /\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]/sy
 
 /**
  * Returns an upper estimate of the number of instructions. A repeated part counts as often as it
- * may be repeated. For a long text, returns its length.
+ * can be repeated. For a long pattern, returns its length.
  */
 export function patternSize(pattern: string): number {
   if (pattern.length > LONG_PATTERN_SIZE) return pattern.length
@@ -80,7 +84,7 @@ function matchAt(
   return expression.exec(text) ?? undefined
 }
 
-/** A match to be done on another thread, or on this one if the caller may block. */
+/** A match that is done on the worker thread, or on the current thread if the caller can block. */
 export class PatternQuestion {
   readonly pattern: string
   readonly text: string
@@ -103,16 +107,19 @@ export class PatternQuestion {
 }
 
 /**
- * Maximum number of steps, which are characters times instructions. In the worst case a step takes
- * 300 ns, and all of them some seconds. A pattern of 20 instructions may match a megabyte, one of
- * 200 instructions a hundred kilobytes.
+ * Maximum number of steps, which is the number of characters times the number of instructions. In
+ * the worst case a step takes 300 ns, and this number of steps takes a few seconds. A pattern with
+ * 20 instructions can match a megabyte, and a pattern with 200 instructions can match a hundred
+ * kilobytes.
  */
 export const STEPS_MAX = 20_000_000
-/** Maximum number of steps of a match on this thread, which take about 8 ms in the worst case. */
+/**
+ * Maximum number of steps of a match on the main thread. They take about 8 ms in the worst case.
+ */
 export const SHORT_STEPS_MAX = 20_000
-/** Usual time of a step. In the worst case it takes about twenty times as long. */
+/** Typical time of a step. In the worst case, a step takes about twenty times as long. */
 const STEP_NANOS = 20
-/** Maximum time of a match on this thread. Each of many matches may visit all of the text. */
+/** Maximum time of a match on the main thread. Many matches can each visit the whole text. */
 const SHORT_MS = 10
 
 export function usePattern(
@@ -129,7 +136,7 @@ export function usePattern(
   return known ?? meter.ask(new PatternQuestion(pattern.pattern(), text, use))
 }
 
-/** Like `usePattern`, but for a long pattern, which is not compiled on this thread. */
+/** Like `usePattern`, but for a long pattern, which is not compiled on the main thread. */
 export function useLongPattern(
   pattern: string,
   text: string,
@@ -147,7 +154,7 @@ type PatternMeter = { last(nanos: number): void; ask(question: PatternQuestion):
 export const stepsOf = (pattern: Pattern, text: string): number =>
   text.length * pattern.programSize()
 
-/** Applies a pattern. Returns undefined if the time is over. */
+/** Applies a pattern. Returns undefined if the time limit is exceeded. */
 function apply(
   pattern: Pattern,
   text: string,
@@ -163,7 +170,7 @@ function find(pattern: Pattern, text: string): string {
   return matcher.find() ? (matcher.group() ?? '') : ''
 }
 
-/** Finds all matches. As in Go, an empty match right after another match is skipped. */
+/** Finds all matches. As in Go, an empty match immediately after another match is skipped. */
 function findAll(
   pattern: Pattern,
   text: string,
@@ -186,7 +193,7 @@ export function compilePattern(pattern: string): Pattern | CelError {
     return RE2JS.compile(pattern)
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error
-    // Go appends the rest of the pattern to this message. Here, the rest is empty.
+    // Go appends the rest of the pattern to this message. In this case, the rest is empty.
     const isBackslash = error.message.endsWith('trailing backslash at end of expression')
     return new CelError(isBackslash ? `${error.message}: \`\`` : error.message)
   }

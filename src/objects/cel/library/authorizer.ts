@@ -1,7 +1,8 @@
 /**
  * Authorization checks, such as
  * `authorizer.group("apps").resource("deployments").namespace("a").check("get").allowed()`. This
- * file declares the functions. The variable `authorizer` holds the authorizer that decides.
+ * file declares the functions. The value of the variable `authorizer` contains the authorizer that
+ * they call.
  */
 import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
@@ -14,7 +15,7 @@ import { bool, opaque, string, type Type } from '../types.ts'
 import { CelError, noSuchOverload, type Opaque, type Result, type Value } from '../values.ts'
 
 /**
- * An authorization check of a path or a resource. If `serviceAccount` is set, it checks this
+ * An authorization check of a path or a resource. If `serviceAccount` is set, the check is for this
  * account instead of the user of the request.
  */
 export type AccessCheck = {
@@ -37,8 +38,8 @@ export type CheckDecision = {
 }
 
 /**
- * Decides a check. An evaluation waits for a promise. If it cannot wait (`Program.evaluate`), the
- * check is an error.
+ * Makes the decision for a check. An evaluation waits if it returns a promise. If the evaluation
+ * cannot wait (`Program.evaluate`), the check results in an error.
  */
 export type CheckAccess = (check: AccessCheck) => MaybePromise<CheckDecision>
 
@@ -56,7 +57,7 @@ export const requestResourceValue = (checkAccess: CheckAccess, resource: Checked
 type Stage = 'Authorizer' | 'PathCheck' | 'GroupCheck' | 'ResourceCheck'
 type PartialCheck = Omit<AccessCheck, 'verb'>
 
-/** The variable `authorizer`, and each intermediate value of a check. */
+/** The variable `authorizer`, and the intermediate values of a check. */
 class AuthorizerValue implements Opaque {
   readonly typeName: string
   readonly stage: Stage
@@ -99,7 +100,7 @@ const decisionType = opaque('kubernetes.authorization.Decision')
 export const authorizerType: Type = stages.Authorizer
 export const resourceCheckType: Type = stages.ResourceCheck
 
-/** Cost of a check in kube-apiserver. It is high because an authorizer may call a webhook. */
+/** Cost of a check in kube-apiserver. It is high because authorizers can call webhooks. */
 const CHECK_COST = 350_000
 
 type Next = {

@@ -1,4 +1,4 @@
-/** Conversions between types, and accessors of times. */
+/** Conversions between types, and functions that return parts of times. */
 import {
   toBool,
   toBytes,
@@ -42,7 +42,7 @@ const A = parameter('A')
 const sizeAt = (operands: readonly Operand[], at: number): Range =>
   operands[at]?.size ?? unknownSize
 
-/** Time per character to parse a duration with many short parts. */
+/** Estimated time per character to parse a duration that has many short parts. */
 const DURATION_CHARACTER_NANOS = 100
 
 type Conversion = {
@@ -51,7 +51,7 @@ type Conversion = {
   readonly to: Type
 }
 
-/** Declares a conversion. Constants are converted at compile time. */
+/** Declares a conversion. Constant arguments are converted at compile time. */
 function conversion(
   name: string,
   { run, from, to }: Conversion,
@@ -152,7 +152,7 @@ const parts: readonly (readonly [TimePart, string])[] = [
   ['getMilliseconds', 'milliseconds'],
 ]
 
-/** Time to look up a time zone by its name. */
+/** Estimated time to look up a time zone by name. */
 const ZONE_NANOS = 500_000
 
 export const timeFunctions: readonly FunctionPart[] = parts.map(([name, id]) => ({

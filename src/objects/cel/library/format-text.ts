@@ -1,6 +1,6 @@
 /**
- * Implements `"%s is %d".format([...])` like the second version of cel-go's function, with numbers
- * in English.
+ * Implements `"%s is %d".format([...])` like version 2 of the function in cel-go. Numbers are
+ * formatted for the English locale.
  */
 import { quote } from '../../../api/quote.ts'
 import type { Call, Expr, ListExpr } from '../ast.ts'
@@ -26,11 +26,14 @@ import {
   type Value,
 } from '../values.ts'
 
-/** Maximum precision. A larger one is reduced to it, which bounds the length of the result. */
+/**
+ * Maximum precision, which bounds the length of the result. A higher precision is reduced to this
+ * value.
+ */
 const PRECISION_MAX = 1000
 
 type Clause = { readonly verb: string; readonly precision: number }
-/** A part of a format. An error ends the format. */
+/** A part of a format. Formatting stops at the first error. */
 type Piece = string | Clause | CelError
 
 export function formatText(format: string, args: ListValue, meter: Meter): Result {
@@ -51,7 +54,7 @@ export function formatText(format: string, args: ListValue, meter: Meter): Resul
 
 const outOfRange = (at: number): CelError => new CelError(`index ${at} out of range`)
 
-/** Checks a format and the types of its arguments at compile time. */
+/** Validates a format and the types of its arguments at compile time. */
 export function checkFormat(call: Call, list: ListExpr, checked: CheckedExpression): Fault[] {
   const format: Expr | undefined = call.target
   if (format?.kind !== 'literal' || typeof format.value !== 'string') return []
@@ -75,12 +78,12 @@ export function checkFormat(call: Call, list: ListExpr, checked: CheckedExpressi
 }
 
 /**
- * Finds the argument whose type the clause does not accept. With `%s`, this includes the elements
- * of list and map literals.
+ * Returns the argument whose type is not valid for the clause. With `%s`, this also applies to the
+ * elements of list and map literals.
  */
 function wrongPart(expr: Expr, verb: string, checked: CheckedExpression): Expr | undefined {
   const type = checked.typeOf(expr)
-  // Strings such as "NaN" represent numbers.
+  // These verbs also accept strings such as "NaN", which represent numbers.
   const isText = type.kind === 'string' && (verb === 'e' || verb === 'f')
   if (type.kind !== 'dyn' && !isText && !takes(verb, kindOf(type))) return expr
   const inside =
@@ -97,7 +100,7 @@ function wrongPart(expr: Expr, verb: string, checked: CheckedExpression): Expr |
   return undefined
 }
 
-/** Returns the name of a type without its parameters, as it appears in errors about values. */
+/** Returns the name of a type without its type parameters, as used in errors about values. */
 function shownType(type: Type): string {
   if (type.kind === 'list' || type.kind === 'map' || type.kind === 'type') return type.kind
   if (type.kind === 'duration') return 'google.protobuf.Duration'
@@ -135,7 +138,7 @@ function* readFormat(format: string): Generator<Piece> {
       return yield unreadable(`error while parsing precision: ${why}`)
     }
     if (!'sdfebxXo'.includes(verb)) {
-      // cel-go's message contains only the first byte.
+      // cel-go's message contains only the first byte of the verb.
       const byte = String.fromCharCode(Buffer.from(verb)[0] ?? 0)
       return yield unreadable(`unrecognized formatting clause "${byte}"`)
     }
@@ -224,19 +227,18 @@ function hexOf(value: Value): string | undefined {
 
 type FormatContext = { readonly isInside: boolean; readonly meter: Meter }
 
-/** Time to print a value. */
+/** Estimated time to format a value. */
 const SHOWN_NANOS = 600
 /**
- * Time to list a key of a map from JSON, which happens once. It takes longer the more keys there
- * are.
+ * Estimated time per key to list the keys of a JSON map, which happens once. The time per key
+ * increases with the number of keys.
  */
 const KEY_NANOS = 300
-/** Time per character that is quoted. */
+/** Estimated time per quoted character. */
 const SHOWN_CHARACTER_NANOS = 50
 
 /**
- * Prints a value for `%s`. Inside of lists and maps, strings are quoted and doubles have a decimal
- * point.
+ * Formats a value for `%s`. In lists and maps, strings are quoted and doubles have a decimal point.
  */
 function shown(value: Value, { isInside, meter }: FormatContext): string | CelError {
   meter.work(SHOWN_NANOS + (typeof value === 'string' ? value.length * SHOWN_CHARACTER_NANOS : 0))
@@ -271,7 +273,7 @@ function shownList(list: ListValue, meter: Meter): string | CelError {
   return `[${texts.join(', ')}]`
 }
 
-/** Prints a map, sorted by the texts of its keys. */
+/** Formats a map, sorted by the texts of its keys. */
 function shownMap(map: MapValue, meter: Meter): string | CelError {
   if (map.isCounted === false) meter.work(map.size * KEY_NANOS)
   const pairs: { readonly name: string; readonly value: string }[] = []
@@ -286,7 +288,7 @@ function shownMap(map: MapValue, meter: Meter): string | CelError {
   return `{${pairs.map(({ name, value }) => `${name}:${value}`).join(', ')}}`
 }
 
-/** Prints a double as a CEL literal. */
+/** Formats a double as a CEL literal. */
 function literalDouble(value: number): string {
   return Number.isFinite(value) ? roundHalfEven(value, 6) : quote(formatDouble(value))
 }
@@ -299,11 +301,11 @@ function fixedPoint(value: number, precision: number): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction.padEnd(precision, '0')}`
 }
 
-/** The smallest number that JavaScript prints with an exponent. */
+/** The smallest number that JavaScript formats with an exponent. */
 const EXPONENT_MIN = 1e21
 
 /**
- * Rounds a number to a precision as Go does: an exact half is rounded to even, while JavaScript
+ * Rounds a number to a precision as Go does. Go rounds an exact half to even, whereas JavaScript
  * rounds it up.
  */
 function roundHalfEven(value: number, precision: number): string {

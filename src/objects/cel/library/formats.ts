@@ -18,7 +18,7 @@ import { list, opaque, optional, string } from '../types.ts'
 import { ArrayList, none, noSuchOverload, type Opaque, Optional } from '../values.ts'
 import { parseUrl } from './url.ts'
 
-/** The bound that kube-apiserver assumes for the length of the formats' patterns. */
+/** The maximum length that kube-apiserver assumes for the patterns of formats. */
 const PATTERN_CHARACTERS_MAX = 128
 
 class FormatValue implements Opaque {
@@ -37,8 +37,8 @@ class FormatValue implements Opaque {
 }
 
 /**
- * Masks a dash at the end of a prefix, which is valid because a name follows it. Like
- * kube-apiserver, it masks one character too many.
+ * Masks a trailing dash of a prefix. It is valid, because a name follows the prefix. Like
+ * kube-apiserver, this masks one character too many.
  */
 const maskDash = (text: string): string =>
   text.length > 1 && text.endsWith('-') ? `${text.slice(0, -2)}a` : text

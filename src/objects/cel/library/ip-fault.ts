@@ -1,11 +1,14 @@
-/** Errors in IP addresses, with the messages of Go's `netip.ParseAddr`, which users see. */
+/**
+ * Errors about IP addresses. Users see them, so they have the messages of Go's `netip.ParseAddr`.
+ */
 import { quote } from '../../../api/quote.ts'
 
 type Fault = { readonly what: string; readonly at?: string }
 
 /**
- * Returns a function that builds the message, or undefined if the address is valid, perhaps with a
- * zone. The caller passes the quoted text, since quoting a long text takes long.
+ * Returns a function that creates the error message, or undefined if the address is valid. A valid
+ * address can contain a zone. The caller passes the quoted text to the function, because quoting a
+ * long text takes long.
  */
 export function addressFault(text: string): ((quoted: string) => string) | undefined {
   const fault = faultOf(text)
@@ -42,7 +45,7 @@ function ipv4Fault(text: string): Fault | undefined {
 }
 
 const GROUPS = 8
-/** Matches one digit more than a group may have, which is enough to see that it is too long. */
+/** Matches one digit more than a group can have, to detect that a group is too long. */
 const group = /^[0-9a-fA-F]{0,5}/
 
 function ipv6Fault(text: string): Fault | undefined {
@@ -83,7 +86,7 @@ function ipv6Fault(text: string): Fault | undefined {
   return undefined
 }
 
-/** Checks an embedded IPv4 address, which replaces the last two groups. */
+/** Returns the error for an embedded IPv4 address, which replaces the last two groups. */
 function embeddedFault(groups: number, hasEllipsis: boolean): string | undefined {
   if (!hasEllipsis && groups !== GROUPS - 2)
     return 'embedded IPv4 address must replace the final 2 fields of the address'

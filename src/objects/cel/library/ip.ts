@@ -1,6 +1,6 @@
 /**
- * IP addresses and CIDR blocks. Octets with leading zeros, zones and IPv4-mapped IPv6 addresses are
- * errors.
+ * IP addresses and CIDR blocks. Addresses with zones, IPv4-mapped IPv6 addresses, and octets with
+ * leading zeros are errors.
  */
 import {
   type Cidr,
@@ -67,8 +67,8 @@ const ipType = opaque('net.IP')
 const cidrType = opaque('net.CIDR')
 
 /**
- * An invalid text. The message is built on demand, because it quotes the text, which takes long for
- * a long one.
+ * The error for an invalid text. The message is created on demand, because it quotes the text,
+ * which takes long for a long text.
  */
 type ParseFault = { readonly fault: () => string }
 
@@ -107,7 +107,7 @@ function readCidr(text: string): CidrValue | ParseFault {
   if (address.includes('%')) return again(() => 'IPv6 zones cannot be present in a prefix')
   const ip = parseIp(address)
   if (ip === undefined) return again(() => `ParseAddr(${quote(address)}): unable to parse IP`)
-  // Go's parser rejects a number that does not fit in an int64.
+  // Go's parser refuses numbers that do not fit into an int64.
   if (!/^(?:0|[1-9][0-9]{0,18})$/.test(bits) || BigInt(bits) >> 63n !== 0n)
     return again(() => `bad bits after slash: ${quote(bits)}`)
   const most = ip.family === 'IPv4' && !ip.isMapped ? 32 : 128
@@ -118,9 +118,9 @@ function readCidr(text: string): CidrValue | ParseFault {
   return cidr === undefined ? again(() => 'prefix length out of range') : new CidrValue(cidr)
 }
 
-/** Time to parse an address. */
+/** Estimated time to parse an address. */
 const ADDRESS_NANOS = 3_000
-/** Time per character to quote a text three times. */
+/** Estimated time per character to quote a text three times. */
 const QUOTED_CHARACTER_NANOS = 110
 
 function orCelError(read: IpValue | CidrValue | ParseFault, text: string, meter: Meter): Result {
@@ -154,8 +154,8 @@ const onIp = (name: string, run: (ip: Ip) => Result, result = bool): FunctionPar
 })
 
 /**
- * Returns a check whether an address is in one of these blocks. The blocks are parsed on first use,
- * because the pattern of an IPv6 address takes milliseconds to compile.
+ * Returns a predicate for addresses in the given blocks. The blocks are parsed on first use,
+ * because the pattern for IPv6 addresses takes milliseconds to compile.
  */
 function inBlocks(...texts: readonly string[]): (ip: Ip) => boolean {
   let cidrs: readonly Cidr[] | undefined
@@ -223,9 +223,9 @@ const addresses: readonly FunctionPart[] = [
   onIp('isGlobalUnicast', isGlobalUnicast),
 ]
 
-/** Cost to compare two addresses of up to 16 bytes. */
+/** Cost of comparing two addresses, which have up to 16 bytes. */
 const COMPARED = scaled({ min: 8, max: 32 }, TEXT_FACTOR)
-/** Cost to mask the block and to compare its length. */
+/** Cost of masking a block and comparing its prefix length. */
 const MASKED = plus(scaled({ min: 4, max: 16 }, TEXT_FACTOR), fixed(1))
 
 const containing =
@@ -249,7 +249,7 @@ const containingCost =
 
 function containsIp(block: Value, given: Value): Result {
   const ip = typeof given === 'string' ? readIp(given) : given
-  // kube-apiserver's error does not mention what is wrong with the text.
+  // The error of kube-apiserver does not describe the problem with the text.
   if (!(block instanceof CidrValue && ip instanceof IpValue)) return noSuchOverload
   return contains(block.cidr, ip.ip)
 }

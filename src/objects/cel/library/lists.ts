@@ -1,4 +1,4 @@
-/** The list functions that Kubernetes adds, and the functions of sets. */
+/** The list functions that Kubernetes adds, and functions for sets. */
 import { add } from '../arithmetic.ts'
 import { compare, isEqual } from '../compare.ts'
 import { deepTraversal, sizeOf, TEXT_FACTOR } from '../cost.ts'
@@ -32,7 +32,7 @@ import {
 
 const T = parameter('T')
 
-/** Estimates one for each item, plus the traversal of its text. */
+/** Estimates a cost of one per item, plus the traversal of its text. */
 const traversing: Estimate = ([items]) => {
   if (items === undefined) return undefined
   const element = items.type.kind === 'list' ? items.type.element.kind : undefined
@@ -71,10 +71,13 @@ const onList =
     return run(items, meter)
   }
 
-/** Time to visit an item. */
+/** Estimated time to visit an item. */
 const ITEM_NANOS = 120
 
-/** Whether a list is sorted. Items that have an order, but not with each other, count as sorted. */
+/**
+ * Whether a list is sorted. Adjacent items that cannot be compared with each other count as sorted,
+ * if each type has an order.
+ */
 function isSorted(items: ListValue): Result {
   for (let at = 0; at < items.size; at++) {
     const item = items.at(at)
@@ -84,7 +87,7 @@ function isSorted(items: ListValue): Result {
   return true
 }
 
-/** Whether a value has an order, at least with values of its own type. */
+/** Whether values of this type have an order. */
 const hasOrder = (value: Value): boolean => compare(value, value) !== undefined
 
 function sum(items: ListValue, meter: Meter): Result {
@@ -170,7 +173,7 @@ const containsAll = (one: ListValue, other: ListValue, meter: Meter): boolean =>
 }
 
 /**
- * Returns the cost of a function that may compare each item with each item of the other list,
+ * Returns the cost of a function that can compare each item with each item of the other list,
  * `passes` times.
  */
 const comparingAll = (passes: number): Pick<FunctionPart, 'estimate' | 'cost'> => ({

@@ -1,4 +1,4 @@
-/** Quantities of resources, such as `quantity("1.5Gi")`. */
+/** Functions for resource quantities, such as `quantity("1.5Gi")`. */
 import {
   addQuantities,
   compareQuantities,
@@ -20,8 +20,8 @@ class QuantityValue implements Opaque {
   readonly typeName = 'kubernetes.Quantity'
   readonly quantity: Quantity
   /**
-   * Whether the quantity is written as an integer. False for `1000m` and `1.0`: kube-apiserver does
-   * not treat them as integers.
+   * Whether the quantity is written as an integer. False for `1000m` and `1.0`, which
+   * kube-apiserver does not treat as integers.
    */
   readonly isWhole: boolean
 
@@ -50,8 +50,8 @@ function read(text: Value): Result {
 }
 
 /**
- * Returns the quantity as an integer, or undefined if it has a fraction or does not fit in an
- * int64.
+ * Returns the quantity as an integer. Returns undefined if it has a fraction or does not fit into
+ * an int64.
  */
 function integerOf({ quantity: { nanos }, isWhole }: QuantityValue): bigint | undefined {
   const whole = nanos / NANO
@@ -70,7 +70,7 @@ const onTwo =
     return other instanceof QuantityValue ? run(one.quantity, other.quantity) : noSuchOverload
   }
 
-/** Declares `add` or `sub`, whose argument is a quantity or an int. */
+/** Declares `add` or `sub`. The argument is a quantity or an int. */
 const calculation = (
   name: string,
   run: (one: Quantity, other: Quantity) => Quantity,
@@ -92,15 +92,15 @@ const calculation = (
 })
 
 /**
- * Whether kube-apiserver adds the smallest int64 to a quantity instead of subtracting it. In 64
- * bits, this number is its own negation, so the subtraction becomes an addition, as long as the sum
- * does not overflow.
+ * Whether kube-apiserver adds the smallest int64 to a quantity instead of subtracting it. The
+ * negation of this number overflows and is the number itself. Therefore the subtraction becomes an
+ * addition, unless the sum overflows.
  */
 const staysLeast = (one: QuantityValue): boolean => (integerOf(one) ?? -1n) >= 0n
 
 /**
- * Whether a sum counts as an integer. It has the scale of the operand with more fractional digits,
- * and adding zero changes nothing.
+ * Whether a sum counts as an integer. It has as many fractional digits as the operand with more
+ * fractional digits. Adding zero changes nothing.
  */
 function isSumWhole(one: QuantityValue, other: QuantityValue): boolean {
   if (other.quantity.nanos === 0n) return one.isWhole

@@ -1,4 +1,4 @@
-/** The functions `find` and `findAll`, with RE2 patterns. */
+/** The functions `find` and `findAll`. Their patterns have RE2 syntax. */
 import type { Library } from '../environment.ts'
 import { type Estimate, type FunctionPart, type Meter, member } from '../functions.ts'
 import { unknownSize } from '../ranges.ts'

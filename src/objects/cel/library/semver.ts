@@ -1,4 +1,4 @@
-/** Semantic versions, which Kubernetes 1.33 introduces. */
+/** Semantic versions, which are available since Kubernetes 1.33. */
 import { compareSemver, parseSemver, type Semver } from '../../../api/semver.ts'
 import { sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
@@ -12,7 +12,10 @@ function parse(text: string): Semver | CelError {
   return 'fault' in version ? new CelError(version.fault) : version
 }
 
-/** Parses a version leniently: it may have a leading `v`, leading zeros and missing numbers. */
+/**
+ * Parses a version leniently: a leading `v` and leading zeros are accepted, and numbers can be
+ * missing.
+ */
 function parseLenient(text: string): Semver | CelError {
   const [, first = '', second, third] =
     /^([^.]*)(?:\.([^.]*)(?:\.(.*))?)?$/s.exec(text.replace(/^v/, '')) ?? []
@@ -41,9 +44,9 @@ class SemverValue implements Opaque {
 }
 
 const type = opaque('kubernetes.Semver')
-/** Time per character of a version with many identifiers of one character. */
+/** Estimated time per character of a version that has many identifiers of a single character. */
 const CHARACTER_NANOS = 150
-/** Time to compare an identifier. */
+/** Estimated time to compare two identifiers. */
 const IDENTIFIER_NANOS = 150
 
 const parsing: Pick<FunctionPart, 'estimate' | 'cost' | 'isLong'> = {
@@ -79,8 +82,8 @@ const comparison = (name: string, run: (order: number) => Result, result = bool)
 })
 
 /**
- * Declares the functions. `isLenient` says whether a second argument may request lenient parsing,
- * which was added later.
+ * Declares the functions. `isLenient` indicates whether a second argument can request lenient
+ * parsing, which was added later.
  */
 const semverFunctions = (isLenient: boolean): Library => ({
   functions: [
@@ -114,5 +117,5 @@ const semverFunctions = (isLenient: boolean): Library => ({
 })
 
 export const semverLibrary: Library = semverFunctions(true)
-/** The first version of the library, which device selectors had in 1.32. */
+/** The first version of the library, which device selectors could already use in 1.32. */
 export const firstSemverLibrary: Library = semverFunctions(false)

@@ -48,10 +48,7 @@ const B = parameter('B')
 const sizeAt = (operands: readonly Operand[], at: number): Range =>
   operands[at]?.size ?? unknownSize
 
-/**
- * Types for which kube-apiserver estimates a constant cost of an equality test. It has no such rule
- * for inequality.
- */
+/** Types for which kube-apiserver estimates a constant cost of `==`, but not of `!=`. */
 const unitTypes: ReadonlySet<string> = new Set([
   'net.IP',
   'net.CIDR',
@@ -60,14 +57,16 @@ const unitTypes: ReadonlySet<string> = new Set([
   'kubernetes.Semver',
 ])
 
-/** Estimates a comparison. Strings are compared up to the end of the shorter one. */
+/**
+ * Estimates the cost of a comparison. Strings are compared up to the length of the shorter string.
+ */
 const comparing: Estimate = (operands, overload) => {
   if (!overload.endsWith('string') && !overload.endsWith('bytes') && !overload.endsWith('equals'))
     return undefined
   const type = operands[0]?.type
   if (overload === 'equals' && type?.kind === 'opaque' && unitTypes.has(type.name))
     return { cost: fixed(1) }
-  // For URLs, kube-apiserver considers only the size of the second one.
+  // For URLs, kube-apiserver considers only the size of the second operand.
   if (overload === 'equals' && type?.kind === 'opaque' && type.name === 'kubernetes.URL') {
     const size = sizeAt(operands, 1)
     return { cost: scaled({ min: 1, max: size === unknownSize ? 1 : size.max }, TEXT_FACTOR) }
@@ -143,8 +142,8 @@ const same = (id: string, types: readonly (readonly [string, Type])[]): readonly
   types.map(([suffix, type]) => global(`${id}_${suffix}`, [type, type], type))
 
 /**
- * Estimates an addition. Strings and bytes are copied, whereas concatenating lists has a constant
- * cost.
+ * Estimates the cost of an addition. Strings and bytes are copied, but concatenating lists has a
+ * constant cost.
  */
 const adding: Estimate = (operands, overload) => {
   if (overload !== 'add_string' && overload !== 'add_bytes' && overload !== 'add_list')
@@ -197,7 +196,7 @@ const arithmetic: readonly FunctionPart[] = [
 
 const never = (): Result => noSuchOverload
 
-/** Operators that the planner implements, since it does not evaluate all of their arguments. */
+/** Operators that the planner implements, because it does not always evaluate all operands. */
 const logic: readonly FunctionPart[] = [
   { name: '_&&_', overloads: [global('logical_and', [bool, bool], bool)], run: never },
   { name: '_||_', overloads: [global('logical_or', [bool, bool], bool)], run: never },
@@ -268,7 +267,7 @@ const collections: readonly FunctionPart[] = [
   },
 ]
 
-/** Time to list a key of a map in order to count it. */
+/** Estimated time per key to list the keys of a map, in order to count them. */
 const KEY_NANOS = 100
 
 const onTexts =
@@ -326,7 +325,7 @@ const strings: readonly FunctionPart[] = [
       return (text, _, __, ___, meter) =>
         typeof text === 'string' ? usePattern(compiled, text, matching, meter) : noSuchOverload
     },
-    // kube-apiserver has a cost for the member function, but not for the global one.
+    // kube-apiserver defines a cost for the member function, but not for the global function.
     estimate: (operands, overload) =>
       overload === 'matches' ? undefined : { cost: patternCost(operands) },
     cost: ([text = null, pattern = null], _, overload) =>
@@ -337,8 +336,8 @@ const strings: readonly FunctionPart[] = [
 const matching = { verb: 'matches', limit: 0 } as const
 
 /**
- * Estimates a match. The text counts as one character longer, so that a large pattern is not free
- * for an empty text.
+ * Estimates the cost of matching a pattern. The text counts as one character longer, so that
+ * matching a large pattern has a cost even if the text is empty.
  */
 export const patternCost = (operands: readonly Operand[]): Range =>
   times(

@@ -1,4 +1,4 @@
-/** The extended string functions, whose indexes count code points. */
+/** The extended string functions. Their indexes count code points. */
 import { quote } from '../../../api/quote.ts'
 import { countPoints, hasPairs, sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
@@ -49,8 +49,8 @@ const onText =
     typeof text === 'string' ? run(text) : noSuchOverload
 
 /**
- * Searches a text. An empty string is found wherever the search starts, even outside of the text.
- * In an empty text, the search for the last index starts at -1, which is out of range.
+ * Searches for a string. An empty string is found at the start position, even if that is outside of
+ * the text. For an empty text, a search for the last index starts at -1, which is out of range.
  */
 function search(text: Value, part: Value, from: Value, isLast: boolean): Result {
   if (typeof text !== 'string' || typeof part !== 'string') return noSuchOverload
@@ -96,14 +96,14 @@ function substring(text: Value, from: Value, to: Value): Result {
   return to > points ? outOfRange(to) : slice(text, Number(from), Number(to))
 }
 
-/** Time to visit a character. */
+/** Estimated time to visit a character. */
 const CHARACTER_NANOS = 1
-/** Time to extract a character. */
+/** Estimated time to extract a character. */
 const POINT_NANOS = 60
-/** Time to extract a piece and insert it again. */
+/** Estimated time to extract a piece and to insert it again. */
 const PIECE_NANOS = 150
 
-/** Maximum length of a result. A longer one would cost more than any budget. */
+/** Maximum length of a result. The cost of a longer result would exceed any budget. */
 const RESULT_CHARACTERS_MAX = 16 * 1024 * 1024
 
 function replace(text: Value, part: Value, by: Value, count: Value, meter: Meter): Result {
@@ -128,8 +128,8 @@ function replace(text: Value, part: Value, by: Value, count: Value, meter: Meter
 }
 
 /**
- * Inserts `by` at the first `count` places where an empty string is found: before each character
- * and at the end.
+ * Inserts `by` at the first `count` positions at which an empty string is found, which are the
+ * positions before each character and the end.
  */
 function joinSome(points: readonly string[], by: string, count: number): string {
   const before = points.map((point, at) => (at < count ? by + point : point)).join('')
@@ -151,8 +151,8 @@ function split(text: Value, separator: Value, limit: Value, meter: Meter): Resul
 }
 
 /**
- * Splits a text. Charges the meter before it extracts each piece, since there may be one for each
- * character.
+ * Splits a text. The meter is charged before each piece is extracted, because there can be a piece
+ * for each character.
  */
 function piecesOf(text: string, separator: string, meter: Meter): string[] {
   const pieces: string[] = []
@@ -191,8 +191,8 @@ const replacing: Estimate = (operands) => {
 }
 
 /**
- * Returns the maximum length after replacing. An empty string is found before each character and at
- * the end.
+ * Returns the maximum length after a replacement. An empty string is found before each character
+ * and at the end.
  */
 function longest(size: Range, part: Range, by: Range): number {
   if (part.min === 0) return (size.max + 1) * by.max + size.max
@@ -208,7 +208,7 @@ const splitting: Estimate = (operands) => {
   const size = sizeAt(operands, 0)
   const limit = operands[2]?.expr
   const isBounded = limit?.kind === 'literal' && typeof limit.value === 'bigint'
-  // kube-apiserver converts a negative limit, which means no limit, to an unsigned integer.
+  // A negative limit means no limit. kube-apiserver converts it to an unsigned integer.
   const max =
     isBounded && typeof limit.value === 'bigint'
       ? Number(BigInt.asUintN(64, limit.value))
@@ -228,7 +228,7 @@ const joining: Estimate = (operands) => {
 /** Matches long runs, so that a text with few other characters takes few calls. */
 // oxlint-disable-next-line no-control-regex
 const ascii = /[\u0000-\u007f]+/g
-/** Time per character if every other character is ASCII. */
+/** Estimated time per character if every other character is ASCII. */
 const ASCII_NANOS = 60
 
 const onAscii =
@@ -335,7 +335,7 @@ const basic: readonly FunctionPart[] = [
   },
 ]
 
-/** Time per character, each of which may have to be escaped. */
+/** Estimated time per character if all characters have to be escaped. */
 const QUOTED_NANOS = 50
 
 const formatting: readonly FunctionPart[] = [
@@ -364,7 +364,7 @@ const formatting: readonly FunctionPart[] = [
   },
 ]
 
-/** Declares `reverse`, which Kubernetes 1.33 does not have. */
+/** Declares `reverse`, which is not available in Kubernetes 1.33. */
 const reversing: FunctionPart = {
   name: 'reverse',
   overloads: [member('string_reverse', [string], string)],

@@ -1,4 +1,4 @@
-/** URLs as Go's `url.ParseRequestURI` reads them: absolute URLs, or paths from the root. */
+/** URLs that Go's `url.ParseRequestURI` accepts: absolute URLs, and absolute paths. */
 import { quote } from '../../../api/quote.ts'
 import { escapeFault, hostFault } from '../../../api/url.ts'
 import { sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
@@ -41,7 +41,7 @@ class UrlValue implements Opaque {
   }
 }
 
-/** Parses a URL. The messages of faults are Go's. */
+/** Parses a URL. Error messages are those of Go. */
 export function parseUrl(text: string): Url | { readonly fault: () => string } {
   const refuse = (what: string): { fault: () => string } => ({
     fault: () => `parse ${quote(text)}: ${what}`,
@@ -71,18 +71,19 @@ function endOfHost(text: string): number {
   return slash === -1 ? text.length : slash
 }
 
-/** Time to parse a character. */
+/** Estimated time to parse a character. */
 const URL_CHARACTER_NANOS = 20
-/** Time to quote a character in an error. */
+/** Estimated time to quote a character in an error message. */
 const QUOTED_CHARACTER_NANOS = 75
 const QUERY_CHARACTER_NANOS = 200
 const PATH_CHARACTER_NANOS = 100
 
-/** Returns the path as it was written if it is correctly encoded, otherwise encodes it again. */
+/** Returns the path unchanged if it is correctly encoded. Otherwise encodes it again. */
 function escapedPath({ path }: Url, meter: Meter): string {
   meter.work(path.length * PATH_CHARACTER_NANOS)
   if (/^[A-Za-z0-9\-_.~!$&'()*+,;=:@/[\]%]*$/.test(path)) return path
-  // Represent each byte of UTF-8 by one character, so that an escape also becomes one.
+  // Represent each byte of the UTF-8 text by one character, so that a decoded escape sequence is
+  // also one character.
   const bytes = Buffer.from(path).toString('latin1')
   const plain = bytes.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
@@ -95,7 +96,7 @@ function escapedPath({ path }: Url, meter: Meter): string {
   }).join('')
 }
 
-/** Returns the host without the port and the brackets. */
+/** Returns the host name without the port and without brackets. */
 const hostname = ({ host }: Url): string =>
   /^\[(.*)\]/.exec(host)?.[1] ?? host.replace(/:[0-9]*$/, '')
 const port = ({ host }: Url): string => /:([0-9]*)$/.exec(host.replace(/^\[.*\]/, ''))?.[1] ?? ''
