@@ -1,6 +1,6 @@
 /**
- * Runs the commands of README.md and of chapters in docs/, so that what a new user types works.
- * Chapters that are not in the list have no commands that a reader types in order.
+ * Runs the commands of README.md and of chapters in docs/, so that the commands work for a new
+ * user. Chapters that are not in the list contain no sequences of commands.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -14,7 +14,7 @@ import { keelsonProgram } from '../support/harness/keelson.ts'
 import { type Block, readBlocks, runBlocks } from '../support/harness/markdown-commands.ts'
 
 const root = join(import.meta.dirname, '..', '..')
-/** Results of `test/clients/field.ts`. */
+/** Folder with the build results of `test/clients/field.ts`. */
 const clientsCache = join(root, '.cache', 'clients')
 const fabric8 = join(clientsCache, 'fabric8', 'classpath')
 
@@ -37,8 +37,8 @@ const pages = [
 ]
 
 /**
- * Cache folder in which servers register, so that `keelson stop --all` ends only those of this
- * file. It also holds compiled code.
+ * Cache folder in which servers are recorded, so that `keelson stop --all` stops only the servers
+ * of this test. It also contains the compile cache.
  */
 let cache: string
 before(async () => {
@@ -47,21 +47,21 @@ before(async () => {
 after(() => rm(cache, { recursive: true, force: true }))
 
 for (const page of pages) {
-  test(`the commands of ${page} work as they stand`, async (t) => {
+  test(`the commands of ${page} work as written`, async (t) => {
     const blocks = readBlocks(readFileSync(join(root, page), 'utf8'))
-    // A page without commands has a mistake in its fences.
+    // A page without commands has an error in its code fences.
     assert.ok(blocks.some(({ kind }) => kind === 'commands'))
     await runPage(blocks, t)
   })
 }
 
-test('README.md has no indented commands, because these would not be run', () => {
+test('README.md has no indented commands, because this test would not run them', () => {
   assert.doesNotMatch(readFileSync(join(root, 'README.md'), 'utf8'), /^ {4}\S/m)
 })
 
 async function runPage(blocks: readonly Block[], t: TestContext): Promise<void> {
-  // The folder stands for a checkout. Commands may leave files in it, because data goes to the
-  // current folder.
+  // The folder represents a checkout. Commands can leave files in it, because data is written to
+  // the current folder.
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'keelson-docs-')))
   try {
     await mkdir(join(folder, 'bin'))
@@ -82,8 +82,8 @@ async function runPage(blocks: readonly Block[], t: TestContext): Promise<void> 
 }
 
 /**
- * Installs what a reader has installed: the client library and Keelson. If the package is not
- * built, the sources take its place.
+ * Installs the packages that a reader would have installed: the client library and Keelson. If the
+ * package is not built, the sources are used instead.
  */
 async function installPackages(folder: string): Promise<void> {
   const own = join(folder, 'keelson')
@@ -109,10 +109,10 @@ function environment(folder: string): NodeJS.ProcessEnv {
     PATH: [join(folder, 'bin'), tools, dirname(process.execPath), env['PATH'] ?? ''].join(':'),
     KUBECACHEDIR: join(folder, 'kubectl-cache'),
     XDG_CACHE_HOME: cache,
-    // These flags equal those of test/support/tools/install, so that its builds are reused.
+    // These flags equal those of test/support/tools/install, so that its build results are reused.
     CGO_ENABLED: '0',
     GOFLAGS: '-mod=mod -trimpath',
-    // With these variables, what test/clients/field.ts built is not downloaded or built again.
+    // With these variables, the build results and downloads of test/clients/field.ts are reused.
     CARGO_TARGET_DIR: join(clientsCache, 'rust'),
     CARGO_NET_OFFLINE: 'true',
     CLASSPATH: existsSync(fabric8) ? readFileSync(fabric8, 'utf8').trim() : '',
@@ -120,7 +120,7 @@ function environment(folder: string): NodeJS.ProcessEnv {
   }
 }
 
-/** Returns why a need of a block is not met, or undefined if it is. */
+/** Returns the reason why a requirement of a code block is not met, or undefined if it is met. */
 function lacks(need: string, folder: string): string | undefined {
   const isThere = (command: string): boolean =>
     spawnSync('sh', ['-c', command], { env: environment(folder), stdio: 'ignore' }).status === 0
@@ -133,7 +133,7 @@ function lacks(need: string, folder: string): string | undefined {
       return isThere('etcd --version') ? undefined : 'no etcd on the PATH'
     case 'go':
       if (!isThere('go version')) return 'no Go on the PATH'
-      // These files stand for the reader's own module.
+      // These files represent the reader's own module.
       for (const file of ['go.mod', 'go.sum'])
         copyFileSync(join(root, 'test/support/tools/controller-runtime', file), join(folder, file))
       return undefined
@@ -146,7 +146,7 @@ function lacks(need: string, folder: string): string | undefined {
       if (!isThere('cargo --version')) return 'no Rust on the PATH'
       if (!existsSync(join(clientsCache, 'rust')))
         return 'kube is not built: run node test/clients/field.ts --only rust'
-      // These files stand for the reader's own crate.
+      // These files represent the reader's own crate.
       for (const file of ['Cargo.toml', 'Cargo.lock'])
         copyFileSync(join(root, 'test/clients/rust', file), join(folder, file))
       return undefined

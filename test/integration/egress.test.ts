@@ -1,7 +1,7 @@
 /**
  * Tests a server whose connections go through proxies: to etcd over TLS, to the control plane by
  * HTTP CONNECT, and to the cluster by konnectivity's protocol. Each connection must use its proxy,
- * and fail with a clear error if that is away.
+ * and fail with a clear error if the proxy is down.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -29,7 +29,7 @@ import {
   type TestServer,
 } from './support.ts'
 
-/** Cluster IP of the webhook. It is a loopback address, so that the test can listen there. */
+/** Cluster IP of the webhook. It is a loopback address, so that the test can listen on it. */
 const CLUSTER_IP = '127.0.91.9'
 
 const stack = new AsyncDisposableStack()
@@ -49,7 +49,7 @@ const post = (path: string, body: object): Promise<Answer> =>
   client.call({ method: 'POST', path, body })
 const at = (name: string): string => join(dir, name)
 
-/** Creates a webhook that denies with a recognizable message, and that accepts every token. */
+/** Creates a webhook that denies requests with a recognizable message, and accepts every token. */
 function createHook(): Server {
   const { certificatePem: cert, keyPem: key } = hookCertificate
   return createServer({ cert, key }, (request, response) => {
@@ -90,7 +90,7 @@ before(async () => {
   client = stack.use(clients['HTTP/2']?.(server.url) ?? assert.fail('there is a client'))
 })
 
-/** Starts a proxy for each egress. The one to etcd requires a client certificate. */
+/** Starts one proxy per egress. The proxy for etcd requires a client certificate. */
 async function startProxies(): Promise<typeof proxies> {
   const authority = createAuthority('clients', Date.now())
   const own = issue(authority, {
@@ -205,7 +205,7 @@ test("a webhook with a URL is called through the control plane's proxy", async (
   assert.ok(proxies.controlplane.dialed.includes(`127.0.0.1:${hookPort}`))
 })
 
-test("a webhook behind a Service is called through the cluster's proxy", async () => {
+test("a webhook with a Service is called through the cluster's proxy", async () => {
   const ports = [{ port: hookPort }]
   const service = { metadata: { name: 'hook' }, spec: { clusterIP: CLUSTER_IP, ports } }
   assert.equal((await post('/api/v1/namespaces/default/services', service)).status, 201)
@@ -219,7 +219,7 @@ test("a webhook behind a Service is called through the cluster's proxy", async (
   assert.deepEqual(new Set(proxies.cluster.dialed), new Set([`${CLUSTER_IP}:${hookPort}`]))
 })
 
-test("token reviews go through the control plane's proxy", async () => {
+test("token reviews are sent through the control plane's proxy", async () => {
   const dialedBefore = proxies.controlplane.dialed.length
   const { status } = await client.call({
     path: '/api/v1/namespaces/default',
@@ -229,7 +229,7 @@ test("token reviews go through the control plane's proxy", async () => {
   assert.ok(proxies.controlplane.dialed.length > dialedBefore)
 })
 
-test("logs and commands reach the kubelet through the cluster's proxy", async () => {
+test("requests for logs and commands reach the kubelet through the cluster's proxy", async () => {
   const status = {
     addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
     daemonEndpoints: { kubeletEndpoint: { Port: kubelet.port } },
@@ -255,7 +255,7 @@ test("logs and commands reach the kubelet through the cluster's proxy", async ()
   tunnel.destroy()
 })
 
-test('connections through proxies are counted', async () => {
+test('connections through proxies are counted in metrics', async () => {
   const { text: metrics } = await client.call({ path: '/metrics' })
   for (const [protocol, transport] of [
     ['http_connect', 'tcp'],
@@ -267,7 +267,7 @@ test('connections through proxies are counted', async () => {
   }
 })
 
-test('without its proxy, a connection fails', async () => {
+test('if its proxy is down, a connection fails', async () => {
   await proxies.controlplane[Symbol.asyncDispose]()
   await proxies.cluster[Symbol.asyncDispose]()
   const failed = 'failed calling webhook'

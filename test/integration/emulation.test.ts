@@ -21,11 +21,12 @@ const recorded: { readonly [run: string]: ServedApi } = JSON.parse(
 )
 
 /**
- * Whether the line is of a version that ended before 1.33, and is therefore not in the catalogue.
+ * Whether a line belongs to an API version that was removed before 1.33 and is therefore not in the
+ * catalogue.
  */
 const isGone = (line: string): boolean =>
   /^(?:flowcontrol.apiserver.k8s.io\/v1beta3|authentication.k8s.io\/v1beta1) /.test(line)
-/** Matches gates of features that Keelson does not have. These gates are off. */
+/** Matches feature gates that Keelson does not have. These features are off. */
 const absent = /name="(?:ContextualLogging|PortForwardWebsockets|TranslateStream\w+)"/
 
 const shown = (lines: readonly string[]): string[] =>
@@ -58,7 +59,7 @@ async function startEmulated(
 }
 
 for (const [run, args] of Object.entries(runs)) {
-  test(`${run}: the API is that of kube-apiserver`, async () => {
+  test(`${run}: the served API equals that of kube-apiserver`, async () => {
     await using stack = new AsyncDisposableStack()
     const served = await servedOf(await startEmulated(args, stack))
     const wanted = recorded[run] ?? assert.fail(`${run} is not recorded`)
@@ -68,7 +69,7 @@ for (const [run, args] of Object.entries(runs)) {
   })
 }
 
-describe('with an older emulated version, gates that are locked since then can be turned off', () => {
+describe('with an older emulated version, gates that were locked later can be turned off', () => {
   const stack = new AsyncDisposableStack()
   let client: Client
   before(async () => {
@@ -94,7 +95,7 @@ describe('with an older emulated version, gates that are locked since then can b
     return JSON.parse(text).spec
   }
 
-  test('a Job has no limits per index and no success policy', async () => {
+  test('in the emulated version, a Job has no limits per index and no success policy', async () => {
     const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } }
     const job = await specOf('/apis/batch/v1/namespaces/default/jobs', {
       metadata: { name: 'j' },
@@ -114,7 +115,7 @@ describe('with an older emulated version, gates that are locked since then can b
     )
   })
 
-  test('a Service has no traffic distribution and no IP modes', async () => {
+  test('in the emulated version, a Service has no traffic distribution and no IP modes', async () => {
     const service = await specOf('/api/v1/namespaces/default/services', {
       metadata: { name: 's' },
       spec: { type: 'LoadBalancer', ports: [{ port: 80 }], trafficDistribution: 'PreferClose' },
@@ -135,7 +136,7 @@ describe('with an older emulated version, gates that are locked since then can b
     })
   })
 
-  test('a CustomResourceDefinition has no selectable fields', async () => {
+  test('in the emulated version, a CustomResourceDefinition has no selectable fields', async () => {
     const schema = {
       openAPIV3Schema: { type: 'object', properties: { colour: { type: 'string' } } },
     }

@@ -1,6 +1,6 @@
 /**
- * Compares each step of the sequences in test/integration/encryption with kube-apiserver's recorded
- * response.
+ * Compares Keelson's response to each step of the sequences in test/integration/encryption with the
+ * recorded response of kube-apiserver.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -28,14 +28,14 @@ const recorded: { readonly [phase: string]: readonly StepResult[] } = JSON.parse
 )
 
 /**
- * Whether the response is from a moment in which kube-apiserver's cache was being rebuilt. It is
- * rebuilt after each value that it cannot read.
+ * Whether the response was recorded while kube-apiserver rebuilt its cache. It does so after each
+ * value that it cannot read.
  */
 const isOfMoment = ({ step, status, message }: StepResult): boolean =>
   String(message).startsWith('storage is (re)initializing') ||
   (step.startsWith('get resourceVersion=0') && status === 500)
 
-test('key rotation and unreadable values have the responses of kube-apiserver', async () => {
+test('responses during key rotation and for unreadable values equal those of kube-apiserver', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-sequences-'))
   await using etcd = await startEtcd()
   await using engine = new EtcdEngine(

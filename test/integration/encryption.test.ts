@@ -1,6 +1,6 @@
 /**
- * Tests servers with encryption at rest on a real etcd: what they store, how they move from key to
- * key, and what happens without the KMS plugin.
+ * Tests servers with encryption at rest on a real etcd: the stored values, the rotation of keys,
+ * and failures of the KMS plugin.
  */
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
@@ -39,7 +39,7 @@ const configOf = (resources: readonly string[], ...providers: readonly Provider[
     resources: [{ resources, providers }],
   })
 
-/** Writes the configuration and returns the path of the file. */
+/** Writes the configuration to a file and returns its path. */
 function write(config: string, path = at('config.yaml')): string {
   writeFileSync(path, config)
   return path
@@ -85,7 +85,7 @@ async function call(client: Client, method: string, path: string, body?: unknown
   return { status: answer.status, body: JSON.parse(answer.text) }
 }
 
-/** Updates an object without changing it. Returns its resourceVersion before the update. */
+/** Updates an object without changing it. Returns the resourceVersion before the update. */
 async function putUnchanged(client: Client, name: string): Promise<number> {
   const { body } = await call(client, 'GET', `${secrets}/${name}`)
   const { status } = await call(client, 'PUT', `${secrets}/${name}`, body)
@@ -106,7 +106,7 @@ async function during(
 
 const withConfig = (path: string): readonly string[] => [`--encryption-provider-config=${path}`]
 
-test('values move from plain to one key, to another key, to another provider, and back', async () => {
+test('values can be migrated from plain to one key, another key, another provider, and back', async () => {
   await using etcd = await startEtcd()
   const [a, b] = ['/registry/secrets/default/a', '/registry/secrets/default/b']
   const stored = async (key: string): Promise<string> =>
@@ -175,14 +175,14 @@ test('values move from plain to one key, to another key, to another provider, an
   })
 })
 
-test('everything is encrypted, except for the records of the server', async () => {
+test("all values are encrypted, except for the server's own records", async () => {
   await using etcd = await startEtcd()
   const path = write(configOf(['*.*'], { aescbc: keys('all') }, { identity: {} }))
   await during(etcd, withConfig(path), async (client) => {
     assert.equal((await call(client, 'POST', secrets, secret('a'))).status, 201)
     assert.equal((await call(client, 'GET', '/apis/apps/v1/deployments')).status, 200)
     const folders = new Map<string, Set<string>>()
-    // Controllers also write objects, and start after the server is ready.
+    // Controllers also write objects. They start when the server is ready.
     await until(async () => {
       folders.clear()
       for (const [key, { text }] of await storedIn(etcd)) {
@@ -224,7 +224,7 @@ test('everything is encrypted, except for the records of the server', async () =
   )
 })
 
-test('objects can be written while the plugin is killed and its key is replaced', async () => {
+test('objects can be written while the plugin is killed and its key is rotated', async () => {
   await using etcd = await startEtcd()
   await using plugin = new KmsPluginServer(at('kms.sock'))
   await plugin.start()
@@ -259,7 +259,7 @@ test('objects can be written while the plugin is killed and its key is replaced'
     )
     assert.equal((await client.call({ path: '/livez/kms-providers' })).status, 404)
   })
-  // Another server has another seed, and asks the plugin to decrypt the seed of the first one.
+  // A second server has its own seed, and calls the plugin to decrypt the seed of the first server.
   await during(etcd, withConfig(path), async (client) => {
     const { status, body } = await call(client, 'GET', secrets)
     assert.equal(status, 200)
@@ -276,7 +276,7 @@ test('objects can be written while the plugin is killed and its key is replaced'
   })
 })
 
-test("two servers see each other's writes in order, even if a plugin must decrypt their seed", async () => {
+test("two servers receive each other's writes in order, even if a plugin must decrypt their seeds", async () => {
   await using etcd = await startEtcd()
   await using plugin = new KmsPluginServer(at('kms.sock'))
   await plugin.start()
@@ -307,7 +307,7 @@ test("two servers see each other's writes in order, even if a plugin must decryp
   })
 })
 
-test('a server without its plugin starts, reports why it cannot read, and recovers', async () => {
+test('a server whose plugin is down starts, reports why it cannot read, and recovers', async () => {
   await using etcd = await startEtcd()
   await using plugin = new KmsPluginServer(at('kms.sock'))
   await plugin.start()
@@ -352,7 +352,7 @@ test('a server without its plugin starts, reports why it cannot read, and recove
   })
 })
 
-test('if the plugin of the roles and policies is also away, a server listens and refuses what it cannot decide', async () => {
+test('if roles and policies cannot be decrypted either, a server starts and rejects requests', async () => {
   await using etcd = await startEtcd()
   await using plugin = new KmsPluginServer(at('kms.sock'))
   await plugin.start()
@@ -366,7 +366,7 @@ test('if the plugin of the roles and policies is also away, a server listens and
   await plugin.stop()
   const [port = 0] = await freePorts(1)
   const starting = startKeelson({ etcdUrl: etcd.clientUrl, args, port })
-  // The promise may be rejected before it is awaited, if the test fails.
+  // Prevents an unhandled rejection if the test fails before the promise is awaited.
   starting.catch(() => undefined)
   await using client = clients['HTTP/1.1']?.(`https://127.0.0.1:${port}`) ?? assert.fail()
   const statusOf = (path: string): Promise<number> =>
@@ -415,7 +415,7 @@ test('if the plugin of the roles and policies is also away, a server listens and
   assert.ok(server.log.includes('cannot be read yet'))
 })
 
-test('a configuration file that changes is used without a restart', async () => {
+test('a changed configuration file takes effect without a restart', async () => {
   await using etcd = await startEtcd()
   const path = write(configOf(['secrets'], { aesgcm: keys('k1') }, { identity: {} }))
   const args = [...withConfig(path), '--encryption-provider-config-automatic-reload=true']
@@ -442,7 +442,7 @@ test('a configuration file that changes is used without a restart', async () => 
   })
 })
 
-test('a key that is removed too early is noticed without a restart', async () => {
+test('the premature removal of a key is detected without a restart', async () => {
   await using etcd = await startEtcd()
   const path = write(configOf(['secrets'], { aesgcm: keys('k1') }))
   const args = [...withConfig(path), '--encryption-provider-config-automatic-reload=true']
@@ -481,14 +481,14 @@ const storedPolicyKey = '/registry/validatingadmissionpolicies/deny'
 const configMaps = '/api/v1/namespaces/default/configmaps'
 const forbidden = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'forbidden' } }
 
-test('a policy that cannot be decrypted does not allow what it forbids', async () => {
+test('while a policy cannot be decrypted, requests that it forbids are still rejected', async () => {
   await using etcd = await startEtcd()
   const group = 'validatingadmissionpolicies.admissionregistration.k8s.io'
   const first = write(configOf([group], { aesgcm: keys('k1') }, { identity: {} }))
   await during(etcd, withConfig(first), async (client) => {
     await createPolicy(client)
     assert.equal((await call(client, 'POST', configMaps, forbidden)).status, 422)
-    // The policy becomes unreadable under a running server.
+    // The policy becomes unreadable while the server is running.
     await breakPolicy(etcd)
     await until(
       async () => (await call(client, 'GET', `${policies}/deny`)).status === 500,
@@ -562,7 +562,9 @@ async function breakPolicy(etcd: Etcd): Promise<void> {
   })
 }
 
-/** Checks that the forbidden object cannot be created, whatever refuses it. */
+/**
+ * Checks that the forbidden object cannot be created, regardless of the reason for the rejection.
+ */
 async function refused(client: Client): Promise<void> {
   for (let tries = 0; tries < 20; tries++) {
     const { status } = await call(client, 'POST', configMaps, forbidden)
@@ -570,7 +572,7 @@ async function refused(client: Client): Promise<void> {
   }
 }
 
-test('resources of the core group can be named with a trailing dot', async () => {
+test('the configuration can name resources of the core group with a trailing dot', async () => {
   await using etcd = await startEtcd()
   const path = write(configOf(['secrets.', 'configmaps'], { aesgcm: keys('k1') }, { identity: {} }))
   await during(etcd, withConfig(path), async (client) => {
@@ -580,7 +582,7 @@ test('resources of the core group can be named with a trailing dot', async () =>
   })
 })
 
-test('a server that cannot read its roles yet continues after SIGHUP and ends after SIGTERM', async () => {
+test('a server that cannot read its roles yet survives SIGHUP and stops on SIGTERM', async () => {
   await using etcd = await startEtcd()
   await using plugin = new KmsPluginServer(at('kms.sock'))
   await plugin.start()

@@ -39,7 +39,7 @@ type RequestOptions = {
   readonly headers?: { readonly [name: string]: string }
 }
 
-/** Makes a request as bob, unless another token is given. */
+/** Sends a request as bob, unless another token is given. */
 async function call(
   path: string,
   { method = 'GET', body, type, token = 'bob-token', headers = {} }: RequestOptions = {},
@@ -60,7 +60,7 @@ const may = (verbs: string, resources: string, more: object = {}): object => ({
   ...more,
 })
 
-/** Gives bob these rules, in the namespace own or in the cluster, while `attacks` runs. */
+/** Grants bob these rules, in the namespace own or in the cluster, while `attacks` runs. */
 async function withRules(
   where: 'own' | 'cluster',
   rules: readonly object[],
@@ -190,7 +190,8 @@ test('impersonation: a user can impersonate only whom its rules name, in any not
       await refused('/apis', { headers })
     }
     await refused('/apis', { headers: { 'impersonate-group': 'system:masters' } }, [403, 500])
-    // None of bob's own permissions are left, and carol has none of them.
+    // The impersonated request has none of bob's own permissions, and carol does not have the
+    // required permission.
     const impersonated = await call('/api/v1/namespaces/own/configmaps', { headers: carol })
     assert.equal(impersonated.status, 403)
   })
@@ -285,7 +286,7 @@ test('names: permission for one object applies to no other', async () => {
     ]) {
       await refused(`${secrets}${query}`)
     }
-    // Authorization considers the first name, and a listed object must have both names.
+    // Authorization checks the first name, and a listed object must match both names.
     await refused(
       `${secrets}?fieldSelector=metadata.name%3Dshown,metadata.name%3Dhidden`,
       {},

@@ -1,6 +1,6 @@
 /**
- * Checks the exit codes of all commands, on which scripts depend: 0 for success and for an orderly
- * stop, 1 for a failure, 2 for wrong arguments.
+ * Checks the exit codes of all commands, because scripts depend on them: 0 for success and for a
+ * graceful stop, 1 for a failure, 2 for invalid arguments.
  */
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
@@ -18,7 +18,7 @@ const other = join(folder, 'other')
 mkdirSync(other)
 writeFileSync(join(other, 'notes.txt'), 'a file that Keelson did not create')
 const missing = join(folder, 'missing')
-/** Without the files of the user that runs the test. */
+/** Uses separate folders instead of the files of the user who runs the test. */
 const env = { ...process.env, HOME: folder, XDG_CACHE_HOME: join(folder, 'cache'), KUBECONFIG: '' }
 const TIMEOUT_MS = 120_000
 
@@ -59,7 +59,7 @@ const cases: readonly (readonly [code: number, args: string])[] = [
   [2, 'store export'],
   [2, 'auth'],
   [2, 'auth why'],
-  // A test cluster reports wrong flags as a failed start.
+  // A test cluster reports invalid flags as a failed start.
   [1, 'serve --testing --no-such-flag'],
   [1, 'serve --etcd-servers=http://127.0.0.1:1'],
   [1, `dev --data-dir=${other}`],
@@ -70,7 +70,7 @@ const cases: readonly (readonly [code: number, args: string])[] = [
   [1, 'auth why --as alice get pods --server=https://127.0.0.1:1 --token=x'],
 ]
 
-suite('commands that end by themselves', { concurrency: 2 }, () => {
+suite('commands that end without a signal', { concurrency: 2 }, () => {
   for (const [code, args] of cases)
     test(`${`keelson ${args.replaceAll(folder, '…')}`.trim()} exits with ${code}`, async () => {
       assert.equal(await exitCodeOf(args.split(' ').filter((one) => one !== '')), code)
@@ -86,7 +86,7 @@ test('a server that cannot listen exits with 1', async () => {
   assert.equal(await exitCodeOf(['serve', ...flags, `--secure-port=${port}`]), 1)
 })
 
-test('a server that is stopped exits with 0, and so do the commands that use it', async () => {
+test('a server that is stopped exits with 0, and so do the commands that query and stop it', async () => {
   const dataDir = join(folder, 'dev')
   const args = ['dev', '--ephemeral', `--data-dir=${dataDir}`, '--secure-port=0']
   const server = spawn(keelsonProgram, args, {

@@ -1,4 +1,7 @@
-/** Tests service account tokens that an external signer signs, behind a Unix domain socket. */
+/**
+ * Tests ServiceAccount tokens that an external signer signs. The signer listens on a Unix domain
+ * socket.
+ */
 import assert from 'node:assert/strict'
 import { createPublicKey, verify } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -65,7 +68,7 @@ test('tokens that the signer signs are accepted', async () => {
   assert.equal(await whoAmI(`${head}.${claims}.${signature.slice(0, -4)}AAAA`), 401)
 })
 
-test('token lifetimes are limited to what the signer supports', async () => {
+test('token lifetimes are limited to the maximum of the signer', async () => {
   const { text, headers } = await ask({ expirationSeconds: 86_400 })
   assert.equal(JSON.parse(text).spec.expirationSeconds, 7200)
   assert.match(
@@ -74,7 +77,7 @@ test('token lifetimes are limited to what the signer supports', async () => {
   )
 })
 
-test('the published keys verify tokens, and may be cached as long as the signer allows', async () => {
+test('the published keys verify tokens, and can be cached as long as the signer permits', async () => {
   const token = await issue()
   const { text, headers } = await client.call({ path: '/openid/v1/jwks' })
   const { keys } = JSON.parse(text)
@@ -99,7 +102,7 @@ test('the published keys verify tokens, and may be cached as long as the signer 
   assert.deepEqual(JSON.parse(configuration).id_token_signing_alg_values_supported, ['ES256'])
 })
 
-test('keys of the signer are rotated while clients keep working', async () => {
+test('after a key rotation of the signer, old and new tokens are accepted', async () => {
   const old = await issue()
   signer.rotate('second')
   const token = await issue()
@@ -113,7 +116,7 @@ test('keys of the signer are rotated while clients keep working', async () => {
   )
 })
 
-test('a token with an unexpected header field is not given to clients', async () => {
+test('a token with an unexpected header field is not returned to clients', async () => {
   signer.extraHeader = { jku: 'https://elsewhere.example.com' }
   const { status, text } = await ask()
   signer.extraHeader = {}
@@ -123,7 +126,7 @@ test('a token with an unexpected header field is not given to clients', async ()
   assert.equal(JSON.parse(text).message, why)
 })
 
-test('calls to the signer are counted', async () => {
+test('calls to the signer are counted in metrics', async () => {
   const { text } = await client.call({ path: '/metrics' })
   assert.match(text, /^apiserver_externaljwt_sign_request_total\{code="OK"\} [1-9]/m)
   assert.match(text, /^apiserver_externaljwt_sign_request_total\{code="unknown-non-grpc"\} 1$/m)
@@ -140,7 +143,7 @@ const faultsOf = (...more: readonly string[]): readonly string[] => {
   return checked.kind === 'faults' ? checked.faults : []
 }
 
-test('a server with an unsuitable signer does not start, and conflicting flags are refused', async () => {
+test('a server does not start with an unsuitable signer or with conflicting flags', async () => {
   const wrong = parts.use(new ExternalSignerServer(`${signer.path}-2`))
   wrong.secondsMax = 3600
   await wrong.start()
@@ -170,6 +173,6 @@ test('a server with an unsuitable signer does not start, and conflicting flags a
   assert.ok(verifying.some((fault) => fault.endsWith('(They are mutually exclusive)')))
 })
 
-test('the server logged no complaints', () => {
+test('the server logged no warnings or errors', () => {
   assert.deepEqual(server.complaints, [])
 })

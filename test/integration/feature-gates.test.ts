@@ -1,4 +1,4 @@
-/** Tests servers with a beta gate turned off. */
+/** Tests servers on which a beta feature gate is turned off. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { parseText } from '../../src/api/json-value.ts'
@@ -28,7 +28,7 @@ after(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-test('without APIServerIdentity the server has no Lease, and readyz does not check it', async () => {
+test('without APIServerIdentity, the server has no Lease, and readyz does not check it', async () => {
   const { text } = await client.call({ path: '/readyz?verbose' })
   assert.doesNotMatch(text, /identity-lease/)
   const leases = await client.call({
@@ -43,7 +43,7 @@ test('without APIServerIdentity the server has no Lease, and readyz does not che
   )
 })
 
-test('without KubeletFineGrainedAuthz the role of kubelet administrators has no rules for single endpoints', async () => {
+test('without KubeletFineGrainedAuthz, the role for kubelet access has no rules for single endpoints', async () => {
   const path = '/apis/rbac.authorization.k8s.io/v1/clusterroles/system:kubelet-api-admin'
   const { text } = await client.call({ path })
   const resources = itemsOf(fieldsOf(parseText(text))['rules']).flatMap((rule) =>

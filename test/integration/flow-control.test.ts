@@ -1,6 +1,6 @@
 /**
- * Tests priority and fairness on a whole server: which requests wait, which are refused, and what
- * metrics and dumps show of them.
+ * Tests priority and fairness on a whole server: which requests wait, which are rejected, and how
+ * metrics and debug pages show them.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -57,7 +57,7 @@ async function make(path: string, body: Fields): Promise<Fields> {
   return JSON.parse(text)
 }
 
-/** Creates a priority level for bob's reviews only. */
+/** Creates a priority level that applies only to access reviews by bob. */
 async function level(name: string, limited: Fields): Promise<AsyncDisposable> {
   const apiVersion = 'flowcontrol.apiserver.k8s.io/v1'
   const metadata = { name }
@@ -94,7 +94,7 @@ async function level(name: string, limited: Fields): Promise<AsyncDisposable> {
   }
 }
 
-/** Starts a request that holds its seats until the returned function sends its body. */
+/** Starts a request that occupies its seats until the returned function sends its body. */
 async function hold(raw: RawHttp2, stream: number): Promise<() => Promise<void>> {
   const fields = [
     field('authorization', `Bearer ${bob}`),
@@ -106,7 +106,7 @@ async function hold(raw: RawHttp2, stream: number): Promise<() => Promise<void>>
 
 const ask = (path = review) => client.call({ method: 'POST', path, body: {}, token: bob })
 
-test('a level without queues refuses requests that find no free seat', async () => {
+test('a level without queues rejects requests when no seat is free', async () => {
   await using _ = await level('rejecting', {
     nominalConcurrencyShares: 0,
     borrowingLimitPercent: 0,
@@ -137,7 +137,7 @@ test('a level without queues refuses requests that find no free seat', async () 
   await until(async () => (await ask()).status === 201, 'the seat is free again')
 })
 
-test('requests wait in queues until a seat is free or their time is up, and full queues refuse requests', async () => {
+test('requests wait in queues until a seat is free or their time is over, and full queues reject them', async () => {
   await using _ = await level('queuing', {
     nominalConcurrencyShares: 1,
     borrowingLimitPercent: 0,
@@ -187,7 +187,7 @@ test('requests wait in queues until a seat is free or their time is up, and full
   for (const release of releases.slice(1)) await release()
 })
 
-test('a client that goes away leaves its queue', async () => {
+test('a client that disconnects leaves its queue', async () => {
   await using _ = await level('leaving', {
     nominalConcurrencyShares: 1,
     borrowingLimitPercent: 0,
@@ -218,7 +218,7 @@ test('a client that goes away leaves its queue', async () => {
   await until(async () => (await ask()).status === 201, 'the seats are free again')
 })
 
-test('a watch releases its seat once it has started, and makes writes take more work', async () => {
+test('a watch releases its seat when it has started, and increases the work of writes', async () => {
   const labels = 'flow_schema="global-default",priority_level="global-default"'
   const counted = (await metric('request_execution_seconds_count', `${labels},type="watch"`)) ?? 0
   const granted = { method: 'POST', path: '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings' }
@@ -265,7 +265,10 @@ test('a watch releases its seat once it has started, and makes writes take more 
   await Promise.all(watches.map((watch) => watch.return()))
 })
 
-/** Handles the server's own requests by sending them from outside. */
+/**
+ * Handler for the server's own requests. Sends them to the server over HTTPS like an ordinary
+ * client.
+ */
 const handle: Handler = async ({ method, path, query, body, headers }) => {
   const bytes = await body()
   const { status, text } = await client.call({

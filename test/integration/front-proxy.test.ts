@@ -1,6 +1,6 @@
 /**
- * Tests a front proxy, which names users in headers. Only a proxy with a certificate of the right
- * authority may do so, and no client can bypass it.
+ * Tests a front proxy, which names users in request headers. Only a proxy with a certificate of the
+ * configured authority may do so, and no client can bypass the proxy.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -121,7 +121,7 @@ for (const [protocol, call] of [
   }
 
   describe(protocol, () => {
-    test('a proxy names the user in headers', async () => {
+    test('the headers of a proxy determine the user', async () => {
       const headers = {
         ...jane,
         'X-Remote-Uid': 'u1',
@@ -147,7 +147,7 @@ for (const [protocol, call] of [
       assert.deepEqual([username, groups], ['jane', ['system:authenticated']])
     })
 
-    test('a proxy that names no user is refused', async () => {
+    test('a proxy that does not name a user is rejected', async () => {
       assert.equal(await whoami({ certificate: proxy }), 401)
       assert.equal(
         await whoami({ certificate: proxy, headers: { 'x-remote-group': 'system:masters' } }),
@@ -217,7 +217,7 @@ async function publishedMap(): Promise<{ readonly [key: string]: string }> {
   return status === 200 ? JSON.parse(text).data : {}
 }
 
-test('the settings of front proxies are published for extension API servers', async () => {
+test('the front-proxy settings are published for extension API servers', async () => {
   const data = await publishedMap()
   assert.deepEqual(data, {
     'client-ca-file': clients.certificatePem,
@@ -237,7 +237,7 @@ test('the authorities of proxies are reloaded when their file changes', async ()
   await writeFile(join(dir, 'proxies.pem'), renewed.certificatePem)
   const isUsed = async (): Promise<boolean> =>
     (await overHttp2({ certificate, headers: jane })).status === 201
-  // A handshake during the change may be cut off.
+  // A handshake during the change may fail.
   await until(() => isUsed().catch(() => false), 'the new authority is used', WATCHED_MS)
   assert.equal((await overHttp2({ certificate: proxy, headers: jane })).status, 401)
   assert.equal((await overHttp2({ certificate: clients.issue({ cn: 'jim' }) })).status, 201)

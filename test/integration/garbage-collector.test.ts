@@ -62,7 +62,7 @@ async function read(path: string) {
 const isGone = (name: string) => async (): Promise<boolean> =>
   (await read(`${configMaps}/${name}`)) === undefined
 
-test('dependents of all generations are deleted after their owner, and one with another owner only loses the reference', async () => {
+test('direct and indirect dependents of a deleted owner are deleted, unless they have another owner', async () => {
   const owner = await create('root')
   const other = await create('other')
   const child = await create('child', ownedBy([owner]))
@@ -80,7 +80,7 @@ test('dependents of all generations are deleted after their owner, and one with 
   )
 })
 
-test('in the foreground, the owner is deleted after the dependents that block it', async () => {
+test('with foreground deletion, the owner is deleted after the dependents that block it', async () => {
   const owner = await create('front')
   await create('blocking', {
     ...ownedBy([owner], { blockOwnerDeletion: true }),
@@ -115,7 +115,7 @@ test('two objects that own and block each other are deleted', async () => {
   await until(isGone('circle-two'), 'the second is gone')
 })
 
-test('orphans stay, without the reference to their owner', async () => {
+test('orphaned dependents are kept, but lose the reference to their owner', async () => {
   const owner = await create('parent')
   for (let at = 0; at < 20; at++) await create(`orphan-${at}`, ownedBy([owner]))
   await remove(`${configMaps}/parent`, 'Orphan')
@@ -127,7 +127,7 @@ test('orphans stay, without the reference to their owner', async () => {
   }
 })
 
-test('an owner that does not exist keeps no object, and an owner of an unknown kind may keep one', async () => {
+test("a dependent of a missing owner is deleted, but not if the owner's kind is unknown", async () => {
   const absent = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'never', uid: 'none' } }
   await create('garbage', ownedBy([absent]))
   const unknown = {
@@ -148,7 +148,7 @@ test('an owner that does not exist keeps no object, and an owner of an unknown k
   )
 })
 
-test('an owner in another namespace is invalid and reported in an event, and a cluster-scoped owner is valid', async () => {
+test('an owner in another namespace is invalid and reported in an event, but a cluster-scoped owner is valid', async () => {
   const owner = await post('/api/v1/namespaces/kube-public/configmaps', {
     metadata: { name: 'far' },
   })
@@ -167,7 +167,7 @@ test('an owner in another namespace is invalid and reported in an event, and a c
   await until(isGone('on-node'), 'the object goes with its node')
 })
 
-test('custom objects can own and be owned, and are deleted with their definition', async () => {
+test('custom objects can be owners and dependents, and are deleted with their definition', async () => {
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
   await post(definitions, {
     metadata: { name: 'lamps.example.com' },
@@ -206,4 +206,4 @@ test('custom objects can own and be owned, and are deleted with their definition
   await until(isGone('of-other'), 'the object goes with the definition')
 })
 
-test('the server logged no complaints', () => assert.deepEqual(server.complaints, []))
+test('the server logged no warnings or errors', () => assert.deepEqual(server.complaints, []))

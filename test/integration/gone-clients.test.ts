@@ -1,6 +1,6 @@
 /**
- * Tests clients that go away while their request is being handled. The server does nothing that
- * they did not ask for, and keeps nothing of them.
+ * Tests clients that disconnect while their request is being handled. The server must not execute
+ * anything that they did not request, and must release all resources.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -78,7 +78,7 @@ function watchAnswer(closed: { count: number }): ApiResponse {
 
 const end: ApiResponse = { status: 200, headers: {}, body: Buffer.alloc(0) }
 
-test('a body that is cut off is not taken for an empty one', async () => {
+test('an incomplete body is not mistaken for an empty one', async () => {
   await using server = await start()
   using client = await RawHttp2.open(server.listener.port)
   const fields = requestFields('DELETE', '/')
@@ -94,7 +94,7 @@ test('a body that is cut off is not taken for an empty one', async () => {
   answer(end)
 })
 
-test('a watch whose client leaves before it starts is not kept', async () => {
+test('a watch whose client disconnects before it starts is closed', async () => {
   await using server = await start()
   using client = await RawHttp2.open(server.listener.port)
   const closed = { count: 0 }
@@ -134,7 +134,9 @@ function tunnelAnswer(): { readonly answer: ApiResponse; readonly closed: Promis
   return { answer: { status: 101, headers: {}, tunnel }, closed }
 }
 
-test('a tunnel whose client leaves before it starts is closed', { timeout: 120_000 }, async () => {
+test('a tunnel whose client disconnects before it starts is closed', {
+  timeout: 120_000,
+}, async () => {
   await using server = await start()
   const socket = await upgrade(server.listener.port)
   const { request, answer } = await server.next()
@@ -146,7 +148,7 @@ test('a tunnel whose client leaves before it starts is closed', { timeout: 120_0
   await tunnel.closed
 })
 
-test('a tunnel that starts while the server stops is closed', { timeout: 120_000 }, async () => {
+test('a tunnel that starts during the shutdown is closed', { timeout: 120_000 }, async () => {
   await using server = await start()
   const socket = await upgrade(server.listener.port)
   const { answer } = await server.next()
@@ -157,7 +159,7 @@ test('a tunnel that starts while the server stops is closed', { timeout: 120_000
   await Promise.all([stopped, socket.destroyed || once(socket, 'close')])
 })
 
-/** Counts the responses that hold a slot. */
+/** Counts the responses that occupy a slot for requests in flight. */
 class InFlightSlots {
   open = 0
   readonly place = { leave: (): void => void this.open-- }
@@ -169,7 +171,7 @@ class InFlightSlots {
 
   async gone(): Promise<void> {
     await until(() => this.open <= 0, 'the slot is released')
-    // The slot must not be released a second time.
+    // Fails if the slot is released a second time.
     await sleep(20)
     assert.equal(this.open, 0)
   }
@@ -179,7 +181,7 @@ const noWindow = Buffer.concat([preface, settings([SETTING.INITIAL_WINDOW_SIZE, 
 const windowUpdate = (stream: number, bytes: number): Buffer =>
   frame(FRAME.WINDOW_UPDATE, 0, stream, uint32(bytes))
 
-test('a slot is released once, whichever side ends the exchange: HTTP/2', {
+test('over HTTP/2, the slot of a request is released once, regardless of which side ends the exchange', {
   timeout: 120_000,
 }, async () => {
   await using server = await start()
@@ -213,7 +215,7 @@ test('a slot is released once, whichever side ends the exchange: HTTP/2', {
   await places.gone()
 })
 
-test('a slot is released once when its client stalls: HTTP/2', {
+test('over HTTP/2, the slot of a request is released once when its client stalls', {
   timeout: 120_000,
 }, async () => {
   await using server = await start({ stallMsMax: 400 })
@@ -234,7 +236,7 @@ test('a slot is released once when its client stalls: HTTP/2', {
   await places.gone()
 })
 
-test('a slot is released once, whichever side ends the exchange: HTTP/1.1', {
+test('over HTTP/1.1, the slot of a request is released once, regardless of which side ends the exchange', {
   timeout: 120_000,
 }, async () => {
   await using server = await start()
@@ -281,7 +283,7 @@ test('a slot is released once, whichever side ends the exchange: HTTP/1.1', {
   refused.destroy()
 })
 
-test('the memory of a request stays reserved until it has been handled, even if its client leaves', {
+test('the memory of a request stays reserved until it was handled, even if its client disconnects', {
   timeout: 120_000,
 }, async () => {
   const budget = new ByteBudget(64 << 20)
@@ -306,13 +308,13 @@ test('the memory of a request stays reserved until it has been handled, even if 
   }
 })
 
-test('the headers of requests that are being handled count as memory, even if their clients have left', async () => {
+test('headers of requests in progress count toward the memory limit, even if their clients disconnect', async () => {
   await using server = await start()
   const port = server.listener.port
   const answers: (() => void)[] = []
   const http1 = `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'y'.repeat(1_040_000)}\r\n\r\n`
   const http2 = longHeaders(1, requestFields('GET', '/', field('x-long', 'y'.repeat(1_040_000))))
-  // All large headers together may take 32 MB.
+  // Large headers of all requests together are limited to 32 MB.
   for (let at = 0; at < 32; at++) {
     using client = await RawHttp2.open(port)
     const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })

@@ -1,6 +1,6 @@
 /**
- * Tests that what the server keeps of a request or an object does not keep the whole string that it
- * is a slice of (src/lib/text/own-text.ts).
+ * Tests that strings that the server retains do not keep the long string in memory from which they
+ * were sliced (src/lib/text/own-text.ts).
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -19,17 +19,20 @@ after(() => cluster[Symbol.asyncDispose]())
 const REQUESTS = 12
 const HELD_BYTES_MAX = 6 << 20
 
-/** Checks how much memory requests leave behind. Each has a megabyte that is not stored. */
+/**
+ * Checks how much memory requests leave behind. Each request contains a megabyte that is not
+ * stored.
+ */
 async function heldBy(ask: (at: string) => Parameters<Cluster['request']>[0]): Promise<void> {
   const send = async (at: string): Promise<void> => {
     const { status } = await cluster.request(ask(at))
     assert.ok(status < 300, `${status}`)
   }
-  // The first requests of a kind create things that are kept.
+  // The first requests of a kind create data that is retained.
   for (const at of ['first', 'second']) await send(at)
   const held = await heldBytes(async () => {
     for (let at = 0; at < REQUESTS; at++) await send(`${at}`)
-    // Some memory belongs to the last request, which is this one.
+    // Some memory belongs to the last request, so send a small one.
     await cluster.request({ path: '/api/v1/namespaces/default' })
   })
   assert.ok(held < HELD_BYTES_MAX, `${held} bytes are held of ${REQUESTS} requests`)
@@ -38,14 +41,14 @@ async function heldBy(ask: (at: string) => Parameters<Cluster['request']>[0]): P
 const longText = (): string => Buffer.alloc(1 << 20, 'a').toString('latin1')
 const configMaps = '/api/v1/namespaces/default/configmaps'
 
-test('the decoded object of a write does not keep the rest of the body in memory', async () => {
+test('the decoded object of a write does not keep the rest of the request body in memory', async () => {
   await heldBy((at) => {
     const metadata = { name: `created-with-a-long-body-${at}` }
     return { method: 'POST', path: configMaps, body: { metadata, unknown: longText() } }
   })
 })
 
-test('an object with many applies does not keep their bodies in memory', async () => {
+test('an object with many applies does not keep their request bodies in memory', async () => {
   const name = 'applied-to'
   const big = longText().slice(0, 900_000)
   assert.equal(
@@ -58,7 +61,7 @@ test('an object with many applies does not keep their bodies in memory', async (
     ).status,
     201,
   )
-  // Only a short string of each body is stored.
+  // Of each body, only a short string is stored.
   const applyAll = async (round: string): Promise<void> => {
     for (let at = 0; at < 30; at++) {
       const metadata = { name, selfLink: big }
@@ -75,7 +78,6 @@ test('an object with many applies does not keep their bodies in memory', async (
   }
   await applyAll('first')
   const held = await heldBytes(() => applyAll('second'))
-  // The versions of the object itself are kept for watches, and as the history of the test's
-  // cluster.
+  // The versions of the object are retained for watches and for the history of the test cluster.
   assert.ok(held < 38 << 20, `${held} bytes are held`)
 })

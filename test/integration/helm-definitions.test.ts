@@ -1,6 +1,6 @@
 /**
- * Tests that the real Helm installs a chart with a definition and an object of it, on bin/keelson
- * and a real etcd.
+ * Tests that the real Helm installs a chart with a CustomResourceDefinition and an object of this
+ * kind, on bin/keelson and a real etcd.
  */
 import assert from 'node:assert/strict'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -87,6 +87,6 @@ test('a chart with definitions can be installed, upgraded, rolled back and unins
 
   await helm('uninstall', 'isle')
   assert.equal(await kubectl.out('get', 'fy', '-o', 'name'), '')
-  // Helm leaves definitions, because deleting them would delete the objects of all users.
+  // Helm does not delete definitions, because this would delete the objects of all users.
   assert.match(await kubectl.out('get', 'crd', '-o', 'name'), /ferries\.harbour\.example\.com/)
 })

@@ -34,7 +34,7 @@ after(async () => {
 const get = (what: string, path: string): Promise<string> =>
   kubectl.out('get', what, '-o', `jsonpath=${path}`)
 
-test('install creates every object of the chart', async () => {
+test('helm install creates every object of the chart', async () => {
   const printed = await helm('install', 'web', chart, '--create-namespace')
   assert.match(printed, /^NAME: web$[\s\S]*^STATUS: deployed$[\s\S]*^REVISION: 1$/m)
   assert.equal(
@@ -51,14 +51,14 @@ test('install creates every object of the chart', async () => {
   assert.equal(await get('secret/web', '{.data.password}'), Buffer.from('cmVk').toString('base64'))
 })
 
-test('list and status show the release', async () => {
+test('helm list and helm status show the release', async () => {
   assert.match(await helm('list'), /^web\s+shop\s+1\s+.*\sdeployed\s+shop-0\.1\.0\s+1\s*$/m)
   const status = await helm('status', 'web', '--show-resources')
   assert.match(status, /^STATUS: deployed$/m)
   assert.match(status, /^web +0\/1 +0 +0 +\d+s$/m)
 })
 
-test('upgrade applies changed values, and keeps the changes of other clients', async () => {
+test('helm upgrade applies changed values, and preserves the changes of other clients', async () => {
   await kubectl.out('label', 'deploy/web', 'team=blue')
   const printed = await helm('upgrade', 'web', chart, '--set=replicas=3,colour=green')
   assert.match(printed, /^REVISION: 2$/m)
@@ -66,7 +66,7 @@ test('upgrade applies changed values, and keeps the changes of other clients', a
   assert.equal(await get('cm/web', '{.data.colour}'), 'green')
 })
 
-test('rollback restores the earlier values', async () => {
+test('helm rollback restores the earlier values', async () => {
   assert.match(await helm('rollback', 'web', '1'), /^Rollback was a success/m)
   assert.equal(await get('deploy/web', '{.spec.replicas} {.metadata.labels.team}'), '1 blue')
   assert.equal(await get('cm/web', '{.data.colour}'), 'red')
@@ -74,7 +74,7 @@ test('rollback restores the earlier values', async () => {
   assert.match(history, /^1\s.*superseded.*\n2\s.*superseded.*\n3\s.*deployed/m)
 })
 
-test('uninstall leaves nothing behind', async () => {
+test('helm uninstall leaves nothing behind', async () => {
   assert.equal(await helm('uninstall', 'web'), 'release "web" uninstalled\n')
   assert.equal(await helm('list', '--all', '--short'), '')
   assert.match((await kubectl.run('get', 'cm/web')).err, /NotFound/)

@@ -1,6 +1,6 @@
 /**
- * Tests definitions and objects that are made to do harm. Each gets a response in bounded time and
- * memory, and the server continues.
+ * Tests definitions and objects that are designed to cause harm. Each request must get a response
+ * in bounded time and memory, and the server must continue to work.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,19 +9,20 @@ import { type HostileDefinition, hostileDefinitions } from '../chaos/hostile/crd
 import { type Answer, serverOfFile } from './support.ts'
 
 /**
- * Maximum CPU time for a definition and its objects, of which the largest have some megabytes. It
+ * Maximum CPU time for a definition and its objects, the largest of which have some megabytes. It
  * includes the client, which runs in the same process.
  */
 const CPU_MS_MAX = 45_000
-/** Maximum CPU time of a tick, in which no other request is served. */
+/** Maximum CPU time of a tick of the event loop, during which no other request is served. */
 const TURN_MS_MAX = 4_000
 const RUNS_MAX = 3
-/** Maximum growth of the memory. */
+/** Maximum growth of memory. */
 const MEMORY_BYTES_MAX = 1 << 30
 
 const CREATED = 201
 /**
- * etcd's response to an object that has grown by its defaults. kube-apiserver also passes it on.
+ * etcd's error for an object that is too large after defaulting. kube-apiserver also returns this
+ * error.
  */
 const TOO_LARGE = 'etcdserver: request is too large'
 
@@ -40,7 +41,7 @@ for (const [at, hostile] of hostileDefinitions.entries()) {
   )
 }
 
-test('names that every JavaScript object has can be groups, plurals and kinds', () =>
+test("names of JavaScript's built-in properties can be groups, plurals and kinds", () =>
   bounded(async () => {
     const hostile = {
       name: '',
@@ -62,9 +63,9 @@ test('names that every JavaScript object has can be groups, plurals and kinds', 
   }))
 
 /**
- * Runs an attack and checks its cost. Code that is not compiled yet, garbage collection and other
- * programs sometimes make a tick longer, but work that the server does in one piece does so every
- * time. Therefore up to three runs are made, and the one with the shortest longest tick counts.
+ * Runs an attack and checks its cost. Compilation, garbage collection and other programs sometimes
+ * make a tick longer, but blocking work of the server does so in every run. Therefore there are up
+ * to three runs, and only the one with the shortest longest tick counts.
  */
 async function bounded(
   run: (time: number) => Promise<void>,
@@ -79,7 +80,7 @@ async function bounded(
   )
 }
 
-/** Runs an attack once. Returns its longest tick. */
+/** Runs an attack once. Returns the CPU time of the longest tick. */
 async function boundedOnce(run: () => Promise<void>): Promise<number> {
   const longest = longestTurn()
   const memory = process.memoryUsage.rss()
@@ -148,8 +149,8 @@ function bodyOf(
 const LOOK_MS = 1
 
 /**
- * Measures ticks of the event loop until the returned function is called, which returns the
- * longest. A single timer measures all of them. A promise for each tick would fill the heap and the
+ * Measures ticks of the event loop until the returned function is called, which returns the longest
+ * one. A single timer measures all of them. A promise for each tick would fill the heap and the
  * async hooks of node:test, and garbage collection would then be the longest tick.
  */
 function longestTurn(): () => number {

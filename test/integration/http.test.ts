@@ -25,7 +25,7 @@ after(async () => {
 })
 
 const json = ({ text }: Answer) => JSON.parse(text)
-/** Removes the managed fields, which other tests cover. */
+/** Removes managed fields, because other tests cover them. */
 const withoutOwners = (text: string): string => text.replace(/,"managedFields":\[.*?\}\}\]/, '')
 const namesOf = (items: readonly { metadata: { name: string } }[]): string[] =>
   items.map(({ metadata }) => metadata.name)
@@ -60,7 +60,7 @@ for (const [version, connect] of Object.entries(clients)) {
     const create = (name: string, more: object = {}): Promise<Answer> =>
       client.call({ method: 'POST', path, body: { metadata: { name }, ...more } })
 
-    test('responses of every kind have Strict-Transport-Security', async () => {
+    test('all kinds of responses have the header Strict-Transport-Security', async () => {
       for (const asked of [
         '/',
         '/healthz',
@@ -281,7 +281,7 @@ for (const [version, connect] of Object.entries(clients)) {
       ],
     ]
     for (const [what, call, code, text] of refusals) {
-      test(`a request with ${what} is refused with ${code}`, async () => {
+      test(`a request with ${what} is rejected with ${code}`, async () => {
         const answer = await client.call(call)
         assert.equal(answer.status, code, answer.text)
         if (typeof text === 'string') assert.equal(answer.text, text)
@@ -289,7 +289,7 @@ for (const [version, connect] of Object.entries(clients)) {
       })
     }
 
-    test('a body beyond the limit is refused, with or without a content-length', async () => {
+    test('a body that exceeds the limit is rejected, with or without a content-length', async () => {
       const body = Buffer.alloc(3 * 1024 * 1024 + 1, 0x20)
       const reported = status(
         'Request entity too large: limit is 3145728',
@@ -304,7 +304,7 @@ for (const [version, connect] of Object.entries(clients)) {
       assert.equal((await client.call({ path })).status, 200, 'the server continues')
     })
 
-    test("headers may be far longer than Node's default limit", async () => {
+    test("headers can be far longer than Node's default limit", async () => {
       const answer = await client.call({
         path: '/version',
         headers: { 'x-long': 'x'.repeat(60_000) },
@@ -312,7 +312,7 @@ for (const [version, connect] of Object.entries(clients)) {
       assert.equal(answer.status, 200)
     })
 
-    test('a list has a content-length and every object once, and its pages have the same objects', async () => {
+    test('a list has a content-length and contains every object once, and its pages contain the same objects', async () => {
       const names = Array.from({ length: 120 }, (_, at) => `list-${String(at).padStart(3, '0')}`)
       const data = { text: 'x'.repeat(8_000) }
       await Promise.all(
@@ -381,7 +381,7 @@ for (const [version, connect] of Object.entries(clients)) {
         body: { metadata, data: { value: `${value}` } },
       })
 
-    test('of concurrent writers, all without a precondition succeed, and one of those with the same precondition', async () => {
+    test('all concurrent writes without a precondition succeed, and one of those with the same precondition', async () => {
       const { resourceVersion } = json(await create('race')).metadata
       const writers = Array.from({ length: 20 }, (_, at) =>
         race({ name: 'race', resourceVersion }, at),
@@ -420,7 +420,7 @@ for (const [version, connect] of Object.entries(clients)) {
       assert.equal((await client.call({ path: `${path}/held` })).status, 404)
     })
 
-    test('documents about the server are served', async () => {
+    test('documents that describe the API are served', async () => {
       assert.deepEqual(json(await client.call({ path: '/api' })).versions, ['v1'])
       const { groups } = json(await client.call({ path: '/apis' }))
       assert.deepEqual([groups[0].name, groups[1].name], ['apiregistration.k8s.io', 'apps'])
@@ -443,7 +443,7 @@ for (const [version, connect] of Object.entries(clients)) {
       assert.equal((await client.call({ path: '/readyz/etcd' })).text, 'ok')
     })
 
-    test('metrics require permission, and have the names of kube-apiserver', async () => {
+    test('metrics require permission, and have the same names as in kube-apiserver', async () => {
       assert.equal((await client.call({ path: '/metrics', token: 'bob-token' })).status, 403)
       const { text } = await client.call({ path: '/metrics' })
       const post =
@@ -458,8 +458,8 @@ for (const [version, connect] of Object.entries(clients)) {
       )
       assert.match(text, /^apiserver_storage_objects\{resource="configmaps"\} \d/m)
       assert.match(text, /^process_resident_memory_bytes \d/m)
-      // The first gate is on. The second is on in kube-apiserver, but Keelson does not have its
-      // feature.
+      // The first gate is on. The second is on in kube-apiserver, but off here, because Keelson
+      // does not have its feature.
       assert.match(
         text,
         /^kubernetes_feature_enabled\{name="CustomResourceFieldSelectors",stage=""\} 1$/m,
@@ -469,13 +469,13 @@ for (const [version, connect] of Object.entries(clients)) {
   })
 }
 
-test('a server that stops ends its watches cleanly', async () => {
+test('a server that stops ends its watches without errors', async () => {
   const other = await startTestServer()
   const client = clients['HTTP/2']?.(other.url)
   assert.ok(client !== undefined)
   const lines = client.lines({ path: '/api/v1/namespaces/default/configmaps?watch=1' })
   const ended = lines.next()
-  // The watch is open once a later request has its response.
+  // The watch is open when a later request has its response.
   await client.call({ path: '/version' })
   await other[Symbol.asyncDispose]()
   assert.equal((await ended).done, true)

@@ -1,7 +1,7 @@
 /**
- * One test for each published attack on HTTP/2 servers. Each attack must end in the expected way,
- * cost the server little CPU time and no lasting memory, and not delay another client. The server
- * is a separate process.
+ * Tests published attacks on HTTP/2 servers. Each attack must end as expected, cost the server
+ * little CPU time and no permanent memory, and not delay another client. The server runs in a
+ * separate process.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -31,20 +31,21 @@ import { until } from '../support/harness/until.ts'
 
 const CANCEL = 8
 const ENHANCE_YOUR_CALM = 11
-/** Maximum CPU time of an attack, which is a fraction of its duration. */
+/** Maximum CPU time of an attack, which is only a fraction of its duration. */
 const CPU_MS_MAX = 5_000
 /**
- * Maximum lasting growth of the memory: code that is compiled, and pools that are filled for the
+ * Maximum permanent growth of memory, caused by compiled code and by pools that are filled for the
  * first time.
  */
 const GROWTH_BYTES_MAX = 12_000_000
-/** Maximum latency of the responses to another client, even on a busy machine. */
+/** Maximum latency of another client, even on a busy machine. */
 const LATENCY_MS_MAX = 20_000
 
 let server: AttackedServer
 before(async () => {
   server = await AttackedServer.start()
-  // The first requests are slow, and leave memory behind that is not due to an attack.
+  // Warm up first, because the first requests are slow and leave memory behind that no attack has
+  // caused.
   using client = await RawHttp2.open(server.port)
   for (let at = 1; at < 500; at += 2) await client.send(headersFrame(at, requestFields('GET', '/')))
   await sleep(100)
@@ -52,8 +53,8 @@ before(async () => {
 after(() => server[Symbol.dispose]())
 
 /**
- * Runs an attack beside a well-behaved client, and checks the effects. `errors` matches what the
- * server logs of the connection that it ends.
+ * Runs an attack in parallel to a well-behaved client, and checks the effects. `errors` matches the
+ * log entry for the connection that the server ends, or is null if no connection must end.
  */
 function attack(name: string, errors: RegExp | null, run: (port: number) => Promise<void>): void {
   test(name, { timeout: 120_000 }, async () => {
@@ -113,7 +114,7 @@ class OtherClient {
 }
 
 /**
- * Sends the frames that `make` returns for the numbers below `count`, a hundred at a time, until
+ * Sends the frames that `make` returns for the numbers below `count`, in groups of a hundred, until
  * the server ends the connection.
  */
 async function flood(client: RawHttp2, count: number, make: (at: number) => Buffer): Promise<void> {
@@ -133,7 +134,7 @@ async function assertCut(client: RawHttp2): Promise<void> {
   assert.ok(await client.closed())
 }
 
-/** Defines a test of a flood that ends its connection. */
+/** Defines a test of a flood for which the server ends the connection. */
 const floodAttack = (
   name: string,
   what: RegExp,
@@ -146,10 +147,13 @@ const floodAttack = (
     await assertCut(client)
   })
 
-/** A block of 100 fields with an empty name and value, all of which are added to the table. */
+/**
+ * A block of 100 header fields with an empty name and value, all of which are added to the dynamic
+ * table.
+ */
 const nameless = Buffer.alloc(300, Buffer.from([0x40, 0, 0]))
 
-describe('2019', () => {
+describe('attacks published in 2019', () => {
   floodAttack(
     'CVE-2019-9511, data dribble: a response is read byte by byte',
     /^ENHANCE_YOUR_CALM too many small WINDOW_UPDATE frames/,
@@ -240,7 +244,7 @@ describe('2019', () => {
   )
 })
 
-describe('since 2020', () => {
+describe('attacks published since 2020', () => {
   attack(
     'CVE-2020-11080, SETTINGS with thousands of entries',
     /SETTINGS has too many entries/,
@@ -319,7 +323,10 @@ describe('since 2020', () => {
 })
 
 const entry = indexedField('x', 'y'.repeat(4000))
-/** Returns a block with 200 references to a field of 4 KB: 800 KB of headers in 300 bytes. */
+/**
+ * Returns a block with 200 references to a header field of 4 KB, which encodes 800 KB of headers in
+ * 300 bytes.
+ */
 const bomb = (at: number): Buffer =>
   Buffer.concat([
     requestFields('GET', '/'),
@@ -329,7 +336,7 @@ const bomb = (at: number): Buffer =>
 const isOver = ({ type, stream }: ReceivedFrame): boolean =>
   (type === FRAME.DATA || type === FRAME.RST_STREAM) && stream === 199
 
-describe('HPACK', () => {
+describe('attacks on HPACK', () => {
   floodAttack(
     'a bomb: every byte refers to the same entry of the table',
     /too many streams were reset/,
@@ -347,7 +354,7 @@ describe('HPACK', () => {
   attack('a bomb within the limit is released', null, async (port) => {
     using client = await RawHttp2.open(port)
     await flood(client, 100, (at) => headersFrame(2 * at + 1, bomb(at)))
-    // Together the blocks exceed the budget of all connections. Some of them are refused, and the
+    // Together the blocks exceed the budget of all connections. Some requests are rejected, and the
     // connection continues.
     assert.ok(await client.until(isOver))
     await client.send(headersFrame(201, bomb(100)))

@@ -1,6 +1,6 @@
 /**
- * Compares our server with nghttp2 on the same frames, from a fixed seed. `node
- * test/chaos/hostile/http2-differ.ts --minutes N` runs longer.
+ * Sends the same frames, generated from a fixed seed, to our server and to nghttp2 and compares the
+ * reactions. `node test/chaos/hostile/http2-differ.ts --minutes N` runs longer.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

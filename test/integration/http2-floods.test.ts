@@ -1,6 +1,6 @@
 /**
- * Tests floods of frames that are cheap to send. Each flood ends its own connection, and costs the
- * server and other clients little.
+ * Tests floods of frames that are cheap to send. Each flood must end its own connection, and cost
+ * the server and other clients little.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -42,8 +42,8 @@ const refuses: Handler = async () => ({
   isUnauthenticated: true,
 })
 
-describe('DATA', () => {
-  test('a body in frames of one byte takes about as much memory as the body', async () => {
+describe('floods of DATA frames', () => {
+  test('a body in frames of one byte takes about as much memory as an ordinary body', async () => {
     const BODY_BYTES = 200_000
     const GROWTH_BYTES_MAX = 4_000_000
     await using server = await startListener(readsBody, { controlsBurst: 2 * BODY_BYTES })
@@ -54,7 +54,7 @@ describe('DATA', () => {
       Array.from({ length: 1000 }, () => frame(FRAME.DATA, 0, 1, Buffer.from('a'))),
     )
     for (let sent = 0; sent < BODY_BYTES; sent += 1000) await client.send(batch)
-    // The window was opened again, so the bytes have arrived.
+    // The server opened the window again, so the bytes have arrived.
     assert.ok(
       await client.until(({ type, stream }) => type === FRAME.WINDOW_UPDATE && stream === 1),
     )
@@ -62,7 +62,7 @@ describe('DATA', () => {
     assert.ok(grownBytes < GROWTH_BYTES_MAX, `${grownBytes} bytes for a body of ${BODY_BYTES}`)
   })
 
-  test('a flood of frames of one byte ends its connection', async () => {
+  test('a flood of one-byte frames ends its connection', async () => {
     await using server = await startListener(readsBody)
     using client = await RawHttp2.open(server.port)
     await client.send(headersFrame(1, requestFields('POST', '/'), END_HEADERS))
@@ -76,8 +76,8 @@ describe('DATA', () => {
   })
 })
 
-describe('SETTINGS', () => {
-  test('SETTINGS with more than 32 entries end the connection', async () => {
+describe('SETTINGS frames', () => {
+  test('a SETTINGS frame with more than 32 entries ends the connection', async () => {
     await using server = await startListener(never)
     using client = await RawHttp2.open(server.port)
     const entries = Array.from(
@@ -92,7 +92,7 @@ describe('SETTINGS', () => {
     assert.deepEqual(server.connectionErrors, ['ENHANCE_YOUR_CALM SETTINGS has too many entries'])
   })
 
-  test('the last of several initial windows applies', async () => {
+  test('if a SETTINGS frame has several initial windows, the last one applies', async () => {
     await using server = await startListener(async () => ({
       status: 200,
       headers: {},
@@ -120,7 +120,7 @@ describe('responses to unauthenticated clients', () => {
     assert.ok(await client.closed(), 'the connection is closed')
   })
 
-  test('a client that reads nothing at all is disconnected', async () => {
+  test('a client that reads nothing is disconnected', async () => {
     await using server = await startListener(
       async () => ({
         status: 401,
@@ -144,7 +144,7 @@ describe('responses to unauthenticated clients', () => {
     await server.connections(0)
   })
 
-  test('the connection accepts no request after the first', async () => {
+  test('after the first unauthenticated request, the connection accepts no further request', async () => {
     await using server = await startListener(refuses)
     using client = await RawHttp2.open(server.port)
     await client.send(headersFrame(1, requestFields('GET', '/')))
@@ -156,7 +156,7 @@ describe('responses to unauthenticated clients', () => {
     assert.ok(await client.closed())
   })
 
-  test('the connection accepts no request after one that cannot be parsed', async () => {
+  test('after a request that cannot be parsed, the connection accepts no further request', async () => {
     await using server = await startListener(async () => ({
       status: 200,
       headers: {},
@@ -192,7 +192,7 @@ describe('responses to unauthenticated clients', () => {
     }
   })
 
-  test('an authenticated client that may not impersonate keeps its connection', async () => {
+  test('an authenticated client that is not allowed to impersonate keeps its connection', async () => {
     await using server = await startTestServer()
     using client = await RawHttp2.open(Number(new URL(server.url).port))
     const bob = field('authorization', 'Bearer bob-token')
@@ -204,7 +204,7 @@ describe('responses to unauthenticated clients', () => {
   })
 })
 
-describe('headers', () => {
+describe('floods of headers', () => {
   test('unfinished headers of many connections share a budget', async () => {
     const LARGE_BYTES = 900_000
     await using server = await startListener(never)
@@ -235,11 +235,11 @@ describe('headers', () => {
     assert.equal(await next.goawayCode(100), undefined, 'the budget is free again')
   })
 
-  test('headers that do not end in time end the connection', async () => {
+  test('headers that are not complete in time end the connection', async () => {
     await using server = await startListener(never, { headMsMax: 200, idleMsMax: 400 })
     using client = await RawHttp2.open(server.port)
     await client.send(headersFrame(1, requestFields('GET', '/'), END_STREAM))
-    // This is less than the default limit.
+    // Wait for less than the default timeout, so that the configured one is tested.
     assert.equal(await client.goawayCode(20_000), ENHANCE_YOUR_CALM)
     assert.deepEqual(server.connectionErrors, [
       'ENHANCE_YOUR_CALM a field block did not arrive in time',
@@ -255,7 +255,7 @@ describe('headers', () => {
     using client = await RawHttp2.open(server.port)
     await client.send(longHeaders(1, requestFields('GET', '/', field('x', 'y'.repeat(500_000)))))
     assert.ok(await client.until(({ type }) => type === FRAME.DATA))
-    // The client reads no more of the response.
+    // The client does not read the rest of the response.
     await until(() => {
       measureFootprint()
       return seen?.deref() === undefined

@@ -1,6 +1,6 @@
 /**
- * Tests malformed requests (RFC 9113, section 8), which a proxy in front of the server might read
- * differently, so that one request becomes two. None of them reaches the handler. The stream is
+ * Tests malformed requests (RFC 9113, section 8). A proxy in front of the server might interpret
+ * them differently, so that one request becomes two. They must not reach the handler. The stream is
  * reset with PROTOCOL_ERROR, and the connection continues.
  */
 import assert from 'node:assert/strict'
@@ -31,11 +31,11 @@ before(async () => {
 after(() => server[Symbol.asyncDispose]())
 
 /**
- * Defines a test that sends frames of stream 1, which is reset, and a request on stream 3, which
- * gets a response.
+ * Defines a test that sends frames for stream 1, which must be reset, and a request on stream 3,
+ * which must get a response.
  */
 function refused(name: string, ...frames: readonly Buffer[]): void {
-  test(`a malformed request is reset: ${name}`, async () => {
+  test(`a malformed request resets its stream: ${name}`, async () => {
     seen.length = 0
     using client = await RawHttp2.open(server.port)
     await client.send(...frames, headersFrame(3, requestFields('GET', '/next')))
@@ -63,7 +63,7 @@ const post = (...more: readonly (readonly [string, string])[]): Buffer =>
   headersFrame(1, requestFields('POST', '/', block(...more)), END_HEADERS)
 const data = (text: string, flags = 0): Buffer => frame(FRAME.DATA, flags, 1, Buffer.from(text))
 
-describe('connection-specific fields', () => {
+describe('malformed requests with connection-specific fields', () => {
   for (const name of [
     'connection',
     'keep-alive',
@@ -80,7 +80,7 @@ describe('connection-specific fields', () => {
   )
 })
 
-describe('names and values', () => {
+describe('malformed requests with invalid field names and values', () => {
   refused('an uppercase name', get(['X-Upper', 'x']))
   refused('an empty name', get(['', 'x']))
   for (const [what, code] of [
@@ -112,7 +112,7 @@ describe('names and values', () => {
   )
 })
 
-describe('pseudo fields', () => {
+describe('malformed requests with invalid pseudo-header fields', () => {
   for (const [name] of pseudo.slice(0, 3))
     refused(`no ${name}`, headersFrame(1, block(...without(name))))
   for (const [name, value] of pseudo)
@@ -134,7 +134,7 @@ describe('pseudo fields', () => {
   refused('an invalid method', headersFrame(1, block(...withValue(':method', 'GET /'))))
 })
 
-describe('host', () => {
+describe('malformed requests with invalid host fields', () => {
   refused('a host that differs from :authority', get(['host', 'elsewhere']))
   refused(
     'two hosts',
@@ -151,7 +151,7 @@ describe('host', () => {
   })
 })
 
-describe('content-length', () => {
+describe('malformed requests with a wrong content-length', () => {
   refused('less body than announced', post(['content-length', '5']), data('1234', END_STREAM))
   refused('more body than announced', post(['content-length', '5']), data('123456', END_STREAM))
   refused(
@@ -180,7 +180,7 @@ describe('content-length', () => {
   )
 })
 
-describe('trailers', () => {
+describe('malformed requests with invalid trailers', () => {
   refused(
     'trailers with a pseudo field',
     post(),

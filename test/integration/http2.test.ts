@@ -1,6 +1,6 @@
 /**
- * Tests our HTTP/2 server with other implementations: every rule that h2spec knows, and Node's
- * client with random windows, bodies and streams.
+ * Tests our HTTP/2 server with other implementations: h2spec, which checks the rules of the
+ * specification, and Node's client with random windows, bodies and streams.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -26,9 +26,9 @@ async function listen(handler: Handler): Promise<Listener> {
   return listener
 }
 
-test('h2spec finds no faults', { timeout: 120_000 }, async () => {
-  // Some requests of h2spec break a rule only after their headers. The response must not be sent
-  // before.
+test('h2spec reports no errors', { timeout: 120_000 }, async () => {
+  // Some requests of h2spec violate a rule only after their headers, so the response must not be
+  // sent immediately.
   await using listener = await listen(async (request) => {
     await request.body().catch((error: unknown) => assert.ok(error instanceof ApiError))
     await sleep(30)
@@ -51,8 +51,8 @@ test('h2spec finds no faults', { timeout: 120_000 }, async () => {
 })
 
 /**
- * A handler whose response depends on the path only: its kind, its length and the size of its
- * pieces.
+ * A handler whose response depends only on the path, which contains the kind, the length and the
+ * chunk size of the response.
  */
 const answer: Handler = async (request): Promise<ApiResponse> => {
   const [, kind = '', bytes = '0', cut = '1'] = request.path.split('/')
@@ -100,7 +100,7 @@ type Question = {
   readonly kind: string
   readonly bytes: number
   readonly cut: number
-  /** Length of the request's own body. */
+  /** Length of the request body. */
   readonly sent: number
 }
 
@@ -120,7 +120,7 @@ const connection = fc.record({
   questions: fc.array(question, { minLength: 1, maxLength: 25 }),
 })
 
-test("Node's client receives every byte, whatever its windows are", {
+test("Node's client receives every byte, regardless of its window sizes", {
   timeout: 300_000,
 }, async () => {
   await using listener = await listen(answer)
@@ -162,7 +162,7 @@ test('a response with empty trailers ends', async () => {
   session.destroy()
 })
 
-test("Node's client reads every header, whatever its table size, even if other streams are closed early", async () => {
+test("Node's client receives every header, regardless of its table size and of other streams", async () => {
   let asked = 0
   await using listener = await listen(async ({ path }) => {
     asked++

@@ -1,4 +1,4 @@
-/** Tests the Leases that show which servers are running. */
+/** Tests the Leases by which servers show that they are running. */
 import assert from 'node:assert/strict'
 import { hostname } from 'node:os'
 import { test } from 'node:test'
@@ -11,7 +11,7 @@ const labels = { 'apiserver.kubernetes.io/identity': 'kube-apiserver' }
 const ago = (seconds: number): string =>
   new Date(Date.now() - 1000 * seconds).toISOString().replace('Z', '000Z')
 
-test('the Lease of a server that is gone is deleted, and those of others are kept', async () => {
+test('the Lease of a server that no longer runs is deleted, and those of other servers are kept', async () => {
   await using first = await startTestServer()
   await using client = clients['HTTP/2']?.(first.url) ?? assert.fail()
   const create = async (

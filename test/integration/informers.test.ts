@@ -1,7 +1,7 @@
 /**
- * Tests that informers of two client libraries see exactly what was written, while the server and
- * its etcd end and come back. The programs of test/clients write and check, and this test restarts
- * the servers meanwhile.
+ * Tests that the informers of two client libraries receive exactly what was written, while the
+ * server and its etcd are stopped and restarted. The programs of test/clients write and check, and
+ * this test restarts the servers.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
@@ -15,13 +15,13 @@ import { startEtcd, toolPath } from '../support/harness/etcd.ts'
 import { startKeelson } from '../support/harness/keelson.ts'
 import { kubectlFor } from '../support/harness/kubectl.ts'
 
-/** Number of objects, which take several pages of a list. */
+/** Number of objects, enough for several pages of a list. */
 const OBJECTS = 1500
-/** Time between two restarts, in which the clients reconnect and make some hundred writes. */
+/** Time between two restarts. In this time, the clients reconnect and make some hundred writes. */
 const CALM_MS = 3000
 const clientNode = join(import.meta.dirname, '..', 'clients', 'node-informer.ts')
 
-test('informers see exactly what was written, through restarts of the server and of etcd', async () => {
+test('informers receive exactly what was written, despite restarts of the server and of etcd', async () => {
   await using etcd = await startEtcd()
   await using server = await startKeelson({
     etcdUrl: etcd.clientUrl,
@@ -35,8 +35,7 @@ test('informers see exactly what was written, through restarts of the server and
     `--objects=${objects}`,
   ]
   using listing = new Client(toolPath('informer'), goArgs('listing', OBJECTS))
-  // The same program uses streaming lists, which a gate of client-go enables through the
-  // environment.
+  // The same program uses streaming lists if an environment variable enables the gate of client-go.
   using streaming = new Client(toolPath('informer'), goArgs('streaming', OBJECTS / 10), {
     KUBE_FEATURE_WatchListClient: 'true',
   })
@@ -58,7 +57,7 @@ test('informers see exactly what was written, through restarts of the server and
     const verdict = await client.end()
     assert.deepEqual(verdict.faults, [], JSON.stringify(verdict))
     const { configMaps } = verdict
-    // Without updates and deletions, the test would prove nothing.
+    // Without updates and deletions, the test would verify nothing.
     assert.ok(configMaps.updates > 10 && configMaps.deletes > 2, JSON.stringify(verdict))
   }
 })

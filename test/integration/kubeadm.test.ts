@@ -1,6 +1,6 @@
 /**
  * Tests deploy/kube-apiserver.yaml. The server starts with exactly the flags that kubeadm writes,
- * on an etcd and with files that are set up as by kubeadm, and it accepts the manifest as a Pod.
+ * with etcd and files like those that kubeadm creates, and it accepts the manifest as a Pod.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -17,12 +17,15 @@ import { Authority, type IssuedCertificate } from '../support/harness/issued-cer
 import { until } from '../support/harness/until.ts'
 
 const root = join(import.meta.dirname, '..', '..')
-/** Maximum time until a program is ready. It takes a second, but minutes on a busy machine. */
+/**
+ * Maximum time until a program is ready. It takes a second on an idle machine, but minutes on a
+ * busy one.
+ */
 const READY_MS_MAX = 300_000
 const manifest = readFileSync(join(root, 'deploy', 'kube-apiserver.yaml'), 'utf8')
 const flags = [...manifest.matchAll(/^ +- (--\S+)$/gm)].map(([, flag = '']) => flag)
 
-/** Flags that kubeadm v1.33 writes for a cluster with its own etcd and no further settings. */
+/** Flags that kubeadm v1.33 writes for a cluster with a local etcd and default settings. */
 const flagsOfKubeadm =
   `advertise-address allow-privileged authorization-mode client-ca-file enable-admission-plugins enable-bootstrap-token-auth
   etcd-cafile etcd-certfile etcd-keyfile etcd-servers kubelet-client-certificate kubelet-client-key kubelet-preferred-address-types proxy-client-cert-file
@@ -118,7 +121,7 @@ function fill(etcdAuthority: Authority): void {
   })
 }
 
-/** Starts an etcd with those flags of kubeadm's etcd that matter to a client. */
+/** Starts an etcd with those flags of kubeadm's etcd that affect clients. */
 async function startEtcd(client: number, peer: number, metrics: number): Promise<void> {
   const url = `https://127.0.0.1:${client}`
   const etcd = parts.use(
@@ -143,13 +146,13 @@ type RequestOptions = {
   readonly method?: string
   readonly body?: string
   readonly type?: string
-  /** The client's certificate. Null makes an anonymous request. */
+  /** The client's certificate. Null for an anonymous request. */
   readonly as?: IssuedCertificate | null
   readonly headers?: { readonly [name: string]: string }
 }
 
 /**
- * Makes a request. The status is 0 if there is no response, for example because the server's
+ * Sends a request. The status is 0 if there is no response, for example because the server's
  * certificate is not valid for its address.
  */
 function ask({

@@ -89,7 +89,7 @@ const list = {
   ],
 }
 
-test('create -f accepts several kinds together, as YAML and as JSON', async () => {
+test('create -f creates several kinds from one file, as YAML and as JSON', async () => {
   const fromYaml = await kubectl.out('create', '-f', await kubectl.file('all.yaml', yaml))
   assert.equal(
     fromYaml,
@@ -102,7 +102,7 @@ test('create -f accepts several kinds together, as YAML and as JSON', async () =
   )
 })
 
-test('get shows objects by label, by field, together and in other formats', async () => {
+test('get selects objects by label and by field, and prints them in several formats', async () => {
   assert.match(
     await kubectl.out('get', 'secrets', '-l', 'app=web'),
     /^NAME +TYPE +DATA +AGE\nkey +Opaque +1 +\d+s\n$/,
@@ -153,7 +153,7 @@ test('describe finds related objects', async () => {
   assert.match(await kubectl.out('describe', 'lease', 'leader'), /^ {2}Holder Identity: +a$/m)
   const uid = await kubectl.out('get', 'pod', 'web-1', '-o', 'jsonpath={.metadata.uid}')
   await kubectl.out('create', '-f', await kubectl.file('event.json', eventOf(uid)))
-  // kubectl finds the event by field selectors such as involvedObject.uid.
+  // kubectl finds the event with field selectors such as involvedObject.uid.
   assert.match(
     await kubectl.out('describe', 'pod', 'web-1'),
     /^ {2}Normal +Happened .*it happened$/m,
@@ -168,7 +168,7 @@ test('describe finds related objects', async () => {
   )
 })
 
-test('replace changes an object only if it is still at the version that was read', async () => {
+test('replace fails if the object has changed since it was read', async () => {
   const path = await kubectl.file(
     'read.json',
     await kubectl.out('get', 'deploy', 'web', '-o', 'json'),
@@ -198,7 +198,7 @@ test('replace changes an object only if it is still at the version that was read
   )
 })
 
-test('wait sees conditions, fields, creation and deletion', async () => {
+test('wait waits for conditions, fields, creation and deletion', async () => {
   assert.equal(
     await kubectl.out('wait', '--for=jsonpath={.status.phase}=Pending', 'pod/web-1'),
     'pod/web-1 condition met\n',
@@ -236,7 +236,7 @@ test('wait sees conditions, fields, creation and deletion', async () => {
   assert.equal(await deletion.end(), 0)
 })
 
-test('delete --cascade leaves dependents to the garbage collector, with the finalizer of the policy', async () => {
+test('delete --cascade sets the finalizer for the garbage collector that the policy requires', async () => {
   const deleteWith = async (cascade: string, what: string): Promise<string> => {
     await kubectl.out('delete', what, `--cascade=${cascade}`, '--wait=false')
     return (await kubectl.run('get', what, '-o', 'jsonpath={.metadata.finalizers}')).out
@@ -247,7 +247,7 @@ test('delete --cascade leaves dependents to the garbage collector, with the fina
   assert.match((await kubectl.run('get', 'secret/key')).err, /NotFound/)
 })
 
-test('delete --wait returns when the object is gone', async () => {
+test('delete --wait returns when the object no longer exists', async () => {
   const held = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -275,7 +275,7 @@ test('delete --wait returns when the object is gone', async () => {
   assert.equal(await kubectl.out('get', 'events', '-o', 'name'), 'event/it-happened\n')
 })
 
-test('a namespace ends once it is finalized', async () => {
+test('a namespace is deleted after it is finalized', async () => {
   await using waiting = kubectl.follow('delete', 'ns', 'shop', '--timeout=20s')
   await waiting.until(/deleted/)
   const space: { spec: object } = JSON.parse(await kubectl.out('get', 'ns', 'shop', '-o', 'json'))

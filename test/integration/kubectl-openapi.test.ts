@@ -1,6 +1,6 @@
 /**
- * Tests that the real kubectl uses OpenAPI: it explains kinds by v3, and validates what it sends by
- * either version.
+ * Tests that the real kubectl works with our OpenAPI documents. It explains kinds with version 3,
+ * and validates objects with either version.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -25,7 +25,7 @@ after(async () => {
   await etcd[Symbol.asyncDispose]()
 })
 
-test('explain shows the purpose, the type and the allowed values of fields', async () => {
+test('explain shows the description, the type and the allowed values of fields', async () => {
   const containers = await kubectl.out('explain', 'pod.spec.containers')
   assert.match(containers, /^KIND: +Pod\nVERSION: +v1\n\nFIELD: containers <\[\]Container>\n/)
   assert.match(containers, /\n {2}name\t<string> -required-\n {4}The name of the container/)
@@ -73,13 +73,13 @@ test('every field of the most common kinds has a description', async () => {
   }
 })
 
-test('explain also reads the older version, as protobuf', async () => {
+test('explain also works with version 2, in protobuf', async () => {
   const pod = await kubectl.out('explain', 'pod.spec', '--output=plaintext-openapiv2')
   assert.match(pod, /^KIND: +Pod\nVERSION: +v1\n\nRESOURCE: spec <Object>\n/)
   assert.match(pod, /\n {3}containers\t<\[\]Object> -required-\n {5}The containers of the pod\./)
 })
 
-test('an unknown field is refused, reported or ignored', async () => {
+test('an unknown field is rejected, reported or ignored', async () => {
   const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: typo}\ndate: {a: b}\n'
   const file = await kubectl.file('typo.yaml', text)
   const create = (validate: string) =>
@@ -98,7 +98,7 @@ test('an unknown field is refused, reported or ignored', async () => {
   assert.deepEqual(await create('ignore'), { code: 0, out: created, err: '' })
 })
 
-test('apply works out of the box', async () => {
+test('apply works without further flags', async () => {
   const file = await kubectl.file(
     'good.yaml',
     'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: good}\ndata: {a: b}\n',
@@ -137,7 +137,7 @@ test('a custom kind can be explained once it is defined', async () => {
   await kubectl.out('wait', '--for=condition=Established', 'crd/wheels.example.com')
   const wheel = await kubectl.out('explain', 'wheel')
   assert.match(wheel, /DESCRIPTION:\n {4}A thing that turns\./)
-  // Kubernetes' conformance tests look for these words, for custom and built-in kinds.
+  // Kubernetes' conformance tests search for these words, for custom and built-in kinds.
   for (const text of [wheel, await kubectl.out('explain', 'pod')])
     assert.match(text, /\n {2}apiVersion\t<string>\n {4}APIVersion defines /)
   assert.match(await kubectl.out('explain', 'wheel.spec'), /\n {2}size\t<integer>\n {4}How large\./)

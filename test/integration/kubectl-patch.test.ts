@@ -1,6 +1,6 @@
 /**
- * Tests changes by the real kubectl: labels, annotations, patches of all kinds, edits, and apply
- * with its record in an annotation.
+ * Tests changes that the real kubectl makes: labels, annotations, patches of all types, edits, and
+ * apply, which records its input in an annotation.
  */
 import assert from 'node:assert/strict'
 import { chmod } from 'node:fs/promises'
@@ -26,7 +26,7 @@ after(async () => {
   await etcd[Symbol.asyncDispose]()
 })
 
-/** Returns the value at a path of an object. */
+/** Returns the value at a path in an object. */
 const field = (object: string, path: string): Promise<string> =>
   kubectl.out('get', object, '-o', `jsonpath={${path}}`)
 
@@ -107,7 +107,7 @@ test('set image, set env and scale change a Deployment', async () => {
   assert.match(stale.err, /Expected replicas to be 2, was 4/)
 })
 
-test('edit sends what the editor changed', async () => {
+test('edit sends the changes that were made in the editor', async () => {
   await kubectl.out('create', 'configmap', 'edited', '--from-literal=a=1', '--from-literal=b=2')
   const editor = await kubectl.file(
     'editor',
@@ -118,11 +118,11 @@ test('edit sends what the editor changed', async () => {
   assert.equal(await field('configmap/edited', '.data'), '{"a":"edited"}')
 })
 
-test('apply creates and changes fields, and removes those that are no longer in its file', async () => {
+test('apply creates and changes fields, and removes fields that are no longer in its file', async () => {
   const first = await kubectl.file('first.yaml', deployment('applied'))
   assert.match(await kubectl.out('apply', '-f', first), /deployment.apps\/applied created/)
   assert.match(await kubectl.out('apply', '-f', first), /deployment.apps\/applied unchanged/)
-  // The field of another client stays, and the applier's own fields follow its file.
+  // The field of another client is kept, and the applier's own fields equal those of its file.
   await kubectl.out('label', 'deployment/applied', 'owner=other')
   const changed = deployment('applied', 'web:2', '[{name: B, value: "2"}, {name: C, value: "3"}]')
   const second = await kubectl.file('second.yaml', changed)
@@ -141,7 +141,7 @@ test('apply creates and changes fields, and removes those that are no longer in 
   assert.equal((await kubectl.run('diff', '-f', second)).code, 0)
 })
 
-test('replace keeps the object, and replace --force creates it again', async () => {
+test('replace keeps the uid of the object, and replace --force deletes and recreates the object', async () => {
   const file = await kubectl.file('replaced.yaml', deployment('replaced'))
   await kubectl.out('create', '-f', file)
   const uid = await field('deployment/replaced', '.metadata.uid')

@@ -1,6 +1,6 @@
 /**
- * Tests the real kubectl against bin/keelson on a real etcd: commands that people type, and what
- * they print.
+ * Tests the real kubectl against bin/keelson on a real etcd: commands that users type, and the
+ * output of kubectl.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -94,7 +94,7 @@ test('get -w shows events of ConfigMaps and Namespaces', async () => {
   )
 })
 
-test('a user without permission is refused with a clear error', async () => {
+test('a user without permission is rejected with a clear error', async () => {
   await using nobody = await kubectlFor(server, { token: 'wrong-token' })
   const refused = await nobody.run('get', 'cm')
   assert.equal(refused.code, 1)
@@ -139,7 +139,7 @@ test('the discovery commands work: api-resources, api-versions, cluster-info and
   assert.match(components.out, /^NAME +STATUS +MESSAGE +ERROR$[\s\S]*^etcd-0 +Healthy +ok +$/m)
 })
 
-test('mistakes get the errors that kubectl expects', async () => {
+test('invalid requests return the errors that kubectl expects', async () => {
   const errorOf = async (...args: string[]): Promise<string> => (await kubectl.run(...args)).err
   assert.equal(
     await errorOf('get', 'nosuch'),

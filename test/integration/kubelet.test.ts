@@ -1,6 +1,6 @@
 /**
- * Tests a server with a node: what reaches the node's kubelet, what comes back, and connections
- * that either side closes.
+ * Tests a server with a node: requests to the node's kubelet, their responses, and connections that
+ * either side closes.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -33,7 +33,8 @@ let client: Client
 before(async () => {
   kubelet = await startKubelet()
   const flags = ['--disable-admission-plugins=ServiceAccount', '--request-timeout=1s']
-  // These two hosts lead to the kubelet. Otherwise the server refuses addresses of its own machine.
+  // These two host names resolve to the kubelet. Otherwise the server rejects addresses of its own
+  // machine.
   const near = ['127.0.0.1', 'node.example.com']
   const findHost = createFindHost(async (host) => [host])
   server = await startTestServer(flags, {
@@ -63,7 +64,7 @@ after(async () => {
 
 const pod = '/api/v1/namespaces/k/pods/p'
 
-test('a log is read from the kubelet', async () => {
+test('logs are read from the kubelet', async () => {
   const { status, headers, text } = await client.call({
     path: `${pod}/log?tailLines=2&timestamps=true`,
   })
@@ -74,7 +75,7 @@ test('a log is read from the kubelet', async () => {
   assert.ok(kubelet.asked.includes('GET /containerLogs/k/p/c?timestamps=true&tailLines=2'))
 })
 
-test('logs of a kubelet with an untrusted certificate are read only if the client skips verification', async () => {
+test('logs of a kubelet with an untrusted certificate are read only if the client disables verification', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'keelson-kubelet-'))
   const ca = join(dir, 'ca.crt')
   await writeFile(ca, createAuthority('other', Date.now()).certificatePem)
@@ -97,7 +98,7 @@ test('logs of a kubelet with an untrusted certificate are read only if the clien
   await rm(dir, { recursive: true })
 })
 
-test('a proxied request reaches the node without the token of the client', async () => {
+test("a proxied request is forwarded to the node without the client's token", async () => {
   const { status, headers, text } = await client.call({
     method: 'POST',
     path: '/api/v1/nodes/n/proxy/a%20b/c?d=e',
@@ -107,7 +108,7 @@ test('a proxied request reaches the node without the token of the client', async
   assert.deepEqual([moved, to['location']], [301, '/api/v1/nodes/n/proxy/'])
 })
 
-test('a query reaches the node as it was sent', async () => {
+test('a query is forwarded to the node unchanged', async () => {
   for (const query of ['wsdl', 'a=b%20c+d', 'a=%ff', '~a=~', 'a;b=c', "a='b'", '?x=1']) {
     const { text } = await client.call({ method: 'POST', path: `/api/v1/nodes/n/proxy/a?${query}` })
     assert.equal(text, `POST /a?${query} nobody`)
@@ -116,7 +117,7 @@ test('a query reaches the node as it was sent', async () => {
   }
 })
 
-test('a name cannot make a proxy connect elsewhere', async () => {
+test('a node name cannot make the proxy connect to another host', async () => {
   for (const name of ['n:1@example.com', 'n:x', 'n:70000', 'http:n:1%2F', 'n:1%23']) {
     const { status } = await client.call({ path: `/api/v1/nodes/${name}/proxy/` })
     assert.ok(status === 400 || status === 404, `${name}: ${status}`)
@@ -156,8 +157,8 @@ test('a node cannot make a proxy connect to the machine of the server', async ()
   }
 })
 
-/** CVE-2020-8562: no resolver knows this name, so a second resolution would fail. */
-test('a node with a host name is reached at the address that was checked', async () => {
+/** CVE-2020-8562: DNS cannot resolve this name, so a second resolution would fail. */
+test('a node with a host name is reached at the address that was verified', async () => {
   const status = { addresses: [{ type: 'Hostname', address: 'node.example.com' }] }
   await client.call({
     method: 'POST',
@@ -170,7 +171,7 @@ test('a node with a host name is reached at the address that was checked', async
   assert.deepEqual([code, text], [418, 'GET /x nobody'])
 })
 
-test('exec without an upgrade is refused', async () => {
+test('exec without an upgrade is rejected', async () => {
   const { status, text } = await client.call({
     method: 'POST',
     path: `${pod}/exec?command=ls&stdout=true`,
@@ -213,7 +214,7 @@ function open(
   })
 }
 
-test('a token among the protocols of a websocket is not passed to the kubelet', async () => {
+test('a token in the subprotocols of a WebSocket is not forwarded to the kubelet', async () => {
   const token = `base64url.bearer.authorization.k8s.io.${Buffer.from(adminToken).toString('base64url')}`
   const headers = {
     authorization: '',
@@ -231,7 +232,7 @@ test('a token among the protocols of a websocket is not passed to the kubelet', 
   }
 })
 
-test('a connection is reused only if a whole request was sent over it', async () => {
+test('a connection is reused only if the whole request was sent over it', async () => {
   const { status } = await open('/api/v1/nodes/n/proxy/refused', 'websocket', {
     'content-length': 50,
   })
@@ -243,7 +244,7 @@ test('a connection is reused only if a whole request was sent over it', async ()
 const token = { authorization: `Bearer ${adminToken}` }
 const bigBytes = 20 * 1024 * 1024
 
-/** Writes `bytes` as fast as they are accepted, and counts the accepted ones in `taken`. */
+/** Writes `bytes` as fast as they are accepted, and counts the accepted bytes in `taken`. */
 async function pour(to: Writable, bytes: number, taken: { bytes: number }): Promise<void> {
   const chunk = Buffer.alloc(64 * 1024)
   for (let sent = 0; sent < bytes; sent += chunk.length) {
@@ -283,18 +284,18 @@ async function readAll(stream: Readable): Promise<string> {
 }
 
 for (const kind of ['HTTP/1.1', 'HTTP/2'] as const) {
-  test(`${kind}: a body of any length is forwarded`, async () => {
+  test(`${kind}: a request body of any length is forwarded`, async () => {
     using upload = begin(kind, '/api/v1/nodes/n/proxy/count')
     await pour(upload.to, bigBytes, { bytes: 0 })
     assert.equal(await upload.text, `${bigBytes}`)
   })
 
-  test(`${kind}: a body is forwarded no faster than the kubelet reads it`, async () => {
+  test(`${kind}: a request body is forwarded no faster than the kubelet reads it`, async () => {
     using upload = begin(kind, '/api/v1/nodes/n/proxy/deaf')
     const taken = { bytes: 0 }
     void pour(upload.to, 8 * bigBytes, taken).catch(() => undefined)
-    // The loop ends when all buffers on the way are full. Linux lets the buffers of each of the two
-    // sockets grow to 36 MB.
+    // The loop ends when all buffers between the client and the kubelet are full. Linux lets the
+    // buffers of each of the two sockets grow to 36 MB.
     let last = -1
     for (; last !== taken.bytes || last === 0; await sleep(500)) last = taken.bytes
     assert.ok(
@@ -305,8 +306,8 @@ for (const kind of ['HTTP/1.1', 'HTTP/2'] as const) {
 }
 
 /**
- * A body that looks like a second request. Node's client would send the body of a GET without a
- * length unframed behind the first request.
+ * A body that looks like a second request. For a GET without a length, Node's client would append
+ * the body to the request without framing.
  */
 const second = Buffer.from('POST /second HTTP/1.1\r\nhost: kubelet\r\ncontent-length: 0\r\n\r\n')
 
@@ -314,7 +315,7 @@ for (const [kind, framing] of [
   ['HTTP/1.1', { 'transfer-encoding': 'chunked' }],
   ['HTTP/2', {}],
 ] as const) {
-  test(`${kind}: a body of unknown length stays a body, whatever the method and the headers`, async () => {
+  test(`${kind}: a body of unknown length is framed as a body, regardless of the method and the headers`, async () => {
     await using own = clients[kind]?.(server.url) ?? assert.fail('there is a client')
     for (const method of ['GET', 'DELETE', 'POST']) {
       for (const more of [{}, { expect: '100-continue' }]) {
@@ -337,12 +338,12 @@ for (const [kind, framing] of [
   })
 }
 
-test('a proxied response may begin after the timeout of other requests', async () => {
+test('a proxied response can begin after the timeout of other requests', async () => {
   const { status, text } = await client.call({ path: '/api/v1/nodes/n/proxy/late' })
   assert.deepEqual([status, text], [200, 'late'])
 })
 
-test('a redirect by the kubelet stays below the path of the proxy', async () => {
+test('a redirect by the kubelet cannot leave the path of the proxy', async () => {
   const { status, headers } = await client.call({ path: '/api/v1/nodes/n/proxy/moved' })
   assert.deepEqual([status, headers['location']], [302, '/api/v1/nodes/n/proxy/there?a=b'])
   const { headers: others } = await client.call({ path: '/api/v1/nodes/n/proxy/x' })
@@ -350,7 +351,7 @@ test('a redirect by the kubelet stays below the path of the proxy', async () => 
 })
 
 for (const protocol of ['websocket', 'SPDY/3.1']) {
-  test(`exec over ${protocol} is a connection to the kubelet`, async () => {
+  test(`exec over ${protocol} is connected to the kubelet`, async () => {
     const { status, socket } = await open(
       `${pod}/exec?command=ls&command=-l&stdout=true&tty=1`,
       protocol,
@@ -368,12 +369,12 @@ for (const protocol of ['websocket', 'SPDY/3.1']) {
   })
 }
 
-test('an upgrade request that cannot be upgraded gets an ordinary response', async () => {
+test('an upgrade request that the backend does not upgrade gets an ordinary response', async () => {
   assert.equal((await open(`${pod}x/exec?command=ls`, 'websocket')).status, 404)
   assert.equal((await open('/api/v1/namespaces/k/configmaps', 'websocket')).status, 200)
 })
 
-test('the server closes relayed connections when it stops', async () => {
+test('the server closes forwarded connections when it stops', async () => {
   const { socket } = await open(`${pod}/portforward?ports=80`, 'SPDY/3.1')
   assert.ok(socket !== undefined)
   const closed = once(socket, 'close')

@@ -1,6 +1,6 @@
 /**
- * The response to a write of a large object is printed in parts. It must be what a read of the
- * object returns, in every form.
+ * Tests the response to a write of a large object, which is serialized in parts. It must equal the
+ * response to a read of the object, in every format.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ const forms = [
   'application/json;as=Table;v=v1;g=meta.k8s.io',
 ]
 
-test('the response to a write of a large object is what a read returns', async () => {
+test('the response to a write of a large object equals the response to a read', async () => {
   await using server = await startTestServer(['--feature-gates=CBORServingAndStorage=true'])
   const connect = clients['HTTP/2']
   assert.ok(connect)
@@ -39,5 +39,5 @@ test('the response to a write of a large object is what a read returns', async (
   assert.deepEqual(server.complaints, [])
 })
 
-/** Removes the ages of a Table, which may differ. */
+/** Removes the ages in a Table, which may differ. */
 const withoutAges = (text: string): string => text.replace(/"\d+s"/, '')

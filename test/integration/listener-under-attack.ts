@@ -1,6 +1,6 @@
 /**
- * A listener with a handler of the test, as the target of attacks. The test fails if the listener
- * logs an error.
+ * A listener with a handler, as the target of attacks. The test fails if the listener logs an
+ * error.
  */
 import assert from 'node:assert/strict'
 import type { Handler } from '../../src/api/request.ts'
@@ -14,9 +14,9 @@ const certificate = createSelfSigned('attacked', ['127.0.0.1'], Date.now())
 export type AttackedListener = AsyncDisposable & {
   readonly listener: Listener
   readonly port: number
-  /** Waits until this many connections are open. */
+  /** Waits until this number of connections is open. */
   readonly connections: (count: number) => Promise<void>
-  /** Errors that were logged for ended connections, as `CODE message`. */
+  /** Errors that were logged when connections ended, as `CODE message`. */
   readonly connectionErrors: readonly string[]
 }
 

@@ -1,5 +1,5 @@
 /**
- * Tests the listener with handlers of the test over real sockets: limits, floods, certificates and
+ * Tests the listener over real sockets, with simple handlers: limits, floods, certificates and
  * shutdown.
  */
 import assert from 'node:assert/strict'
@@ -81,8 +81,8 @@ async function ask(session: ClientHttp2Session, headers: OutgoingHttpHeaders, bo
   if (body !== undefined) stream.end(body)
   const parts: Buffer[] = []
   stream.on('data', (part: Buffer) => parts.push(part))
-  // Both events are awaited from the start, because Node reports a stream that ends before it is
-  // read as cut off.
+  // Wait for both events from the start. Node reports a stream as aborted if it ends before it is
+  // read.
   const [[head]] = await Promise.all([once(stream, 'response'), once(stream, 'end')])
   return { status: Number(head[':status']), headers: head, body: Buffer.concat(parts) }
 }
@@ -117,10 +117,10 @@ const largeParts = Array.from({ length: 10_000 }, (_, at) =>
 const large: ApiResponse = { status: 200, headers: json, body: largeParts }
 const largeBytes = largeParts.reduce((bytes, part) => bytes + part.length, 0)
 
-test('a thousand clients connect at once while the server is busy', async () => {
+test('no connection is dropped if a thousand clients connect while the server is busy', async () => {
   await using server = await start(async () => text('{}'))
   const { port } = server.listener
-  // The counter covers the whole machine, so another program may also increase it.
+  // The counter covers the whole machine, so other programs can also increase it.
   let dropped = Infinity
   for (let tries = 0; tries < 3 && dropped > 0; tries++) {
     const before = droppedConnections()
@@ -142,7 +142,7 @@ function droppedConnections(): number {
   return Number(counts?.[names?.indexOf('ListenOverflows') ?? -1])
 }
 
-describe('responses', () => {
+describe('responses of the listener', () => {
   test('64 lists of 12 MB can be sent concurrently on one connection', async () => {
     await using server = await start(async () => large)
     const session = open(server.url)
@@ -158,7 +158,7 @@ describe('responses', () => {
     session.destroy()
   })
 
-  test('responses are compressed as the client requests, over both versions', async () => {
+  test('responses are compressed as the client requests, over HTTP/1.1 and HTTP/2', async () => {
     await using server = await start(async () => large)
     const session = open(server.url)
     for (const [encoding, isCompressed] of [
@@ -178,7 +178,7 @@ describe('responses', () => {
     assert.ok('content-encoding' in headers)
   })
 
-  test('a client that asks to close the connection gets connection: close', async () => {
+  test('the response to a request with connection: close also has connection: close', async () => {
     await using server = await start(async () => text('x'))
     const answerTo = async (request: string): Promise<string> => {
       const socket = connectHttp1(server.listener.port)
@@ -230,7 +230,7 @@ const negotiated = async (port: number): Promise<string | false | null> => {
   return socket.alpnProtocol
 }
 
-describe('versions', () => {
+describe('HTTP versions', () => {
   test('HTTP/2 is offered unless it is turned off', async () => {
     for (const [servesHttp2, expected] of [
       [true, 'h2'],
@@ -249,8 +249,8 @@ describe('versions', () => {
   })
 })
 
-describe('certificates', () => {
-  test('a client certificate is passed on unverified, and is not required', async () => {
+describe('certificates of the listener', () => {
+  test('a client certificate is passed to the handler unverified, and is not required', async () => {
     const names: (string | undefined)[] = []
     const same = new Set<unknown>()
     await using server = await start(async ({ peerCertificate }) => {
@@ -279,7 +279,7 @@ describe('certificates', () => {
     assert.equal(same.size, 3, 'one object for each connection')
   })
 
-  test('a renewed certificate is used for new connections, and a broken one is not', async () => {
+  test('a renewed certificate is used for new connections, but a broken one is not', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'keelson-listener-'))
     await using server = await start(async () => text('ok'))
     const files = { certificatePath: join(dir, 'crt'), keyPath: join(dir, 'key') }
@@ -351,7 +351,7 @@ const connectHttp1 = (port: number): TLSSocket => {
 const post = (at: number): string =>
   `POST /${at} HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n${at % 10}x`
 
-describe('limits', () => {
+describe('limits of the listener', () => {
   const BUDGET_BYTES = 32 << 20
   const HEAD_BYTES = 900_000
   const begins = [
@@ -409,7 +409,7 @@ describe('limits', () => {
     for (const socket of sockets) socket.destroy()
   })
 
-  test('a body that does not arrive is cut off', async () => {
+  test('the request is rejected if its body does not arrive in time', async () => {
     await using server = await start(bodyLength, { bodyMsMax: 100 })
     const session = open(server.url)
     const stream = session.request({ ':path': '/', ':method': 'POST' }, { endStream: false })
@@ -431,7 +431,7 @@ describe('limits', () => {
     assert.match(answer, /connection: close/i)
   })
 
-  test('headers and handshakes that do not arrive are cut off', async () => {
+  test('the connection is closed if headers or a handshake do not arrive in time', async () => {
     await using server = await start(bodyLength, { headMsMax: 200, handshakeMsMax: 200 })
     const { port } = server.listener
     const slow = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
@@ -442,7 +442,7 @@ describe('limits', () => {
     await Promise.all([once(slow, 'close'), once(silent, 'close')])
   })
 
-  test('a client that sends more than a ClientHello before the first response is cut off', async () => {
+  test('the connection is closed if a client sends more than a ClientHello before the first response', async () => {
     await using server = await start(bodyLength)
     const client = connectPlain(server.listener.port, '127.0.0.1')
     client.on('error', () => undefined).resume()
@@ -451,7 +451,7 @@ describe('limits', () => {
     assert.equal((await askOnce(server.url, {})).status, 200)
   })
 
-  test('a handshake may arrive in pieces', async () => {
+  test('a handshake can arrive in pieces', async () => {
     await using server = await start(async () => text('ok'))
     const plain = connectPlain(server.listener.port, '127.0.0.1')
     const inPieces = new Duplex({
@@ -473,7 +473,7 @@ describe('limits', () => {
     assert.match(answer, /^HTTP\/1.1 200 /)
   })
 
-  test('a body that is too long is refused, and the connection continues', async () => {
+  test('a body that exceeds the limit is rejected, and the connection continues', async () => {
     await using server = await start(bodyLength, { bodyBytesMax: 1000 })
     const session = open(server.url)
     assert.equal(
@@ -491,7 +491,7 @@ describe('limits', () => {
     if (reported !== undefined) assert.equal(reported.status, 413)
   })
 
-  test('a body that the handler does not read does not keep its stream open', async () => {
+  test('a stream ends even if the handler does not read the request body', async () => {
     await using server = await start(async () => text('ok'))
     const session = open(server.url)
     const stream = session.request({ ':path': '/', ':method': 'POST' }, { endStream: false })
@@ -502,7 +502,7 @@ describe('limits', () => {
     session.destroy()
   })
 
-  test('a response that the client does not read is cut off', async () => {
+  test('the stream is reset if the client does not read the response', async () => {
     let asked = 0
     await using server = await start(
       async () => {
@@ -515,7 +515,7 @@ describe('limits', () => {
     await once(session, 'remoteSettings')
     const stream = session.request({ ':path': '/' })
     stream.on('error', () => undefined)
-    // The client reads so slowly that the window is never opened again.
+    // The client reads so slowly that its window is not opened again.
     await once(stream, 'response')
     await once(stream, 'close')
     assert.equal(stream.rstCode, constants.NGHTTP2_CANCEL)
@@ -550,7 +550,8 @@ describe('limits', () => {
     const wanted = Array.from({ length: 100 }, (_, at) => at)
     let answers = ''
     socket.on('data', (piece: Buffer) => (answers += piece.toString()))
-    // The pieces end anywhere, and some of them arrive while others wait.
+    // The pieces end at arbitrary positions, and some of them arrive while earlier requests are
+    // waiting.
     const bytes = wanted.map(post).join('')
     for (let at = 0; at < bytes.length; at += 700) {
       socket.write(bytes.slice(at, at + 700))
@@ -565,7 +566,7 @@ describe('limits', () => {
     socket.destroy()
   })
 
-  test('pipelined requests do not pile up behind a slow one', async () => {
+  test('the connection is closed if too many pipelined requests wait behind a slow one', async () => {
     const { promise: going, resolve: go } = Promise.withResolvers<void>()
     await using server = await start(async () => {
       await going
@@ -584,7 +585,7 @@ describe('limits', () => {
     few.destroy()
   })
 
-  test('a client with a certificate of a replaced authority can send no further request', async () => {
+  test('a client whose certificate is from a replaced authority cannot send further requests', async () => {
     const { promise: going, resolve: go } = Promise.withResolvers<void>()
     const seen: string[] = []
     await using server = await start(async ({ path, peerCertificate }) => {
@@ -593,8 +594,8 @@ describe('limits', () => {
       const body = Buffer.from(`outdated: ${peerCertificate()?.isOutdated ?? false}`)
       const { status, headers } = text('')
       if (path !== '/streamed') return { status, headers, body }
-      // The headers of this response are already sent, so they cannot announce the end of the
-      // connection.
+      // The headers of this response have already been sent, so they cannot contain connection:
+      // close.
       const stream = (async function* () {
         yield [Buffer.from('begun')]
         await going
@@ -636,7 +637,7 @@ describe('limits', () => {
     assert.match(sockets[0]?.answers() ?? '', /connection: close[^]*outdated: true$/i)
   })
 
-  test('a client that leaves while pipelined requests wait leaves nothing behind', async () => {
+  test('when a client disconnects, its waiting pipelined requests are dropped', async () => {
     let begun = 0
     await using server = await start(async ({ signal }) => {
       begun++
@@ -653,7 +654,7 @@ describe('limits', () => {
     assert.equal(begun, 1)
   })
 
-  test('an upgrade behind a request without a response ends the connection', async () => {
+  test('an upgrade that is pipelined behind an unfinished request ends the connection', async () => {
     await using server = await start(after50Ms)
     const socket = connectHttp1(server.listener.port)
     socket.write(
@@ -677,7 +678,7 @@ describe('limits', () => {
     ['settings', (session) => session.settings({ initialWindowSize: 65_535 })],
   ]
   for (const [what, flood] of floods) {
-    test(`a flood of ${what} ends its connection, and no other`, async () => {
+    test(`a flood of ${what} ends its connection, but no other connection`, async () => {
       const limits = {
         resetsBurst: 20,
         resetsPerSecond: 1,
@@ -699,7 +700,7 @@ describe('limits', () => {
     })
   }
 
-  test('requests with headers beyond the limit, or with too many of them, do not reach the handler', async () => {
+  test('requests with too many or too large headers do not reach the handler', async () => {
     let reached = 0
     const counting: Handler = async () => {
       reached++
@@ -709,7 +710,7 @@ describe('limits', () => {
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`x-${at}`, 'y']))
     for (const headers of [{ 'x-long': 'y'.repeat(60_000) }, many]) {
       const session = open(server.url)
-      // A limit in the settings applies once the client has acknowledged them.
+      // A limit in SETTINGS applies once the client has acknowledged them.
       await once(session, 'remoteSettings')
       await new Promise((resolve) => void session.ping(resolve))
       await assert.rejects(ask(session, { ':path': '/', ...headers }), Object.keys(headers).join())
@@ -720,7 +721,7 @@ describe('limits', () => {
     assert.equal(reached, 0)
   })
 
-  test('an idle connection is closed, and a quiet watch is not', async () => {
+  test('an idle connection is closed, but not one with a watch that has no events', async () => {
     await using server = await start(quiet, { idleMsMax: 200 })
     const watching = open(server.url)
     const watch = watching.request({ ':path': '/' })
@@ -732,7 +733,7 @@ describe('limits', () => {
     watching.destroy()
   })
 
-  test('connections beyond the limit are refused', async () => {
+  test('connections that exceed the limit are rejected', async () => {
     await using server = await start(async () => text('ok'), { connectionsMax: 2 })
     const sessions = [open(server.url), open(server.url)]
     await Promise.all(sessions.map((session) => once(session, 'connect')))
@@ -766,8 +767,8 @@ const watched: Handler = async () => {
   }
 }
 
-describe('shutdown', () => {
-  test('running requests get responses, watches end, and new requests are refused', async () => {
+describe('shutdown of the listener', () => {
+  test('during the shutdown, running requests get responses, watches end, and new requests are rejected', async () => {
     let begun = 0
     const { promise: ending, resolve: end } = Promise.withResolvers<void>()
     const handler: Handler = async (request) => {
@@ -797,7 +798,7 @@ describe('shutdown', () => {
     await assert.rejects(askOnce(server.url, {}))
   })
 
-  test('a request that does not end is cut off after the grace period', async () => {
+  test('a request that does not end is aborted after the grace period', async () => {
     const server = await start(() => new Promise(() => undefined))
     const session = open(server.url)
     const stream = session.request({ ':path': '/' })
@@ -820,7 +821,7 @@ describe('shutdown', () => {
     assert.ok(performance.now() - startMs < PATIENCE_MS, `${performance.now() - startMs} ms`)
   })
 
-  test('a slow client gets the end of its response', async () => {
+  test('a slow client receives the rest of its response', async () => {
     const BODY_BYTES = 6_000_000
     const server = await start(async () => ({
       status: 200,
@@ -836,7 +837,8 @@ describe('shutdown', () => {
     await client.until(({ type }) => type === FRAME.DATA)
     client.socket.pause()
     const closed = server.listener.close({ graceMs: PATIENCE_MS })
-    // This is longer than a connection lingers, but it is kept until the client has its response.
+    // The time exceeds the lifetime of a closing connection, but the connection stays open until
+    // the client has received its response.
     await sleep(2500)
     client.socket.resume()
     assert.ok(
@@ -850,8 +852,8 @@ describe('shutdown', () => {
     await closed
   })
 
-  test('the ends of watches are spread over their grace period', async () => {
-    // At 5 ms each, the ends take two seconds. A connection has fewer streams than that.
+  test('the ends of watches are distributed over the grace period', async () => {
+    // At 5 ms each, the ends take two seconds. A connection allows fewer streams than that.
     const WATCHES = 400
     const server = await start(watched)
     const sessions = [open(server.url), open(server.url)]
@@ -866,13 +868,13 @@ describe('shutdown', () => {
     while (server.listener.openRequests < WATCHES) await sleep(10)
     await server.listener.close({ graceMs: 0, watchGraceMs: 3_000 })
     await Promise.all(ends)
-    // A busy machine may notice the first ends late.
+    // On a busy machine, the first ends may be noticed late.
     const spreadMs = Math.max(...endsMs) - Math.min(...endsMs)
     assert.ok(spreadMs > 1_000, `within ${spreadMs} ms`)
     for (const session of sessions) session.destroy()
   })
 
-  test('the ends of watches over WebSockets are also spread, and other tunnels end immediately', async () => {
+  test('the ends of watches over WebSockets are also distributed, but other tunnels end immediately', async () => {
     // At 5 ms each, the ends take half a second.
     const WATCHES = 100
     const server = await start(async (request) => {
@@ -903,7 +905,7 @@ describe('shutdown', () => {
     assert.ok((await tunnelEnd) < Math.max(...endsMs) - 250)
   })
 
-  test('a closed connection leaves nothing behind', async () => {
+  test('a closed connection is no longer counted as open', async () => {
     await using server = await start(async () => text('ok'))
     const session = open(server.url)
     await ask(session, { ':path': '/' })

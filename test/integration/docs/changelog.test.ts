@@ -1,4 +1,4 @@
-/** Tests the changelog: fragments in `changes/`, which a release moves into CHANGELOG.md. */
+/** Tests the changelog fragments in `changes/`, which a release moves to CHANGELOG.md. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ Tools:
   in one command.
 `
 
-/** Creates a repository that has only a changelog and fragments. */
+/** Creates a repository that contains only a changelog and fragments. */
 function repository(t: TestContext, fragments: Readonly<Record<string, string>>): string {
   const root = mkdtempSync(join(tmpdir(), 'keelson-changelog-'))
   t.after(() => rmSync(root, { recursive: true }))
@@ -89,7 +89,7 @@ Server:
   assert.equal(readdirSync(join(root, 'changes')).length, 5)
 })
 
-test('a release moves the fragments above the older releases', (t) => {
+test('a release moves the fragments to a section above the earlier releases', (t) => {
   const root = repository(t, { 'a.md': storage })
   const { status, stdout } = run(root, '--release', '0.2.0', '--date', '2027-01-31')
   assert.deepEqual([status, stdout], [0, 'changelog: 1 entries moved to 0.2.0 (2027-01-31)\n'])
@@ -103,7 +103,7 @@ test('a release moves the fragments above the older releases', (t) => {
   )
 })
 
-test('a fragment with a fault is reported with what to write instead', (t) => {
+test('the error for an invalid fragment says how to correct it', (t) => {
   const root = repository(t, {
     'a.md': storage,
     'again.md': storage,
@@ -137,7 +137,7 @@ test('a fragment with a fault is reported with what to write instead', (t) => {
   )
 })
 
-test('a release needs a new version, a date and fragments without faults', (t) => {
+test('a release requires a new version, a date and valid fragments', (t) => {
   const none = repository(t, {})
   assert.deepEqual(run(none, '--release', '0.1.0', '--date', 'today').faults, [
     '--date must be a date such as 2027-01-31',

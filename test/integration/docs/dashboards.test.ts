@@ -1,6 +1,6 @@
 /**
- * Tests that docs/dashboards only uses metrics that exist.
- * `test/integration/observe/prometheus.test.ts` tests that they have values.
+ * Tests that docs/dashboards uses only existing metrics.
+ * `test/integration/observe/prometheus.test.ts` tests that these metrics have values.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -13,11 +13,11 @@ const kept = readFileSync(join(docs, 'dashboards', 'keelson.json'), 'utf8')
 const rules = readFileSync(join(docs, 'dashboards', 'rules.yaml'), 'utf8')
 const reference = readFileSync(join(docs, 'reference', 'metrics.md'), 'utf8')
 
-test('the dashboard is the output of scripts/dashboard.ts', () => {
+test('the dashboard is up to date with scripts/dashboard.ts', () => {
   assert.deepEqual(JSON.parse(kept), JSON.parse(JSON.stringify(dashboard())))
 })
 
-test('every metric of the dashboard and the rules is in the reference', () => {
+test('every metric of the dashboard and of the rules is in the metrics reference', () => {
   const known = new Set(
     [...reference.matchAll(/^\| `(\w+)` \| \w+ \| \w+ \|/gm)].map(([, name]) => name),
   )
@@ -30,7 +30,7 @@ test('every metric of the dashboard and the rules is in the reference', () => {
   assert.deepEqual(unknown, [])
 })
 
-test('every recorded series that the dashboard uses is in the rules', () => {
+test('every recorded series that the dashboard uses is defined in the rules', () => {
   const recorded = new Set([...rules.matchAll(/- record: (\S+)/g)].map(([, name]) => name))
   for (const [name] of kept.matchAll(/keelson:\w+:\w+/g)) assert.ok(recorded.has(name), name)
 })

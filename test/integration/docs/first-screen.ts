@@ -1,9 +1,9 @@
 /**
- * Runs the first screen of README.md as a new user: `node test/integration/docs/first-screen.ts`. A
- * user with only a fresh checkout types the commands, with only npm and Node of this machine on the
- * PATH, and then sends a request to the server. The script needs the npm registry. If root runs it,
- * it changes to another user, and otherwise it uses an empty home. It fails if the first screen is
- * incomplete or a command fails.
+ * Runs the commands on the first screen of README.md as a new user would: `node
+ * test/integration/docs/first-screen.ts`. Runs the commands in a fresh checkout, with only npm and
+ * Node of this machine on the PATH. Then sends a request to the server. The script needs the npm
+ * registry. If root runs it, it switches to another user; otherwise it uses an empty home folder.
+ * It fails if the first screen is incomplete or a command fails.
  *
  *   --node FILE   the Node on the PATH; default: that of this process
  */
@@ -27,9 +27,9 @@ import { parseArgs } from 'node:util'
 import { findProgram } from '../../support/harness/packed.ts'
 import { until } from '../../support/harness/until.ts'
 
-/** User without privileges on Debian and other systems. */
+/** The user without privileges on Debian and other systems. */
 const USER_ID = 65_534
-/** Generous number of lines of a page that a browser shows first. */
+/** Maximum number of lines that a browser shows without scrolling. */
 const SCREEN_LINES = 30
 const COMMAND_MS_MAX = 600_000
 const READY_MS_MAX = 120_000
@@ -37,7 +37,7 @@ const root = join(import.meta.dirname, '..', '..', '..')
 
 const { values } = parseArgs({ options: { node: { type: 'string', default: process.execPath } } })
 
-/** Checks what a reader sees before the first heading below the title. Returns its commands. */
+/** Checks the text that precedes the first heading below the title. Returns its commands. */
 function firstScreen(): { readonly commands: readonly string[] } {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
   const screen = readme.slice(0, readme.indexOf('\n## '))
@@ -96,7 +96,10 @@ async function main(): Promise<void> {
   }
 }
 
-/** Creates a checkout of the committed files, a home, and a PATH with node, npm, sh and env. */
+/**
+ * Creates a checkout of the committed files, a home folder, and a PATH that contains node, npm, sh
+ * and env.
+ */
 function prepare(dir: string): { readonly checkout: string; readonly env: NodeJS.ProcessEnv } {
   const checkout = join(dir, 'keelson')
   const path = join(dir, 'path')
@@ -111,7 +114,7 @@ function prepare(dir: string): { readonly checkout: string; readonly env: NodeJS
     execFileSync('chown', ['-R', `${USER_ID}:${USER_ID}`, checkout, join(dir, 'home')])
     chownSync(dir, USER_ID, USER_ID)
   }
-  // These variables say how this machine reaches the registry.
+  // These variables configure how this machine reaches the registry.
   const network = Object.entries(process.env).filter(([name]) =>
     /^(?:NODE_EXTRA_CA_CERTS|(?:https?|no)_proxy)$/i.test(name),
   )

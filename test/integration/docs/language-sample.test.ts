@@ -1,4 +1,4 @@
-/** Tests the samples of test/support/language-sample.ts. */
+/** Tests the samples that test/support/language-sample.ts draws. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,12 +9,12 @@ import { root } from '../../support/prose.ts'
 const SEED = 7
 const sample = drawSample(SEED)
 
-test('equal seeds give equal samples, and other seeds give others', () => {
+test('equal seeds draw equal samples, and different seeds draw different samples', () => {
   assert.deepEqual(drawSample(SEED), sample)
   assert.notDeepEqual(drawSample(SEED + 1), sample)
 })
 
-test('a sample has different texts of each kind', () => {
+test('a sample contains different texts of each kind', () => {
   const counts = [...Map.groupBy(sample, ({ kind }) => kind)].map(([kind, texts]) => [
     kind,
     texts.length,
@@ -24,7 +24,7 @@ test('a sample has different texts of each kind', () => {
   assert.equal(places.size, sample.length)
 })
 
-test('each text of a sample is in its file, near its line', () => {
+test('each text of a sample is in its file near the stated line', () => {
   for (const { file, line, text } of sample) {
     const [first = ''] = text.split('\n')
     const [word = ''] = first.split(' ')

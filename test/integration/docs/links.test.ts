@@ -1,6 +1,6 @@
 /**
- * Tests that every relative link in our Markdown leads to an existing file, and every anchor to a
- * heading of that file.
+ * Tests that every relative link in our Markdown files leads to an existing file, and every anchor
+ * to a heading in that file.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -10,7 +10,7 @@ import { test } from 'node:test'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 
-/** Files that git tracks or would add, so without node_modules. */
+/** Files that git tracks or would add. This excludes node_modules. */
 const files = execFileSync(
   'git',
   ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'],
@@ -28,7 +28,7 @@ test('the links and anchors of all pages have targets', () => {
   assert.deepEqual(broken, [])
 })
 
-test('pages that are named in the text exist', () => {
+test('Markdown files that are mentioned in the text exist', () => {
   const gone = files.flatMap((file) =>
     [...prose(file).matchAll(/(?<![\w/.-])docs\/[\w/-]+\.md/g)]
       .filter(([named]) => !existsSync(join(root, named)))
@@ -37,7 +37,7 @@ test('pages that are named in the text exist', () => {
   assert.deepEqual(gone, [])
 })
 
-test('sources that the architecture names exist, and it names every folder of src/', () => {
+test('source files that the architecture page mentions exist, and it mentions every folder of src/', () => {
   const page = readFileSync(join(root, 'docs', 'ARCHITECTURE.md'), 'utf8')
   const named = [...page.matchAll(/`([\w-]+\/(?:[\w/.-]*(?:\.ts|\/))?)`/g)].map(
     ([, path = '']) => path,
@@ -56,7 +56,7 @@ test('sources that the architecture names exist, and it names every folder of sr
   )
 })
 
-test('anchors are formed as on GitHub', () => {
+test('anchors are formed in the same way as on GitHub', () => {
   assert.deepEqual(
     anchorsOf('# A `b`: c, d\n## A b c d\n## Same\n## Same\n```\n# not one\n```\n'),
     ['a-b-c-d', 'a-b-c-d-1', 'same', 'same-1'],
@@ -77,8 +77,8 @@ function faultOf(file: string, link: string): string | undefined {
 }
 
 /**
- * Returns the links in `[text](link)`, `![text](link "title")`, `[name]: link` and HTML's src,
- * srcset and href.
+ * Returns the targets in `[text](link)`, `![text](link "title")`, `[name]: link` and the HTML
+ * attributes src, srcset and href.
  */
 function linksOf(file: string): readonly string[] {
   const text = prose(file)
@@ -89,7 +89,7 @@ function linksOf(file: string): readonly string[] {
   ].map(([, link = '']) => link)
 }
 
-/** Returns the text of a page without code, which may look like a link. */
+/** Returns the text of a page without code, which might look like a link. */
 const prose = (file: string): string =>
   withoutFences(readFileSync(join(root, file), 'utf8')).replaceAll(/`[^`\n]+`/g, '')
 

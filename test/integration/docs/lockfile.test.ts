@@ -1,6 +1,6 @@
 /**
- * Tests that `npm ci` works on every platform: npm rejects a lockfile that lacks the packages of
- * another platform, and registries that do not have them make npm write such a lockfile.
+ * Tests that `npm ci` works on every platform. npm rejects a lockfile that lacks the packages of
+ * another platform, and writes such a lockfile if the registry does not have these packages.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -71,11 +71,12 @@ test('npm install leaves the lockfile unchanged', () => {
   assert.ok(written === read('package-lock.json'), 'run npm install and commit package-lock.json')
 })
 
-test('package.json decides for each package with an install script whether npm runs it', () => {
+test('package.json states for each package with an install script whether npm runs the script', () => {
   const names = entries
     .filter(([, { hasInstallScript = false }]) => hasInstallScript)
     .map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length))
-  // Both packages work without their scripts: one replaces a launcher, the other prints a hint.
+  // Both packages work without their install scripts: one replaces a launcher, the other prints a
+  // hint.
   assert.deepEqual(manifest.allowScripts, { esbuild: false, protobufjs: false })
   assert.deepEqual([...new Set(names)].toSorted(), Object.keys(manifest.allowScripts).toSorted())
 })

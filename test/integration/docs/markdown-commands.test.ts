@@ -10,7 +10,7 @@ import { readBlocks, runBlocks } from '../../support/harness/markdown-commands.t
 const fence = (info: string, ...lines: readonly string[]): string =>
   [`\`\`\`${info}`, ...lines, '```', ''].join('\n')
 
-test('commands, files and expected output are read, and other blocks are only shown', () => {
+test('code blocks are parsed into commands, files and expected output, and other blocks are ignored', () => {
   const page = [
     fence('sh needs=go', 'go test'),
     fence('yaml', 'shown: only'),
@@ -31,7 +31,7 @@ test('commands, files and expected output are read, and other blocks are only sh
   ])
 })
 
-test('a page runs in one folder with lasting variables, and commands that cannot run are skipped by name', async () => {
+test('a page runs in one folder with persistent variables, and commands that cannot run are reported', async () => {
   const page = [
     fence('sh needs=moon', 'exit 1'),
     fence('text file=note.txt', 'three  teas'),
@@ -42,7 +42,7 @@ test('a page runs in one folder with lasting variables, and commands that cannot
   assert.deepEqual(await run(page), ['moon: too far'])
 })
 
-test('a command that fails or prints something else fails the page', async () => {
+test('a page fails if a command fails or prints different output', async () => {
   await assert.rejects(run(fence('sh', 'echo before', 'false', 'echo after')), /before/)
   await assert.rejects(
     run([fence('sh', 'echo 1.5'), fence('text', '1x5')].join('\n')),
@@ -50,12 +50,12 @@ test('a command that fails or prints something else fails the page', async () =>
   )
 })
 
-test('a block that must fail fails the page if it succeeds', async () => {
+test('a page fails if a block that must fail succeeds', async () => {
   await run([fence('sh fails', 'echo seen', 'false'), fence('text', 'seen')].join('\n'))
   await assert.rejects(run(fence('sh fails', 'true')))
 })
 
-test('a diff changes a file that has its lines once', async () => {
+test('a diff is applied if its lines occur in the file exactly once', async () => {
   const page = [
     fence('text file=a', 'one', 'two', '', 'three', 'two', 'four'),
     fence('diff file=a', ' one', '-two', '+2', '', ' three', '@@', ' two', '+3'),
@@ -68,13 +68,13 @@ test('a diff changes a file that has its lines once', async () => {
   await assert.rejects(run([file, fence('diff file=a', '-thre')].join('\n')), /not in the file/)
 })
 
-test('a change can be undone', () => {
+test('a diff can be reverted', () => {
   const [text, change] = ['a\nb\nc\n', ' a\n-b\n+x\n+y\n']
   assert.equal(applyChange(text, change), 'a\nx\ny\nc\n')
   assert.equal(undoChange(applyChange(text, change), change), text)
 })
 
-/** Runs a page and returns what was skipped. */
+/** Runs a page and returns the reasons for skipped commands. */
 async function run(page: string): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'keelson-page-'))
   const skipped: string[] = []

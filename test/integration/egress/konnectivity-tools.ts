@@ -1,6 +1,6 @@
 /**
- * Runs konnectivity's real proxy server and agent, in each way in which an API server can reach the
- * proxy server.
+ * Runs konnectivity's real proxy server and agent, with each protocol by which an API server can
+ * connect to the proxy server.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -52,7 +52,7 @@ export class Konnectivity implements AsyncDisposable {
   }
 
   /**
-   * Starts both programs with files in `dir`, which must exist. Returns when the agent is
+   * Starts both programs with files in `dir`, which must exist. Resolves when the agent is
    * connected.
    */
   static async start(dir: string, way: Way): Promise<Konnectivity> {
@@ -62,7 +62,7 @@ export class Konnectivity implements AsyncDisposable {
     return tools
   }
 
-  /** The connection of an egress selection to this proxy. */
+  /** The `connection` field of an egress selection that uses this proxy. */
   get connection(): object {
     const { server } = this.#ports
     const uds = { udsName: this.#at('proxy.sock') }
@@ -138,7 +138,7 @@ export class Konnectivity implements AsyncDisposable {
     await end(this.#server)
   }
 
-  /** Stops the agent, and waits until the server has noticed. */
+  /** Stops the agent, and waits until the server has noticed this. */
   async stopAgent(): Promise<void> {
     await end(this.#agent)
     const { health } = this.#ports
@@ -179,7 +179,7 @@ async function end(child: ChildProcess | undefined): Promise<void> {
   await gone
 }
 
-/** Returns the body, or undefined if there is no successful response. */
+/** Returns the response body, or undefined if there is no successful response. */
 function read(port: number, path: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     get({ host: '127.0.0.1', port, path, agent: false, timeout: 2000 }, (response) => {

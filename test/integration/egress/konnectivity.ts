@@ -1,8 +1,8 @@
 /**
- * Compares kube-apiserver and Keelson behind konnectivity's real server and agent, in the three
- * ways in which that server can be reached. A webhook behind a Service, an aggregated server and a
- * large response go through it. The script also compares the errors without the agent or the
- * server, and the responses when they are back. It fails if any response differs: `npm run
+ * Compares kube-apiserver and Keelson behind konnectivity's real server and agent, with each of the
+ * three protocols of that server. Requests to a webhook with a Service and to an aggregated server
+ * pass through it, and a large response. The script also compares the errors while the agent or the
+ * server is down, and the responses after their restart. It fails if any response differs: `npm run
  * konnectivity [-- --only grpc-uds] [--keelson-alone]`. First run `test/support/tools/install
  * konnectivity-server konnectivity-agent kube-apiserver etcd`.
  */
@@ -25,7 +25,8 @@ import { type Client, clients } from '../support.ts'
 import { Konnectivity, type Way, ways } from './konnectivity-tools.ts'
 
 /**
- * Cluster IP of the remote server. It is a loopback address, where the agent reaches the server.
+ * Cluster IP of the remote server. It is a loopback address, where the agent connects to the
+ * server.
  */
 const CLUSTER_IP = '127.0.93.9'
 const LARGE_BYTES = 20 << 20
@@ -107,7 +108,8 @@ async function run(way: Way, start: typeof startKeelson): Promise<Outcome> {
   )
   await look('all there')
   outcome['all there: large answer'] = await aggregated(client, 'large')
-  // A kept connection ends with the agent. The next request may still use it and fail.
+  // A kept-alive connection ends with the agent. The next request might still use the connection
+  // and fail.
   await konnectivity.stopAgent()
   await settled(client)
   await look('without the agent')
@@ -136,13 +138,13 @@ async function startFarServer(stack: AsyncDisposableStack): Promise<number> {
 }
 
 /**
- * Errors of a refused tunnel. They depend on whether the proxy's second response arrives with its
- * first.
+ * Errors of a rejected tunnel. They depend on whether the second response of the proxy arrives
+ * together with the first.
  */
 const secondAnswer =
   /(?:unexpected 114 bytes of buffered data from CONNECT proxy "[^"]*"|http: server gave HTTP response to HTTPS client|tls: first record does not look like a TLS handshake)/
 
-/** Returns a message without the parts that differ from run to run. */
+/** Returns a message without the parts that differ between runs. */
 const hidden = (
   message: string,
   { dir, port }: { readonly dir: string; readonly port: number },
@@ -164,7 +166,7 @@ async function back(client: Client): Promise<void> {
   )
 }
 
-/** Waits until both kept connections are closed, and no request uses them any more. */
+/** Waits until both kept-alive connections are closed, so that no request uses them. */
 async function settled(client: Client): Promise<void> {
   await until(
     async () => !(await reviewed(client)).includes('EOF'),
@@ -186,7 +188,7 @@ async function prepare(client: Client, port: number): Promise<void> {
     metadata: { name: 'far' },
     spec: { clusterIP: CLUSTER_IP, ports },
   })
-  // The Endpoints only have to exist. They must not contain a loopback address.
+  // The Endpoints must exist, but they are not used. They must not contain a loopback address.
   await post('/api/v1/namespaces/default/endpoints', {
     metadata: { name: 'far' },
     subsets: [{ addresses: [{ ip: '192.0.2.9' }], ports }],

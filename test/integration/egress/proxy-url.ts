@@ -1,8 +1,8 @@
 /**
  * Prints which requests each proxy gets when a kubeconfig with a `proxy-url` is used behind an
  * egress selection, as the audit webhook does: `node test/integration/egress/proxy-url.ts
- * [--reference]`. The egress proxy must be asked for the address of the inner proxy, and the inner
- * proxy for the webhook.
+ * [--reference]`. The egress proxy must get a request for the address of the inner proxy, and the
+ * inner proxy a request for the webhook.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,7 @@ const write = (name: string, value: unknown): string => {
   return join(folder, name)
 }
 
-/** Requests to the proxy of the kubeconfig, which refuses them all. */
+/** Requests to the proxy of the kubeconfig. The proxy rejects all of them. */
 const asked: string[] = []
 const sockets = new Set<Socket>()
 const inner = createServer((socket) => {

@@ -1,7 +1,7 @@
 /**
- * Runs servers in turn on one etcd, each with another EncryptionConfiguration. The sequences show
- * how values move from key to key, and the responses for values that cannot be read. kube-apiserver
- * (record.ts) and Keelson (test/integration/encryption-recorded.test.ts) run them.
+ * Runs servers in turn on one etcd, each with a different EncryptionConfiguration. The sequences
+ * show how values are migrated between keys, and the responses for values that cannot be read.
+ * kube-apiserver (record.ts) and Keelson (test/integration/encryption-recorded.test.ts) run them.
  */
 import type { EtcdEngine } from '../../../src/storage/etcd-engine.ts'
 import { rangeOfKey } from '../../../src/storage/keys.ts'
@@ -15,14 +15,14 @@ export type Ask = (call: {
   readonly type?: string
 }) => Promise<Answer>
 
-/** Result of a step, without the parts that differ from run to run. */
+/** Result of a step, without the parts that differ between runs. */
 export type StepResult = { readonly step: string; readonly [what: string]: unknown }
 
 type Step =
   | { readonly do: 'create' | 'same'; readonly name: string }
-  /** Calls all verbs on an object. */
+  /** Sends requests with all verbs for an object. */
   | { readonly do: 'verbs'; readonly name: string }
-  /** Puts a value into etcd that is made from the value of another object. */
+  /** Writes a value to etcd that is derived from the stored value of another object. */
   | {
       readonly do: 'raw'
       readonly name: string
@@ -50,7 +50,7 @@ const flipped = (value: Buffer): Buffer =>
   Buffer.concat([value.subarray(0, -1), Buffer.from([(value.at(-1) ?? 0) ^ 1])])
 const cut = (bytes: number) => (value: Buffer) => value.subarray(0, bytes)
 const text = (words: string) => () => Buffer.from(words)
-/** Stores an unreadable value, calls all verbs on it, and removes it. */
+/** Stores an unreadable value, sends requests with all verbs for it, and removes it. */
 const unreadable = (name: string, of: string, change: (value: Buffer) => Buffer): Step[] => [
   { do: 'raw', name, of, change },
   { do: 'verbs', name },
@@ -195,7 +195,9 @@ async function playStep(step: Step, ask: Ask, engine: EtcdEngine): Promise<StepR
   return playVerbs(name, ask)
 }
 
-/** Calls all verbs on an object. No call deletes other objects that can be read. */
+/**
+ * Sends requests with all verbs for an object. The requests do not delete other readable objects.
+ */
 async function playVerbs(name: string, ask: Ask): Promise<StepResult[]> {
   const one = `${path}/${name}`
   const body = object(name)
@@ -228,7 +230,7 @@ async function playVerbs(name: string, ask: Ask): Promise<StepResult[]> {
   return shown
 }
 
-/** Returns the fields of a Status, or the names of a list. */
+/** Returns the fields of a Status, or the names of the objects in a list. */
 function bodyOf(answer: string): { readonly [what: string]: unknown } {
   const { kind, message, reason, details, items } = JSON.parse(answer)
   if (kind === 'Status') return { message, reason, details }
