@@ -1,6 +1,6 @@
 /**
- * Writes docs/reference/ from the code: flags, commands, metrics, feature gates, admission plugins
- * and configuration files.
+ * Writes docs/reference/ from the code: flags, commands, metrics, feature gates, admission plugins,
+ * configuration files and keelson/testing.
  *
  *   node scripts/reference.ts            writes the pages
  *   node scripts/reference.ts --check    writes nothing; exits with 1 if a page is out of date
@@ -14,6 +14,7 @@ import { flagsPage } from './reference/flags.ts'
 import { gatesPage } from './reference/gates.ts'
 import { metricsPage } from './reference/metrics.ts'
 import { pluginsPage } from './reference/plugins.ts'
+import { testingPage } from './reference/testing.ts'
 
 const out = join(import.meta.dirname, '..', 'docs', 'reference')
 
@@ -24,6 +25,7 @@ const pages = [
   gatesPage(),
   pluginsPage(),
   configurationPage(),
+  testingPage(),
   await metricsPage(),
 ]
 const stale = pages.filter(({ file, text }) => {

@@ -17,3 +17,16 @@ const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' |
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 
 export const code = (text: string): string => `\`${text}\``
+
+const COLUMNS_MAX = 100
+
+/** Breaks a paragraph into lines that our Markdown may have. */
+export function wrapped(text: string): string {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const longer = `${lines.at(-1) ?? ''} ${word}`
+    if (lines.length > 0 && longer.length <= COLUMNS_MAX) lines[lines.length - 1] = longer
+    else lines.push(word)
+  }
+  return lines.join('\n')
+}

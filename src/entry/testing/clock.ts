@@ -43,6 +43,7 @@ export function offsetOf(now: Date | string): number {
 
 type PendingTimer = { readonly dueMs: number; readonly run: () => void; timer: Timer }
 
+/** The clock of a cluster. It runs like the real one, and a test can move it forward. */
 export class TestClock {
   readonly #pending = new Set<PendingTimer>()
   readonly #options: TestClockOptions

@@ -91,6 +91,7 @@ type ClusterState = {
   readonly offsetMs: number
 }
 
+/** A Kubernetes API server in the process of a test. `startCluster` and `fork` create one. */
 export class Cluster implements AsyncDisposable, ControlledCluster {
   /** The address of the server: `https://127.0.0.1:PORT`. */
   readonly url: string
@@ -288,6 +289,7 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
     return this.#stopping
   }
 
+  /** Stops the cluster at the end of a block that begins with `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop()
   }

@@ -60,6 +60,7 @@ export class Fault implements Disposable {
     this.#remove(this)
   }
 
+  /** Turns the fault off at the end of a block that begins with `using`. */
   [Symbol.dispose](): void {
     this.off()
   }
@@ -79,6 +80,10 @@ export class Fault implements Disposable {
   }
 }
 
+/**
+ * The faults of a cluster. They do not apply to the server's own controllers, or to
+ * `cluster.request`.
+ */
 export class Faults {
   readonly #options: FaultsOptions
   readonly #set = new Set<Fault>()

@@ -2,8 +2,8 @@
  * `keelson/testing`: a Kubernetes API server in the process of a test (docs/testing.md). The
  * exports of this file follow semantic versioning.
  */
-export type { TestClock } from './clock.ts'
 export { Cluster, type ClusterOptions, startCluster } from './cluster.ts'
+export type { TestClock } from './clock.ts'
 export type { TestUser } from './credentials.ts'
 export type { FaultMatch, Verb } from './fault-match.ts'
 export type { FaultEffect } from './fault-effect.ts'
