@@ -58,7 +58,12 @@ test('each package of the lockfile has a checksum', () => {
 })
 
 test('npm install leaves the lockfile unchanged', () => {
-  for (const file of ['package.json', 'package-lock.json', 'scripts/node/package.json'])
+  for (const file of [
+    'package.json',
+    'package-lock.json',
+    'scripts/node/package.json',
+    'site/package.json',
+  ])
     cpSync(join(root, file), join(folder, file))
   execFileSync(
     'npm',
