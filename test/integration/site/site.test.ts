@@ -1,0 +1,139 @@
+/**
+ * Opens every page of the built site in headless Chromium, at the widths of a desktop and a phone.
+ * `npm run docs:build` builds the site.
+ */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { toolPath } from '../../support/harness/etcd.ts'
+import { builtPages, readPage, serveSite } from './site-server.ts'
+
+const pages = builtPages()
+const site = await serveSite()
+after(() => site[Symbol.asyncDispose]())
+// Chromium's sandbox does not work for root and in most containers, and the pages are our own.
+const browser: Browser = await chromium.launch({
+  executablePath: toolPath('chromium'),
+  args: ['--no-sandbox'],
+})
+after(() => browser.close())
+
+const widths = { desktop: 1280, phone: 390 }
+const HEIGHT = 900
+/** Number of pages that are open at the same time. */
+const TABS = 2
+
+/** Expression that returns elements that make the page wider than the window. */
+const wideElements = `(() => {
+  const { clientWidth, scrollWidth } = document.documentElement
+  if (scrollWidth <= clientWidth) return []
+  const scrolls = (element) => element !== null &&
+    (getComputedStyle(element).overflowX !== 'visible' || scrolls(element.parentElement))
+  return [...document.querySelectorAll('body *')]
+    .filter((element) => element.getBoundingClientRect().right > clientWidth + 1)
+    .filter((element) => !scrolls(element.parentElement))
+    .map((element) => element.tagName + '.' + element.className + ': ' + element.textContent.slice(0, 60))
+    .slice(-3)
+})()`
+
+for (const [name, width] of Object.entries(widths))
+  test(`every page opens on a ${name} without errors and without overflow`, async () => {
+    await using context = await openContext(width)
+    const queue = [...pages]
+    const faults: string[] = []
+    const work = async (): Promise<void> => {
+      const page = await context.newPage()
+      for (let path = queue.shift(); path !== undefined; path = queue.shift())
+        faults.push(...(await faultsOf(page, path)))
+    }
+    await Promise.all(Array.from({ length: TABS }, work))
+    assert.ok(pages.length > 60, `${pages.length} pages`)
+    assert.deepEqual(faults, [])
+  })
+
+test('every link within the site leads to a page and a heading', () => {
+  const targets = new Map(pages.map((path) => [path, idsOf(readPage(path))]))
+  const faults = pages.flatMap((path) =>
+    [...readPage(path).matchAll(/<a [^>]*?href="(\/[^"#]*|)(?:#([^"]*))?"/g)]
+      .filter(([, to, anchor]) => {
+        const ids = targets.get(to === undefined || to === '' ? path : asBuilt(to))
+        return ids === undefined || (anchor !== undefined && !ids.has(decodeURIComponent(anchor)))
+      })
+      .map(([, to, anchor]) => `${path}: ${to}#${anchor}`),
+  )
+  assert.deepEqual([...new Set(faults)], [])
+})
+
+test('the search finds the page of a flag', async () => {
+  await using context = await openContext(widths.desktop)
+  const page = await context.newPage()
+  await page.goto(site.url)
+  await page.getByRole('button', { name: 'Search' }).click()
+  await page.getByRole('searchbox').fill('encryption-provider-config')
+  await page.locator('#localsearch-list a').first().waitFor()
+  const found = await page.locator('#localsearch-list a').all()
+  const links = await Promise.all(found.map((link) => link.getAttribute('href')))
+  assert.ok(
+    links.some((link) => link?.startsWith('/encryption.html')),
+    links.join(' '),
+  )
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\.html#/)
+})
+
+test('the switch turns dark colors on, also for later pages', async () => {
+  await using context = await openContext(widths.desktop)
+  const page = await context.newPage()
+  await page.goto(`${site.url}/start.html`)
+  const background = (): Promise<string> =>
+    page.evaluate('getComputedStyle(document.body).backgroundColor')
+  const light = await background()
+  await page.getByRole('switch').first().click()
+  await page.locator('html.dark').waitFor({ state: 'attached' })
+  assert.notEqual(await background(), light)
+  await page.goto(`${site.url}/operate.html`)
+  assert.equal(await page.locator('html.dark').count(), 1)
+})
+
+/** Opens a context that forbids requests to other servers. */
+function openContext(width: number): Promise<BrowserContext> {
+  return browser.newContext({
+    viewport: { width, height: HEIGHT },
+    colorScheme: 'light',
+    reducedMotion: 'reduce',
+  })
+}
+
+/** Opens a page and returns its errors, its failed requests and its overflow. */
+async function faultsOf(page: Page, path: string): Promise<readonly string[]> {
+  const faults: string[] = []
+  page.removeAllListeners()
+  page.on('pageerror', (error) => faults.push(`${path}: ${error.message}`))
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) faults.push(`${path}: ${message.text()}`)
+  })
+  page.on('requestfailed', (request) => {
+    // The next page cancels requests of this one, such as those for pages that are linked.
+    const reason = request.failure()?.errorText
+    if (reason !== 'net::ERR_ABORTED') faults.push(`${path}: ${request.url()}: ${reason}`)
+  })
+  page.on('request', (request) => {
+    if (!/^(?:data:|blob:)/.test(request.url()) && !request.url().startsWith(site.url))
+      faults.push(`${path}: ${request.url()} is on another server`)
+  })
+  page.on('response', (response) => {
+    if (response.status() >= 400) faults.push(`${path}: ${response.url()}: ${response.status()}`)
+  })
+  await page.goto(`${site.url}${path}`, { waitUntil: 'load' })
+  // The theme has mounted the page when Vue has taken over its element.
+  await page.waitForFunction(`document.querySelector('#app')?.__vue_app__ !== undefined`)
+  for (const wide of await page.evaluate<string[]>(wideElements))
+    faults.push(`${path}: is too wide: ${wide}`)
+  return faults
+}
+
+const idsOf = (html: string): ReadonlySet<string> =>
+  new Set([...html.matchAll(/\bid="([^"]+)"/g)].map(([, id = '']) => id))
+
+/** Returns the path of the file for a link: VitePress omits `index.html`. */
+const asBuilt = (to: string): string => (to.endsWith('/') ? to : to.replace(/\/index\.html$/, '/'))
