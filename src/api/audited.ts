@@ -11,7 +11,7 @@ export interface AuditRecorder {
   readonly wantsResponse: boolean
   /** Maximum size of an object that is recorded. */
   readonly objectBytesMax: number
-  /** Number of copies of an object that are made to record it. */
+  /** Number of times that an object is copied in order to record it. */
   readonly copies: number
   /**
    * Records the body of a write, decoded and with defaults. `print` is called only if bodies are

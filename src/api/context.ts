@@ -20,7 +20,7 @@ export type RequestInfo = PathInfo | ResourceInfo
 /** A path that does not name a resource, such as discovery or health. */
 export type PathInfo = { readonly kind: 'path'; readonly verb: string; readonly path: string }
 
-/** Resource that the path names. It is not resolved yet, so the resource may not exist. */
+/** Resource in the path. It has not been looked up yet, so it might not exist. */
 export type ResourceInfo = {
   readonly kind: 'resource'
   /** Kubernetes verb. Empty if the HTTP method does not correspond to a verb. */
@@ -143,7 +143,7 @@ export class RequestContext implements Work {
     return this.#caller
   }
 
-  /** The authenticated user, if the request impersonates another one. */
+  /** The authenticated user, if the request impersonates another user. */
   get impersonator(): User | undefined {
     return this.#caller === this.#user ? undefined : this.#caller
   }

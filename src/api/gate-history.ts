@@ -6,7 +6,7 @@ import type { GateRow } from './gate-rows.ts'
 
 export type OlderGates = { readonly rows: readonly GateRow[]; readonly absent: readonly string[] }
 
-/** Gates by minor version. */
+/** Feature gates with a different state, by minor version. */
 export const olderGates: { readonly [minor: number]: OlderGates } = {
   31: {
     rows: [

@@ -39,7 +39,7 @@ test('a string that is not an address is not parsed', () => {
   }
 })
 
-test('a CIDR has a first and a last address', () => {
+test('parseCidr returns the first and the last address of a CIDR', () => {
   const range = parseCidr('10.1.2.3/16')
   assert.ok(range)
   assert.equal(formatCidr(range), '10.1.0.0/16')

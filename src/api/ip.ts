@@ -106,7 +106,7 @@ function parseIpv4(text: string): bigint | undefined {
 
 /**
  * Parses an IPv6 address. This does not use `isIPv6` of node:net, because compiling its regular
- * expression would delay the start by 5 ms.
+ * expression would delay startup by 5 ms.
  */
 function parseIpv6(text: string): Ip | undefined {
   const [head = '', tail, ...more] = ipv4AsGroups(text).split('::')

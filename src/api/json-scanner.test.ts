@@ -49,7 +49,7 @@ function isJson(text: string): boolean {
     JSON.parse(text)
     return true
   } catch {
-    // The text is not JSON.
+    // The input is not JSON.
     return false
   }
 }

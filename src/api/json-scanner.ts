@@ -42,7 +42,7 @@ const LONG_STRING_CHARACTERS = 65_536
 /** Value of `#insideAt` while no long string is being skipped. */
 const NOT_INSIDE = -1
 
-/** Minimum length of a long list in characters. */
+/** Minimum length, in characters, of a list that is treated as long. */
 const LONG_LIST_CHARACTERS = 16_384
 
 const numberForm = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y

@@ -149,7 +149,7 @@ export function hasEscapedKey(text: string): boolean {
     if (quote < from) quote = text.indexOf('"', from)
     if (quote === -1) return false
     escape = text.indexOf('\\', from)
-    // The next escape is in the same string.
+    // The string continues, because its next quote comes after an escape.
     if (escape !== -1 && escape < quote) continue
     let next = quote + 1
     while (text.charCodeAt(next) <= SPACE) next++

@@ -1,6 +1,6 @@
 /** The levels of the Pod Security Standards and their versions (KEP-2579). */
 
-/** Levels, from the least to the most strict. */
+/** Levels, from least to most restrictive. */
 const podSecurityLevels = ['privileged', 'baseline', 'restricted'] as const
 
 export type PodSecurityLevel = (typeof podSecurityLevels)[number]

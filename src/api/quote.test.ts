@@ -13,5 +13,5 @@ const cases: readonly [string, string][] = [
   ['\u00a0\u200b\u2028', '"\\u00a0\\u200b\\u2028"'],
 ]
 for (const [text, quoted] of cases) {
-  test(`${JSON.stringify(text)} is quoted as Go does`, () => assert.equal(quote(text), quoted))
+  test(`${JSON.stringify(text)} is quoted as in Go`, () => assert.equal(quote(text), quoted))
 }

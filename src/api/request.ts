@@ -44,8 +44,8 @@ export type ApiRequest = {
    */
   readonly pipeBody: (take: (chunk: Buffer) => MaybePromise<void>) => Promise<void>
   /**
-   * Signal that is aborted when the client disconnects and, for a streamed response, also when the
-   * server stops.
+   * Signal that is aborted when the client disconnects. For a streamed response, it is also aborted
+   * when the server shuts down.
    */
   readonly signal: AbortSignal
   /**

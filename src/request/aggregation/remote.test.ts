@@ -212,7 +212,7 @@ test('over HTTP/2, only reads are resent when their connection is lost', async (
 /** Any Dial function other than `dialDirect` might connect through a proxy. */
 const throughProxy: Dial = (host, port, signal) => dialDirect(host, port, signal)
 
-test('the connection of an aborted request is closed with the others, even after a request to another address', async () => {
+test('closing the pool also closes the connection of an aborted request, even after a request to another address', async () => {
   const sockets: Socket[] = []
   const ports = await Promise.all(
     [1, 2].map(() => {

@@ -39,7 +39,7 @@ export type ClusterIpsOptions = {
   readonly readAddress: (ip: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
   /** Whether the cache contains the address. */
   readonly hasAddress: (ip: string) => Promise<boolean>
-  /** Returns false if the address already exists. Any other failure throws. */
+  /** Returns false if the address already exists. Rejects on any other failure. */
   readonly createAddress: (address: KubeObject) => Promise<boolean>
   /** Also succeeds if the address does not exist, or now has another UID. */
   readonly deleteAddress: (ip: string, uid: string) => Promise<void>
@@ -83,7 +83,7 @@ export class ClusterIps {
     if (!isFree) throw new IpError('provided IP is already allocated')
   }
 
-  /** Allocates any free address of the family. Fails with an IpError. */
+  /** Allocates any free address of the IP family. Fails with an IpError. */
   async takeAny(
     family: IpFamily,
     parent: Parent,
@@ -119,7 +119,9 @@ export class ClusterIps {
     await this.#options.records.remove(ip)
   }
 
-  /** Returns false if the address is taken. */
+  /**
+   * Allocates an address in its record and as an object. Returns false if it is already allocated.
+   */
   async #create(ip: Ip, parent: Parent): Promise<boolean> {
     // Take the record first, because servers that do not use IPAddress objects allocate through it.
     // If this server crashes in between, the repair loop removes the address from the record.

@@ -86,7 +86,7 @@ export class NumberSet {
     return this.includes(number) && this.#isSet(number - this.#range.first)
   }
 
-  /** Returns all taken numbers. */
+  /** Returns all allocated numbers. */
   list(): number[] {
     const { first } = this.#range
     const taken: number[] = []

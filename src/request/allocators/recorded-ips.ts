@@ -41,8 +41,8 @@ export class RecordedIps implements Pick<ClusterIps, 'take' | 'takeAny' | 'relea
   }
 
   /**
-   * Allocates any free address of the family. As in kube-apiserver, a dry run returns the network
-   * address. Fails with an IpError.
+   * Allocates any free address of the IP family. As in kube-apiserver, a dry run returns the
+   * network address. Fails with an IpError.
    */
   async takeAny(family: IpFamily, _parent: Parent, { isDryRun }: TakeOptions): Promise<string> {
     const place = this.#records.find(({ cidr }) => cidr.family === family)

@@ -30,14 +30,14 @@ import { recordedObject, recordedPatch, withoutNewline } from './recorded-json.t
 import type { Annotations } from './cached-fields.ts'
 import { whenEnded } from './when-ended.ts'
 
-/** A request as it arrived. */
+/** A request at the time of its arrival. */
 export type ReceivedRequest = {
   readonly request: ApiRequest
   readonly info: RequestInfo
   readonly auditId: string
-  /** When the request arrived, on the monotonic clock. */
+  /** Time of arrival on the monotonic clock. */
   readonly startMs: number
-  /** The current time, on the monotonic clock. */
+  /** Current time on the monotonic clock. */
   readonly nowMs: number
   /**
    * Whether the request is a watch, or is streamed from another server. For these requests, the
@@ -63,7 +63,7 @@ export type Outcome = {
   readonly status?: Status | undefined
   /** An unexpected error. */
   readonly panic?: unknown
-  /** The current time, on the monotonic clock. */
+  /** Current time on the monotonic clock. */
   readonly nowMs: number
 }
 
@@ -270,7 +270,7 @@ export class AuditedRequest implements AuditRecorder {
     return this.#context?.isLarge === true ? this.#context.slices : undefined
   }
 
-  /** Stores the event of a stage. `nowMs` is on the monotonic clock. */
+  /** Stores the event of a stage. `nowMs` is a time on the monotonic clock. */
   #emit(stage: AuditStage, nowMs: number, urgency: Urgency = 'now'): MaybePromise<boolean> {
     if (this.#recording.omitsStage[stage]) return true
     const isFirst = stage === 'RequestReceived'

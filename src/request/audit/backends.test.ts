@@ -179,7 +179,7 @@ test('many events are divided into several writes', async () => {
   assert.deepEqual(lost, [])
 })
 
-test('the objects of a long event are written without copies, in the order of the events', async () => {
+test('the objects of a long event are written without being copied, and events are written in order', async () => {
   const written: (string | readonly Buffer[])[] = []
   const lines: Lines = {
     append: async (batch) => void written.push(...linesIn(batch)),
@@ -207,7 +207,7 @@ test('the objects of a long event are written without copies, in the order of th
   assert.equal(Buffer.concat(pieces).toString(), `{"requestObject":${object.toString()}}\n`)
 })
 
-test('an event whose objects are too large is truncated before it is printed', () => {
+test('an event whose objects are too large is truncated before it is serialized', () => {
   const sink = new HeldSink()
   const backend = new BlockingBackend(sink, {
     isStrict: false,

@@ -29,7 +29,7 @@ const pods = (more: object = {}): RequestInfo => ({
 })
 const path = (of: string): RequestInfo => ({ kind: 'path', verb: 'get', path: of })
 
-describe('the audit policy', () => {
+describe('the audit policy determines how requests are recorded', () => {
   const matches: readonly (readonly [
     what: string,
     rule: object,
@@ -140,7 +140,7 @@ describe('the audit policy', () => {
     })
   }
 
-  it('uses the first rule that matches', () => {
+  it('the first rule that matches is used', () => {
     const rules = [
       { level: 'None', users: ['alice'] },
       { level: 'RequestResponse', resources: [{ group: '', resources: ['secrets'] }] },
@@ -155,7 +155,7 @@ describe('the audit policy', () => {
     strictEqual(evaluate({ ...alice, name: 'bob' }, pods()).level, 'Request')
   })
 
-  it('omits the stages that the policy or the matching rule omits', () => {
+  it('the stages that the policy or the matching rule omits are omitted', () => {
     const rules = [{ level: 'Metadata', omitStages: ['ResponseStarted'] }]
     const { omitsStage } = evaluator({ rules, omitStages: ['RequestReceived'] })(alice, pods())
     strictEqual(omitsStage.RequestReceived, true)
@@ -164,7 +164,7 @@ describe('the audit policy', () => {
     strictEqual(omitsStage.Panic, false)
   })
 
-  it("uses the rule's omitManagedFields, or else that of the policy", () => {
+  it('the rule determines whether managedFields are omitted, or else the policy', () => {
     const rules = [
       { level: 'Request', users: ['alice'], omitManagedFields: false },
       { level: 'Request' },

@@ -22,7 +22,7 @@ const recorded = (json: string, omitsManagedFields: boolean): string =>
 
 const patchOf = (body: string): string => ended(recordedPatch(Buffer.from(body))).text
 
-describe('recorded objects', () => {
+describe('objects are converted to their recorded form', () => {
   const cases: readonly (readonly [what: string, json: string, expected: string])[] = [
     [
       'the last member',
@@ -67,26 +67,26 @@ describe('recorded objects', () => {
     ],
   ]
   for (const [what, json, expected] of cases) {
-    it(`have no managedFields: ${what}`, () => {
+    it(`a recorded object has no managedFields: ${what}`, () => {
       strictEqual(recorded(json, true), expected)
       strictEqual(recorded(json, false), json.trimEnd())
     })
   }
 })
 
-describe('recorded patches', () => {
-  it('are converted to one line', () => {
+describe('patches are converted to their recorded form', () => {
+  it('a recorded patch is on one line', () => {
     strictEqual(
       patchOf('[\n  {"op": "add", "value": "a b\\n"}\n]\n'),
       '[{"op":"add","value":"a b\\n"}]',
     )
   })
-  it('are recorded as strings if they are not JSON', () => {
+  it('a patch that is not JSON is recorded as a string', () => {
     strictEqual(patchOf('kind: ConfigMap\n'), '"kind: ConfigMap\\n"')
     strictEqual(patchOf('{"a":1} {"b":2}'), '"{\\"a\\":1} {\\"b\\":2}"')
     strictEqual(patchOf(''), '""')
   })
-  it('are serialized in many steps if they are long', () => {
+  it('a long patch is serialized in many steps', () => {
     const list = Array.from({ length: 10_000 }, (_, at) => ({
       op: 'add',
       path: `/data/k ${at}`,
@@ -98,7 +98,7 @@ describe('recorded patches', () => {
     strictEqual(text, JSON.stringify(list))
     ok(steps > 50, `${steps}`)
   })
-  it('are serialized in many steps without splitting a character if they are long and not JSON', () => {
+  it('a long patch that is not JSON is serialized in many steps without splitting a character', () => {
     for (const before of ['', ' ']) {
       const body = `${before}${'\u{1f600}'.repeat(100_000)}\n`
       const { text, steps } = ended(recordedPatch(Buffer.from(body), shortSlices()))

@@ -11,7 +11,7 @@ export type HealthState = {
   readonly etcdFault: () => string | undefined
   /** Whether the server has started completely. */
   readonly isStarted: () => boolean
-  /** Whether the initial fill of the cache is done. */
+  /** Whether the initial loading of the cache is complete. */
   readonly isFilled: () => boolean
   /**
    * Whether aggregated discovery contains the resources of every remote server, except of those
@@ -74,13 +74,19 @@ const hooks: readonly string[] = [
   'apiservice-openapiv3-controller',
 ]
 
-/** The hook that waits until aggregated discovery contains every APIService. */
+/**
+ * Name of kube-apiserver's post-start hook that waits until aggregated discovery contains every
+ * APIService.
+ */
 const discoveryHook = 'apiservice-discovery-controller'
 
-/** The hook of servers that present a client certificate to remote servers. */
+/**
+ * Name of kube-apiserver's post-start hook that exists only if a client certificate for remote
+ * servers is configured.
+ */
 const reloadHook = 'aggregator-reload-proxy-client-cert'
 
-/** Hooks that create the objects of a new cluster. */
+/** Names of kube-apiserver's post-start hooks that create the initial objects of a cluster. */
 const bootstrapHooks: ReadonlySet<string> = new Set([
   'start-system-namespaces-controller',
   'start-cluster-authentication-info-controller',

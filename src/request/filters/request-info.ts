@@ -32,7 +32,9 @@ export const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'fi
 
 type Request = Pick<ApiRequest, 'method' | 'path' | 'query'>
 
-/** Parses a request. Throws a TextError if the path ends after a verb word. */
+/**
+ * Parses a request. Throws a TextError if the path ends after a segment that determines the verb.
+ */
 export function requestInfo(request: Request): RequestInfo {
   const { method, path } = request
   const parts = splitPath(path)

@@ -235,7 +235,7 @@ export class RequestMetrics {
     this.#terminated.with('503', ...labels).add()
   }
 
-  /** Returns a function that counts the frames sent to watchers of a resource. */
+  /** Returns a function that counts the frames sent to watch clients of a resource. */
   countEvents({
     group,
     kind,

@@ -147,7 +147,7 @@ export class Queue {
    */
   #overdueSeats = 0
   #overdueSince = 0
-  /** Sums over the waiting requests. */
+  /** Sums over the waiting requests: of their initial seats, of their seats, and of their work. */
   initialSeatsSum = 0
   seatsSum = 0
   workSum = 0

@@ -7,7 +7,7 @@ export class SeatDemand {
   #seats = 0
   #sinceMs: number
   #elapsedMs = 0
-  /** Integrals over the current period. */
+  /** Integrals of the demand over the current period. */
   #sum = 0
   #squares = 0
   #max = 0

@@ -65,7 +65,7 @@ export type WriteAccess = ReadAccess & {
   readonly convertYaml: (bytes: Buffer) => Promise<ConvertedYaml>
 }
 
-/** How the objects are stored. */
+/** Access to the storage of the objects. */
 export type StorageAccess = {
   readonly store: ObjectStore
   readonly decode: (stored: StoredValue) => KubeObject

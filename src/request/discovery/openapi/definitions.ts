@@ -74,7 +74,7 @@ export class OpenApiDefinitions {
     return made
   }
 
-  /** The definition of DeleteOptions in documents of custom kinds, which list fewer groups. */
+  /** The definition of DeleteOptions in documents of custom resources, which list fewer groups. */
   get customDeleteOptions(): OpenApiDefinition {
     return (this.#customDeleteOptions ??= this.#makeCustomDeleteOptions())
   }

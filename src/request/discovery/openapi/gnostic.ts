@@ -83,7 +83,7 @@ const orReference =
     )
   }
 
-/** Writes a schema, or a flag that says whether any value is allowed. */
+/** Writes a schema, or a flag for whether any value is allowed. */
 const orFlag =
   (write: Write): Write =>
   (value, writer, number) =>

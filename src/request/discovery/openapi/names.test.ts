@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { customName } from './names.ts'
 
-test('a custom kind never has the name of a built-in type', () => {
+test('a custom resource never has the definition name of a built-in type', () => {
   const place = { version: 'v1', kind: 'CustomResourceDefinition' }
   assert.equal(
     customName({ ...place, group: 'stable.example.com' }),

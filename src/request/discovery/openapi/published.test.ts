@@ -22,9 +22,9 @@ const [byDefault, all] = [readDocuments('default'), readDocuments('all')]
  * enabled, `all` contains only the documents that differ.
  */
 const sets = [
-  { of: 'as it is without flags', published: byDefault, resources: builtInResources() },
+  { of: 'with the default API versions', published: byDefault, resources: builtInResources() },
   {
-    of: 'with all versions',
+    of: 'with all API versions',
     published: new Map([...byDefault, ...all]),
     resources: builtInResources({ isServed: () => true, gates: allOn }),
   },

@@ -204,8 +204,8 @@ export class RemoteDiscovery implements AsyncDisposable {
     const answered = this.#answered.get(keyOf(service))
     const known = answered?.names.has(service.name) === true ? answered : undefined
     const sinceMs = this.#time.monotonicMs()
-    // The document was requested for another APIService of the same server, after this APIService
-    // had changed.
+    // The document was requested for another APIService of the same server after this APIService
+    // had changed, so it is recent enough.
     if (known !== undefined && known.sinceMs > markedMs && sinceMs - known.sinceMs < SHARED_MS_MAX)
       return known.resources.get(place)
     const etag = known?.etag ?? ''

@@ -76,7 +76,10 @@ export class Converter {
     this.#life = database.life()
   }
 
-  /** Returns the items in the version of the resource. Fails if one of them cannot be converted. */
+  /**
+   * Returns the items converted to the version of the resource. Fails if one of them cannot be
+   * converted.
+   */
   async items(items: readonly Item[]): Promise<readonly Item[]> {
     // Read this first, because converting a long list can take longer than it takes the database to
     // settle.
@@ -99,7 +102,7 @@ export class Converter {
     return converted.flat()
   }
 
-  /** Returns the object in the version of the resource. */
+  /** Returns the object converted to the version of the resource. */
   async object(object: KubeObject): Promise<KubeObject> {
     if (object.apiVersion === apiVersionOf(this.resource)) return object
     const [converted] = await this.#convert([object])

@@ -30,7 +30,7 @@ export function jsonObjects(resource: Resource, styling: Styling): Representatio
   }
 }
 
-/** Lists of custom kinds have sorted metadata, and an empty `continue` on the last page. */
+/** Lists of custom resources have sorted metadata, and an empty `continue` on the last page. */
 const listMeta = ({ isCustom }: Resource, metadata: Fields): Fields =>
   isCustom ? { continue: '', ...sorted(metadata) } : metadata
 

@@ -112,7 +112,7 @@ const countingPlugin = (steps: string[]): Plugin => ({
   },
 })
 
-/** Returns the steps of an update that creates an object, in order. */
+/** Returns the steps, in order, of an update that creates an object. */
 async function stepsOf(object: KubeObject): Promise<string[]> {
   const steps: string[] = []
   const { request, access } = worldOf(steps)
