@@ -149,7 +149,7 @@ export function hasEscapedKey(text: string): boolean {
     if (quote < from) quote = text.indexOf('"', from)
     if (quote === -1) return false
     escape = text.indexOf('\\', from)
-    // The string continues, because its next quote comes after an escape.
+    // The next escape comes before the next quote, so it is in the same string.
     if (escape !== -1 && escape < quote) continue
     let next = quote + 1
     while (text.charCodeAt(next) <= SPACE) next++

@@ -38,7 +38,7 @@ export type HealthState = {
   readonly upMs: () => number
 }
 
-/** Hooks for the Lease that a server maintains if the feature gate APIServerIdentity is enabled. */
+/** Names of kube-apiserver's post-start hooks for a server's Lease (gate APIServerIdentity). */
 const identityHooks: readonly string[] = [
   'start-kube-apiserver-identity-lease-controller',
   'start-kube-apiserver-identity-lease-garbage-collector',
