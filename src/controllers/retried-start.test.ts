@@ -20,7 +20,7 @@ class Waits {
   }
 }
 
-test('a failed start is logged and retried with growing delays until it succeeds', async () => {
+test('a failed start is logged and retried with increasing delays until it succeeds', async () => {
   const timers = new Waits()
   const logged: string[] = []
   let isBroken = true

@@ -1,18 +1,18 @@
 /**
- * Starts something. If that fails, the start is retried until it succeeds or the object is
+ * Starts a part of the server. A failed start is retried until it succeeds or until this object is
  * disposed.
  */
 import type { Log } from '../lib/telemetry/log.ts'
 import { systemTimers, type Timer, type Timers } from '../lib/time/timers.ts'
 
-/** Delays between attempts double from the first to the maximum. */
+/** First and maximum delay between attempts. The delay doubles after each attempt. */
 const RETRY_MS_FIRST = 1_000
 const RETRY_MS_MAX = 60_000
 
 export type RetriedStartOptions = {
-  /** Name for the log. */
+  /** Name of the part in log messages. */
   readonly name: string
-  /** Starts the thing. If it throws, it must leave nothing behind. */
+  /** Starts the part. If this throws, nothing may be left running. */
   readonly start: () => AsyncDisposable
   readonly log: Log
   readonly timers?: Pick<Timers, 'after'>
@@ -23,7 +23,7 @@ export class RetriedStart implements AsyncDisposable {
   #started: AsyncDisposable | undefined
   #retry: Timer | undefined
 
-  /** Makes the first attempt. It never throws. */
+  /** Makes the first attempt. Never throws. */
   constructor(options: RetriedStartOptions) {
     this.#options = options
     this.#start(RETRY_MS_FIRST)

@@ -5,7 +5,7 @@ import { builtInResources } from '../registry/built-in.ts'
 import { collectionPath, objectPath, servedResources } from './served-resources.ts'
 import { checkArgs } from '../config/config.ts'
 
-test('servedResources returns each resource with the verbs once, in its preferred version', () => {
+test('servedResources returns each resource that supports the verbs once, in its preferred version', () => {
   const checked = checkArgs(['--etcd-servers=http://127.0.0.1:1'])
   assert.ok(checked.kind === 'config')
   const { featureGates: gates, runtime } = checked.config

@@ -1,20 +1,20 @@
 /**
- * The resources whose objects controllers watch and delete: each resource once, even if several
- * versions of it are served.
+ * The resources whose objects controllers watch and delete. Each resource is listed once, even if
+ * several versions of it are served.
  */
 import { compareVersions } from '../registry/priorities.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Resource, Verb } from '../registry/resource.ts'
 
 /**
- * Returns each resource in its preferred version. Custom resources that a webhook converts are
- * returned in the storage version if it is served. Deleting objects then does not need the webhook,
- * which may already be gone.
+ * Returns each resource in its preferred version. If a webhook converts a custom resource, returns
+ * the storage version, provided that it is served. Objects can then be deleted without the webhook,
+ * which may no longer exist.
  */
 export function servedResources(registry: Registry, verbs: readonly Verb[]): Resource[] {
   const chosen = new Map<string, Resource>()
   for (const resource of registry.all()) {
-    // limit: a few verbs
+    // limit: `verbs` has only a few entries
     if (!resource.isStored || verbs.some((verb) => !resource.verbs.includes(verb))) continue
     const id = `${resource.plural}.${resource.group}`
     const other = chosen.get(id)
@@ -34,7 +34,7 @@ const isConvertedByWebhook = ({ versions }: Resource): boolean =>
 
 type ResourceName = Pick<Resource, 'group' | 'version' | 'plural'>
 
-/** Returns the path of a collection, in a namespace if there is one. */
+/** Returns the path of a collection, in the namespace if a namespace is given. */
 export function collectionPath(
   { group, version, plural }: ResourceName,
   namespace: string | undefined,

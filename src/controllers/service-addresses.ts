@@ -1,8 +1,9 @@
 /**
- * Takes the addresses of a Service as soon as it is written, and again when a client deletes one of
- * its IPAddresses. A Service that an older server wrote has no IPAddress, and until it has one, its
- * address can be given to another Service. Like kube-apiserver's repair controller, this watches
- * both kinds. The periodic repair finds what happened earlier or while a watch was down.
+ * Allocates the addresses of a Service as soon as it is written, and again when a client deletes
+ * one of its IPAddresses. A Service that an older server wrote has no IPAddress. Until it has one,
+ * its address can be assigned to another Service. As in kube-apiserver's repair controller, both
+ * kinds are watched. The periodic repair handles changes that happened earlier or while there was
+ * no watch.
  */
 import { type Fields, fieldsOf, textOf, textsOf } from '../api/object.ts'
 import { objectInSlices, objectOf, parseInSlices, request } from '../api/own-request.ts'
@@ -14,7 +15,7 @@ import { WorkQueue } from '../lib/concurrency/work-queue.ts'
 
 const servicesPath = '/api/v1/services'
 const addressesPath = '/apis/networking.k8s.io/v1/ipaddresses'
-/** Delay before a watch that ended or failed is reopened. */
+/** Delay before an interrupted watch is reopened. */
 const RETRY_MS = 1000
 /** Maximum number of Services that are checked concurrently. */
 const WORKERS_MAX = 4
@@ -22,9 +23,9 @@ const WORKERS_MAX = 4
 export type ServiceAddressesOptions = {
   readonly handle: Handler
   readonly addresses: {
-    /** Whether an address is taken, according to the cache. */
+    /** Whether an address is allocated, according to the cache. */
     readonly isTaken: (ip: string) => Promise<boolean>
-    /** Takes those addresses of the Service that are free. */
+    /** Allocates those addresses of the Service that are free. */
     readonly takeAddresses: (service: Fields) => Promise<void>
   }
   readonly log: Log
@@ -76,7 +77,7 @@ async function followOnce(options: ServiceAddressesOptions, signal: AbortSignal)
   }
 }
 
-/** Reads the Service again, because the cache may have been stale, and takes its addresses. */
+/** Reads the Service again, because the cache may have been stale, and allocates its addresses. */
 async function check(
   options: ServiceAddressesOptions,
   key: string,
@@ -93,7 +94,7 @@ async function check(
 
 type Event = { readonly type: string; readonly object: Fields }
 
-/** Calls `onEvent` for every change from now on, until the watch ends. */
+/** Calls `onEvent` for every change, until the watch ends. */
 async function events(
   handle: Handler,
   path: string,

@@ -5,7 +5,7 @@ import { startInTurns } from './start-in-turns.ts'
 const onFailed = (error: unknown): never => assert.fail(String(error))
 const atOnce = { defer: (run: () => void): void => run(), onFailed }
 
-test('all controllers are stopped at the same time and awaited, even if one fails', async () => {
+test('all controllers are stopped in parallel and awaited, even if one of them fails to stop', async () => {
   const reported: string[] = []
   const slow = Promise.withResolvers<void>()
   const controller = (name: string, end: () => Promise<void>): AsyncDisposable => ({
@@ -32,7 +32,7 @@ test('all controllers are stopped at the same time and awaited, even if one fail
     }
   }
   const ended = stop()
-  // All are stopped without waiting for any of them.
+  // All controllers are stopped in parallel.
   assert.deepEqual(reported, ['first', 'failing', 'throwing', 'slow'])
   const failed = assert.rejects(ended, ({ errors }: AggregateError) => {
     assert.deepEqual(errors.map(String), ['Error: of the test', 'Error: of the test, too'])
@@ -50,7 +50,7 @@ test('stopping succeeds if all controllers stop', async () => {
   ]()
 })
 
-test('one controller is started per tick, and none after the stop', async () => {
+test('one controller is started per tick, and none is started after the stop', async () => {
   const reported: string[] = []
   const due: (() => void)[] = []
   const starts = ['a', 'b', 'c'].map((name) => () => {
@@ -71,7 +71,7 @@ const fails = (): never => {
   throw new Error('of the test')
 }
 
-test('a start that fails in a later tick is reported, and no start follows it', async () => {
+test('a start that fails in a later tick is reported, and no further controller is started', async () => {
   const reported: string[] = []
   const start = (name: string) => () => {
     reported.push(`${name} starts`)

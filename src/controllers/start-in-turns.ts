@@ -1,22 +1,22 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { systemTimers } from '../lib/time/timers.ts'
 
-/** Starts something. Returns undefined if there is nothing to start after all. */
+/** Starts a controller. Returns undefined if the controller is not needed. */
 type Start = () => AsyncDisposable | undefined
 
 type TurnsOptions = {
   /**
-   * Called when a start other than the first fails. The remaining ones do not run, and the caller
-   * must stop what was started.
+   * Called when a start fails, unless it is the first. The remaining controllers are not started,
+   * and the caller must stop those that were started.
    */
   readonly onFailed: (error: unknown) => void
   readonly defer?: (run: () => void) => void
 }
 
 /**
- * Runs one start per tick of the event loop. Each start runs code and makes requests that are new
- * to the process, and all of them together would block the loop for tens of milliseconds. Throws if
- * the first start fails.
+ * Starts one controller per tick of the event loop. Each start runs code for the first time in the
+ * process and sends requests, so all starts together would block the event loop for tens of
+ * milliseconds. Throws if the first start fails.
  */
 export function startInTurns(
   starts: readonly Start[],
@@ -25,7 +25,7 @@ export function startInTurns(
   const started: AsyncDisposable[] = []
   const left = starts.values()
   let isStopping = false
-  // A deferred call has no asynchronous context, through which code finds the parts of its server.
+  // A deferred call runs without the asynchronous context of the server, so restore it.
   const inContext = AsyncLocalStorage.snapshot()
   const startNext = (): void => {
     const next = left.next()
@@ -50,7 +50,10 @@ export function startInTurns(
   }
 }
 
-/** Stops all at the same time, so that none takes up new work while another one is ending. */
+/**
+ * Stops all controllers in parallel, so that none of them begins new work while another one is
+ * stopping.
+ */
 async function stopTogether(started: readonly AsyncDisposable[]): Promise<void> {
   const ended = await Promise.allSettled(started.map(async (one) => one[Symbol.asyncDispose]()))
   const errors = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))

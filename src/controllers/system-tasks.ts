@@ -1,4 +1,4 @@
-/** The background loops of a running server. */
+/** The background tasks of a running server. */
 import { microTime } from '../api/timestamps.ts'
 import { hostname, networkInterfaces } from 'node:os'
 import { parseIp } from '../api/ip.ts'
@@ -22,38 +22,47 @@ import { Loop } from '../lib/concurrency/loop.ts'
 import { followServiceAddresses, type ServiceAddressesOptions } from './service-addresses.ts'
 import type { RequiredObject } from './wanted.ts'
 
-/** Interval of the repair, as in kube-apiserver. */
+/** Interval of the repair tasks, as in kube-apiserver. */
 const REPAIR_MS = 3 * 60 * 1000
 
 export type SystemTasksOptions = {
   readonly handle: Handler
-  /** Whether this server keeps a Lease that shows that it is running (gate APIServerIdentity). */
+  /**
+   * Whether this server maintains a Lease that shows that it is running (gate APIServerIdentity).
+   */
   readonly hasIdentity: boolean
   /** Repairs the addresses and node ports of all Services once. */
   readonly repairServices: () => Promise<void>
-  /** Undefined if there are no IPAddress objects (gate MultiCIDRServiceAllocator is off). */
+  /**
+   * Undefined if IPAddress objects are not used, because the gate MultiCIDRServiceAllocator is
+   * disabled.
+   */
   readonly serviceAddresses: ServiceAddressesOptions['addresses'] | undefined
   readonly keptObjects: readonly RequiredObject[]
-  /** Objects of flow control; empty if their API is not served. */
+  /** Objects of flow control. Empty if their API is not served. */
   readonly keptFlows: readonly RequiredObject[]
-  /** Checks the default ServiceCIDR. */
+  /** Checks the default ServiceCIDR once. */
   readonly checkServiceRange: (signal: AbortSignal) => Promise<void>
-  /** Publishes how clients are authenticated. */
+  /**
+   * Publishes how clients are authenticated, in the ConfigMap extension-apiserver-authentication.
+   */
   readonly publishInfo: (signal: AbortSignal) => Promise<void>
   /** The endpoints of the Service `kubernetes`. */
   readonly endpoints: Pick<KubernetesEndpointsOptions, 'records' | 'port'> & {
     readonly areKept: boolean
-    /** The advertised address. It may be unspecified (0.0.0.0 or ::). */
+    /** The advertised address. Can be unspecified (0.0.0.0 or ::). */
     readonly address: string
   }
   readonly uid: string
   readonly clock: Clock
-  /** Timers for work that is due at a time of that clock. Defaults to the system timers. */
+  /** Timers that use the time of `clock`. Defaults to the system timers. */
   readonly timers?: Timers | undefined
   readonly log: Log
 }
 
-/** Returns functions that start the loops. Call them only when the system namespaces exist. */
+/**
+ * Returns functions that start the tasks. Call the functions only when the system namespaces exist.
+ */
 export function systemTaskStarts(options: SystemTasksOptions): (() => AsyncDisposable)[] {
   const { handle, repairServices, serviceAddresses, endpoints, clock, timers, log } = options
   const starts: (() => AsyncDisposable)[] = [
@@ -79,7 +88,7 @@ export function systemTaskStarts(options: SystemTasksOptions): (() => AsyncDispo
       new Loop({
         name: 'the check of built-in objects',
         intervalMs: KEEP_MS,
-        // The bootstrap is creating them right now.
+        // `Bootstrap` has just created these objects.
         isDoneAtStart: true,
         run: (signal) => keepObjects(handle, options.keptObjects, signal),
         log,
@@ -121,7 +130,7 @@ export function systemTaskStarts(options: SystemTasksOptions): (() => AsyncDispo
   return [...starts, () => new KubernetesEndpoints({ handle, records, address, port, log })]
 }
 
-/** Renews the Lease of this server and deletes those of servers that no longer run. */
+/** Renews the Lease of this server and deletes the Leases of servers that no longer run. */
 function identityStarts({
   handle,
   uid,
@@ -155,7 +164,10 @@ function identityStarts({
 const secondTime = (wallMs: number): string =>
   new Date(wallMs).toISOString().replace(/\.\d{3}Z$/, 'Z')
 
-/** Returns an address that clients can reach, or undefined if there is none. */
+/**
+ * Returns an address at which clients can reach this server, or undefined if there is no such
+ * address.
+ */
 function publicAddress(advertised: string): string | undefined {
   if (isReachable(advertised)) return advertised
   const ip = parseIp(advertised)

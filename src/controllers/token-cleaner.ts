@@ -29,8 +29,9 @@ export const cleanTokens = (
   )
 
 /**
- * Returns when a bootstrap token expires. Undefined if the Secret is not a bootstrap token, or has
- * no expiration. A token whose expiration cannot be parsed has expired.
+ * Returns the time at which a bootstrap token expires. Returns undefined if the Secret is not a
+ * bootstrap token or has no expiration. Returns 0 if the expiration cannot be parsed, so that the
+ * token counts as expired.
  */
 export function expiryOf({ type, data }: Fields): number | undefined {
   if (type !== 'bootstrap.kubernetes.io/token') return undefined
@@ -40,5 +41,5 @@ export function expiryOf({ type, data }: Fields): number | undefined {
   return Number.isNaN(ms) ? 0 : ms
 }
 
-/** RFC 3339 as Go parses it, with capital letters only. */
+/** RFC 3339 as Go parses it: only with capital letters. */
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/

@@ -36,7 +36,10 @@ const concernOf = (wallMs: () => number): Concern => ({
   },
 })
 
-/** Returns when a Job expires. Undefined if it has not finished or has no TTL. */
+/**
+ * Returns the time at which a Job expires. Returns undefined if the Job has not finished or has no
+ * TTL.
+ */
 export function expiryOf({ spec, status }: Fields): number | undefined {
   const ttl = fieldsOf(spec)['ttlSecondsAfterFinished']
   if (!isNumber(ttl)) return undefined

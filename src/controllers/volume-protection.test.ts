@@ -10,7 +10,7 @@ import { isClaimUsed } from './volume-protection.ts'
 const none = () => assert.fail()
 const print = () => ({ bytes: Buffer.alloc(0), headBytes: 0, versionAt: 0 })
 
-test('the event loop keeps running while very many pods are checked for a claim', async () => {
+test('the event loop is not blocked while a very large number of pods is checked for a claim', async () => {
   const claim: KubeObject = { apiVersion: 'v1', kind: 'C', metadata: { name: 'c', namespace: 'n' } }
   let reads = 0
   const decode = (): KubeObject => {

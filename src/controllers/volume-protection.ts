@@ -1,7 +1,7 @@
 /**
  * The persistentvolumeclaim-protection-controller and the persistentvolume-protection-controller. A
- * finalizer keeps a claim while a pod uses it, and a volume while it is bound. Admission adds the
- * finalizer to new objects.
+ * finalizer prevents the removal of a claim while a pod uses it, and of a volume while it is bound.
+ * Admission adds the finalizer to new objects.
  */
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
 import type { Item } from '../storage/cache/item.ts'
@@ -63,7 +63,7 @@ export function protectClaims(options: ObjectControllerOptions): AsyncDisposable
   )
   stack.use(controller)
   const onPod = (item: Item): void => {
-    // Decoding a large pod takes longer than checking all claims again.
+    // Checking all claims again is faster than decoding a large pod.
     if (item.isLarge) return controller.allAgain()
     const { metadata, spec } = item.peek()
     for (const name of volumeClaimNames(metadata.name ?? '', fieldsOf(spec)))
@@ -73,7 +73,7 @@ export function protectClaims(options: ObjectControllerOptions): AsyncDisposable
     new ChangesInformer({
       name: 'pods of claims',
       access,
-      // A new pod does not release a claim.
+      // A new pod cannot cause a claim to become unused.
       onChange: ({ type, item }) => (type === 'ADDED' ? undefined : onPod(item)),
       onStart: () => controller.allAgain(),
       log,
@@ -83,8 +83,8 @@ export function protectClaims(options: ObjectControllerOptions): AsyncDisposable
 }
 
 /**
- * Whether there is something to do: the object is being deleted and has the finalizer, or it is not
- * being deleted and lacks it.
+ * Whether the object must be changed: it is being deleted and has the finalizer, or it is not being
+ * deleted and lacks the finalizer.
  */
 function isConcerned(item: Item, finalizer: string): boolean {
   const { isMarked, finalizers } = headOf(item)
@@ -92,8 +92,8 @@ function isConcerned(item: Item, finalizer: string): boolean {
 }
 
 /**
- * Returns the object with the finalizer that it lacks, or without the one that it no longer needs.
- * Returns undefined if the object is right.
+ * Returns the object with a missing finalizer added, or with an unneeded finalizer removed. Returns
+ * undefined if the object is correct.
  */
 async function protectedObject(
   object: KubeObject,
@@ -116,8 +116,8 @@ async function protectedObject(
 }
 
 /**
- * Whether any pod uses the claim. The check runs in slices, because a namespace may have thousands
- * of pods, each of which is decoded.
+ * Whether any pod uses the claim. Runs in slices of time, because a namespace can have thousands of
+ * pods, each of which must be decoded.
  */
 export async function isClaimUsed(
   claim: KubeObject,
@@ -133,8 +133,8 @@ export async function isClaimUsed(
 }
 
 /**
- * Whether this pod uses the claim. A pod without a node does not count, since it cannot start with
- * a claim that is being deleted.
+ * Whether this pod uses the claim. A pod without a node does not count, because it cannot start
+ * with a claim that is being deleted.
  */
 export function usesClaim(pod: KubeObject, claim: KubeObject): boolean {
   const { name = '', deletionTimestamp, deletionGracePeriodSeconds: grace } = pod.metadata

@@ -2,18 +2,18 @@ import { fieldsOf, textOf, type Fields } from '../api/object.ts'
 import { request } from '../api/own-request.ts'
 import type { Handler } from '../api/request.ts'
 
-/** An object that must exist. An existing one is not changed. */
+/** An object that must exist. If it already exists, it is not changed. */
 export type RequiredObject = {
   readonly collection: string
   readonly object: Fields
-  /** The field manager. Defaults to kube-apiserver. */
+  /** The field manager. Defaults to that of kube-apiserver. */
   readonly manager?: string
 }
 
 export const pathOf = ({ collection, object }: RequiredObject): string =>
   `${collection}/${textOf(fieldsOf(object['metadata'])['name'])}`
 
-/** Creates the object. Returns the status of the failure if it neither was created nor exists. */
+/** Creates the object if it does not exist. If this fails, returns the status of the response. */
 export async function create(
   handle: Handler,
   wanted: RequiredObject,
@@ -30,7 +30,7 @@ export async function create(
   if (status === CREATED || status === CONFLICT) return undefined
   if (signal.aborted) return status
   // The object may exist although its creation was rejected: another server that creates the same
-  // Service takes its address before it stores it.
+  // Service allocates the address before it stores the Service.
   const found = await request(handle, { method: 'GET', path: pathOf(wanted), signal })
   return found.status === OK ? undefined : status
 }

@@ -4,18 +4,19 @@ import { objectOf } from '../api/own-request.ts'
 import type { ApiResponse } from '../api/request.ts'
 
 /**
- * The outcome of a write. 'done' means that the object is written or gone. 'changed' means that
- * another client has written it in the meantime, so that the write must be decided again.
+ * The outcome of a write. 'done' means that the object is written or does not exist. 'changed'
+ * means that another client has written the object in the meantime, so the decision must be made
+ * again.
  */
 export type Outcome = 'done' | 'changed'
 
-/** Returns undefined if the write failed. */
+/** Returns the outcome, or undefined if the write failed. */
 export function outcomeOf({ status }: Pick<ApiResponse, 'status'>): Outcome | undefined {
   if (status === CONFLICT) return 'changed'
   return status < FAILURE || status === NOT_FOUND ? 'done' : undefined
 }
 
-/** Returns the outcome. Throws an error with the message of the response if the write failed. */
+/** Returns the outcome. If the write failed, throws an error with the message of the response. */
 export function outcomeOrThrow(path: string, response: ApiResponse): Outcome {
   const outcome = outcomeOf(response)
   if (outcome === undefined) throw new Error(failureOf(path, response))
@@ -23,9 +24,9 @@ export function outcomeOrThrow(path: string, response: ApiResponse): Outcome {
 }
 
 /**
- * Called after 'changed'. Throws if the object still has the version that the write was decided on.
- * A conflict may have another cause, such as a webhook that rejects the write. The write has then
- * failed and must not be retried at once.
+ * Called after 'changed'. Throws if the object still has the version on which the write was based.
+ * The conflict then has another cause, such as a webhook that rejects the write, and the write must
+ * not be retried immediately.
  */
 export function requireChange(
   path: string,

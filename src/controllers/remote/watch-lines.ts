@@ -23,7 +23,7 @@ export class WatchLines {
       const rest = piece.subarray(from)
       if (this.#begun.length + rest.length > LINE_BYTES_MAX)
         throw new Error(`an event has more than ${LINE_BYTES_MAX} bytes`)
-      // GrowingBuffer would keep the first piece itself instead of a copy.
+      // A GrowingBuffer would retain the first piece itself instead of a copy.
       this.#begun.append(this.#begun.length === 0 ? Buffer.from(rest) : rest)
     }
     return lines

@@ -1,6 +1,6 @@
 /**
- * The names of resources that quotas limit, with the number of quotas that name each. Going through
- * all quotas at each change would take too long.
+ * The names of resources that quotas limit, with the number of quotas that limit each name.
+ * Iterating over all quotas at each change would take too long.
  */
 export class CountedNames {
   readonly #times = new Map<string, number>()
@@ -9,7 +9,7 @@ export class CountedNames {
     return this.#times.keys()
   }
 
-  /** Replaces the names of a quota. Returns whether a name was added or removed overall. */
+  /** Replaces the names of a quota. Returns whether the set of all names has changed. */
   change(before: readonly string[], now: readonly string[]): boolean {
     let hasChanged = false
     for (const name of now) {

@@ -39,7 +39,7 @@ async function usedIn({ accessOf }: MemoryControlPlane, namespace: string): Prom
   return fieldsOf(fieldsOf(status)['used'])['configmaps']
 }
 
-test('a count does not release a charge whose object is not stored yet', async () => {
+test('a count does not release a charge if its object is not stored yet', async () => {
   await using plane = await MemoryControlPlane.start([quotas, configMaps])
   const openCharges = new OpenCharges()
   const gates = { isOn: () => true }
@@ -61,7 +61,7 @@ test('a count does not release a charge whose object is not stored yet', async (
     }),
   )
   const end = openCharges.begin('busy')
-  // One object is stored, and one is charged.
+  // One object is stored, and another one is charged but not stored yet.
   await plane.create(quotas, limited('busy', '2'))
   await plane.create(quotas, limited('other', '2'))
   await until(async () => (await usedIn(plane, 'other')) === '1', 'quotas are counted')

@@ -1,7 +1,8 @@
 /**
- * The resourcequota-controller. It writes the limits of each quota, and how much the objects of its
- * namespace use, to the status of the quota. Admission charges new objects. This controller counts
- * again when limits change, when objects are deleted or use less, and every five minutes.
+ * The resourcequota-controller. It writes the limits of each quota, and the usage of the objects in
+ * its namespace, to the status of the quota. Admission charges new objects. This controller
+ * recounts the usage when limits change, when objects are deleted or use less, and every five
+ * minutes.
  */
 import type { Gates } from '../../api/gates.ts'
 import { type Fields, fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
@@ -49,17 +50,17 @@ export type QuotaControllerOptions = {
   readonly accessOf: CacheAccessOf
   readonly gates: Gates
   readonly metrics: QueueMetrics
-  /** Writes that admission has charged and that have not ended yet. */
+  /** Writes that admission has charged and that have not finished yet. */
   readonly openCharges: OpenCharges
   readonly clock: Clock
   readonly log: Log
-  /** Remote API servers, if there are any. */
+  /** Remote API servers, if any. */
   readonly remote?: RemoteApis | undefined
 }
 
 /**
- * The known state of a quota: its namespace, the names that it limits, and its limits as text, to
- * detect changes.
+ * The known state of a quota: its namespace, the names that it limits, and its limits as text, so
+ * that changes can be detected.
  */
 type QuotaEntry = {
   readonly namespace: string
@@ -77,7 +78,7 @@ export class QuotaController implements AsyncDisposable {
   readonly #registryChanges: Disposable
   readonly #resync: Timer
   readonly #quotas = new Map<string, QuotaEntry>()
-  /** The keys of the quotas of each namespace. */
+  /** The keys of the quotas, by namespace. */
   readonly #inNamespace = new Map<string, Set<string>>()
   readonly #names = new CountedNames()
   readonly #changes = new Map<
@@ -103,7 +104,7 @@ export class QuotaController implements AsyncDisposable {
     this.#counted = this.#countable()
     this.#registryChanges = onRegistryChange(registry, () => {
       this.#counted = this.#countable()
-      // A resource that is followed again queues the quotas that limit it.
+      // When a resource is watched again, the quotas that limit it are queued.
       this.#followChanges()
     })
     if (remote !== undefined) {
@@ -171,7 +172,7 @@ export class QuotaController implements AsyncDisposable {
       const others = this.#inNamespace.get(known.namespace) ?? new Set<string>()
       this.#inNamespace.set(known.namespace, others.add(key))
     }
-    // This controller and admission also write the status, which does not change the limits.
+    // A status update by this controller or by admission does not change the limits.
     if (before?.limits === known?.limits) return
     if (this.#names.change(before?.names ?? [], known?.names ?? [])) this.#followChanges()
     if (known !== undefined) this.#queue.add(key)
@@ -192,14 +193,14 @@ export class QuotaController implements AsyncDisposable {
     })
   }
 
-  /** Follows exactly the resources that some quota limits. */
+  /** Watches the resources that quotas limit, and no others. */
   #followChanges(): void {
     if (this.#stopping.signal.aborted) return
     const names = [...this.#names.all()]
     this.#remote?.follow(new Set(names))
     const wanted = new Map(
       this.#counted
-        // limit: quotas are written by administrators
+        // limit: the list has only the few quotas that administrators write
         .filter(({ evaluator }) => names.some(evaluator.measures))
         .map((counted) => [counted.keys.prefix, counted]),
     )
@@ -227,8 +228,9 @@ export class QuotaController implements AsyncDisposable {
   }
 
   /**
-   * Queues the quotas that a change concerns. Admission charges created objects; a count at that
-   * moment could miss objects that are charged but not stored yet.
+   * Queues the quotas for which a change is relevant. Created objects are ignored, because
+   * admission charges them, and a count at this moment could miss objects that are charged but not
+   * stored yet.
    */
   #onChange(counted: CountedResource, { type, item, previous }: ObjectEvent): void {
     if (type === 'ADDED') return
@@ -256,13 +258,13 @@ export class QuotaController implements AsyncDisposable {
   async #count(key: string): Promise<undefined> {
     if (this.#resource === undefined) return undefined
     const { keys, reader } = this.#options.accessOf(this.#resource)
-    // The quota is read first: a charge from now on makes the write below fail, and the quota is
-    // counted again.
+    // Read the quota first: if a charge is added after this point, the write below fails, and the
+    // quota is counted again.
     const quota = await (await reader.get(key, 'latest')).item?.objectInParts()
     const place = keys.parse(key)
     if (quota === undefined || place === undefined) return undefined
-    // Objects of earlier charges must be stored before they are counted, or their amount could be
-    // spent twice.
+    // Wait until the objects of earlier charges are stored. If they were not counted, their amounts
+    // could be used twice.
     await orAborted(this.#options.openCharges.settled(place.namespace ?? ''), this.#stopping.signal)
     const slices = new Slices(systemTime, { isBackground: true, isExpensive: true })
     const limits = await inParts(() => limitsOf(quota), slices)
@@ -283,8 +285,8 @@ export class QuotaController implements AsyncDisposable {
 
 /**
  * Returns the JSON of the quota with its new status, or undefined if the status is current. The
- * amount of a resource comes from the first list that has it, and a resource that nothing counts
- * keeps its amount. The work can be divided into slices with `inParts`.
+ * amount of a resource is taken from the first list that contains it. If nothing counts a resource,
+ * its amount is kept. The work can be divided into slices of time with `inParts`.
  */
 function updateOf(
   quota: KubeObject,

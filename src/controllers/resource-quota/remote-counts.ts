@@ -1,7 +1,7 @@
 /**
  * Counts the objects of remote API servers in namespaces, for quotas that limit their number
- * (`count/things.example.com`). The limit is only reported, not enforced: admission is up to the
- * server that stores an object, and a remote server has its own.
+ * (`count/things.example.com`). The limit is only reported and not enforced, because admission is
+ * the task of the remote server that stores an object.
  */
 import { fieldsOf, type KubeObject } from '../../api/object.ts'
 import type { Quantity } from '../../api/quantity.ts'
@@ -16,7 +16,7 @@ const verbs = ['create', 'list', 'watch', 'delete']
 
 export type RemoteCountsOptions = Omit<RemoteKindsOptions, 'verbs'> & {
   /**
-   * Called when the count with this name has changed in the namespace. Undefined means all
+   * Called when the count for this name has changed in the namespace. Undefined means all
    * namespaces.
    */
   readonly onChange: (name: string, namespace: string | undefined) => void
@@ -40,7 +40,7 @@ export class RemoteCounts implements AsyncDisposable {
     this.#onChange = onChange
   }
 
-  /** Follows exactly the resources that quotas limit by these names. */
+  /** Watches the resources that quotas limit by these names, and no others. */
   follow(names: ReadonlySet<string>): void {
     const wanted = new Map<string, RemoteObjects>()
     for (const { objects, isFollowed } of this.#kinds.refresh().kinds) {
@@ -54,8 +54,8 @@ export class RemoteCounts implements AsyncDisposable {
   }
 
   /**
-   * Returns the counts of the names that are followed. Counts of a server that was not reached yet
-   * are missing.
+   * Returns the counts for the watched names. If a server has never been reached, its counts are
+   * missing.
    */
   usageOf(quota: KubeObject, names: Iterable<string>): ResourceList {
     const used = new Map<string, Quantity>()

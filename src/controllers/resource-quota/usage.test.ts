@@ -32,7 +32,7 @@ const pod = {
   spec: { containers: [{ name: 'c', image: 'i', args: ['x'.repeat(100_000)] }] },
 }
 
-test('objects with a fixed usage are counted without being decoded', async () => {
+test('objects with a fixed usage are counted without decoding them', async () => {
   await using plane = await MemoryControlPlane.start([configMaps])
   for (const name of ['a', 'b', 'c']) {
     await plane.create(configMaps, {
@@ -58,7 +58,7 @@ test('objects with a fixed usage are counted without being decoded', async () =>
   assert.deepEqual(printResourceList(scoped), { configmaps: '0', 'count/configmaps': '0' })
 })
 
-test('large objects that are counted are not kept in memory', async () => {
+test('large objects are not kept in memory after they are counted', async () => {
   const pods = builtIn('pods')
   const evaluator = new Evaluators(defaultGates, systemClock).of({ resource: pods })
   assert.ok(evaluator)
@@ -79,7 +79,7 @@ test('large objects that are counted are not kept in memory', async () => {
   assert.deepEqual([printResourceList(used), item.decoded], [{ pods: '1' }, undefined])
 })
 
-test('a large object of which only the metadata changed has the same usage and is not decoded', () => {
+test('if only the metadata of a large object changed, its usage is unchanged and it is not decoded', () => {
   const pods = builtIn('pods')
   const evaluator = new Evaluators(defaultGates, systemClock).of({ resource: pods })
   assert.ok(evaluator)

@@ -1,4 +1,4 @@
-/** Computes how much the objects of a namespace use of the resources that a quota limits. */
+/** Computes the usage of the resources that a quota limits by the objects in its namespace. */
 import { fieldsOf, type KubeObject } from '../../api/object.ts'
 import { addQuantities, type Quantity } from '../../api/quantity.ts'
 import { isSameList, readResourceList, type ResourceList } from '../../api/resource-list.ts'
@@ -21,7 +21,7 @@ export type CountedResource = CacheAccess & {
 export const limitsOf = (quota: KubeObject): ResourceList =>
   readResourceList(fieldsOf(quota['spec'])['hard'])
 
-/** Returns the usage of each resource name that some evaluator measures. */
+/** Returns the usage of each resource name that any evaluator measures. */
 export async function usageOf(
   quota: KubeObject,
   limits: ResourceList,
@@ -32,7 +32,7 @@ export async function usageOf(
   const slices = new Slices()
   for (const one of counted) {
     if (slices.isOver) await slices.turn()
-    // limit: quotas are written by administrators
+    // limit: a quota has few names, because administrators write them
     const own = names.filter(one.evaluator.measures)
     if (own.length === 0) continue
     for (const name of own) if (!used.has(name)) used.set(name, nothing)
@@ -73,15 +73,15 @@ async function usageOfOne(
   return total
 }
 
-/** Whether an update changes nothing that a quota counts. */
+/** Whether an update leaves the usage unchanged. */
 export function isSameUse(
   { evaluator }: Pick<CountedResource, 'evaluator'>,
   before: Item,
   after: Item,
 ): boolean {
   if (evaluator.fixedUsage !== undefined) return true
-  // Decoding a large object takes long. Unless only its metadata has changed, its quota is counted
-  // again, which happens in slices.
+  // Decoding a large object takes a long time. If more than its metadata has changed, report a
+  // change: the quota is then recounted, in slices of time.
   if (before.isLarge || after.isLarge) return hasSameContent(before, after)
   const [old, now] = [before.peek(), after.peek()]
   return (
@@ -90,7 +90,7 @@ export function isSameUse(
   )
 }
 
-/** Whether two versions differ only in their metadata, and neither is being deleted. */
+/** Whether two versions differ only in their metadata, and none of them is being deleted. */
 function hasSameContent(before: Item, after: Item): boolean {
   if (before.isUnprepared || after.isUnprepared) return false
   if (headOf(before).isMarked || headOf(after).isMarked) return false

@@ -1,14 +1,14 @@
 /**
- * Blocks of memory in which responses are collected on their way to the socket. A block stays in
- * the CPU's cache and is reused as soon as the socket has taken it. This is faster than new blocks,
- * one buffer, or a `writev` of views.
+ * Blocks of memory in which responses are collected before they are written to the socket. A block
+ * stays in the CPU cache and is reused as soon as it is written. This is faster than allocating new
+ * blocks, using a single buffer, or calling `writev` with many views.
  */
 export const BLOCK_BYTES = 64 * 1024
-/** Maximum number of free blocks that are kept for later responses: 4 MB. */
+/** Maximum number of free blocks that are kept for later responses (4 MB). */
 const FREE_MAX = 64
 /**
- * Number of blocks in use, 32 MB, above which a connection should use only one. Otherwise hundreds
- * of clients that read slowly would hold a quarter of a megabyte each.
+ * Number of blocks in use (32 MB) above which a connection should take only one block. Otherwise
+ * each of several hundred slow clients would hold a quarter of a megabyte.
  */
 const PLENTY_MAX = 512
 
@@ -16,7 +16,7 @@ export class Blocks {
   readonly #free: Buffer[] = []
   #taken = 0
 
-  /** Whether so much memory is in use that a connection should not take several blocks. */
+  /** Whether blocks are scarce. If they are, a connection should take only one block. */
   get areScarce(): boolean {
     return this.#taken > PLENTY_MAX
   }
@@ -26,12 +26,12 @@ export class Blocks {
     return this.#free.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES)
   }
 
-  /** Stops counting blocks that cannot be reused, because something may still read them. */
+  /** Stops counting blocks that cannot be reused, because other code may still read them. */
   drop(count: number): void {
     this.#taken -= count
   }
 
-  /** Returns a block for reuse. Call it only when nothing reads the block anymore. */
+  /** Returns a block to the pool. Call this only when no other code reads the block any more. */
   give(block: Buffer): void {
     this.#taken--
     if (this.#free.length < FREE_MAX) this.#free.push(block)

@@ -7,7 +7,7 @@ const admin: Holder = { name: 'admin', isExempt: true }
 const large = (name: string) => ({ holder: holder(name), isSmall: false })
 const small = (name: string) => ({ holder: holder(name), isSmall: true })
 
-test('bytes are granted while there is room, and can be given back', () => {
+test('bytes are granted while the budget is not exhausted, and can be released', () => {
   const budget = new ByteBudget(1600)
   for (const name of ['a', 'b', 'c']) assert.ok(budget.take(400, large(name)))
   assert.ok(!budget.take(300, large('d')))
@@ -17,7 +17,7 @@ test('bytes are granted while there is room, and can be given back', () => {
   assert.deepEqual([budget.used, budget.peak, budget.refused], [1300, 1400, 1])
 })
 
-test('one client gets at most a quarter, for small and large requests together', () => {
+test('one client gets at most a quarter of the budget, for small and large requests together', () => {
   const budget = new ByteBudget(1600)
   assert.ok(budget.take(300, large('a')))
   assert.ok(!budget.take(200, large('a')))
@@ -26,7 +26,7 @@ test('one client gets at most a quarter, for small and large requests together',
   assert.ok(budget.take(400, large('b')))
 })
 
-test('a share is reserved for small requests, and another one for exempt clients', () => {
+test('a part of the budget is reserved for small requests, and another part for exempt clients', () => {
   const budget = new ByteBudget(1600)
   for (const name of ['a', 'b', 'c']) budget.take(400, large(name))
   assert.ok(budget.take(200, large('d')))
@@ -37,7 +37,7 @@ test('a share is reserved for small requests, and another one for exempt clients
   assert.ok(!budget.take(1, { holder: admin, isSmall: false }))
 })
 
-test('a reservation larger than the budget is granted only while nothing else is held', () => {
+test('a reservation that exceeds the budget is granted only if there is no other reservation', () => {
   const budget = new ByteBudget(100)
   assert.ok(budget.take(500, large('a')))
   assert.ok(!budget.take(1, large('b')))
@@ -47,7 +47,7 @@ test('a reservation larger than the budget is granted only while nothing else is
   assert.ok(!budget.take(500, large('a')))
 })
 
-test('bytes that were given back no longer count for their holder', () => {
+test('released bytes no longer count toward the share of their client', () => {
   const budget = new ByteBudget(100)
   budget.takeAnyway(70, holder('a'))
   budget.give(70, holder('a'))

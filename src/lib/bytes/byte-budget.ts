@@ -1,37 +1,40 @@
 /**
- * A byte budget shared by all subsystems that buffer data for clients; each reserves bytes before
- * it allocates them. Reservations are estimates: they need not be exact, but they must cover
- * everything that a client can make grow. No client can exhaust the budget: each gets at most a
- * quarter, and a reserve is kept for small requests and for exempt clients.
+ * A byte budget shared by all subsystems that buffer data for clients. Each of them reserves bytes
+ * before it allocates memory. Reservations are estimates: they need not be exact, but they must
+ * cover everything that a client can make grow. No client can exhaust the budget: each client gets
+ * at most a quarter, and a part is reserved for small requests and for exempt clients.
  */
 import type { Metrics } from '../telemetry/metrics.ts'
 
-/** The client for which bytes are held. */
+/** The client for which bytes are reserved. */
 export type Holder = { readonly name: string; readonly isExempt: boolean }
 
-/** The holder of requests whose client is not known yet. */
+/** Used for requests whose client is not known yet. */
 export const unknownHolder: Holder = { name: '', isExempt: false }
 
 /**
- * Share of the budget that one holder may have. A larger request is granted only while its holder
- * has nothing else.
+ * Maximum share of the budget for one client. A larger request is granted only if the client has no
+ * other reservation.
  */
 const HOLDER_SHARE = 1 / 4
-/** Share of the budget up to which small requests may fill it. */
+/** Small requests are granted only while less than this share of the budget is used. */
 const SMALL_SHARE = 15 / 16
 /**
- * Share of the budget up to which other requests may fill it. Only exempt clients may use all of
- * it.
+ * Other requests are granted only while less than this share of the budget is used. Only exempt
+ * clients can use the whole budget.
  */
 const LARGE_SHARE = 7 / 8
 
 /**
- * Share of the budget that one request counts for at most, so that others have room. Two such
- * requests do not fit at once.
+ * Maximum share of the budget that is charged for one request, so that other requests also fit. Two
+ * requests of this size do not fit at the same time.
  */
 const REQUEST_SHARE = 5 / 8
 
-/** Options of a reservation. `ownBytes` is what the same request already holds. */
+/**
+ * Options of a reservation. `ownBytes` is the number of bytes that the same request has already
+ * reserved.
+ */
 export type ReserveOptions = {
   readonly holder: Holder
   readonly isSmall: boolean
@@ -42,9 +45,9 @@ export class ByteBudget {
   readonly max: number
   readonly #byHolder = new Map<string, number>()
   #used = 0
-  /** The largest number of bytes that were in use at once. */
+  /** The largest number of bytes that were reserved at the same time. */
   peak = 0
-  /** How many reservations were refused. */
+  /** Number of reservations that were refused. */
   refused = 0
 
   /** Creates a budget of `max` bytes; Infinity means no limit. */
@@ -53,7 +56,8 @@ export class ByteBudget {
   }
 
   /**
-   * Maximum number of bytes that one request counts for. A request that needs more is still served.
+   * Maximum number of bytes that are charged for one request. A request that needs more is still
+   * served.
    */
   get requestMax(): number {
     return this.max * REQUEST_SHARE
@@ -67,14 +71,14 @@ export class ByteBudget {
   hasRoom(bytes: number, { holder, isSmall, ownBytes = 0 }: ReserveOptions): boolean {
     if (bytes === 0) return true
     const share = holder.isExempt ? 1 : isSmall ? SMALL_SHARE : LARGE_SHARE
-    // A reservation larger than the whole budget is granted if nothing else is held: it could never
-    // be granted otherwise.
+    // A reservation that exceeds the whole budget is granted if there is no other reservation,
+    // because it could never be granted otherwise.
     if (this.#used > ownBytes && this.#used + bytes > this.max * share) return false
     const own = this.#byHolder.get(holder.name) ?? 0
     return holder.isExempt || own <= ownBytes || own + bytes <= this.max * HOLDER_SHARE
   }
 
-  /** Reserves bytes. Returns false if there is no room. */
+  /** Reserves bytes. Returns false if the reservation is refused. */
   take(bytes: number, taking: ReserveOptions): boolean {
     if (this.hasRoom(bytes, taking)) {
       this.takeAnyway(bytes, taking.holder)
@@ -84,7 +88,10 @@ export class ByteBudget {
     return false
   }
 
-  /** Reserves bytes without a check, for data that is already held or can no longer be refused. */
+  /**
+   * Reserves bytes without a check, for memory that is already allocated or can no longer be
+   * refused.
+   */
   takeAnyway(bytes: number, { name }: Holder): void {
     if (bytes === 0) return
     this.#used += bytes
@@ -101,19 +108,17 @@ export class ByteBudget {
   }
 }
 
-/**
- * Reports the memory that clients make the server hold, and how often there was no room for more.
- */
+/** Reports the reserved memory, and the number of refused reservations, as metrics. */
 export function addBudgetMetrics(metrics: Metrics, budget: ByteBudget): void {
   const bytes = metrics.gauge({
     name: 'keelson_request_memory_bytes',
-    help: 'Estimated bytes that requests and responses hold: now (used), at most so far (peak), and the limit (max).',
+    help: 'Estimated memory that requests and responses hold, in bytes: current (used), highest so far (peak) and maximum (max).',
     labels: ['state'],
   })
   const refused = metrics
     .counter({
       name: 'keelson_request_memory_refused_total',
-      help: 'Number of times that the memory budget had no room for a request or response.',
+      help: 'Number of times that the memory budget was too small for a request or response.',
     })
     .with()
   metrics.onPrint(() => {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { ByteText } from './byte-text.ts'
 
-test('the bytes are the UTF-8 encoding of all pieces, however small the initial memory is', () => {
+test('the result is the UTF-8 encoding of all pieces, however small the initial memory is', () => {
   const piece = fc.oneof(
     fc.string({ unit: 'grapheme' }),
     fc.string({ minLength: 1020, maxLength: 1030 }),
@@ -20,14 +20,14 @@ test('the bytes are the UTF-8 encoding of all pieces, however small the initial 
   )
 })
 
-test('digits have leading zeros', () => {
+test('digits are padded with zeros', () => {
   const text = new ByteText(1)
   text.digits(42, 6)
   text.digits(1_234_567, 6)
   assert.equal(text.bytes.toString(), '000042234567')
 })
 
-test('copy appends parts of this or another text, and cut and clear count as a new use', () => {
+test('copy appends a part of the same or another text, and cut and clear increase the use count', () => {
   const text = new ByteText(4)
   text.text('abcd')
   text.copy(text, 1, 3)
@@ -40,7 +40,7 @@ test('copy appends parts of this or another text, and cut and clear count as a n
   assert.deepEqual([text.length, text.uses], [0, 2])
 })
 
-test('a text is appended only if all of its characters are listed', () => {
+test('a text is appended only if the list allows all of its characters', () => {
   const listed = Uint8Array.from({ length: 128 }, (_, code) =>
     code >= 0x61 && code <= 0x7a ? 1 : 0,
   )

@@ -1,15 +1,16 @@
 /**
- * A text that is built as UTF-8 in reusable memory. Building it as a string of many pieces would
- * copy it twice before it is bytes, and leave more garbage than it has characters.
+ * A text that is built as UTF-8 in reusable memory. A string that is built from many pieces would
+ * be copied twice during the conversion to bytes, and would leave more garbage than it has
+ * characters.
  */
 import { ZERO } from './ascii.ts'
 
 /**
- * Maximum length of texts that are written without measuring them: they reserve room for their
- * longest encoding.
+ * Maximum length of texts that are written without measuring them first. They reserve the memory
+ * that their longest possible encoding needs.
  */
 const SHORT_CHARACTERS = 1024
-/** Maximum number of bytes in UTF-8 of one UTF-16 code unit. */
+/** Maximum number of UTF-8 bytes for one UTF-16 code unit. */
 const CHARACTER_BYTES_MAX = 3
 
 export class ByteText {
@@ -30,8 +31,8 @@ export class ByteText {
   }
 
   /**
-   * How often the text was started again or cut. Positions in the text are invalid when this has
-   * changed.
+   * How often the text was cleared or cut. When this number changes, recorded positions in the text
+   * become invalid.
    */
   get uses(): number {
     return this.#uses
@@ -42,22 +43,22 @@ export class ByteText {
     return this.#memory.subarray(0, this.#length)
   }
 
-  /** Returns a copy of the bytes from `start` on. */
+  /** Returns a copy of the bytes, beginning at `start`. */
   copyOf(start: number): Buffer {
     const bytes = Buffer.allocUnsafeSlow(this.#length - start)
     this.#memory.copy(bytes, 0, start, this.#length)
     return bytes
   }
 
-  /** Empties the text. Its memory is used again. */
+  /** Empties the text. The memory is reused. */
   clear(): void {
     this.#length = 0
     this.#uses++
   }
 
   /**
-   * Shortens the text to this length. Counts as a new use, since callers may have recorded
-   * positions behind it.
+   * Truncates the text to this length. Increases `uses`, because callers may have recorded
+   * positions beyond this length.
    */
   cut(length: number): void {
     this.#length = length
@@ -70,7 +71,7 @@ export class ByteText {
     this.#length += bytes.length
   }
 
-  /** Appends a part of a text, which may be this one. */
+  /** Appends a part of a text, which may be this text itself. */
   copy(from: ByteText, start: number, end: number): void {
     this.#reserve(end - start)
     // Within one buffer, `copyWithin` is faster than Node's `copy`.
@@ -85,9 +86,9 @@ export class ByteText {
   }
 
   /**
-   * Appends a text if all of its characters are listed: `listed` has a 1 for each allowed character
-   * code. Otherwise returns false and appends nothing. Checks the encoded bytes, which is faster
-   * than checking the characters of a string.
+   * Appends a text if the list allows all of its characters: `listed` has a 1 for each allowed
+   * character code. Otherwise returns false and appends nothing. Checks the encoded bytes, which is
+   * faster than checking the characters of a string.
    */
   listed(text: string, listed: Uint8Array): boolean {
     this.#reserve(text.length * CHARACTER_BYTES_MAX)
@@ -95,7 +96,7 @@ export class ByteText {
     const start = this.#length
     const end = start + memory.write(text, start)
     if (end - start !== text.length) return false
-    // Codes beyond the list are undefined, so they are not allowed.
+    // Codes beyond the end of the list are undefined, so they are not allowed.
     for (let at = start; at < end; at++) if (listed[memory[at] ?? 0] !== 1) return false
     this.#length = end
     return true

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { GrowingBuffer } from './growing-buffer.ts'
 
-test('pieces of any size are joined, and take starts an empty buffer', () => {
+test('pieces of any size are joined, and take empties the buffer', () => {
   const bytes = new GrowingBuffer()
   assert.equal(bytes.take().length, 0)
   const pieces = ['', 'a', 'bc', 'd'.repeat(5000), 'e'].map((text) => Buffer.from(text))
@@ -13,7 +13,7 @@ test('pieces of any size are joined, and take starts an empty buffer', () => {
   assert.equal(bytes.take().toString(), 'x')
 })
 
-test('a chunk that fills its memory is kept without a copy, a small part of one is copied', () => {
+test('a chunk that fills at least half of its memory is kept without a copy, and a smaller part is copied', () => {
   const chunk = Buffer.allocUnsafeSlow(1000).fill('x')
   const bytes = new GrowingBuffer()
   bytes.append(chunk)
@@ -22,7 +22,7 @@ test('a chunk that fills its memory is kept without a copy, a small part of one 
   assert.notEqual(bytes.take().buffer, chunk.buffer)
 })
 
-test('an appended chunk is never written to', () => {
+test('a chunk that was appended is never written to', () => {
   const first = Buffer.allocUnsafeSlow(10).fill('x')
   const bytes = new GrowingBuffer()
   bytes.append(first.subarray(0, 6))

@@ -1,6 +1,6 @@
 /**
- * Collects chunks into one buffer. Chunks are copied as they arrive: a list of chunks would cost a
- * hundred bytes for each, and each chunk would keep alive the socket's buffer that it is a view of.
+ * Collects chunks into one buffer. Chunks are copied when they arrive. In a list, each chunk would
+ * need a hundred bytes of overhead and would retain the socket's buffer of which it is a view.
  */
 const none: Buffer = Buffer.alloc(0)
 
@@ -13,8 +13,8 @@ export class GrowingBuffer {
   }
 
   /**
-   * Appends a chunk. A first chunk that uses at least half of its memory is kept without a copy,
-   * because most bodies arrive in one chunk. The caller limits the length.
+   * Appends a chunk. If the first chunk uses at least half of its underlying memory, it is kept
+   * without a copy, because most bodies arrive in one chunk. The caller must limit the length.
    */
   append(piece: Buffer): void {
     if (piece.length === 0) return
@@ -27,7 +27,7 @@ export class GrowingBuffer {
     this.#length = length
   }
 
-  /** Returns the collected bytes and starts again with none. */
+  /** Returns the collected bytes and empties the buffer. */
   take(): Buffer {
     const bytes = this.#bytes.subarray(0, this.#length)
     this.#bytes = none
@@ -36,8 +36,8 @@ export class GrowingBuffer {
   }
 
   /**
-   * Doubles the size, so that a byte is copied twice on average. Small buffers come from Node's
-   * pool, which is faster than allocating separate memory.
+   * Doubles the size, so that each byte is copied twice on average. Small buffers come from Node's
+   * pool, which is faster than allocating memory for each of them.
    */
   #grow(length: number): void {
     const larger = Buffer.allocUnsafe(Math.max(length, 2 * this.#bytes.length))

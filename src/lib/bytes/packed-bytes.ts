@@ -1,7 +1,7 @@
 /**
- * Packs small, long-lived pieces of bytes side by side. A small Buffer is a view of one of Node's
- * pools of 64 KB and keeps the whole pool alive. Buffers that are created now and then, between
- * requests, could keep alive a pool each.
+ * Packs small, long-lived byte arrays into shared blocks. A small Buffer is a view of one of Node's
+ * pools of 64 KB and retains the whole pool. Buffers that are created occasionally, between
+ * requests, could each retain a pool.
  */
 const BLOCK_BYTES = 16 << 10
 
@@ -9,7 +9,10 @@ export class PackedBytes {
   #block = Buffer.alloc(0)
   #used = 0
 
-  /** Returns a copy of the bytes, which keeps alive only the other pieces of its block. */
+  /**
+   * Returns a copy of the bytes. The copy retains only its block, which contains other packed byte
+   * arrays.
+   */
   put(bytes: Buffer): Buffer {
     if (this.#used + bytes.length > this.#block.length) {
       this.#block = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, bytes.length))

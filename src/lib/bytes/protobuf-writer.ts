@@ -1,31 +1,32 @@
 /**
- * Writes protobuf from the end to the front. The content of a message is there before its length is
- * written, so nothing is measured in advance and nothing is moved.
+ * Writes protobuf from back to front. The content of a message is written before its length, so the
+ * length need not be computed in advance and no bytes have to be moved.
  */
 
-/** Wire types. */
+/** Wire types of protobuf. */
 export const VARINT = 0
 export const FIXED64 = 1
 export const BYTES = 2
 export const FIXED32 = 5
 
 /**
- * Initial size of the buffer. Most messages fit, and a buffer this small comes from Node's pool.
+ * Initial size of the buffer. Most messages fit into it, and a buffer of this size comes from
+ * Node's pool.
  */
 const FIRST_BYTES = 2048
 /**
- * Maximum length of texts that are written by a loop over their characters. For longer texts, a
- * call into the runtime is faster.
+ * Maximum length of texts that are written by a loop over their characters. For longer texts,
+ * calling the runtime is faster.
  */
 const SHORT_CHARACTERS = 32
 const SAFE_HIGH = 2 ** 32
 
 export class ProtobufWriter {
   #buffer: Buffer
-  /** The index at which the written part begins. */
+  /** The index at which the written bytes begin. */
   #at: number
 
-  /** Creates a writer. `bytes` is the expected size, if it is known. */
+  /** Creates a writer. `bytes` is the expected size, if known. */
   constructor(bytes: number = FIRST_BYTES) {
     this.#buffer = Buffer.allocUnsafe(bytes)
     this.#at = bytes
@@ -51,7 +52,7 @@ export class ProtobufWriter {
     return this.#at === 0 ? this.#buffer : this.#buffer.subarray(this.#at)
   }
 
-  /** Removes everything that was written after the writer had this length. */
+  /** Removes everything that was written since the writer had this length. */
   rewind(length: number): void {
     this.#at = this.#buffer.length - length
   }
@@ -68,7 +69,7 @@ export class ProtobufWriter {
     this.#buffer.set(bytes, this.#at)
   }
 
-  /** Writes a text as UTF-8. Returns its number of bytes. */
+  /** Writes a text as UTF-8. Returns the number of bytes written. */
   text(text: string): number {
     const { length } = text
     if (length <= SHORT_CHARACTERS && this.#short(text)) return length
@@ -113,7 +114,7 @@ export class ProtobufWriter {
     buffer[at] = rest
   }
 
-  /** Writes any int64. A negative one takes ten bytes. */
+  /** Writes any int64. A negative number takes ten bytes. */
   integer(value: number | bigint): void {
     if (typeof value === 'number' && value >= 0 && Number.isSafeInteger(value))
       return this.varint(value)

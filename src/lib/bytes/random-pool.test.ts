@@ -5,7 +5,7 @@ import { RandomPool } from './random-pool.ts'
 test('next and take never return the same bytes twice', () => {
   let filled = 0
   const pool = new RandomPool((bytes) => {
-    // Consecutive numbers, so that bytes that are returned twice are detected.
+    // Consecutive numbers, so that the test detects bytes that are returned twice.
     for (let at = 0; at < bytes.length; at += 4) bytes.writeUInt32BE(filled++, at)
   })
   const seen = new Set<number>()
@@ -21,7 +21,7 @@ test('next and take never return the same bytes twice', () => {
   }
 })
 
-test('bytes from take stay unchanged, and next reuses its buffer', () => {
+test('bytes returned by take do not change, and next reuses its buffer', () => {
   const pool = new RandomPool()
   const taken = pool.take(12)
   const text = taken.toString('hex')

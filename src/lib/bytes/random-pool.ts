@@ -1,7 +1,7 @@
 /**
- * Random bytes for nonces and ids, generated many at a time. A call for each would take as long as
- * the encryption of a small object, and leave a buffer for the garbage collector. Keys do not come
- * from here, because they must not stay in a pool.
+ * Random bytes for nonces and ids, which are generated in large batches. A separate call for each
+ * nonce would take as long as the encryption of a small object, and leave a buffer for the garbage
+ * collector. Do not use this for keys, because they must not stay in a pool.
  */
 import { randomFillSync } from 'node:crypto'
 
@@ -11,7 +11,7 @@ export class RandomPool {
   readonly #fill: (bytes: Buffer) => void
   readonly #pool = Buffer.allocUnsafeSlow(POOL_BYTES)
   #at = POOL_BYTES
-  /** The buffers that `next` returns, by length. */
+  /** The buffers that `next` reuses, by length. */
   readonly #next: Buffer[] = []
 
   constructor(fill: (bytes: Buffer) => void = (bytes) => void randomFillSync(bytes)) {
@@ -19,8 +19,8 @@ export class RandomPool {
   }
 
   /**
-   * Returns random bytes that were not returned before. The buffer is borrowed: the next call with
-   * the same count overwrites it.
+   * Returns random bytes that were not returned before. The caller must not retain the buffer: the
+   * next call with the same count overwrites it.
    */
   next(count: number): Buffer {
     if (this.#at + count > POOL_BYTES) {
@@ -36,7 +36,7 @@ export class RandomPool {
     return next
   }
 
-  /** Like `next`, but returns a copy that stays valid. */
+  /** Does the same as `next`, but returns a copy that stays valid. */
   take(count: number): Buffer {
     return Buffer.from(this.next(count))
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { IdleCache, LazyValue } from './idle-cache.ts'
 
-test('entries that are read stay, others expire', ({ mock }) => {
+test('entries that are read stay in the cache, and other entries expire', ({ mock }) => {
   mock.timers.enable({ apis: ['setTimeout'] })
   const cache = new IdleCache<string, number>(100)
   cache.set('one', 1)
@@ -16,7 +16,7 @@ test('entries that are read stay, others expire', ({ mock }) => {
   assert.equal(cache.get('two'), undefined)
 })
 
-test('a value that was not read for a while is created again', ({ mock }) => {
+test('a value that was not read for a while is created again on the next read', ({ mock }) => {
   mock.timers.enable({ apis: ['setTimeout'] })
   let count = 0
   const lazy = new LazyValue(() => ({ at: ++count }), 100)

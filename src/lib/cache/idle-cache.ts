@@ -1,10 +1,10 @@
 /**
- * Values that expire when they have not been read for a while. A timer drops each of them, so that
- * large values free their memory even if the cache is never used again. TtlCache has no timers, and
- * its reads do not prolong the life of an entry.
+ * Caches whose values expire when they have not been read for a while. A timer drops each value, so
+ * that the memory of large values is released even if the cache is never used again. TtlCache has
+ * no timers, and a read does not extend the lifetime of an entry there.
  */
 
-/** Any number of values by key. */
+/** A cache for any number of values by key. */
 export class IdleCache<K, V> {
   readonly #idleMsMax: number
   readonly #entries = new Map<K, { readonly value: V; readonly timer: NodeJS.Timeout }>()
@@ -32,7 +32,10 @@ export class IdleCache<K, V> {
   }
 }
 
-/** A single value that is created on demand and expires when it has not been read for a while. */
+/**
+ * A cache for a single value, which is created on demand and expires when it has not been read for
+ * a while.
+ */
 export class LazyValue<V extends object> {
   readonly #create: () => V
   readonly #idleMsMax: number
@@ -66,7 +69,7 @@ export class LazyValue<V extends object> {
     return value
   }
 
-  /** Drops the value. The next reader creates a new one. */
+  /** Drops the value. The next read creates a new one. */
   clear(): void {
     clearTimeout(this.#entry?.timer)
     this.#entry = undefined

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { heldBytes, partOfMegabyte } from '../../../test/support/harness/held-bytes.ts'
 import { LruCache } from './lru-cache.ts'
 
-test('the cache keeps the latest entries, and never more than its size', () => {
+test('the cache keeps the most recent entries, and never exceeds its maximum size', () => {
   const cache = new LruCache<string>(8)
   for (let at = 0; at < 100; at++) {
     cache.set(`${at}`, `v${at}`)
@@ -15,7 +15,7 @@ test('the cache keeps the latest entries, and never more than its size', () => {
   assert.ok(known >= 4 && known <= 8, `${known} are known`)
 })
 
-test('an entry that is read stays', () => {
+test('an entry that is read regularly stays in the cache', () => {
   const cache = new LruCache<number>(8)
   cache.set('asked', 0)
   for (let at = 0; at < 100; at++) {
@@ -24,7 +24,7 @@ test('an entry that is read stays', () => {
   }
 })
 
-test('a new value replaces the old one, and a deleted entry is gone', () => {
+test('a new value replaces the old one, and a deleted entry is not returned', () => {
   const cache = new LruCache<number>(2)
   cache.set('a', 1)
   cache.set('b', 1)
@@ -37,7 +37,7 @@ test('a new value replaces the old one, and a deleted entry is gone', () => {
   assert.equal(cache.get('b'), undefined)
 })
 
-test('a key does not keep the string it is a part of alive', async () => {
+test('a key that is a part of a longer string does not retain that string', async () => {
   const cache = new LruCache<number>(100)
   const held = await heldBytes(() => {
     for (let at = 0; at < 50; at++) cache.set(partOfMegabyte(`a-key-of-a-value-${at}`), at)

@@ -1,10 +1,11 @@
 /**
- * A cache with a limited number of entries, in two generations: it keeps between half and all of
- * `sizeMax` entries, those that were set or read last. When the newer generation is full, the older
- * one is dropped as a whole. TtlCache also limits time and weight and evicts in exact order, but
- * takes four times as long, because each read moves the entry and each eviction steps over the
- * deleted entries of a Map. So hot paths whose entries do not expire use this class. Keys may be
- * parts of longer strings.
+ * A cache with a limited number of entries, in two generations. It keeps the entries that were set
+ * or read most recently: at least half of `sizeMax`, and at most `sizeMax`. When the newer
+ * generation is full, the older one is dropped as a whole.
+ *
+ * TtlCache can also limit time and weight, and evicts in exact order. It takes four times as long,
+ * because each read moves the entry and each eviction has to skip the deleted entries of a Map. So
+ * hot paths whose entries do not expire use this class. Keys may be parts of longer strings.
  */
 import { ownText } from '../text/own-text.ts'
 

@@ -25,7 +25,7 @@ test('an entry is returned until it expires', () => {
   assert.equal(cache.size, 1)
 })
 
-test('a read does not prolong the life of an entry, a new value does', () => {
+test('a read does not extend the lifetime of an entry, but a new value does', () => {
   const { cache, pass } = started(10)
   cache.set('a', 1, { ttlMs: 100 })
   pass(50)
@@ -47,7 +47,7 @@ test('the least recently used entry is evicted first', () => {
   assert.equal(cache.size, 2)
 })
 
-test('a time to live of 0 removes an entry, as delete and clear do', () => {
+test('an entry is removed by a time to live of 0, by delete and by clear', () => {
   const { cache } = started(2)
   cache.set('a', 1, { ttlMs: 100 })
   cache.set('a', 2, { ttlMs: 0 })
@@ -86,7 +86,7 @@ test('the total weight of all entries is limited', () => {
   assert.equal(cache.get('f'), 8)
 })
 
-test('a key does not keep the string it is a part of alive', async () => {
+test('a key that is a part of a longer string does not retain that string', async () => {
   const cache = new TtlCache<number>({ sizeMax: 100 }, { monotonicMs: () => 0 })
   const held = await heldBytes(() => {
     for (let at = 0; at < 50; at++)

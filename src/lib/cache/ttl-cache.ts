@@ -1,8 +1,8 @@
 /**
  * A cache limited by number, weight and time. When it is full, the least recently used entries are
- * evicted. Expired entries are dropped when they are read or when others are added; IdleCache drops
- * them by a timer instead. Time is monotonic, so that a clock that is set back does not prolong an
- * entry. Keys may be parts of longer strings.
+ * evicted. Expired entries are dropped when they are read or when other entries are added;
+ * IdleCache drops them with a timer instead. The clock is monotonic, so that setting the system
+ * clock back does not extend the lifetime of an entry. Keys may be parts of longer strings.
  */
 import type { Clock } from '../time/clock.ts'
 import { ownText } from '../text/own-text.ts'
@@ -10,7 +10,7 @@ import { ownText } from '../text/own-text.ts'
 export type TtlCacheLimits = {
   /** Maximum number of entries. */
   readonly sizeMax: number
-  /** Maximum weight of all entries together. Absent if all entries have about the same size. */
+  /** Maximum weight of all entries together. Absent if the weight of entries is not limited. */
   readonly weightMax?: number
 }
 
@@ -24,7 +24,7 @@ type Entry<Value> = {
 export class TtlCache<Value> {
   readonly #limits: TtlCacheLimits
   readonly #clock: Pick<Clock, 'monotonicMs'>
-  /** The least recently used entry first. */
+  /** Entries, with the least recently used entry first. */
   readonly #entries = new Map<string, Entry<Value>>()
   #weight = 0
 
@@ -49,7 +49,7 @@ export class TtlCache<Value> {
     return entry.value
   }
 
-  /** Stores an entry. If `ttlMs` is not positive, only removes the old one. */
+  /** Stores an entry. If `ttlMs` is not positive, only removes the existing entry. */
   set(
     key: string,
     value: Value,
@@ -62,8 +62,8 @@ export class TtlCache<Value> {
     this.#entries.set(own, { key: own, value, endMs: nowMs + ttlMs, weight })
     this.#weight += weight
     const { sizeMax, weightMax = Infinity } = this.#limits
-    // Entries are in the order of their last use. With equal times to live, entries that were not
-    // used for that long have expired, and come first.
+    // Entries are in the order of their last use. If all have the same time to live, expired
+    // entries come first.
     for (const [oldest, { endMs }] of this.#entries) {
       if (endMs > nowMs && this.#entries.size <= sizeMax && this.#weight <= weightMax) return
       this.delete(oldest)

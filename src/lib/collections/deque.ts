@@ -1,4 +1,4 @@
-/** A queue that is cheap at both ends and can be indexed. */
+/** A double-ended queue that can be indexed. */
 export class Deque<T> {
   #slots: (T | undefined)[] = new Array(16)
   #head = 0
@@ -23,7 +23,7 @@ export class Deque<T> {
     return value
   }
 
-  /** Returns the value at this index; 0 is the oldest one. */
+  /** Returns the value at this index. 0 is the oldest value. */
   at(index: number): T | undefined {
     return index < 0 || index >= this.#length
       ? undefined
@@ -36,7 +36,9 @@ export class Deque<T> {
     this.#length = 0
   }
 
-  /** The length stays a power of two, so that an index wraps around by a mask. */
+  /**
+   * The length is always a power of two, so that an index can be wrapped around with a bit mask.
+   */
   #grow(): void {
     const slots: (T | undefined)[] = new Array(this.#slots.length * 2)
     for (let i = 0; i < this.#length; i++) slots[i] = this.at(i)

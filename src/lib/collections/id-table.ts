@@ -1,8 +1,9 @@
 /**
- * Objects by a number that grows, such as the open streams of a connection by their ID. A `Map` is
- * not used because of V8's garbage collector: when a Map replaces its table, the old table refers
- * to the new one. Once one table has moved to the old generation, all later ones follow, together
- * with the requests that were in them.
+ * A table of objects with increasing numeric IDs, such as the open streams of a connection.
+ *
+ * It does not use a `Map` because of V8's garbage collector: when a Map grows, its old table refers
+ * to the new one. Once a table has moved to the old generation, all later tables are also retained,
+ * together with the requests that were in them.
  */
 export class IdTable<Item extends { readonly id: number }> {
   /** Sorted by ID. */
@@ -30,7 +31,7 @@ export class IdTable<Item extends { readonly id: number }> {
     this.#items.length = 0
   }
 
-  /** Returns a copy, so that items may be deleted during iteration. */
+  /** Returns a copy, so that items can be deleted during iteration. */
   all(): Item[] {
     return [...this.#items]
   }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { IndexedSet } from './indexed-set.ts'
 
-test('a set has the members that were added and not deleted, in any order', () => {
+test('a set contains the members that were added and not deleted, in any order', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.boolean(), fc.nat(9))), (steps) => {
       const members = Array.from({ length: 10 }, (_, id) => ({ id, index: -1 }))

@@ -1,12 +1,13 @@
-/** An object that can be a member of one set at a time. */
+/** An object that can be a member of one IndexedSet at a time. */
 type IndexedSetMember = {
-  /** Managed by the set; -1 if the object is not in one. */
+  /** Managed by the set. -1 if the object is not a member of a set. */
   index: number
 }
 
 /**
- * A set of objects that store their own index. Unlike in a Set, adding and deleting allocates
- * nothing. A Set that millions of short-lived objects pass through would be rehashed all the time.
+ * A set of objects that store their own index. Adding and deleting members does not allocate
+ * memory. An ordinary Set would be rehashed all the time if millions of short-lived objects were
+ * added and deleted.
  */
 export class IndexedSet<T extends IndexedSetMember> {
   readonly #members: T[] = []
@@ -25,7 +26,7 @@ export class IndexedSet<T extends IndexedSetMember> {
     return member.index !== -1
   }
 
-  /** Removes a member. Returns false if it was not in the set. */
+  /** Removes a member. Returns false if the object was not in the set. */
   delete(member: T): boolean {
     if (member.index === -1) return false
     const last = this.#members.pop()
@@ -37,7 +38,7 @@ export class IndexedSet<T extends IndexedSetMember> {
     return true
   }
 
-  /** Returns a copy, so that members may be deleted during iteration. */
+  /** Returns a copy, so that members can be deleted during iteration. */
   members(): readonly T[] {
     return [...this.#members]
   }

@@ -1,21 +1,20 @@
 /**
- * Shares equal lists and texts among objects, such as the verbs of roles and the names that pods of
- * one template refer to, so that each is held once. The tables have a limited size, so that clients
- * cannot make them grow by writing objects. A full table is cleared; later equal values are then
- * held again.
+ * Deduplicates equal lists and strings of different objects, such as the verbs of roles and the
+ * names in pods from one template, so that each is in memory only once. The size of the tables is
+ * limited, so that clients cannot make them grow by writing objects. A full table is cleared, and
+ * later values are then not shared with earlier ones.
  */
 import { ownText } from '../text/own-text.ts'
 
 /**
- * Maximum number of entries of each table: far more than a cluster has kinds, groups and common
- * lists.
+ * Maximum number of entries of each table. A cluster has far fewer kinds, groups and common lists.
  */
 const ENTRIES_MAX = 16_384
-/** Maximum length of a shared text. Longer texts are hardly ever repeated. */
+/** Maximum length of a shared string. Longer strings are rarely repeated. */
 const CHARACTERS_MAX = 256
 
 /**
- * Maximum length of a shared list. The JSON of a longer list has more than CHARACTERS_MAX
+ * Maximum length of a shared list. The JSON of a longer list would exceed CHARACTERS_MAX
  * characters.
  */
 const ITEMS_MAX = CHARACTERS_MAX / '"",'.length
@@ -37,7 +36,7 @@ export class SharedLists {
   list(list: readonly string[]): readonly string[] {
     if (list.length === 0) return none
     if (list.length > ITEMS_MAX) return list.map((text) => this.text(text))
-    // JSON quotes the items, so that two different lists never have the same key.
+    // Items are quoted in JSON, so that different lists never have the same key.
     const key = JSON.stringify(list)
     const known = this.#lists.get(key)
     if (known !== undefined) return known

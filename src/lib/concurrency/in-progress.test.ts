@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { InProgress } from './in-progress.ts'
 
-test('waiters for a key are notified when its last operation ends', () => {
+test('waiters for a key are notified when its last operation finishes', () => {
   const inProgress = new InProgress()
   const calls: string[] = []
   const wait = (key: string): boolean => inProgress.onIdle(key, () => calls.push(key))

@@ -1,4 +1,7 @@
-/** Counts the operations in progress for each key, and notifies waiters when there are none. */
+/**
+ * Counts the operations in progress for each key, and notifies waiters when the number becomes
+ * zero.
+ */
 export class InProgress {
   readonly #counts = new Map<string, number>()
   readonly #waiting = new Map<string, (() => void)[]>()
@@ -7,7 +10,7 @@ export class InProgress {
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
   }
 
-  /** Ends an operation. Must be called once for each `enter`. */
+  /** Marks an operation as finished. Must be called once for each `enter`. */
   leave(key: string): void {
     const left = (this.#counts.get(key) ?? 0) - 1
     if (left > 0) {
@@ -22,8 +25,8 @@ export class InProgress {
   }
 
   /**
-   * Calls `call` once, as soon as nothing is in progress for the key. Returns false, and does not
-   * call, if nothing is in progress now.
+   * Calls `call` once, as soon as no operation is in progress for the key. If none is in progress
+   * now, returns false without calling `call`.
    */
   onIdle(key: string, call: () => void): boolean {
     if (!this.#counts.has(key)) return false

@@ -16,13 +16,14 @@ test('callers with the same key run one after the other, in order', async () => 
   assert.deepEqual(seen, ['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends'])
 })
 
-test('a lock that is held for too long passes to the next caller alone', async () => {
+test('a lock that is held for too long passes only to the next caller', async () => {
   const mutex = new KeyedMutex(1)
   const first = await mutex.lock('x')
   const second = await mutex.lock('x')
   assert.equal(second.hasWaited, true)
   const third = mutex.lock('x')
-  // The first caller no longer holds the lock, so the third one still waits for the second.
+  // The first caller no longer holds the lock, so disposing of it does not pass the lock to the
+  // third caller.
   first[Symbol.dispose]()
   let isIn = false
   void third.then(() => (isIn = true))
@@ -35,7 +36,7 @@ test('a lock that is held for too long passes to the next caller alone', async (
   assert.equal(next.hasWaited, false)
 })
 
-test('the time limit starts again for the next holder, and ends when no caller waits', async () => {
+test('the time limit starts again for the next holder, and stops when no caller waits', async () => {
   const due: (() => void)[] = []
   const timers = {
     every: assert.fail,

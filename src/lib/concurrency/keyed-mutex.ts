@@ -1,19 +1,22 @@
 import { systemTimers, type Timer, type Timers } from '../time/timers.ts'
 
-/** A held lock. Disposing of it lets the next caller in. */
+/** A held lock. Disposing of it passes the lock to the next caller. */
 type Lock = Disposable & {
-  /** Whether another caller held the lock first: the state may have changed meanwhile. */
+  /**
+   * Whether the caller had to wait for the lock, so that the state may have changed in the
+   * meantime.
+   */
   readonly hasWaited: boolean
 }
 
 type LockQueue = {
   holder: Lock | undefined
   readonly waiting: ((lock: Lock) => void)[]
-  /** Limits how long the holder keeps the lock. Runs only while a caller waits. */
+  /** Limits how long the holder can keep the lock. Runs only while another caller waits. */
   timer: Timer | undefined
 }
 
-/** Serializes work by key, where concurrent attempts would only conflict with each other. */
+/** Serializes operations with the same key that would conflict if they ran concurrently. */
 export class KeyedMutex {
   readonly #holdMsMax: number
   readonly #timers: Timers
@@ -21,8 +24,8 @@ export class KeyedMutex {
   readonly #queues = new Map<string, LockQueue>()
 
   /**
-   * Creates a mutex. A caller that holds a lock for longer than `holdMsMax` while others wait loses
-   * it to the next caller. It is not interrupted.
+   * Creates a mutex. If a caller holds a lock for longer than `holdMsMax` while others wait, the
+   * lock passes to the next caller. The work of the first caller is not interrupted.
    */
   constructor(holdMsMax: number, timers: Timers = systemTimers) {
     this.#holdMsMax = holdMsMax

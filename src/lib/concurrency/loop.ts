@@ -7,7 +7,7 @@ export type LoopOptions = {
   readonly name: string
   readonly intervalMs: number
   /**
-   * Whether the start of the server has just run the task, so that the first run is after one
+   * Whether the task was already run during startup, so that the first run follows after one
    * interval.
    */
   readonly isDoneAtStart?: boolean
@@ -23,8 +23,8 @@ const unrefTimers: Pick<Timers, 'after'> = {
 }
 
 /**
- * Runs a task repeatedly while the server is up: at once, unless the start of the server has run
- * it, then after each interval. Failures are logged.
+ * Runs a task repeatedly: immediately, unless it was already run during startup, and then after
+ * each interval. Failures are logged.
  */
 export class Loop implements AsyncDisposable {
   readonly #options: LoopOptions
@@ -52,7 +52,7 @@ export class Loop implements AsyncDisposable {
       log,
       timers = unrefTimers,
     } = this.#options
-    // `sleep` rejects only when the server stops, which the loop checks.
+    // `sleep` rejects only when the server stops, which the loop condition checks.
     const pause = (): Promise<void> => sleep(timers, intervalMs, signal).catch(() => undefined)
     if (isDoneAtStart) await pause()
     while (!signal.aborted) {
@@ -60,7 +60,8 @@ export class Loop implements AsyncDisposable {
       try {
         await beginWork(this.#restores, () => run(signal))
       } catch (error) {
-        // The task decided by the state before a restore, so it runs again at once.
+        // The database was restored during the run, so the task used an outdated state. Run it
+        // again immediately.
         if (count !== this.#restores?.count) continue
         if (!signal.aborted) log('warn', `${name} failed; retrying`, { error: String(error) })
       }

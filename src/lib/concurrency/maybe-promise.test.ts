@@ -8,7 +8,7 @@ function* sum(...values: readonly MaybePromise<number>[]): MaybeAsync<number> {
   return total
 }
 
-test('work that does not wait completes synchronously', () => {
+test('work that never waits completes synchronously', () => {
   assert.equal(runMaybeAsync(sum(1, 2, 3)), 6)
 })
 
@@ -26,7 +26,7 @@ function* caught(value: Promise<number>): MaybeAsync<string> {
   }
 }
 
-test('a rejection is thrown where the work waits, and ends work that does not catch it', async () => {
+test('a rejection is thrown where the work waits, and ends the work if it is not caught', async () => {
   assert.equal(await runMaybeAsync(caught(Promise.reject(new Error('no')))), 'caught no')
   await assert.rejects(
     async () => runMaybeAsync(sum(1, Promise.reject(new Error('no')))),

@@ -1,13 +1,13 @@
 /**
- * A value or a promise of it. Awaiting a value that is already there costs more than most steps of
- * a request, since an async function goes through the microtask queue at each `await`. So functions
- * that rarely wait return a MaybePromise.
+ * A value, or a promise of a value. Each `await` passes through the microtask queue, so awaiting an
+ * available value costs more than most steps of a request. Functions that rarely wait therefore
+ * return a MaybePromise.
  */
 import { assert } from '../errors.ts'
 
 export type MaybePromise<T> = T | Promise<T>
 
-/** Calls `step` with the value, synchronously unless it is a promise. */
+/** Calls `step` with the value. The call is synchronous unless the value is a promise. */
 export const thenMaybe = <T, R>(
   value: MaybePromise<T>,
   step: (value: T) => MaybePromise<R>,
