@@ -53,7 +53,7 @@ const isVerified = (token: string): boolean => {
   return jwt !== undefined && ownKey !== undefined && verifyJwt(jwt, ownKey)
 }
 
-/** A token that is signed correctly, with another header. */
+/** A token that is signed correctly, but with another header. */
 function signedWith(header: object): string {
   const head = Buffer.from(JSON.stringify(header)).toString('base64url')
   const signed = `${head}.${Buffer.from('{"sub":"a"}').toString('base64url')}`
@@ -98,7 +98,7 @@ test('only strict base64url is accepted, without padding, whitespace or other ch
   assert.equal(isVerified(`${head}.${body}.${other}`), other === signature)
 })
 
-test('a text that is not a token is rejected', () => {
+test('a text that is not a JWT is rejected', () => {
   for (const text of [
     '',
     'a',
@@ -121,7 +121,7 @@ test('no key verifies a token without a signature', () => {
   }
 })
 
-test('a file may contain several keys, and everything else in it is skipped', () => {
+test('a file can contain several keys, and everything else in it is skipped', () => {
   const [first, second] = pairs.map(([, pair]) => pair)
   assert.ok(first !== undefined && second !== undefined)
   const text = `text\n${publicPem(first.publicKey)}\n${privatePem(second.privateKey)}`

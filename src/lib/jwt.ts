@@ -1,5 +1,6 @@
 /**
- * JSON Web Tokens (RFC 7519), signed with RSA or elliptic curves (RFC 7518, sections 3.3 and 3.4).
+ * JSON Web Tokens (RFC 7519) that are signed with RSA or elliptic curves (RFC 7518, sections 3.3
+ * and 3.4).
  */
 import {
   createHash,
@@ -15,7 +16,7 @@ import { decodePem } from './x509/pem.ts'
 export type JwtKey = {
   readonly key: KeyObject
   readonly algorithm: Algorithm
-  /** The `kid` of a token's header: the digest of the public key. */
+  /** The `kid` in the header of a token: the digest of the public key. */
   readonly id: string
 }
 
@@ -35,8 +36,8 @@ const curves: ReadonlyMap<string | undefined, Algorithm> = new Map([
 ])
 
 /**
- * Reads a private key in PEM. Returns undefined if the text is not one, or if tokens do not support
- * its type.
+ * Reads a private key in PEM. Returns undefined if the text is not a private key, or if JWTs do not
+ * support this type of key.
  */
 export function readSigningKey(text: string): JwtKey | undefined {
   const key = orUndefined(() => createPrivateKey(text))
@@ -44,8 +45,8 @@ export function readSigningKey(text: string): JwtKey | undefined {
 }
 
 /**
- * Returns the public keys of a PEM file. It may contain several keys, also private ones, and
- * certificates.
+ * Returns the public keys in a PEM file. The file can contain several keys, including private keys,
+ * and certificates.
  */
 export function readVerifyingKeys(text: string): JwtKey[] {
   return decodePem(text).flatMap(({ label, bytes }) => {
@@ -55,8 +56,8 @@ export function readVerifyingKeys(text: string): JwtKey[] {
 }
 
 /**
- * Reads a public key. `der` is a SubjectPublicKeyInfo, and `id` the `kid` of its tokens. Returns
- * undefined if it is not a key, or if tokens do not support its type.
+ * Reads a public key. `der` is a SubjectPublicKeyInfo, and `id` is the `kid` of tokens that the key
+ * signs. Returns undefined if it is not a key, or if JWTs do not support this type of key.
  */
 export function publicJwtKey(der: Buffer, id: string): JwtKey | undefined {
   const key = orUndefined(() => createPublicKey({ key: der, format: 'der', type: 'spki' }))
@@ -68,7 +69,7 @@ function orUndefined(read: () => KeyObject): KeyObject | undefined {
   try {
     return read()
   } catch {
-    // OpenSSL's own reason is not reported; the caller names the file.
+    // The reason from OpenSSL is not reported, because the caller's error names the file.
     return undefined
   }
 }
@@ -91,7 +92,7 @@ export function signJwt(claims: object, { key, algorithm, id }: JwtKey): string 
   return `${signed}.${signature.toString('base64url')}`
 }
 
-/** A JSON value; lib/ does not import the type from api/. */
+/** A JSON value. lib/ must not import the type from api/. */
 type JsonValue = string | number | bigint | boolean | null | readonly JsonValue[] | JsonFields
 type JsonFields = { readonly [name: string]: JsonValue | undefined }
 
@@ -99,7 +100,7 @@ type JsonFields = { readonly [name: string]: JsonValue | undefined }
 export type ParseJson = (bytes: Buffer) => JsonValue
 
 export type Jwt = {
-  /** The `kid` of the header; empty if it has none. */
+  /** The `kid` in the header. Empty if the header has no `kid`. */
   readonly keyId: string
   readonly algorithm: string
   /**
@@ -113,8 +114,9 @@ export type Jwt = {
 }
 
 /**
- * Parses a token without verifying it: the claims must not be trusted before `verifyJwt`. Returns
- * undefined if the text is not a JWT. The signature may be empty; then no key verifies it.
+ * Parses a token without verifying it. The claims must not be trusted before `verifyJwt`. Returns
+ * undefined if the text is not a JWT. The signature can be empty, but then no key verifies the
+ * token.
  */
 export function parseJwt(token: string, parseJson: ParseJson): Jwt | undefined {
   const parts = token.split('.', 4)
@@ -136,8 +138,8 @@ export function parseJwt(token: string, parseJson: ParseJson): Jwt | undefined {
 }
 
 /**
- * Whether the key verifies the token. The key determines the algorithm: a token that names another
- * one is rejected.
+ * Whether the key verifies the token. The key determines the algorithm, so a token that names
+ * another algorithm is rejected.
  */
 export function verifyJwt(jwt: Jwt, { key, algorithm }: JwtKey): boolean {
   if (jwt.hasCritical || jwt.algorithm !== algorithm) return false
@@ -150,8 +152,8 @@ export function verifyJwt(jwt: Jwt, { key, algorithm }: JwtKey): boolean {
 }
 
 /**
- * Whether the part is base64url without padding. Node's decoder is more lenient: it ignores invalid
- * characters, also accepts the standard alphabet, and drops a left-over character.
+ * Whether the part is base64url without padding. Node's decoder is less strict: it ignores invalid
+ * characters, accepts the standard alphabet, and drops an incomplete group at the end.
  */
 const isBase64Url = (part: string): boolean =>
   part.length % 4 !== 1 && /^[A-Za-z0-9_-]*$/.test(part)
@@ -163,7 +165,7 @@ function decode(part: string, parseJson: ParseJson): JsonFields | undefined {
     const value = parseJson(Buffer.from(part, 'base64url'))
     return isFields(value) ? value : undefined
   } catch {
-    // The text has three parts, but is not a JWT.
+    // The text has three parts, but it is not a JWT.
     return undefined
   }
 }

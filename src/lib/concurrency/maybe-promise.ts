@@ -14,12 +14,12 @@ export const thenMaybe = <T, R>(
 ): MaybePromise<R> => (value instanceof Promise ? value.then(step) : step(value))
 
 /**
- * Work with several waits, written as a generator: `yield* awaitMaybe(value)` takes the place of
- * `await value`.
+ * Work that may have to wait several times, written as a generator in which `yield*
+ * awaitMaybe(value)` replaces `await value`.
  */
 export type MaybeAsync<T> = Generator<Promise<void>, T, void>
 
-/** Returns the value. Yields only if it is a promise. A rejection is thrown. */
+/** Returns the value. Yields only if the value is a promise. Throws if the promise is rejected. */
 export function* awaitMaybe<T>(value: MaybePromise<T>): MaybeAsync<T> {
   if (!(value instanceof Promise)) return value
   const settled: { result: { readonly value: T } | undefined } = { result: undefined }

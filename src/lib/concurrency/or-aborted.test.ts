@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import { orAborted } from './or-aborted.ts'
 
-test('a promise that settles before an abort decides the outcome, and leaves no listener on the signal', async () => {
+test('a promise that settles before an abort decides the result, and no listener remains on the signal', async () => {
   const { signal } = new AbortController()
   assert.equal(await orAborted(Promise.resolve(1), signal), 1)
   await assert.rejects(orAborted(Promise.reject(new Error('it failed')), signal), /it failed/)
@@ -11,7 +11,7 @@ test('a promise that settles before an abort decides the outcome, and leaves no 
   assert.equal(getEventListeners(signal, 'abort').length, 0)
 })
 
-test('an abort rejects at once, with its reason or a given error, and a later rejection is ignored', async () => {
+test('an abort rejects immediately, with its reason or a given error, and a later rejection of the promise is ignored', async () => {
   const controller = new AbortController()
   const { promise, reject } = Promise.withResolvers<void>()
   const waiting = [

@@ -1,6 +1,6 @@
 /**
- * Waits for the promise. Rejects as soon as the signal is aborted, with the result of `why`, by
- * default the signal's reason. The outcome of the promise is then ignored.
+ * Waits for the promise, but rejects as soon as the signal is aborted. The error is the result of
+ * `why`, or by default the reason of the signal. The result of the promise is then ignored.
  */
 export async function orAborted<T>(
   promise: Promise<T>,

@@ -5,7 +5,7 @@ import { Restores } from './restores.ts'
 
 const nothing = (): void => undefined
 
-test('work that began before a restore is outdated after it, and work that begins later is not', async () => {
+test('work that began before a restore is outdated after it, and work that begins later is not outdated', async () => {
   const restores = new Restores()
   const { promise: restored, resolve } = Promise.withResolvers<void>()
   const early = restores.begin(async () => {
@@ -17,12 +17,12 @@ test('work that began before a restore is outdated after it, and work that begin
   resolve()
   assert.equal(await early, true)
   assert.equal(await restores.begin(() => restores.isOutdated), false)
-  // Nested work decides by what it reads itself.
+  // Nested work is based on what it reads itself.
   assert.equal(await restores.begin(() => restores.begin(() => restores.isOutdated)), false)
   assert.equal(restores.isOutdated, false)
 })
 
-test('the parts of a server find its restores, and their start does not count as work', async () => {
+test('the parts of a server find the `Restores` instance of their server, and starting them does not count as work', async () => {
   const [one, other] = [new Restores(), new Restores()]
   assert.equal(Restores.current(), undefined)
   await one.within(async () => {
@@ -37,7 +37,7 @@ test('the parts of a server find its restores, and their start does not count as
   })
 })
 
-test('a restore waits for all followers, also for those added meanwhile, but not for removed ones', async () => {
+test('a restore waits for all followers, including those added in the meantime, but not for removed ones', async () => {
   const restores = new Restores()
   const calls: string[] = []
   let tries = 0
@@ -65,7 +65,7 @@ test('a restore waits for all followers, also for those added meanwhile, but not
   assert.deepEqual(calls, ['write', 'kinds', 'slow', 'new', 'slow'])
 })
 
-test('a restore fails if a follower cannot catch up, and work continues', async () => {
+test('a restore fails if a follower cannot catch up, and work then continues', async () => {
   const restores = new Restores()
   const following = restores.follow({ latest: () => Promise.reject(new Error('never')) })
   await assert.rejects(restores.restore(nothing), { message: 'never' })

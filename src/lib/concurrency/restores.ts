@@ -1,35 +1,35 @@
 /**
- * Restores of the database under a running server, as keelson/testing makes them. Work that reads,
- * decides and then writes must not write what it decided by the state before a restore. So work
- * runs in `begin`, which puts a fencing token, the number of restores so far, into its asynchronous
+ * Restores of the database while a server is running, as in keelson/testing. Work that reads,
+ * decides and then writes must not write after a restore what it decided before. So work runs in
+ * `begin`, which stores a fencing token (the number of restores so far) in the asynchronous
  * context. The store rejects writes with an older token. Parts of the server that keep what they
- * have read call `follow`: a restore ends when all of them have caught up.
+ * have read call `follow`: a restore waits until all of them have caught up.
  *
  * A part finds the instance of its server in the asynchronous context in which the server was
- * started, so a new controller cannot forget it. A server whose database is never restored has no
- * instance, and no overhead.
+ * started, so a new controller need not be given the instance. A server whose database is never
+ * restored has no instance, and no overhead.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { MaybePromise } from './maybe-promise.ts'
 import { sleep, systemTimers, type Timers } from '../time/timers.ts'
 
-/** A part of a server that decides by what it has read earlier. */
+/** A part of a server that bases decisions on what it has read earlier. */
 export type RestoreListener = {
   /** Resolves when the part has received everything that was written before the call. */
   readonly latest: () => Promise<unknown>
   /**
-   * Whether other followers come and go with what this part reads. Such a part catches up before
-   * the others.
+   * Whether followers are added or removed because of what this part reads. Such a part catches up
+   * before the others.
    */
   readonly changesFollowers?: boolean
 }
 
 /**
- * Maximum number of attempts to let a part catch up. A machine that stalls for seconds can make an
- * attempt fail.
+ * Maximum number of attempts to let a part catch up. An attempt can fail on a machine that stalls
+ * for seconds.
  */
 const TRIES = 8
-/** The delay before the second attempt. It doubles with each further one. */
+/** The delay before the second attempt. It doubles after each attempt. */
 const RETRY_MS = 10
 
 /** The asynchronous context of a server. `token` is undefined outside of work. */
@@ -48,14 +48,14 @@ export class Restores {
   }
 
   /**
-   * Returns the instance of the server that runs in this context; undefined if its database is
-   * never restored.
+   * Returns the instance of the server that runs in this context. Returns undefined if the database
+   * of the server is never restored.
    */
   static current(): Restores | undefined {
     return contexts.getStore()?.restores
   }
 
-  /** Whether work runs in this context, so that its writes carry a token. */
+  /** Whether work runs in this context, so that its writes have a fencing token. */
   static isWorking(): boolean {
     return contexts.getStore()?.token !== undefined
   }
@@ -73,20 +73,18 @@ export class Restores {
     )
   }
 
-  /** Runs the start of a server, so that its parts find this instance. */
+  /** Starts a server, so that its parts find this instance. */
   within<T>(start: () => T): T {
     return contexts.run({ restores: this, token: undefined }, start)
   }
 
-  /**
-   * Runs work that decides by what it reads from now on. Waits for a restore that is in progress.
-   */
+  /** Runs work that is based on what it reads from now on. Waits if a restore is in progress. */
   async begin<T>(work: () => MaybePromise<T>): Promise<T> {
     while (this.#ended !== undefined) await this.#ended
     return await contexts.run({ restores: this, token: this.#count }, work)
   }
 
-  /** Adds a part that restores wait for, until the returned value is disposed of. */
+  /** Adds a part for which restores wait, until the returned value is disposed. */
   follow(follower: RestoreListener): Disposable {
     this.#followers.add(follower)
     return { [Symbol.dispose]: () => void this.#followers.delete(follower) }
@@ -122,7 +120,10 @@ export class Restores {
     }
   }
 
-  /** Waits until a part has caught up. Fails if it cannot, unless the part ends meanwhile. */
+  /**
+   * Waits until a part has caught up. Fails if the part cannot catch up, unless it is removed in
+   * the meantime.
+   */
   async #ask(follower: RestoreListener): Promise<void> {
     for (let tries = 1; this.#followers.has(follower); tries++) {
       try {
@@ -136,6 +137,9 @@ export class Restores {
   }
 }
 
-/** Runs work of a part that belongs to `restores`, or without a token if that is undefined. */
+/**
+ * Runs work of a part that belongs to `restores`. If `restores` is undefined, the work runs without
+ * a fencing token.
+ */
 export const beginWork = <T>(restores: Restores | undefined, work: () => Promise<T>): Promise<T> =>
   restores === undefined ? work() : restores.begin(work)

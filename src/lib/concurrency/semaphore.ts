@@ -1,10 +1,7 @@
 /** A FIFO semaphore. */
 export class Semaphore {
   #free: number
-  /**
-   * The waiting callers in the order of arrival. An aborted caller is removed from anywhere in the
-   * queue.
-   */
+  /** The waiting callers in the order of arrival. An aborted caller is removed from the queue. */
   readonly #waiting = new Set<() => void>()
 
   constructor(count: number) {
@@ -16,8 +13,8 @@ export class Semaphore {
   }
 
   /**
-   * Runs the work with a permit. Fails with the signal's reason if it is aborted while waiting for
-   * one.
+   * Runs the work with a permit. If the signal is aborted before there is a permit, fails with the
+   * reason of the signal.
    */
   async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted()
@@ -45,7 +42,7 @@ export class Semaphore {
     })
   }
 
-  /** Hands the permit to the next caller. */
+  /** Passes the permit to the next caller. */
   #release(): void {
     for (const next of this.#waiting) {
       this.#waiting.delete(next)

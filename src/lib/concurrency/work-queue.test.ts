@@ -28,7 +28,7 @@ test('a failure is logged and retried until it succeeds', async () => {
   ])
 })
 
-test('no more keys than workers are processed at once, and no key twice at once', async () => {
+test('the number of keys that are processed concurrently is limited, and a key is never processed twice at the same time', async () => {
   const running: string[] = []
   const finished: string[] = []
   let most = 0
@@ -53,7 +53,7 @@ test('no more keys than workers are processed at once, and no key twice at once'
   assert.deepEqual(finished.toSorted(), ['a', 'a', 'b', 'c', 'd'])
 })
 
-test('a key that is dropped is not processed, now or later, and leaves no timer', async () => {
+test('a key that is dropped is not processed now or later, and its timer is removed', async () => {
   const begun: string[] = []
   const { promise: end, resolve } = Promise.withResolvers<undefined>()
   const work = (key: string): Promise<undefined> => (begun.push(key), end)
@@ -68,7 +68,7 @@ test('a key that is dropped is not processed, now or later, and leaves no timer'
   assert.deepEqual(begun, ['runs', 'next'])
 })
 
-test('a key that is not done is processed again, but not after the queue is disposed of', async () => {
+test('a key that is not done is processed again, but not after the queue is disposed', async () => {
   let looks = 0
   const queue = new WorkQueue({
     name: 'the work',
@@ -84,7 +84,7 @@ test('a key that is not done is processed again, but not after the queue is disp
   assert.equal(looks, seen)
 })
 
-test('a key that is being processed at a restore is processed again, and a failure is not logged', async () => {
+test('a key that is being processed during a restore is processed again, and a failure is not logged', async () => {
   const restores = new Restores()
   const [begun, restored, done] = Array.from({ length: 3 }, () => Promise.withResolvers<void>())
   assert.ok(begun !== undefined && restored !== undefined && done !== undefined)

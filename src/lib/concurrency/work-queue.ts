@@ -1,14 +1,14 @@
 /**
- * A queue of keys with the rules of client-go's rate limited queues. A waiting key is not queued
- * twice. A key that is added while it is processed is processed again. A failure is logged, and
- * retried with exponential backoff until the key succeeds.
+ * A queue of keys with the rules of client-go's rate-limiting queues. A key that is already waiting
+ * is not queued twice. A key that is added while it is being processed is processed again. A
+ * failure is logged, and the key is retried with exponential backoff until it succeeds.
  */
 import type { Log } from '../telemetry/log.ts'
 import { beginWork, Restores } from './restores.ts'
 import { systemTime, type Timer, type Timers } from '../time/timers.ts'
 import type { QueueMetrics, QueueSeries } from '../telemetry/queue-metrics.ts'
 
-/** Delays after failures. They double from the first one to the maximum. */
+/** First and maximum delay after failures. The delay doubles after each failure. */
 const RETRY_MS_FIRST = 50
 const RETRY_MS_MAX = 10_000
 
@@ -18,13 +18,13 @@ export type WorkQueueOptions = {
   /** Maximum number of keys that are processed concurrently. */
   readonly workersMax: number
   /**
-   * Processes a key. A number means that the key is not done, and is processed again after this
-   * many milliseconds.
+   * Processes a key. If it resolves to a number, the key is not done and is processed again after
+   * this number of milliseconds.
    */
   readonly work: (key: string) => Promise<number | undefined>
   readonly log: Log
   readonly timers?: Timers
-  /** The metrics of the queue. Absent if nothing is measured. */
+  /** The metrics of the queue. Absent if they are not recorded. */
   readonly measured?: {
     readonly metrics: QueueMetrics
     /** The name of the queue in metrics, as in Kubernetes. */
@@ -38,7 +38,7 @@ export class WorkQueue implements AsyncDisposable {
   readonly #timing: Timing | undefined
   readonly #waiting = new Set<string>()
   readonly #running = new Map<string, Promise<void>>()
-  /** The timers of keys that are queued again later. */
+  /** The timers of keys that will be queued again later. */
   readonly #timers = new Map<string, Timer>()
   readonly #failures = new Map<string, number>()
   readonly #restores = Restores.current()
@@ -58,7 +58,7 @@ export class WorkQueue implements AsyncDisposable {
     this.#start()
   }
 
-  /** Adds a key after some time, unless it is waiting already. */
+  /** Adds a key after a delay, unless the key is already waiting. */
   addAfter(key: string, ms: number): void {
     if (this.#isStopped || this.#waiting.has(key) || this.#timers.has(key)) return
     const { after } = this.#options.timers ?? systemTime
@@ -68,7 +68,7 @@ export class WorkQueue implements AsyncDisposable {
     )
   }
 
-  /** Forgets a key. If it is being processed, that run is finished. */
+  /** Drops a key. If the key is being processed, that run is finished. */
   drop(key: string): void {
     if (this.#waiting.delete(key)) this.#timing?.dropped(key)
     this.#timers.get(key)?.close()
@@ -76,12 +76,12 @@ export class WorkQueue implements AsyncDisposable {
     this.#failures.delete(key)
   }
 
-  /** Number of keys that wait, for a worker or for a retry, or are being processed. */
+  /** Number of keys that are being processed, or are waiting for a worker or a retry. */
   get size(): number {
     return this.#waiting.size + this.#running.size + this.#timers.size
   }
 
-  /** Stops the queue. Keys that are being processed are finished; no other key is started. */
+  /** Stops the queue. Keys that are being processed are finished; no other key is processed. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isStopped = true
     for (const key of this.#waiting) this.#timing?.dropped(key)
@@ -117,8 +117,8 @@ export class WorkQueue implements AsyncDisposable {
     try {
       const againMs = await beginWork(this.#restores, () => work(key))
       this.#failures.delete(key)
-      // After a restore, the key is processed again: a write that was decided by the state before
-      // it was rejected.
+      // After a restore, the key is processed again, because writes that were based on the state
+      // before the restore were rejected.
       return count === this.#restores?.count ? againMs : 0
     } catch (error) {
       if (this.#isStopped) return undefined

@@ -1,15 +1,17 @@
-/** A tunnel through an HTTP proxy, opened with the method CONNECT on a connection to the proxy. */
+/**
+ * A tunnel through an HTTP proxy. It is opened with the method CONNECT on a connection to the
+ * proxy.
+ */
 import type { Duplex } from 'node:stream'
 import { dialAborted, DialError } from './dial-error.ts'
 import { type Address, hostPort } from './hosts.ts'
 
 /**
- * Maximum size of the proxy's response. It has no body: only a status line and a handful of
- * headers.
+ * Maximum size of the proxy's response, which has only a status line and a few headers and no body.
  */
 const HEAD_BYTES_MAX = 16 << 10
 /**
- * The start of an HTTP response. No other protocol in which the server speaks first begins like
+ * The start of an HTTP response. No protocol in which the server sends the first bytes begins like
  * this.
  */
 const RESPONSE_START = 'HTTP/1.'
@@ -23,8 +25,8 @@ export type ConnectOptions = {
 }
 
 /**
- * Asks the proxy for a tunnel. Returns `socket`, which is then the near end of the tunnel. Closes
- * the socket on failure.
+ * Requests a tunnel from the proxy. Returns `socket`, which is then the local end of the tunnel.
+ * Closes the socket on failure.
  */
 export async function connectTunnel<T extends Duplex>(
   socket: T,
@@ -57,7 +59,7 @@ export async function connectTunnel<T extends Duplex>(
   }
 }
 
-/** The proxy responded with another status than 200. */
+/** The proxy responded with a status other than 200. */
 class RefusedTunnel extends DialError {}
 
 class UnexpectedBytes extends Error {
@@ -70,7 +72,8 @@ class UnexpectedBytes extends Error {
 }
 
 /**
- * Reads the response up to the empty line. Bytes after it belong to the tunnel and are put back.
+ * Reads the response up to the empty line. Later bytes belong to the tunnel and are put back into
+ * the stream.
  */
 function readHead(socket: Duplex, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -83,8 +86,8 @@ function readHead(socket: Duplex, signal: AbortSignal): Promise<string> {
       if (typeof outcome === 'string') resolve(outcome)
       else reject(outcome)
     }
-    // Not 'data': the next owner of the socket could not know that it was paused, and would wait
-    // forever.
+    // Do not use 'data': it would leave the socket paused, and the next owner of the socket would
+    // wait forever.
     const onReadable = (): void => {
       const chunk: unknown = socket.read()
       if (!Buffer.isBuffer(chunk)) return
@@ -96,8 +99,8 @@ function readHead(socket: Duplex, signal: AbortSignal): Promise<string> {
         return
       }
       const rest = received.subarray(end + 4)
-      // Konnectivity opens the tunnel first. If it then cannot connect, it reports this with a
-      // second response inside the tunnel.
+      // Konnectivity first reports that the tunnel is open. If it then cannot connect, it reports
+      // this by a second response inside the tunnel.
       if (rest.toString('latin1', 0, RESPONSE_START.length) === RESPONSE_START)
         return done(new UnexpectedBytes(rest.length))
       done(received.toString('latin1', 0, end + 2))

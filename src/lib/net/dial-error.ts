@@ -1,4 +1,4 @@
-/** Errors of connections, with the messages of Go's net package. */
+/** Errors of network connections, with the messages of Go's net package. */
 import { messageOf } from '../errors.ts'
 
 const words: { readonly [code: string]: string } = {
@@ -13,8 +13,8 @@ const words: { readonly [code: string]: string } = {
 }
 
 /**
- * A connection error. Keeps the code of the socket's error, by which callers decide what to do
- * next.
+ * A connection error. Has the code of the socket's error, so that callers can decide whether to
+ * retry.
  */
 export class DialError extends Error {
   override readonly name = 'DialError'
@@ -31,7 +31,7 @@ export class DialError extends Error {
 
 /**
  * Translates the error of a connection to `address`, which may be a proxy. An error that does not
- * come from the socket, such as one about a certificate, is returned as it is.
+ * come from the socket, such as a certificate error, is returned unchanged.
  */
 export function dialError(network: 'tcp' | 'unix', address: string, error: unknown): Error {
   if (error instanceof DialError) return error
@@ -49,11 +49,14 @@ export function dialError(network: 'tcp' | 'unix', address: string, error: unkno
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
-/** The error for a connection whose caller has given up. */
+/** The error for a connection attempt that the caller has aborted. */
 export const dialAborted = (): Error =>
   new DOMException('the connection attempt was aborted', 'AbortError')
 
-/** Error codes of a kept-alive connection that the other end closed just as it was used again. */
+/**
+ * Error codes of a kept-alive connection that the other end closed at the moment when it was
+ * reused.
+ */
 const lostCodes: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE'])
 
 export const isLostBy = (error: Error): boolean => 'code' in error && lostCodes.has(error.code)

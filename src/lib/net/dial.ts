@@ -1,14 +1,14 @@
 /**
- * Opens connections to other servers. An egress selector may route a connection through a proxy, so
- * code that connects receives a function.
+ * Opens connections to other servers. An egress selector can route a connection through a proxy, so
+ * this function is passed to all code that connects.
  */
 import { connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { DialError } from './dial-error.ts'
 
 /**
- * Opens a connection without TLS that is ready for writing. Fails with the error of the connection,
- * or when the signal is aborted.
+ * Opens a connection without TLS. It resolves when the connection is ready for writing. Fails with
+ * the error of the connection, or when the signal is aborted.
  */
 export type Dial = (host: string, port: number, signal: AbortSignal) => Promise<Duplex>
 
@@ -20,9 +20,9 @@ export const dialDirect: Dial = async (host, port, signal) => {
 }
 
 /**
- * Resolves when the socket has emitted `event`. After 'connect', a TLS socket may still have to
- * shake hands. Fails with the error of the socket, or with the signal's reason if it is aborted
- * first.
+ * Resolves when the socket has emitted `event`. After 'connect', the handshake of a TLS socket may
+ * still be in progress. Fails with the error of the socket, or with the reason of the signal if it
+ * is aborted first.
  */
 export function connected(
   socket: Socket,
@@ -30,7 +30,7 @@ export function connected(
   event: 'connect' | 'secureConnect' = 'connect',
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Node's own option would destroy the connection whenever the signal is aborted later.
+    // Node's own `signal` option would also destroy the connection if the signal is aborted later.
     const onAbort = (): void => void socket.destroy(signal.reason)
     const onClose = (): void => {
       signal.removeEventListener('abort', onAbort)
@@ -41,8 +41,8 @@ export function connected(
     socket.once(event, () => {
       signal.removeEventListener('abort', onAbort)
       socket.off('error', reject).off('close', onClose)
-      // An error must not end the process before the next owner of the socket listens, or if it is
-      // below TLS.
+      // Without this listener, an error would end the process if it occurs below TLS, or before the
+      // next owner of the socket listens.
       socket.on('error', () => undefined)
       resolve()
     })

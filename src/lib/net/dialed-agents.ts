@@ -55,8 +55,9 @@ const addressOf = ({ host, port }: ClientRequestArgs): { host: string; port: num
 })
 
 /**
- * Returns the TLS options of a request: all of its options except the path, which TLS would take
- * for that of a Unix domain socket. `checkServerIdentity` is left out because no caller sets it.
+ * Returns the TLS options of a request: all of its options except the path, which TLS would
+ * interpret as the path of a Unix domain socket. `checkServerIdentity` is left out, because no
+ * caller sets it.
  */
 function tlsOf(options: RequestOptions, host: string): ConnectionOptions {
   const { path: _path, port: _port, checkServerIdentity: _check, ...rest } = options

@@ -1,13 +1,13 @@
-/** TLS on a connection that a Dial has opened. */
+/** TLS on top of a connection that a Dial has opened. */
 import type { OnReadOpts } from 'node:net'
 import { type Duplex, PassThrough } from 'node:stream'
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import { connected } from './dial.ts'
 
-/** Maximum time for the handshake on an open connection. */
+/** Time limit for the handshake on an open connection. */
 const HANDSHAKE_MS_MAX = 10_000
 
-/** Adds TLS to a connection. Resolves when the handshake is done. */
+/** Adds TLS to a connection. Resolves when the handshake is complete. */
 export async function secured(
   dialed: Promise<Duplex>,
   options: ConnectionOptions,
@@ -16,7 +16,7 @@ export async function secured(
   return handshake(connect({ ...options, socket: raw }), raw)
 }
 
-/** Options of a direct TLS connection. `onread` is missing in Node's types. */
+/** Options of a direct TLS connection. `onread` is missing from Node's types. */
 export type DirectOptions = ConnectionOptions & {
   readonly host: string
   readonly port: number
@@ -24,9 +24,9 @@ export type DirectOptions = ConnectionOptions & {
 }
 
 /**
- * Opens a TLS connection directly, not on a connection that a Dial has opened. Only then can Node
- * read into a buffer of ours (`onread`). Fails if the signal is aborted before the connection is
- * open.
+ * Opens a TLS connection directly, and not on top of a connection that a Dial has opened. Only then
+ * can Node read into a buffer that the caller provides (`onread`). Fails if the signal is aborted
+ * before the connection is open.
  */
 export async function securedDirect(
   options: DirectOptions,
@@ -39,8 +39,8 @@ export async function securedDirect(
 }
 
 /**
- * Waits for the handshake. `raw` is the stream below TLS, or the socket itself if it opened its own
- * connection.
+ * Waits for the handshake. `raw` is the stream below TLS, or the socket itself if the socket opened
+ * its own connection.
  */
 function handshake(socket: TLSSocket, raw: Duplex): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
@@ -60,7 +60,8 @@ function handshake(socket: TLSSocket, raw: Duplex): Promise<TLSSocket> {
     socket.once('secureConnect', () => {
       clearTimeout(timer)
       socket.off('error', fail).off('close', onClose)
-      // An error must not end the process before the next owner of the socket listens.
+      // Without this listener, an error would end the process if it occurs before the next owner of
+      // the socket listens.
       socket.on('error', () => undefined)
       // A TLSSocket does not close the stream below it, unless that stream is a net.Socket.
       socket.once('close', () => raw.destroy())
@@ -72,25 +73,22 @@ function handshake(socket: TLSSocket, raw: Duplex): Promise<TLSSocket> {
 const hungUp = (): Error => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
 
 /**
- * Translates the error of a response that is not TLS: a proxy may report in plain text why it
- * cannot connect.
+ * Translates the error if the response is not TLS. For example, a proxy can report in plain text
+ * why it cannot connect.
  */
 const inGoWords = (error: Error): Error =>
   'code' in error && error.code === 'ERR_SSL_WRONG_VERSION_NUMBER'
     ? new Error('http: server gave HTTP response to HTTPS client', { cause: error })
     : error
 
-/**
- * The callback of Node's HTTP client, which receives the connection or the reason why there is
- * none.
- */
+/** The callback of Node's HTTP client. It receives either the connection or an error. */
 export type OnConnectionCreated = (error: Error | null, stream: Duplex) => void
 
 /** Calls the callback of `createConnection` with the opened connection or the error. */
 export function hand(opening: Promise<Duplex>, created: OnConnectionCreated | undefined): void {
   opening.then(
     (stream) => created?.(null, stream),
-    // Node's type requires a stream even with an error, and ignores it.
+    // Node's type requires a stream even if there is an error, and Node ignores the stream.
     (error: Error) => created?.(error, new PassThrough().destroy()),
   )
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { headerLines } from './header-lines.ts'
 
-test('lines of one header are kept apart, whatever its name is', () => {
+test('several lines of one header are returned as separate values, whatever the name of the header', () => {
   const lines = headerLines([
     'A',
     '1',

@@ -1,7 +1,8 @@
 /**
- * Returns the values of each header or trailer, one for each line, by its name in lower case. `raw`
- * has the format of Node's `rawHeaders`, in which names and values alternate. Node's own
- * `headersDistinct` is not used: before 24.14.1 it fails for a header that is called `__proto__`.
+ * Returns the values of each header or trailer, by its name in lower case. Each line is a separate
+ * value. `raw` has the format of Node's `rawHeaders`, in which names and values alternate. Node's
+ * own `headersDistinct` is not used, because before 24.14.1 it fails for a header with the name
+ * `__proto__`.
  */
 export function headerLines(raw: readonly string[]): Map<string, string[]> {
   const lines = new Map<string, string[]>()

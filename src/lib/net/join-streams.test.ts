@@ -6,7 +6,7 @@ import { portOf } from '../../../test/support/harness/port-of.ts'
 import { until } from '../../../test/support/harness/until.ts'
 import { join } from './join-streams.ts'
 
-/** The two ends of a connection. */
+/** A connection, as the pair of its two ends. */
 async function pair(): Promise<{ near: Socket; far: Socket } & Disposable> {
   const listener = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
   await once(listener, 'listening')
@@ -30,7 +30,7 @@ for (const [how, bytesPerSecond] of [
   ['a rate', 500_000],
   ['no limit', 0],
 ] as const) {
-  test(`with ${how}: data that one end sent before it closed reaches the other end, which is then closed`, async () => {
+  test(`with ${how}: data that one end sent before it closed is delivered to the other end, which is then closed`, async () => {
     using client = await pair()
     using server = await pair()
     join(client.near, server.near, bytesPerSecond)
@@ -53,7 +53,7 @@ for (const [how, bytesPerSecond] of [
   })
 }
 
-test('data flows both ways, and an end that has sent everything can still receive', async () => {
+test('data is copied in both directions, and an end that has sent everything can still receive', async () => {
   using client = await pair()
   using server = await pair()
   join(client.near, server.near, 0)

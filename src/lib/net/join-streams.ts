@@ -3,20 +3,20 @@ import type { Duplex } from 'node:stream'
 import { throttle } from './throttle.ts'
 
 /**
- * Maximum time to deliver what an end sent before it closed. A client that does not read must not
- * keep its connection.
+ * Time limit for delivering what an end sent before it closed, so that a client that does not read
+ * cannot keep its connection open.
  */
 const CLOSING_MS_MAX = 60_000
 /**
- * How long an end that has received everything may take to close. Closing it at once could lose
- * bytes that are still in the network.
+ * How long an end may take to close after it has received everything. Closing it immediately could
+ * lose bytes that are still in transit.
  */
 const LINGER_MS = 2_000
 
 /**
- * Joins two connections until one of them closes. An error at one end closes both, since it cannot
- * be reported to anyone. Data that an end sent before it ended is still delivered.
- * `bytesPerSecondMax` applies to each direction; 0 means no limit.
+ * Joins two connections until one of them closes. An error at one end closes both. Data that an end
+ * sent before it closed is still delivered. `bytesPerSecondMax` applies to each direction; 0 means
+ * no limit.
  */
 export function join(client: Duplex, server: Duplex, bytesPerSecondMax: number): void {
   // A connection that is already closed emits no more events.
@@ -43,13 +43,13 @@ function copy(one: Duplex, other: Duplex, bytesPerSecondMax: number): void {
 }
 
 /**
- * Destroys a stream after everything was written to it, or after a timeout. Its writable side is
- * being ended.
+ * Destroys a stream when everything is written to it, or after a timeout. The caller has already
+ * ended the writable side.
  */
 function closeLater(stream: Duplex): void {
   let timer = setTimeout(() => stream.destroy(), CLOSING_MS_MAX).unref()
   stream.once('close', () => clearTimeout(timer))
-  // Data that the stream still sends is discarded.
+  // Data that the stream still receives is discarded.
   stream.resume()
   const linger = (): void => {
     clearTimeout(timer)

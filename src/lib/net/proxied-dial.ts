@@ -1,4 +1,6 @@
-/** Connections through an HTTP proxy. The proxy itself is reached by a Dial. */
+/**
+ * Connections through an HTTP proxy. The connection to the proxy itself is also opened by a Dial.
+ */
 import { isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { connectTunnel } from './connect-tunnel.ts'
@@ -25,8 +27,8 @@ export const throughProxy =
   }
 
 /**
- * Returns a Dial that always connects to the proxy itself, for requests that contain the absolute
- * URL of their target.
+ * Returns a Dial that always connects to the proxy itself. It is for requests that contain the
+ * absolute URL of their target.
  */
 export const toProxy =
   (dial: Dial, proxy: URL): Dial =>
@@ -34,7 +36,8 @@ export const toProxy =
     reach(dial, proxy, signal)
 
 /**
- * Returns the value of the header Proxy-Authorization, or an empty string if the URL has no user.
+ * Returns the value of the header Proxy-Authorization, or an empty string if the URL does not
+ * contain a user.
  */
 export function proxyAuthorization({ username, password }: URL): string {
   if (username === '' && password === '') return ''
@@ -42,8 +45,8 @@ export function proxyAuthorization({ username, password }: URL): string {
 }
 
 /**
- * Decodes percent escapes to bytes as Latin-1, since they need not be UTF-8. Invalid escapes stay
- * as they are.
+ * Decodes percent escapes to bytes in Latin-1, because the bytes need not be UTF-8. Invalid escapes
+ * are left unchanged.
  */
 const unescaped = (text: string): string =>
   text.replace(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
@@ -57,7 +60,7 @@ async function reach(
   const host = hostname.replace(/^\[|\]$/g, '')
   const opening = dial(host, Number(port) || (isTls ? HTTPS_PORT : HTTP_PORT), signal)
   if (!isTls) return opening
-  // SNI carries host names, not addresses (RFC 6066, section 3).
+  // SNI can contain host names, but not addresses (RFC 6066, section 3).
   const named = isIP(host) === 0 ? { servername: host } : {}
   return secured(opening, { host, ...named, secureContext: systemContext() })
 }

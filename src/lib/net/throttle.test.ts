@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { throttle } from './throttle.ts'
 
-test('all bytes pass in order, and no faster than the rate', async () => {
+test('all bytes are passed on in order, and not faster than the rate limit', async () => {
   const sent = Buffer.from(Array.from({ length: 2500 }, (_, at) => at % 251))
   const slow = throttle(5_000)
   const startMs = performance.now()
@@ -11,7 +11,7 @@ test('all bytes pass in order, and no faster than the rate', async () => {
   slow.write(sent.subarray(0, 700))
   slow.end(sent.subarray(700))
   assert.deepEqual(await received, sent)
-  // The bytes of the first tenth of a second pass at once.
+  // The bytes of the first tenth of a second are passed on immediately.
   assert.ok(performance.now() - startMs >= 390, `${performance.now() - startMs} ms`)
 })
 

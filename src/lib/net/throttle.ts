@@ -1,12 +1,12 @@
-/** Limits the rate of a stream, so that it does not use up the network. */
+/** Limits the rate of a stream, so that it does not use the whole bandwidth of the network. */
 import { Transform } from 'node:stream'
 
-/** Number of pieces per second: enough for a steady flow, and few enough to cost almost nothing. */
+/** Number of pieces per second. The flow is steady, and the overhead is negligible. */
 const PIECES_PER_SECOND = 10
 
 /**
- * Returns a stream that passes the first piece at once, and each further one when the time of the
- * pieces before it is over.
+ * Returns a stream that passes on the first piece immediately. Each further piece is delayed so
+ * that the rate is not exceeded.
  */
 export function throttle(bytesPerSecond: number): Transform {
   const pieceBytes = Math.max(1, Math.floor(bytesPerSecond / PIECES_PER_SECOND))

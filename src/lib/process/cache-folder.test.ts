@@ -28,7 +28,7 @@ test('the cache folder is created, and only its owner can access it', (t) => {
   assert.equal(cacheFolder({ HOME: dir }), join(dir, '.cache', 'keelson'))
 })
 
-test('there is no cache folder if no home folder is set, or if its path is relative', () => {
+test('no cache folder is used if no home folder is set, or if its path is relative', () => {
   assert.equal(cacheFolder({}), undefined)
   assert.equal(cacheFolder({ XDG_CACHE_HOME: 'cache' }), undefined)
 })

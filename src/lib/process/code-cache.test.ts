@@ -20,7 +20,7 @@ let share = 0
 beforeEach(() => {
   share = 0
   mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
-  // An event loop that is as busy as `share` says.
+  // An event loop whose utilization is `share`.
   mock.method(performance, 'eventLoopUtilization', () => ({
     active: 0,
     idle: 0,
@@ -35,7 +35,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true })
 })
 
-/** Advances time in steps, because timers that other timers set run in a later step. */
+/** Advances time in steps, because timers that are set by other timers fire in a later step. */
 function passTime(): void {
   for (let seconds = 0; seconds < 60; seconds++) mock.timers.tick(1_000)
 }
@@ -43,7 +43,7 @@ function passTime(): void {
 const folder = (): string => join(dir, 'cache')
 const saved = (): string[] => readdirSync(folder())
 
-/** Runs a program with this content for a while. Returns what it wrote. */
+/** Runs a program with this content for a while. Returns its output. */
 function run(content: string): string {
   const file = join(dir, 'program.cjs')
   const text = `require('node:fs').writeFileSync(__dirname + '/out', (${content})())`
@@ -53,7 +53,7 @@ function run(content: string): string {
   return readFileSync(join(dir, 'out'), 'utf8')
 }
 
-test('code is saved after the program has run for a while, and used from then on', () => {
+test('code is saved after the program has run for a while, and used by later runs', () => {
   assert.equal(run("() => 'one'"), 'one')
   const [name = ''] = saved()
   const { mtimeMs } = statSync(join(folder(), name))
@@ -61,7 +61,7 @@ test('code is saved after the program has run for a while, and used from then on
   assert.equal(statSync(join(folder(), name)).mtimeMs, mtimeMs)
 })
 
-test('a busy program saves its code when it ends', () => {
+test('a busy program saves its code when it exits', () => {
   share = 0.5
   const listeners = process.listeners('exit')
   run("() => 'one'")
@@ -72,7 +72,7 @@ test('a busy program saves its code when it ends', () => {
   assert.deepEqual(process.listeners('exit'), listeners)
 })
 
-test('code of another version is neither used nor kept', () => {
+test('code of another version is not used, and is deleted', () => {
   assert.equal(run("() => 'one'"), 'one')
   const before = saved()
   assert.equal(run("() => 'two'"), 'two')
@@ -110,7 +110,7 @@ test('code that is shipped with a program is used, unless it is damaged', () => 
     rmSync(folder(), { recursive: true })
     mkdirSync(folder())
     rmSync(join(dir, 'out'), { force: true })
-    // The file itself does not exist.
+    // The program is passed as text; the file does not exist.
     runWithCodeCache({ file: join(dir, 'inside.cjs'), text, saved: given, id: 'id' }, folder())
     passTime()
     assert.equal(readFileSync(join(dir, 'out'), 'utf8'), 'one')
@@ -123,7 +123,7 @@ test('code that is shipped with a program is used, unless it is damaged', () => 
   }
 })
 
-test('the code of a library is saved after it was used, beside the code of the program', () => {
+test('the code of a library is saved after the library was used, beside the code of the program', () => {
   run("() => 'one'")
   const [ofProgram = ''] = saved()
   const file = join(dir, 'library.cjs')

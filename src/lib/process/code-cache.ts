@@ -1,8 +1,8 @@
 /**
- * Runs a program with the code that V8 compiled for an earlier start. Node's compile cache only has
- * code that is compiled before a program runs. Functions that are compiled when they are first
- * called, two thousand until a server is ready, would be compiled again at each start. So the code
- * is saved after the program has run for a while.
+ * Runs a program with the code that V8 compiled in an earlier run. Node's compile cache contains
+ * only code that is compiled before a program runs. It does not contain functions that are compiled
+ * when they are first called, of which there are two thousand until a server is ready. To avoid
+ * compiling them again at each start, the code is saved after the program has run for a while.
  */
 import {
   closeSync,
@@ -23,41 +23,47 @@ import { withGivenFlags } from './optimize-when-used.ts'
 
 /**
  * Delay before the code is saved. By then a server has started, and V8 has not yet dropped the code
- * that only the start needs. Saving blocks the event loop for 30 to 90 ms, once for each version of
- * the program. So it is done when the loop is idle, or when the process ends.
+ * that only the startup needs. Saving blocks the event loop for 30 to 90 ms, once for each version
+ * of the program. So it is done when the event loop is idle, or when the process exits.
  */
 const SAVE_AFTER_MS = 2_000
 const LOOK_MS = 500
-/** Maximum number of checks. A program that is busy for longer saves its code when it ends. */
+/** Maximum number of checks. A program that is busy for longer saves its code when it exits. */
 const LOOKS_MAX = 120
-/** Maximum share of the time between two checks in which an idle loop is busy. */
+/**
+ * Maximum share of the time between two checks in which the event loop may be busy to count as
+ * idle.
+ */
 const IDLE_SHARE_MAX = 0.05
 const CHECKSUM_BYTES = 4
 const programPrefix = 'code-'
 
 export type Program = {
   /**
-   * A file with one expression in ASCII: a function of `require`, `__filename`, `__dirname` and
-   * `storeThread`, without dynamic imports.
+   * A file that contains a single expression in ASCII: a function with the parameters `require`,
+   * `__filename`, `__dirname` and `storeThread`. It must not contain dynamic imports.
    */
   readonly file: string
-  /** The contents of the file, if it does not exist on disk. */
+  /** The contents of the file. Given if the file does not exist on disk. */
   readonly text?: string
-  /** The code that `saveCode` wrote for this program, if it is shipped with the program. */
+  /** The code that `saveCode` wrote for this program. Given if it is shipped with the program. */
   readonly saved?: Buffer
-  /** Identifies the content of the file. V8 itself compares only its length. */
+  /** Identifies the content of the file, because V8 compares only the length. */
   readonly id: string
-  /** The prefix of the names of cache files, if this is not the main program. */
+  /** The prefix of the names of cache files. Absent for the main program. */
   readonly prefix?: string
-  /** Identifies the flags that code depends on. Absent: the flags that Node was started with. */
+  /**
+   * Identifies the V8 flags on which the code depends. If absent, the flags with which Node was
+   * started.
+   */
   readonly flags?: string
-  /** Passed on to the program. */
+  /** Passed to the program. */
   readonly storeThread?: Worker | undefined
 }
 
 /**
- * Runs a program. `folder` is where its code is kept, and must be writable only for this user; if
- * it is undefined, no code is kept.
+ * Runs a program. `folder` is the folder for the code, to which only this user may be able to
+ * write. If it is undefined, no code is saved.
  */
 export function runWithCodeCache(program: Program, folder: string | undefined): void {
   const { script, save } = compileWithCache(program, folder)
@@ -66,13 +72,16 @@ export function runWithCodeCache(program: Program, folder: string | undefined): 
 }
 
 export type LoadedLibrary = {
-  /** The value that the function of the file returned. */
+  /** The return value of the function in the file. */
   readonly exports: unknown
-  /** Saves the code. Call it once, after everything that matters has been used. */
+  /** Saves the code. Call this once, after all important functions have been called. */
   readonly save: () => void
 }
 
-/** Like `runWithCodeCache`, for a library. Its code is saved after it was used. */
+/**
+ * Does the same as `runWithCodeCache` for a library. The caller saves the code after the library
+ * was used.
+ */
 export function loadWithCodeCache(program: Program, folder: string | undefined): LoadedLibrary {
   const { script, save } = compileWithCache(program, folder)
   return {
@@ -83,7 +92,7 @@ export function loadWithCodeCache(program: Program, folder: string | undefined):
   }
 }
 
-/** Saves once: when the event loop is idle, or at the end of the process. */
+/** Saves the code once: when the event loop is idle, or when the process exits. */
 function saveWhenIdle(save: () => void): void {
   const saveNow = (): void => {
     clearInterval(timer)
@@ -108,7 +117,7 @@ const call = (script: Script, { file, storeThread }: Program): unknown =>
 
 type CompiledScript = {
   readonly script: Script
-  /** Undefined if there is nothing to save. */
+  /** Undefined if the code need not be saved. */
   readonly save: (() => void) | undefined
 }
 
@@ -143,7 +152,8 @@ function compileWithCache(program: Program, folder: string | undefined): Compile
 }
 
 /**
- * Compiles the text. `cachedDataRejected` of the script is false only if the cached code was used.
+ * Compiles the text. The property `cachedDataRejected` of the script is false only if the cached
+ * code was used.
  */
 const compile = (text: string, filename: string, cachedData: Buffer | undefined): Script =>
   withGivenFlags(
@@ -158,9 +168,10 @@ function readText(file: string): string {
 }
 
 /**
- * Reads a file into memory that is mapped from the system, as resizable buffers are. Ordinary
- * memory would be freed to the C library, which then serves allocations up to this size from its
- * heaps, and keeps that much free memory for each thread.
+ * Reads a file into a resizable buffer, whose memory is mapped directly from the system. Ordinary
+ * memory would be returned to the C library when it is freed. The C library would then serve
+ * allocations of this size from its heaps, and retain up to this amount of free memory for each
+ * thread.
  */
 function readPages(file: string): Buffer {
   const open = openSync(file, 'r')
@@ -175,23 +186,27 @@ function readPages(file: string): Buffer {
   }
 }
 
-/** Frees some megabytes that would stay until garbage is collected: in an idle server, forever. */
+/**
+ * Releases some megabytes immediately. Otherwise they would be retained until the next garbage
+ * collection, which may never happen in an idle server.
+ */
 function free({ buffer }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.resizable) buffer.resize(0)
 }
 
-/** Returns undefined if there is no code, or if it is damaged. */
+/** Returns the saved code. Returns undefined if there is no code, or if it is damaged. */
 function readCode(path: string): Buffer | undefined {
   try {
     return checkCode(readPages(path))
   } catch {
-    // The file is written again, whatever is wrong with it.
+    // Ignore the reason, because the file will be written again.
     return undefined
   }
 }
 
 /**
- * Returns the code without its checksum, or undefined if it is damaged. V8 itself would not notice.
+ * Returns the code without its checksum, or undefined if the code is damaged. V8 itself does not
+ * detect all damage.
  */
 function checkCode(bytes: Buffer): Buffer | undefined {
   if (bytes.length <= CHECKSUM_BYTES) return undefined
@@ -202,18 +217,18 @@ function checkCode(bytes: Buffer): Buffer | undefined {
 type CacheFile = {
   readonly folder: string
   readonly name: string
-  /** The prefix of the file names of all versions. */
+  /** The prefix of the names of cache files for all versions of the program. */
   readonly prefix: string
-  /** The prefix of the file names of this program, for any flags. */
+  /** The prefix of the names of cache files for this version of the program, with any flags. */
   readonly others: string
   readonly code: Buffer
 }
 
-/** Saves the code, and removes that of other versions. */
+/** Saves the code, and deletes the code of other versions. */
 function saveCode({ folder, name, prefix, others, code }: CacheFile): void {
   const checksum = Buffer.alloc(CHECKSUM_BYTES)
   checksum.writeUInt32LE(crc32(code))
-  // If this file is left over, the next save removes it.
+  // If this temporary file is left behind, the next save deletes it.
   const partial = join(folder, `${prefix}partial-${process.pid}`)
   try {
     writeFileSync(partial, Buffer.concat([code, checksum]), { mode: 0o600 })
@@ -223,6 +238,7 @@ function saveCode({ folder, name, prefix, others, code }: CacheFile): void {
         rmSync(join(folder, other), { force: true })
     }
   } catch {
-    // The disk is full, or the folder is read-only: the next start is as slow as this one.
+    // The disk is full, or the folder is read-only. The code is not saved, so the next start is not
+    // faster.
   }
 }

@@ -7,13 +7,13 @@ import { promisify } from 'node:util'
 const module = join(import.meta.dirname, 'collect-when-idle.ts')
 
 /**
- * Runs in a separate process that does nothing else. Prints the types of the registry and of `gc`
- * when garbage was collected, or fails after a while.
+ * Runs in a separate process that does nothing else. After a garbage collection, prints the types
+ * of the registry and of `gc`. Fails if there is no garbage collection for a while.
  */
 const program = `
 import { collectWhenIdle } from ${JSON.stringify(module)}
 const gone = Promise.withResolvers()
-// It must not be garbage itself.
+// Used below, so that the registry itself is not garbage.
 const registry = new FinalizationRegistry(gone.resolve)
 registry.register({}, '')
 collectWhenIdle()
@@ -23,7 +23,7 @@ clearTimeout(tooLate)
 console.log(typeof registry, typeof globalThis.gc)
 `
 
-test('garbage of an idle process is collected, and gc is not exposed afterwards', async () => {
+test('the garbage of an idle process is collected, and gc is not exposed afterwards', async () => {
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--input-type=module', '-e', program],

@@ -1,17 +1,18 @@
 /**
- * Frees the memory that a start leaves behind. V8 collects garbage when more memory is allocated,
- * and an idle server allocates nothing: it would keep a tenth of its memory for nothing. Collecting
- * blocks the event loop for some 40 ms, so it is done once, and only when the loop is idle.
+ * Frees the memory that is no longer needed after startup. V8 collects garbage only when memory is
+ * allocated, and an idle server allocates almost none, so it would retain a tenth of its memory
+ * without need. A collection blocks the event loop for about 40 ms, so it is done only once, and
+ * only when the event loop is idle.
  */
 const LOOK_MS = 500
 /**
- * Maximum number of checks. A process that is busy for this long allocates enough to trigger a
- * collection.
+ * Maximum number of checks. A process that is busy for this long allocates enough memory to trigger
+ * a collection.
  */
 const LOOKS_MAX = 120
 /**
- * Maximum share of the time between two checks in which an idle loop is busy: with heartbeats and
- * timers only.
+ * Maximum share of the time between two checks in which the event loop may be busy to count as
+ * idle. Heartbeats and timers stay below it.
  */
 const IDLE_SHARE_MAX = 0.03
 
@@ -30,14 +31,15 @@ export function collectWhenIdle(): void {
 }
 
 function collect(): void {
-  // Not imported: a start would wait for modules that are used once, later.
+  // Not imported, because imports would delay the startup although these modules are used only once
+  // and later.
   const [{ setFlagsFromString }, { runInNewContext }] = [
     process.getBuiltinModule('node:v8'),
     process.getBuiltinModule('node:vm'),
   ]
   setFlagsFromString('--expose-gc')
   const gc: (options: object) => void = runInNewContext('gc')
-  // Code that V8 compiles is valid only for the same flags.
+  // Code that V8 compiles is valid only for the same flags, so restore them.
   setFlagsFromString('--no-expose-gc')
   // This flavor also shrinks the young generation.
   gc({ type: 'major', execution: 'sync', flavor: 'last-resort' })

@@ -29,7 +29,7 @@ test('arguments are split into values, switches, and the rest in order', () => {
   assert.deepEqual(rest, ['x', '--other=1', '--alls'])
 })
 
-test('a switch can be turned off again, and accepts no other values', () => {
+test('a switch can be turned off again, and does not accept other values', () => {
   assert.deepEqual([...readCommandFlags(['--all', '--all=false'], names).on], [])
   assert.deepEqual(readCommandFlags(['--all=maybe'], names).rest, ['--all=maybe'])
 })

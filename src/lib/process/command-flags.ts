@@ -1,12 +1,15 @@
 /**
- * The flags of a small command: `--name=value` or `--name value`, and switches, which
+ * Parses the flags of a small command: `--name=value` or `--name value`, and switches, which
  * `--name=false` turns off.
  */
 
 export type CommandFlags = {
-  /** Values by flag; the last one counts. An empty text means that none was given. */
+  /**
+   * Values by flag. If a flag is repeated, its last value is used. An empty string means that the
+   * value is missing.
+   */
   readonly values: ReadonlyMap<string, string>
-  /** The switches that are on. */
+  /** The switches that are turned on. */
   readonly on: ReadonlySet<string>
   /** All other arguments, in order. */
   readonly rest: readonly string[]
@@ -27,9 +30,9 @@ export function readCommandFlags(
   const left = [...args]
   for (let argument = left.shift(); argument !== undefined; argument = left.shift()) {
     const [, name = '', inline] = /^--([a-z-]+)(?:=([\s\S]*))?$/.exec(argument) ?? []
-    // limit: flags of a command line
+    // limit: `switches` has only the few flags of a command
     const isSwitch = switches.includes(name)
-    // limit: flags of a command line
+    // limit: `values` has only the few flags of a command
     if (values.includes(name)) found.set(name, inline ?? left.shift() ?? '')
     else if (isSwitch && (inline ?? 'true') === 'true') on.add(name)
     else if (isSwitch && inline === 'false') on.delete(name)

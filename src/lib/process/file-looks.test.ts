@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FileLooks } from './file-looks.ts'
 
-test('a failed check is reported, and does not prevent the next one', async () => {
+test('a failed check is reported, and later checks are still made', async () => {
   const failed: unknown[] = []
   let checks = 0
   using looks = new FileLooks(

@@ -1,7 +1,7 @@
 /**
  * Decides when to read files again that may be renewed: once a minute, whatever the file system
- * reports, and shortly after it reports a change. Checks run one after the other; otherwise an
- * earlier check could overwrite what a later one has read.
+ * reports, and shortly after the file system reports a change. Checks run one after the other;
+ * otherwise an earlier check could overwrite the result of a later one.
  */
 import { watch } from 'node:fs'
 import { dirname } from 'node:path'
@@ -9,19 +9,23 @@ import { systemTimers, type Timer, type Timers } from '../time/timers.ts'
 
 /** Interval of the checks, as in kube-apiserver. */
 const LOOK_MS = 60_000
-/** Delay after the last event. Files are renewed together, and each causes several events. */
+/**
+ * Delay after the last event. Several files are often renewed together, and each of them causes
+ * several events.
+ */
 const SETTLE_MS = 100
 
 export type FileLooksOptions = {
   readonly lookMs?: number
   readonly timers?: Timers
   /**
-   * Calls back when something in a folder changes. Throws if the file system does not support it.
+   * Calls `onChange` when anything in a folder changes. Throws if the file system does not support
+   * this.
    */
   readonly watchFolder?: (folder: string, onChange: () => void) => Timer
   /** Called for a folder that cannot be watched. Its files are still checked at each interval. */
   readonly onUnwatched?: (folder: string, error: unknown) => void
-  /** Called when a check fails. Further checks are still made. */
+  /** Called when a check fails. Later checks are still made. */
   readonly onFailed?: (error: unknown) => void
 }
 
@@ -47,8 +51,8 @@ export class FileLooks implements Disposable {
     this.#onFailed = onFailed
     this.#timers = timers
     this.#timer = timers.every(lookMs, () => void this.look())
-    // Folders are watched, not files. A file may be replaced by a rename, or be reached through a
-    // symlinked folder that is replaced, as in volumes of pods.
+    // Watches folders instead of files. A file can be replaced by a rename, or its path can contain
+    // a symlink to a folder that is replaced, as in volumes of pods.
     const folders = [...new Set(paths.map((path) => dirname(path)))]
     this.#watchers = folders.flatMap((folder) => {
       try {
@@ -60,7 +64,7 @@ export class FileLooks implements Disposable {
     })
   }
 
-  /** Checks the files after the checks that are in progress. Never rejects. */
+  /** Checks the files again, after the checks that are in progress. Never rejects. */
   look(): Promise<void> {
     this.#looking = this.#looking
       .then(() => (this.#isOver ? undefined : this.#look()))

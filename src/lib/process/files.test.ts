@@ -16,7 +16,7 @@ test('missing folders are created, and the topmost of them is returned', () => {
   assert.equal(makeFolders(`${path}/d/../e`), join(path, 'e'))
 })
 
-test('a file in the place of a folder is an error', () => {
+test('an error is thrown if a file exists where a folder should be created', () => {
   const file = join(folder, 'file')
   writeFileSync(file, '')
   assert.throws(() => makeFolders(file), { code: 'EEXIST' })

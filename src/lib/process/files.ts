@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /**
- * Creates a folder and its missing parents. Returns the topmost folder that was created, if any.
- * Node's recursive `mkdir` loops forever if the parent exists but the kernel reports that it does
- * not, as in /proc (Node 24).
+ * Creates a folder and its missing parents. Returns the topmost folder that was created, or
+ * undefined if all folders existed. Node's recursive `mkdir` (Node 24) is not used: it loops
+ * forever if the parent exists but the kernel reports that it does not, as in /proc.
  */
 export function makeFolders(path: string, mode = 0o777): string | undefined {
   const missing: string[] = []
@@ -17,7 +17,7 @@ export function makeFolders(path: string, mode = 0o777): string | undefined {
   return highest
 }
 
-/** Creates a folder. Returns false if another process has created it meanwhile. */
+/** Creates a folder. Returns false if another process has created it in the meantime. */
 function makeOne(path: string, mode: number): boolean {
   try {
     mkdirSync(path, { mode })
@@ -33,14 +33,14 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory()
   } catch {
-    // Creating the folder fails for the same reason.
+    // The folder cannot be accessed. Creating it will fail for the same reason.
     return false
   }
 }
 
 /**
- * Returns the text of a file, or undefined if there is no such file. Fails if it exists but cannot
- * be read.
+ * Returns the text of a file, or undefined if the file does not exist. Fails if the file exists but
+ * cannot be read.
  */
 export function readIfThere(path: string): string | undefined {
   try {

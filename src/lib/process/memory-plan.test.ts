@@ -18,16 +18,16 @@ test('without a memory limit, requests get a gigabyte and the cache is unlimited
     cacheBytes: Infinity,
     connections: 10_000,
   })
-  // Without a limit, cgroups report more than the machine has.
+  // Without a limit, cgroups report more memory than the machine has.
   assert.equal(planMemory({ ...given, constrainedBytes: 2 ** 63 }).cacheBytes, Infinity)
 })
 
-test('a container of 512 MB is divided into shares', () => {
+test('the memory of a container of 512 MB is divided between requests, cache and connections', () => {
   const plan = planMemory({ ...given, constrainedBytes: 512 * MIB })
   assert.deepEqual(plan, { requestBytes: 128 * MIB, cacheBytes: 128 * MIB, connections: 1310 })
 })
 
-test('budgets leave room for the program', () => {
+test('the budgets for requests and the cache leave memory for the program', () => {
   for (const mib of [256, 512, 1024, 8192]) {
     const { requestBytes, cacheBytes } = planMemory({ ...given, constrainedBytes: mib * MIB })
     assert.ok(requestBytes + cacheBytes <= (mib - 150) * MIB, `${mib} MiB`)
@@ -57,7 +57,7 @@ test('the parts of a cache add up to the whole', () => {
   }
 })
 
-test('the limit of connections leaves file descriptors for other uses', () => {
+test('the limit for connections leaves file descriptors for other uses', () => {
   for (const [filesMax, connections] of [
     [120, 60],
     [1024, 512],

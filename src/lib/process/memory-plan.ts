@@ -1,4 +1,4 @@
-/** How the memory of the process is divided between requests, the cache and connections. */
+/** The division of the process memory between requests, the cache and connections. */
 export type MemoryPlan = {
   readonly requestBytes: number
   /** Maximum bytes of the cache; Infinity means no limit. */
@@ -7,15 +7,19 @@ export type MemoryPlan = {
 }
 
 export type MemoryLimits = {
-  /** The configured maximum; null: derived from the memory that the process has. */
+  /**
+   * The configured maximum. Null means that the maximum is derived from the memory of the machine
+   * or container.
+   */
   readonly requestBytesMax: number | null
   readonly cacheBytesMax: number | null
   /**
-   * The memory of the machine. `constrainedBytes` is what its container allows; 0 means no limit.
+   * Memory of the machine. `constrainedBytes` is the limit of the container in which the process
+   * runs; 0 means no limit.
    */
   readonly totalBytes: number
   readonly constrainedBytes: number
-  /** Maximum number of files and sockets that the process may have open. */
+  /** Maximum number of files and sockets that the process can open. */
   readonly filesMax: number
 }
 
@@ -23,20 +27,20 @@ const REQUEST_SHARE = 1 / 4
 const REQUEST_BYTES_MIN = 64 << 20
 const REQUEST_BYTES_MAX = 1 << 30
 /**
- * Memory for the program, its heap, connections, and buffers that are not yet collected. Under
- * hostile loads these take some 200 MB beyond the two budgets (test/chaos/hostile/memory.ts).
+ * Memory for the program, its heap, connections, and garbage buffers. Under attack, these need
+ * about 200 MB in addition to the two budgets (test/chaos/hostile/memory.ts).
  */
 const OWN_BYTES = 192 << 20
 const CACHE_SHARE = 2 / 5
 const CACHE_BYTES_MIN = 16 << 20
-/** The memory of an idle TLS connection, with its buffers. */
+/** The memory of an idle TLS connection, including its buffers. */
 const CONNECTION_BYTES = 100 << 10
 const CONNECTION_SHARE = 1 / 4
 const CONNECTIONS_MIN = 200
 const CONNECTIONS_MAX = 10_000
 /**
- * Number of file descriptors that are reserved for etcd, webhooks, remote servers and logs. If
- * there are few, half of them are reserved.
+ * Number of file descriptors that are reserved for etcd, webhooks, remote servers and logs. If the
+ * limit is low, half of the descriptors are reserved.
  */
 const FILES_RESERVED = 512
 
@@ -60,8 +64,8 @@ export function planMemory(given: MemoryLimits): MemoryPlan {
 }
 
 /**
- * How the memory of a cache is divided. Each part that can be computed again gets at most an
- * eighth; the objects get the rest.
+ * The division of a cache's memory. Each part that can be computed again gets at most an eighth,
+ * and the objects get the rest.
  */
 export type CacheBudgets = {
   readonly pastBytes: number
@@ -74,9 +78,9 @@ export type CacheBudgets = {
 const PART_SHARE = 1 / 8
 
 /**
- * Divides the memory of the caches. `usual` is the size of each part without a limit. `caches` is
- * the number of caches that share the memory: each has its own parts, and the objects of all share
- * the rest.
+ * Divides the memory of the caches. `usual` is the size of each part if memory is not limited.
+ * `caches` is the number of caches that share the memory. Each cache has its own parts, and the
+ * objects of all caches share the rest.
  */
 export function planCache(
   cacheBytes: number,

@@ -1,12 +1,13 @@
 /**
- * The versions of Node that Keelson runs on. Older ones have faults that a remote client can use to
- * crash or exhaust the process. docs/node.md has the advisories;
- * test/integration/docs/node-versions.test.ts compares them with everything that names a version.
+ * The versions of Node.js that can run Keelson. Older versions have vulnerabilities that allow a
+ * remote client to crash the process or exhaust its resources. docs/node.md lists the advisories;
+ * test/integration/docs/node-versions.test.ts compares this list with all files that name a
+ * version.
  */
 
 /**
- * The first safe release of each major version, in order. Major versions between them have no safe
- * release.
+ * The first safe release of each major version, in order. Major versions that are missing in
+ * between have no safe release.
  */
 export const SAFE_NODES: readonly string[] = ['24.18.1', '26.5.1']
 
@@ -18,7 +19,7 @@ export function nodeFault(version: string = process.versions.node): string | und
   return `needs Node ${wanted} or newer, and this is v${version}: ${why}`
 }
 
-/** Whether a version is safe. Major versions after the last one in the list are. */
+/** Whether a version is safe. Major versions after the last one in the list count as safe. */
 function isSafeNode(version: string): boolean {
   const own = numbersOf(version)
   const [lastMajor = 0] = numbersOf(SAFE_NODES.at(-1) ?? '')

@@ -37,7 +37,7 @@ while (!isOptimized() && performance.now() < tooLate) {
 console.log(atStart, idle, isOptimized())
 `
 
-test('code is optimized once a server is used, and not before', async () => {
+test('code is optimized only after the process becomes busy', async () => {
   const args = ['--allow-natives-syntax', '--input-type=module', '-e', program]
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 240_000 })
   assert.equal(stdout, 'false false true\n')
@@ -61,7 +61,7 @@ const use = () => {
 use()
 `
 
-test('compilers that Node was started without are not turned on', async () => {
+test('compilers that were disabled when Node was started are not enabled', async () => {
   for (const flags of [['--jitless'], ['--no-opt', '--no_maglev']]) {
     const args = [...flags, '--allow-natives-syntax', '-e', inScript]
     const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 240_000 })
@@ -69,7 +69,7 @@ test('compilers that Node was started without are not turned on', async () => {
   }
 })
 
-/** Prints compiled code. It must be valid for a process that starts, without the changed flags. */
+/** Prints compiled code. A new process with the original flags must be able to use it. */
 const saving = `
 import { Script } from 'node:vm'
 import { optimizeWhenUsed, withGivenFlags } from ${JSON.stringify(module)}
@@ -77,7 +77,7 @@ optimizeWhenUsed()
 console.log(withGivenFlags(() => new Script('1 + 1').createCachedData()).toString('base64'))
 `
 
-test('code that is saved while the compilers are off is valid for the flags that Node was started with', async () => {
+test('code that is saved while the compilers are disabled is valid for the flags with which Node was started', async () => {
   const args = ['--input-type=module', '-e', saving]
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 240_000 })
   const { cachedDataRejected } = new Script('1 + 1', { cachedData: Buffer.from(stdout, 'base64') })

@@ -1,24 +1,24 @@
 /**
- * Keeps V8's optimizing compilers off until a server is used. Code that is hot during a start is
- * not called again: optimizing it takes as long as it saves. An idle server would keep 14 MB for
- * it, half of them pages of the compilers themselves (docs/decisions/0004-memory.md).
+ * Disables V8's optimizing compilers until a server is used. Code that runs often during startup is
+ * not called again, so optimizing it takes as long as it saves. In an idle server, it would occupy
+ * 14 MB, half of them pages of the compilers themselves (docs/decisions/0004-memory.md).
  */
 const LOOK_MS = 200
 /**
- * Minimum share of the time between two checks in which a used server is busy. Timers and
- * heartbeats never take this much.
+ * Minimum share of the time between two checks in which the event loop is busy if the server is
+ * used. Timers and heartbeats never reach it.
  */
 const USED_SHARE_MIN = 0.3
 /**
- * Delay before the first check, because a start is not use. A start that takes longer may be
- * optimized.
+ * Delay before the first check, because startup does not count as use. If a startup takes longer,
+ * its code may be optimized.
  */
 const FIRST_LOOK_MS = 2_000
 
 const flags = ['opt', 'maglev']
 let isWaiting = false
 
-/** Turns the compilers off until the process is busy. Call it when the process starts. */
+/** Disables the compilers until the process is busy. Call this when the process starts. */
 export function optimizeWhenUsed(): void {
   if (!isOptimizing()) return
   isWaiting = true
@@ -38,8 +38,8 @@ export function optimizeWhenUsed(): void {
 }
 
 /**
- * Whether the flags of the process leave the compilers on. If Node was started without them,
- * turning them on could crash the process: with --jitless, V8 has no machine code of its own.
+ * Whether the compilers are enabled by the flags of the process. If Node was started without them,
+ * enabling them could crash the process: with --jitless, V8 has no machine code of its own.
  */
 function isOptimizing(): boolean {
   const given = [...process.execArgv, process.env['NODE_OPTIONS'] ?? '']
@@ -52,8 +52,8 @@ function isOptimizing(): boolean {
 }
 
 /**
- * Calls a function with the flags that Node was started with. Code that V8 compiles is valid only
- * for the same flags, so it is saved and used with these.
+ * Calls a function with the flags with which Node was started. Code that V8 compiles is valid only
+ * for the same flags, so it must be saved and used with these flags.
  */
 export function withGivenFlags<Result>(call: () => Result): Result {
   if (!isWaiting) return call()
@@ -66,7 +66,7 @@ export function withGivenFlags<Result>(call: () => Result): Result {
 }
 
 function setFlags(prefix: '--' | '--no-'): void {
-  // Not imported: it would be one more module at the start of a program that may not start a
+  // Not imported, because the import would delay the startup of programs that do not start a
   // server.
   const { setFlagsFromString } = process.getBuiltinModule('node:v8')
   for (const flag of flags) setFlagsFromString(`${prefix}${flag}`)

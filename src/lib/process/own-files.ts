@@ -1,7 +1,7 @@
 /**
- * The program's own files and threads, wherever it runs from: its sources, the package, or the
- * single executable (scripts/binary.ts), which contains the files under the names that the build
- * gave them.
+ * The program's own files and threads. The program can run from its sources, from the package, or
+ * as the single executable (scripts/binary.ts). The executable contains the files under the names
+ * that the build assigned.
  */
 import { readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
@@ -14,7 +14,8 @@ export function readOwnFile(path: string, from: string): string {
 }
 
 /**
- * Starts a thread. `path` has no extension: it is that of `from`, the URL of the calling module.
+ * Starts a thread. `path` has no extension, because the extension is the same as in `from`, the URL
+ * of the calling module.
  */
 export function startOwnThread(path: string, from: string, options: WorkerOptions = {}): Worker {
   const file = `${path}${extname(new URL(from).pathname)}`

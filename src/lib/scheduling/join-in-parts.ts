@@ -1,13 +1,14 @@
-/** Joins the texts of long lists in work that is divided by `parts.ts`. */
+/** Joins the strings of long lists in work that is divided by `parts.ts`. */
 import { eachItem, isDivided } from './parts.ts'
 
-/** Maximum number of items and of characters that are joined at once. */
+/** Maximum number of items and of characters that are joined in one step. */
 const JOINED_ITEMS = 256
 const JOINED_CHARACTERS = 64 << 10
 
 /**
- * Joins the texts of items with a separator. Can be divided. Joins some texts at a time: V8
- * concatenates strings lazily, and copying a million pieces at once would block the event loop.
+ * Joins the strings of items with a separator. The work can be divided. Joins only some strings at
+ * a time: V8 concatenates strings lazily, and copying a million pieces at once would block the
+ * event loop.
  */
 export function joinedInParts<T>(
   items: readonly T[],

@@ -1,19 +1,21 @@
 /**
- * Helpers for lists that clients send: tens of thousands of items fit into a body. Searching the
+ * Functions for lists that clients send, which can have tens of thousands of items. Searching the
  * whole list for each of its items would block the event loop for seconds.
  */
 import { eachItem, once } from './parts.ts'
 
 /**
- * Maximum number of reported warnings or faults where each pair of items can cause one. A reader
- * does not need more.
+ * Maximum number of reported warnings or errors in cases where each pair of items can cause one.
  */
 export const TOLD_MAX = 4096
 
-/** Maximum number of repeated items that are reported. Each of them is a fault. */
+/** Maximum number of repeated items that are reported as errors. */
 const REPEATS_MAX = 10_000
 
-/** Returns the indexes of items that occur earlier in the list, at most REPEATS_MAX. */
+/**
+ * Returns the indexes of items that occur earlier in the list, but not more than REPEATS_MAX
+ * indexes.
+ */
 export function repeatsIn(list: readonly (string | number)[]): ReadonlySet<number> {
   const { repeats } = eachItem('repeats', list, nothingSeen, (known, item, at) => {
     if (known.seen.has(item)) known.repeats.add(at)
@@ -29,8 +31,8 @@ const nothingSeen = (): SeenItems => ({ seen: new Set(), repeats: new Set() })
 const nothing = (): undefined => undefined
 
 /**
- * Appends items until `to` has `lengthMax` items. Unlike `to.push(...more)`, which passes the items
- * as arguments, it does not fail beyond some 120,000 items.
+ * Appends items until `to` has `lengthMax` items. `to.push(...more)` passes the items as arguments,
+ * and would fail for more than about 120,000 items.
  */
 export function addAll<T>(to: T[], more: readonly T[], lengthMax = Infinity): void {
   for (const item of more) {
@@ -39,7 +41,7 @@ export function addAll<T>(to: T[], more: readonly T[], lengthMax = Infinity): vo
   }
 }
 
-/** Returns the keys of all items. The caller may change the set. */
+/** Returns the keys of all items. The caller can change the set. */
 export function keysOf<K, T>(list: readonly T[], keyOf: (item: T) => K): Set<K> {
   return eachItem(
     'keys of a list',
@@ -52,11 +54,14 @@ export function keysOf<K, T>(list: readonly T[], keyOf: (item: T) => K): Set<K> 
   )
 }
 
-/** Adds a key and returns whether it is new. Returns the same when the work continues. */
+/**
+ * Adds a key and returns whether it was new. If divided work continues, returns the same result
+ * again.
+ */
 export const addKey = <K>(keys: Set<K>, key: K): boolean =>
   once('key is added', () => keys.size < keys.add(key).size)
 
-/** Returns the first item of each key. */
+/** Returns the first item for each key. */
 export function firstBy<K, T>(list: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, T> {
   const firsts = once('firsts', () => new Map<K, T>())
   eachItem('first of each key', list, nothing, (_, item) => {

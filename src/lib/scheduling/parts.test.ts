@@ -16,7 +16,7 @@ import {
 import { inSlices, Slices, type Steps } from './slices.ts'
 import type { Time } from '../time/timers.ts'
 
-/** Slices that are always over, so that the work pauses as often as it can. */
+/** Slices that are always over, so that the work pauses at every opportunity. */
 const always = { isOver: true, begin: (): void => undefined }
 
 const sums = (lists: readonly (readonly number[])[]): readonly number[] =>
@@ -57,7 +57,7 @@ test('interrupted work has the same result as uninterrupted work', () => {
   assert.ok(calls > 100, `${calls} calls`)
 })
 
-test('the visit of each item is completed exactly once', () => {
+test('the visit of each item completes exactly once', () => {
   const visited: number[] = []
   const work = (): unknown =>
     mapEach('visited lists', lists, (list, at) => {
@@ -69,7 +69,7 @@ test('the visit of each item is completed exactly once', () => {
   assert.deepEqual(visited, [...lists.keys()])
 })
 
-test('an error ends the work, and code that runs after it is not divided', () => {
+test('an error ends the work, and later work is not divided', () => {
   const failing = (): never => {
     calls++
     sums(lists)
@@ -81,7 +81,7 @@ test('an error ends the work, and code that runs after it is not divided', () =>
   assert.equal(isDivided(), false)
 })
 
-/** Runs work that differs each time. Returns its result and what is reported about it. */
+/** Runs work that is different each time. Returns its result and the reports about it. */
 function unsteady<T>(work: () => T): { readonly made: T; readonly reported: readonly string[] } {
   const { report } = unsteadyWork
   const reported: string[] = []
@@ -93,7 +93,7 @@ function unsteady<T>(work: () => T): { readonly made: T; readonly reported: read
   }
 }
 
-test('work that reaches other loops than before runs undivided and is reported', () => {
+test('work that reaches different loops when it is repeated runs undivided and is reported', () => {
   let calls = 0
   const work = (): readonly number[] => {
     calls++
@@ -104,7 +104,7 @@ test('work that reaches other loops than before runs undivided and is reported',
   assert.equal(calls, 3)
 })
 
-test('a value from another call of once is not used', () => {
+test('a value from a different call of `once` is not reused', () => {
   let calls = 0
   const work = (): string => {
     calls++
@@ -116,7 +116,7 @@ test('a value from another call of once is not used', () => {
   assert.deepEqual(unsteady(work), { made: 'cached second', reported: ['second instead of first'] })
 })
 
-test('a loop does not continue with a list of another length', () => {
+test('a loop does not continue if its list has a different length', () => {
   let calls = 0
   const work = (): number => {
     calls++
@@ -149,7 +149,7 @@ test('work that catches a pause runs undivided and is reported', () => {
   assert.deepEqual(unsteady(goOn), { made: [sums(lists), sums(lists)], reported })
 })
 
-test('the label of each call in the source is unique', () => {
+test('the label of each call in the source code is unique', () => {
   const source = new URL('../../', import.meta.url)
   const seen = new Map<string, string>()
   for (const name of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
@@ -200,11 +200,11 @@ function caughtFailure(): unknown {
   return [message, mapEach('loop after a failure', [1, 2], (item) => item)]
 }
 
-test('a loop whose error the work caught fails again when the work continues', () => {
+test('a loop whose error was caught by the work throws the same error when the work continues', () => {
   assert.deepEqual(allSteps(parts(caughtFailure, { ...always, stepsPerLook: 1 })), caughtFailure())
 })
 
-test('the event loop runs other work between parts', async () => {
+test('the event loop runs other work between two parts', async () => {
   const long = Array.from({ length: 300 }, () => Array.from({ length: 3000 }, (_, at) => at))
   const slices = new Slices(undefined, { isExpensive: true })
   let made: readonly number[] = []
@@ -215,7 +215,7 @@ test('the event loop runs other work between parts', async () => {
   assert.ok(turns > 1, `${turns} turns`)
 })
 
-test('many short works in a row yield to the event loop', async () => {
+test('many short calls one after another yield to the event loop', async () => {
   let nowMs = 0
   let turns = 0
   const defer: Time['defer'] = (call) => {
@@ -231,7 +231,7 @@ test('many short works in a row yield to the event loop', async () => {
   assert.ok(turns > 20, `${turns} turns`)
 })
 
-test('a deeply nested value does not exhaust the stack', async () => {
+test('a deeply nested value does not overflow the stack', async () => {
   type Nested = readonly (Nested | number)[]
   let value: Nested = Array.from({ length: 1000 }, (_, at) => at)
   for (let level = 0; level < 1000; level++) value = [value]

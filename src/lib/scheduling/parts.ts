@@ -1,47 +1,55 @@
 /**
- * Divides long synchronous work into parts, between which the event loop runs other work. The work
- * stays plain functions: its loops over lists and maps call `repeat`, `eachItem` or `eachKey`,
- * where it can pause. A pause throws. The work is then called again in a later tick of the event
- * loop: finished loops return what they computed, and the interrupted loop continues with its
- * state.
+ * Divides long synchronous work into parts, so that the event loop can run other work in between.
+ * The work consists of ordinary functions: their loops over lists and maps call `repeat`,
+ * `eachItem` or `eachKey`, where the work can pause. A pause throws. The work is then called again
+ * in a later tick of the event loop: completed loops return their previous results, and the
+ * interrupted loop continues with its state.
  *
- * Code outside of these loops is repeated with each part, so it must be short and free of side
- * effects; all other code goes into a `once`. The work must reach the same loops each time. Where a
- * cache may skip some of them, the call is inside of a `once`. Outside of `parts` these functions
- * are ordinary loops.
+ * Code outside of these loops is repeated in each part, so it must be short and free of side
+ * effects; other code must be inside a `once`. The work must reach the same loops each time. If a
+ * cache can skip some of them, the call must be inside a `once`. Outside of `parts`, these
+ * functions are ordinary loops.
  *
- * Each call has a label that no other call in the source has, so that a loop is never continued in
- * place of another one. A label does not distinguish two runs of the same call. Those are
- * identified by their order, and lists also by their length.
+ * Each call has a label that is unique in the source code, so that a loop is never mistaken for
+ * another one. A label does not distinguish two runs of the same call. These are identified by
+ * their order, and loops over lists also by the length of the list.
  */
 import { inSlices, type Slices, type Steps } from './slices.ts'
 
-/** Number of steps between two checks of the clock. A step that takes long has loops of its own. */
+/**
+ * Number of steps between two checks of the clock. A step that takes long must contain loops of its
+ * own.
+ */
 const STEPS_PER_LOOK = 16
 
 /**
- * Maximum nesting of loops that are divided; loops inside of these are not. Each level takes
- * several frames of the stack, which a value that is nested a thousand levels deep would exhaust.
+ * Maximum nesting depth of loops that are divided. Loops at a greater depth are not divided. Each
+ * level needs several stack frames, so a value with a thousand nested levels would overflow the
+ * stack.
  */
 const LEVELS_MAX = 100
 
 /**
- * The part of Slices that is used here. Tests set `stepsPerLook` to check the clock after each
+ * The parts of Slices that are used here. Tests set `stepsPerLook` to check the clock after each
  * step.
  */
 type PartSlices = Pick<Slices, 'isOver' | 'begin'> & { readonly stepsPerLook?: number }
 
-/** `repeat` also accepts a position in a text, which distinguishes loops better than a label. */
+/**
+ * The label of a loop. `repeat` also accepts a position in a text, which distinguishes loops better
+ * than a label.
+ */
 type Key = string | number
 
 /**
- * Called when work runs undivided because it did not reach the same loops each time. That is a
- * mistake in the work, so tests replace `report` by a function that throws.
+ * Called when work runs undivided because it did not reach the same loops each time. This is a bug
+ * in the work, so tests replace `report` by a function that throws.
  */
 export const unsteadyWork: { report: (message: string) => void } = { report: warnOnce(new Set()) }
 
 /**
- * Returns a function that reports each message once: clients may repeat the request that causes it.
+ * Returns a function that reports each message only once, because clients can repeat the request
+ * that causes it.
  */
 function warnOnce(reported: Set<string>): (message: string) => void {
   return (message) => {
@@ -55,7 +63,7 @@ function warnOnce(reported: Set<string>): (message: string) => void {
 export const inParts = <T>(work: () => T, slices: Slices): Promise<T> =>
   inSlices(parts(work, slices), slices)
 
-/** Like `inParts`, for work that is one of several steps. A part ends when the slice is over. */
+/** Runs work that is one of several steps in parts. A part ends when the slice of time is over. */
 export function* parts<T>(work: () => T, slices: PartSlices): Steps<T> {
   const progress = new Progress(slices)
   for (;;) {
@@ -66,7 +74,8 @@ export function* parts<T>(work: () => T, slices: PartSlices): Steps<T> {
       const made = work()
       if (!progress.isInterrupted) return made
       progress.note('a pause was caught')
-      // If an async function caught the pause, its promise is rejected, and no code handles it.
+      // If an async function caught the pause, the promise that it returned is rejected, and no
+      // other code handles the rejection.
       if (made instanceof Promise) made.catch(() => undefined)
     } catch (error) {
       if (!progress.isInterrupted) throw error
@@ -80,17 +89,19 @@ export function* parts<T>(work: () => T, slices: PartSlices): Steps<T> {
   }
 }
 
-/** Whether an error is a pause, which must reach `parts`. For code that catches all errors. */
+/** Whether an error is a pause, which must not be caught. For code that catches all errors. */
 export const isPause = (error: unknown): boolean => error === paused
 
-/** Runs one of several steps, and yields after it. Without `slices` the step is not divided. */
+/**
+ * Runs one of several steps, and yields after it. If `slices` is absent, the step is not divided.
+ */
 export function* stepOf<T>(work: () => T, slices: Slices | undefined): Steps<T> {
   const made = slices === undefined ? work() : yield* parts(work, slices)
   yield undefined
   return made
 }
 
-/** Whether the caller runs inside of `parts`. */
+/** Whether the caller runs inside `parts`. */
 export const isDivided = (): boolean => running.progress !== undefined
 
 /**
@@ -104,7 +115,7 @@ export function repeat<S>(key: Key, start: () => S, step: (state: S) => boolean)
   return state
 }
 
-/** Computes a value that is not computed again when the work continues. */
+/** Computes a value only once: it is not computed again when the work continues. */
 export function once<T>(label: string, make: () => T): T {
   const { progress } = running
   if (progress === undefined) return make()
@@ -153,7 +164,7 @@ export function eachKey<S>(
   return state
 }
 
-/** Like `items.every`, but can be divided. */
+/** Does the same as `items.every`, but can be divided. */
 export function everyItem<T>(
   label: string,
   items: readonly T[],
@@ -168,7 +179,7 @@ export function everyItem<T>(
   ).isSo
 }
 
-/** Like `everyItem`, for the keys of a map. */
+/** Does the same as `everyItem` for the keys of a map. */
 export function everyKey(label: string, fields: object, holds: (key: string) => boolean): boolean {
   return eachKey(
     label,
@@ -178,7 +189,7 @@ export function everyKey(label: string, fields: object, holds: (key: string) => 
   ).isSo
 }
 
-/** Like `items.map`, but can be divided. */
+/** Does the same as `items.map`, but can be divided. */
 export function mapEach<T, R>(
   label: string,
   items: readonly T[],
@@ -196,15 +207,15 @@ export function mapEach<T, R>(
   )
 }
 
-/** Not a failure: thrown to end a call of work that continues later, or that runs undivided. */
+/** Not an error. Thrown to end a call of work that will continue later, or will run undivided. */
 const paused = new Error('the work is paused')
 
 const running: { progress: Progress | undefined } = { progress: undefined }
 
 /**
- * A loop that was started. `inner` contains the loops of its current step, in the order of their
- * calls. `failure` is what a step threw. That step may have changed the state, so it is not run
- * again.
+ * A loop that has started. `inner` contains the loops of the current step, in the order of their
+ * calls. `failure` is what a step threw. The failed step is not run again, because it may have
+ * changed the state.
  */
 type Loop<S> = {
   readonly key: Key
@@ -217,14 +228,14 @@ type Loop<S> = {
 class Progress {
   readonly #slices: PartSlices
   readonly #all: Loop<unknown>[] = []
-  /** The loops of the step that is running, and the index of the next loop. */
+  /** The loops of the current step, and the index of the next loop. */
   #loops = this.#all
   #next = 0
   #steps = 0
   #level = 0
   /**
-   * Whether this part has done something new. The time of what it repeats does not count; otherwise
-   * a part could be over before it makes progress.
+   * Whether this part has made progress. The time for repeating earlier work does not count;
+   * otherwise a part could end before it makes progress.
    */
   #hasBegun = false
   readonly #stepsPerLook: number
@@ -245,8 +256,8 @@ class Progress {
   rewind(): void {
     this.#loops = this.#all
     this.#next = 0
-    // The first part repeats nothing, so it does not begin a new slice. Otherwise many short works
-    // in a row would never reach the end of a slice.
+    // The first part does not repeat anything, so it does not begin a new slice. Otherwise many
+    // short calls in a row would never reach the end of a slice.
     this.#hasBegun = this.#all.length === 0
     this.isInterrupted = false
   }
@@ -311,7 +322,7 @@ class Progress {
     return loop.state
   }
 
-  /** Called before each step that was not done before. */
+  /** Called before each step that has not been done before. */
   #beginPart(): void {
     if (this.#hasBegun) return
     this.#hasBegun = true
@@ -324,8 +335,8 @@ class Progress {
   }
 
   /**
-   * Checks the clock after this step, which may take long, for example to list the keys of a large
-   * map.
+   * Checks the clock after this step, which can take long, for example if it lists the keys of a
+   * large map.
    */
   lookNext(): void {
     this.#steps = -1

@@ -1,14 +1,14 @@
 /**
- * Records what the event loop works on, so that a long tick can be attributed. Recording costs a
- * comparison and two assignments.
+ * Records what the event loop is working on, so that the cause of a long tick can be found.
+ * Recording costs a comparison and two assignments.
  */
 
 export type Work = {
-  /** The step that is running. */
+  /** The current step. */
   readonly step: string
-  /** The size of the data that the work processes, as far as it is known. */
+  /** The size of the data that the work processes, if known. */
   readonly bytes: number
-  /** Returns fields for a log line, without secrets. */
+  /** Returns the fields of a log entry. They must not contain secrets. */
   describe(): Readonly<Record<string, unknown>>
 }
 
@@ -18,7 +18,10 @@ export class RunningWork {
   #current: Work | undefined
   #largest: Work | undefined
 
-  /** The work that was recorded last. Work that continues in a later tick records itself again. */
+  /**
+   * The work that was recorded most recently. Work that continues in a later tick records itself
+   * again.
+   */
   get current(): Work | undefined {
     return this.#current
   }
@@ -34,8 +37,8 @@ export class RunningWork {
   }
 
   /**
-   * Returns the work on the largest object of this tick, which most likely took the most time. If
-   * there is none, returns the work that was recorded last.
+   * Returns the work on the largest object in this tick, which most likely took the most time. If
+   * no size is known, returns the work that was recorded most recently.
    */
   largest(): NotedWork | undefined {
     const work = this.#largest ?? this.#current
@@ -43,5 +46,5 @@ export class RunningWork {
   }
 }
 
-/** The work on the event loop of this thread. */
+/** The work of the event loop of this thread. */
 export const runningWork = new RunningWork()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Slices } from './slices.ts'
 
-/** An event loop whose ticks the test runs. Work takes the time that it adds to the clock. */
+/** An event loop whose ticks are run by the test. Work takes the time that it adds to the clock. */
 function loop() {
   const due: (() => void)[] = []
   let nowMs = 0
@@ -14,7 +14,7 @@ function loop() {
   return { time, nextTurn, work: (ms: number) => (nowMs += ms), due }
 }
 
-test('a tick runs a few slices, however much work there is, and all work makes progress', async () => {
+test('a tick runs only a few slices, however much work there is, and all work makes progress', async () => {
   const { time, nextTurn, work, due } = loop()
   const done = new Array<number>(20).fill(0)
   const all = done.map(async (_, at) => {
@@ -38,7 +38,7 @@ test('a tick runs a few slices, however much work there is, and all work makes p
   assert.equal(due.length, 0)
 })
 
-test('background work gets one slice in a tick, and more after a long tick', async () => {
+test('background work gets one slice per tick, and more slices after a long tick', async () => {
   const { time, nextTurn, work } = loop()
   const reported: string[] = []
   const run = async (name: string, slices: Slices): Promise<void> => {
@@ -63,7 +63,7 @@ test('background work gets one slice in a tick, and more after a long tick', asy
   await Promise.all(all)
 })
 
-test('shared work gets a slice in each tick, and also the slices that other work leaves', async () => {
+test('shared work gets one slice per tick, and also the slices that other work does not use', async () => {
   const { time, nextTurn } = loop()
   const reported: string[] = []
   const run = async (name: string, slices: Slices): Promise<void> => {
@@ -92,7 +92,7 @@ test('shared work gets a slice in each tick, and also the slices that other work
   await Promise.all([...all, ...more])
 })
 
-test('a slice is over after a millisecond of its own work', async () => {
+test("a slice is over after a millisecond of the work's own time", async () => {
   const { time, nextTurn, work } = loop()
   const slices = new Slices(time)
   work(1)
@@ -106,7 +106,7 @@ test('a slice is over after a millisecond of its own work', async () => {
   assert.ok(!slices.isOver, 'the time of other work does not count')
 })
 
-test('one expensive request gets a slice in a tick, beside the slices of other requests', async () => {
+test('one expensive request gets a slice per tick, in addition to the slices of other requests', async () => {
   const { time, nextTurn, work } = loop()
   const reported: string[] = []
   const run = async (name: string, slices: Slices): Promise<void> => {
@@ -138,7 +138,7 @@ test('one expensive request gets a slice in a tick, beside the slices of other r
   await Promise.all(all)
 })
 
-test('shared expensive work comes before expensive requests of single clients', async () => {
+test('shared expensive work takes precedence over expensive requests of single clients', async () => {
   const { time, nextTurn } = loop()
   const reported: string[] = []
   const run = async (name: string, slices: Slices): Promise<void> => {

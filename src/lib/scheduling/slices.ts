@@ -1,7 +1,7 @@
 /**
- * Cuts long work into slices, so that it never blocks the event loop for more than a few
- * milliseconds. However many long lists there are, a tick of the event loop runs a few slices. The
- * others wait for a later tick, in the order of arrival.
+ * Divides long work into slices of time, so that it never blocks the event loop for more than a few
+ * milliseconds. However many long lists are requested, one tick of the event loop runs only a few
+ * slices. The others wait for a later tick, in the order of arrival.
  */
 import { Deque } from '../collections/deque.ts'
 import { runningWork } from './running-work.ts'
@@ -9,20 +9,20 @@ import { systemTime, type Time } from '../time/timers.ts'
 
 const SLICE_MS = 1
 /**
- * Client slices in one tick. Together with one shared slice and the background slices, this bounds
- * how long a small request waits.
+ * Number of slices for clients in one tick. Together with one shared slice and the background
+ * slices, it limits how long a small request waits.
  */
 const SLICES_PER_TURN = 2
 /**
- * Work for which no client waits gets one slice for each of this many milliseconds since the last
- * tick: at least one, and at most as many as clients. With fewer, controllers would fall behind,
- * and have to list everything again.
+ * Work for which no client waits gets one slice for every interval of this length since the last
+ * tick: at least one slice, and at most as many as clients. With fewer slices, controllers would
+ * lag behind and have to list all objects again.
  */
 const BACKGROUND_EVERY_MS = 4
 
 /**
- * Length of a slice of expensive work. It is longer than others, because everything that a step
- * does outside of its loops is repeated in each slice.
+ * Length of a slice of expensive work. It is longer than other slices, because all code outside of
+ * loops is repeated in each slice.
  */
 const EXPENSIVE_SLICE_MS = 6
 
@@ -33,7 +33,7 @@ const EXPENSIVE_SLICE_MS = 6
 export type Steps<T> = Generator<undefined, T, void>
 
 /**
- * Runs the work, and yields to the event loop whenever a slice is over. Expensive work begins in a
+ * Runs the work, and yields to the event loop whenever a slice is over. Expensive work starts in a
  * new tick.
  */
 export async function inSlices<T>(steps: Steps<T>, slices = new Slices()): Promise<T> {
@@ -45,7 +45,7 @@ export async function inSlices<T>(steps: Steps<T>, slices = new Slices()): Promi
   }
 }
 
-/** Runs work that is known to be short, without checking the clock. */
+/** Runs work that is known to be short, without checks of the clock. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next()
@@ -56,16 +56,16 @@ export function atOnce<T>(steps: Steps<T>): T {
 export type SlicesTime = Pick<Time, 'monotonicMs' | 'defer'>
 
 export type SlicesOptions = {
-  /** No client waits for this work, so it leaves most of a tick to others. */
+  /** Whether no client waits for this work, so that it leaves most of a tick to other work. */
   readonly isBackground?: boolean
   /**
-   * All clients of a resource wait for this work. It gets a slice in each tick, and does not queue
-   * behind the lists of single clients.
+   * Whether all clients of a resource wait for this work. It gets one slice in each tick, and does
+   * not wait for the lists of single clients.
    */
   readonly isShared?: boolean
   /**
-   * The work is on a large object. Of all such work, one slice runs in a tick. Work that `isShared`
-   * comes first.
+   * Whether the work processes a large object. Only one slice of all expensive work runs per tick.
+   * Work with `isShared` takes precedence.
    */
   readonly isExpensive?: boolean
 }
@@ -86,8 +86,8 @@ export class Slices {
   }
 
   /**
-   * Whether the slice is over, so that the caller should await `turn()`. Cheap enough to be called
-   * often.
+   * Whether the slice is over, so that the caller should await `turn()`. This is cheap enough for
+   * frequent calls.
    */
   get isOver(): boolean {
     return (
@@ -95,7 +95,7 @@ export class Slices {
     )
   }
 
-  /** Begins a new slice, because the time since the last one was not spent on this work. */
+  /** Begins a new slice, because the time since the last slice was not spent on this work. */
   begin(): void {
     this.#since = this.#time.monotonicMs()
   }
@@ -108,7 +108,7 @@ export class Slices {
   }
 }
 
-/** The queues of work that waits for a slice on one event loop. */
+/** The queues of the work that waits for a slice on one event loop. */
 class SliceTurns {
   readonly #time: SlicesTime
   readonly #shared = new Deque<() => void>()
@@ -165,7 +165,7 @@ class SliceTurns {
   }
 }
 
-/** The queues of each event loop: that of the system, and those of simulations. */
+/** The queues of each event loop: the system's event loop, and those of simulations. */
 const sliceTurns = new WeakMap<Time['defer'], SliceTurns>()
 
 function sliceTurnsOf(time: SlicesTime): SliceTurns {

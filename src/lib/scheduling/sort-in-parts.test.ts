@@ -8,7 +8,7 @@ type Item = { readonly key: number; readonly at: number }
 
 const compare = (one: Item, other: Item): number => one.key - other.key
 
-test('sorting in parts has the same result as sorting at once, and equal items keep their order', () => {
+test('sorting in parts has the same result as sorting in one step, and equal items keep their order', () => {
   const always = { isOver: true, begin: (): void => undefined, stepsPerLook: 1 }
   for (const length of [0, 1, 512, 513, 1024, 1025, 1536, 5000, 20_000]) {
     const items = Array.from({ length }, (_, at) => ({ key: (at * 7919) % 997, at }))

@@ -1,6 +1,6 @@
 /**
- * Sorts long lists in work that is divided by `parts.ts`: a merge sort whose steps take a fraction
- * of a millisecond.
+ * Sorts long lists in work that is divided by `parts.ts`. It is a merge sort whose steps take a
+ * fraction of a millisecond.
  */
 import { isDivided, repeat } from './parts.ts'
 
@@ -10,7 +10,7 @@ const STEP_ITEMS = 512
 type Sorting<T> = {
   from: T[]
   to: T[]
-  /** Length of the sorted runs of `from`; 0 while they are being created. */
+  /** Length of the sorted runs in `from`. 0 while they are being created. */
   width: number
   /**
    * The start of the pair of runs that is being merged, and the first item of each run that is not
@@ -21,7 +21,7 @@ type Sorting<T> = {
   right: number
 }
 
-/** Like `items.toSorted(compare)`. */
+/** Does the same as `items.toSorted(compare)`. */
 export function sortInParts<T>(
   label: string,
   items: readonly T[],
@@ -48,7 +48,7 @@ function sortRun<T>(
   compare: (one: T, other: T) => number,
 ): boolean {
   const { from } = sorting
-  // limit: STEP_ITEMS
+  // limit: push gets at most STEP_ITEMS arguments
   from.push(...items.slice(from.length, from.length + STEP_ITEMS).sort(compare))
   if (from.length === items.length) beginMerge(sorting, STEP_ITEMS)
   return true
@@ -61,7 +61,7 @@ function beginMerge<T>(sorting: Sorting<T>, width: number): void {
   sorting.right = width
 }
 
-/** Merges a part of two runs. Returns false when there is only one run left. */
+/** Merges a part of two runs. Returns false when only one run is left. */
 function mergeSome<T>(sorting: Sorting<T>, compare: (one: T, other: T) => number): boolean {
   const { from, to, width, start } = sorting
   const leftEnd = Math.min(start + width, from.length)

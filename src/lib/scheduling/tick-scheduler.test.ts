@@ -6,7 +6,7 @@ function harness(shortensContended = true) {
   const began: string[] = []
   const due: (() => void)[] = []
   const scheduler = new TickScheduler({ defer: (call) => void due.push(call), shortensContended })
-  /** Sends a request. `low/a` is the flow `a` of the group `low`. */
+  /** Sends a request. `low/a` means the flow `a` of the group `low`. */
   const ask = (name: string, { isWrite = true, isGone = false, seats = 1 } = {}): void => {
     const weight = startWeight(isWrite, seats)
     if (scheduler.tryStart(weight)) began.push(name)
@@ -30,7 +30,7 @@ function harness(shortensContended = true) {
 const countOf = (names: readonly string[], name: string): number =>
   names.filter((one) => one === name).length
 
-test('a tick starts 32 writes or 256 reads, and the next tick the rest', () => {
+test('a tick starts 32 writes or 256 reads, and the next tick starts the rest', () => {
   const { ask, began, nextTick } = harness()
   for (let at = 0; at < 80; at++) ask('low/a')
   assert.equal(began.length, 32)
@@ -72,13 +72,13 @@ test('ticks stay short for a while after requests of two flows', () => {
   assert.equal(nextTick().length, 32)
 })
 
-test('long lists weigh as much as the seats that they take', () => {
+test('the weight of a long list is the number of seats that it takes', () => {
   const { ask, began } = harness()
   for (let at = 0; at < 300; at++) ask('low/a', { isWrite: false, seats: 8 })
   assert.equal(began.length, 32)
 })
 
-test('requests that ended while waiting do not count for a tick', () => {
+test('requests that ended while waiting do not use up the capacity of a tick', () => {
   const { ask, nextTick, scheduler } = harness()
   for (let at = 0; at < 32; at++) ask('low/a')
   for (let at = 0; at < 100; at++) ask('low/a', { isGone: true })
@@ -104,7 +104,7 @@ test('no tick is scheduled while no requests arrive', () => {
   assert.equal(due.length, 0)
 })
 
-test('a client that sends one request waits for at most one tick of a client that sends hundreds', () => {
+test('a client that sends one request waits for at most one tick of a client that sends hundreds of requests', () => {
   const { ask, nextTick } = harness(false)
   for (let at = 0; at < 200; at++) ask('any/busy')
   ask('any/small', { isWrite: false })

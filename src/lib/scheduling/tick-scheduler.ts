@@ -1,37 +1,39 @@
 /**
  * Limits how much work starts in one tick of the event loop. Everything that starts in a tick makes
- * it longer, and a small request waits for two or three ticks. So a tick starts a limited amount of
- * work, and the rest waits in queues. Groups are served round-robin, and so are the flows of a
- * group: a client that sends hundreds of requests at once delays only itself.
+ * the tick longer, and a small request waits for two or three ticks. So a tick starts a limited
+ * amount of work, and other requests wait in queues. Groups are served round-robin, and so are the
+ * flows of a group: a client that sends hundreds of requests at once delays only itself.
  */
 import { Deque } from '../collections/deque.ts'
 import { type Defer, turnEnd } from '../time/turn-end.ts'
 
 /**
- * The weight that a tick may start: 32 writes, which take 8 to 20 ms with their responses, or 256
- * reads. The first tick of a burst starts twice as many. With a smaller weight, responses and calls
- * to etcd would be sent in more and smaller pieces, which makes writes of small objects slower.
+ * The total weight of the requests that a tick can start: 32 writes, which take 8 to 20 ms
+ * including their responses, or 256 reads. The first tick of a burst starts twice as many. With a
+ * lower limit, responses and calls to etcd would be sent in more and smaller pieces, which makes
+ * writes of small objects slower.
  */
 const TICK_WEIGHT = 256
 /**
- * The weight of a tick while several flows want to start requests. Shorter ticks keep the wait
- * short for clients that send little.
+ * The total weight per tick while several flows have waiting requests. Shorter ticks keep the
+ * waiting time short for clients that send few requests.
  */
 const CONTENDED_TICK_WEIGHT = 64
 /**
- * The number of ticks that stay short after requests of two flows were seen: about a second of a
- * busy loop. A request of a client that sends little usually arrives during a tick of another
- * client, and waits for its end.
+ * The number of ticks that stay short after requests of two flows arrived: about a second on a busy
+ * event loop. A request of a client that sends few requests usually arrives during a tick of
+ * another client, and waits until that tick ends.
  */
 const CONTENDED_TICKS = 200
 const WRITE_WEIGHT = 8
 /**
- * The weight of a read for each seat. It is small, since long lists yield to the event loop in
- * slices. The first quarter of a megabyte is sent at once, so a list weighs as much as its seats.
+ * The weight of a read per seat. It is low, because long lists yield to the event loop in slices of
+ * time. The first quarter of a megabyte is sent at once, so the weight of a list is its number of
+ * seats.
  */
 const READ_WEIGHT = 1
 
-/** The weight of a request in the tick in which it starts. */
+/** The weight of a request in the tick that starts it. */
 export const startWeight = (isWrite: boolean, seats = 1): number =>
   (isWrite ? WRITE_WEIGHT : READ_WEIGHT) * seats
 
@@ -40,8 +42,8 @@ export type QueuedStart = {
   readonly flow: unknown
   readonly weight: number
   /**
-   * Called in a later tick to start the request. Returns false if the request ended meanwhile and
-   * nothing was started.
+   * Called in a later tick to start the request. Returns false if the request has ended in the
+   * meantime and was not started.
    */
   readonly start: () => boolean
 }
@@ -57,9 +59,7 @@ type FlowQueues = Map<unknown, Deque<QueuedStart>>
 export class TickScheduler {
   readonly #defer: Defer
   readonly #contendedWeight: number
-  /**
-   * The queues by group and flow. The first group, and the first flow of a group, are served next.
-   */
+  /** The queues by group and flow. The first group is served next, and in it the first flow. */
   readonly #groups = new Map<unknown, FlowQueues>()
   #flows = 0
   #left = TICK_WEIGHT
@@ -78,13 +78,13 @@ export class TickScheduler {
     return count
   }
 
-  /** Shortens the next ticks. Called when requests of several flows arrived one after the other. */
+  /** Shortens the next ticks. Called when requests of several flows arrive one after the other. */
   markContended(): void {
     this.#contendedTicks = CONTENDED_TICKS
     this.#left = Math.min(this.#left, this.#contendedWeight)
   }
 
-  /** Returns whether this tick has room for one more request, which then counts as started. */
+  /** Returns whether this tick can start one more request. If so, the request counts as started. */
   tryStart(weight: number): boolean {
     if (!this.#isScheduled) {
       this.#isScheduled = true
@@ -95,7 +95,7 @@ export class TickScheduler {
     return true
   }
 
-  /** Queues a request. Call it only after `tryStart` returned false. */
+  /** Queues a request. Call this only if `tryStart` returned false. */
   enqueue(queued: QueuedStart): void {
     const { group, flow } = queued
     const flows: FlowQueues = this.#groups.get(group) ?? new Map()
@@ -111,7 +111,7 @@ export class TickScheduler {
     this.#left = isContended ? this.#contendedWeight : TICK_WEIGHT
     for (const [group, flows] of this.#groups) {
       this.#startOne(flows)
-      // A group with more requests moves to the end, where this loop reaches it again.
+      // If the group has more requests, it moves to the end, where this loop reaches it again.
       this.#groups.delete(group)
       if (flows.size > 0) this.#groups.set(group, flows)
       if (this.#left <= 0) break
@@ -120,7 +120,7 @@ export class TickScheduler {
     if (this.#isScheduled) this.#defer(this.#nextTick)
   }
 
-  /** Starts the next request of the next flow. Requests that have ended are dropped. */
+  /** Starts the next request of the next flow. Drops requests that have ended. */
   #startOne(flows: FlowQueues): void {
     for (const [flow, queue] of flows) {
       let next = queue.shift()

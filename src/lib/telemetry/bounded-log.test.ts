@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createBoundedLog } from './bounded-log.ts'
 
-test('after a burst, some entries per second are logged, with the number of those left out', () => {
+test('after a burst, a few entries per second are logged, with the number of dropped entries', () => {
   let nowMs = 0
   const logged: unknown[] = []
   let made = 0
@@ -27,7 +27,7 @@ test('after a burst, some entries per second are logged, with the number of thos
   ])
 })
 
-test('long texts are cut, and the bytes of all entries are bounded', () => {
+test('long texts are truncated, and the total size of all entries is limited', () => {
   let nowMs = 0
   let bytes = 0
   const logged: Record<string, unknown>[] = []
@@ -42,7 +42,7 @@ test('long texts are cut, and the bytes of all entries are bounded', () => {
   assert.deepEqual<unknown>(logged, [
     { error: `${'a'.repeat(512)}... (8192 characters)`, count: 1 },
   ])
-  // Characters that JSON escapes take six bytes each.
+  // Characters that take six bytes each, because JSON escapes them.
   const seconds = 60
   for (; nowMs < seconds * 1000; nowMs += 10)
     log('info', 'm', () => ({ error: '\u0001'.repeat(8_192) }))

@@ -1,25 +1,28 @@
 /**
- * A log for entries that clients can cause as often as they like. After a burst, it limits the
- * entries and the bytes per second. The next entry that is logged says how many were left out.
+ * A log for entries that clients can cause without limit. After a burst, the number of entries and
+ * bytes per second is limited. The next entry that is logged has the number of dropped entries.
  */
 import { TokenBucket } from '../time/token-bucket.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Level, Log } from './log.ts'
 
-/** Number of entries in a burst: enough to see what happens. */
+/** Number of entries in a burst, which is enough to diagnose a problem. */
 const BURST = 100
 const PER_SECOND = 10
 /**
- * Limits for the fields of all entries, printed as JSON: at most 216 MB a day. The level, time and
- * message of each entry are not counted.
+ * Limits for the fields of all entries in JSON: at most 216 MB per day. The level, time and message
+ * of each entry are not counted.
  */
 const BURST_BYTES = 64 << 10
 const BYTES_PER_SECOND = 2_500
-/** Maximum length of each text in an entry. It may be a part of a token that was not verified. */
+/**
+ * Maximum length of each text in an entry. A text may be a part of a token that was not verified.
+ */
 const TEXT_CHARACTERS_MAX = 512
 
 /**
- * Logs an entry, if the limits allow it. `fields` is called only for an entry that may be logged.
+ * Logs an entry if the limits allow it. `fields` is called only if the number of entries is within
+ * the limit.
  */
 export type BoundedLog = (
   level: Level,

@@ -31,7 +31,7 @@ test('the text format prints each entry on one line', () => {
   assert.ok(coloured.startsWith('\u001b[31m') && coloured.includes('failed\u001b[0m error'))
 })
 
-test('a text that a client chose cannot control the terminal', () => {
+test('control characters in a text from a client are escaped', () => {
   const written: string[] = []
   const write = (line: string): void => void written.push(line)
   const { log } = new LogSink({ format: 'text', verbosity: new Verbosity(0), clock, write })
@@ -58,7 +58,7 @@ test('the JSON format prints one object for each entry', () => {
   })
 })
 
-test('details of some modules are logged, and of all modules after the level was raised', () => {
+test('details are logged for selected modules, and for all modules after the verbosity was raised', () => {
   const written: string[] = []
   const verbosity = new Verbosity(0, [{ pattern: 'feed', level: 2 }])
   const { log } = new LogSink({
@@ -77,7 +77,7 @@ test('details of some modules are logged, and of all modules after the level was
   )
 })
 
-test('unread lines are buffered up to a limit, and a failed write is ignored', async () => {
+test('lines that are not read are buffered up to a limit, and a failed write is ignored', async () => {
   const line = 'x'.repeat(1 << 20)
   const stream = new Writable({ write: () => undefined })
   const write = linesTo(stream)
@@ -94,7 +94,7 @@ test('unread lines are buffered up to a limit, and a failed write is ignored', a
 })
 
 for (const format of ['text', 'json'] as const)
-  test(`a long text is cut (${format})`, () => {
+  test(`a long text is truncated (${format})`, () => {
     const written: string[] = []
     const write = (line: string): void => void written.push(line)
     const { log } = new LogSink({ format, verbosity: new Verbosity(0), clock, write })

@@ -1,4 +1,4 @@
-/** The destination of log lines: text for a person at a terminal, else JSON. */
+/** The destination of log lines: readable text for a terminal, or JSON otherwise. */
 import type { Writable } from 'node:stream'
 import type { Clock } from '../time/clock.ts'
 import type { Level, Log } from './log.ts'
@@ -6,18 +6,18 @@ import { DETAILS, type Verbosity } from './verbosity.ts'
 
 export type LogOptions = {
   readonly format: 'text' | 'json'
-  /** Debug lines are logged only at the verbosity DETAILS or higher. */
+  /** Debug lines are logged only if the verbosity is DETAILS or higher. */
   readonly verbosity: Verbosity
   readonly clock: Clock
   readonly write: (line: string) => void
   readonly hasColours?: boolean
 }
 
-/** Maximum number of buffered bytes that the reader has not taken. Further lines are dropped. */
+/** Maximum number of buffered bytes that the reader has not read yet. Further lines are dropped. */
 const UNREAD_BYTES_MAX = 8 << 20
 
 /**
- * Maximum length of a text in an entry. A client may send paths, ids and names of a megabyte; a
+ * Maximum length of a text in an entry. A client can send paths, ids and names of a megabyte; a
  * stack trace has a few thousand characters.
  */
 const TEXT_CHARACTERS_MAX = 8_192
@@ -59,8 +59,8 @@ export class LogSink {
 }
 
 /**
- * Returns a function that writes lines to a stream. It does not wait for the reader of a pipe, and
- * does not fail if the disk is full or the reader is gone: such lines are lost.
+ * Returns a function that writes lines to a stream. It does not wait for the reader of a pipe. If
+ * the disk is full or the reader is gone, lines are lost without an error.
  */
 export function linesTo(stream: Writable): (line: string) => void {
   stream.on('error', () => undefined)
@@ -77,14 +77,14 @@ const colours: { readonly [level in Level]: string } = {
 }
 const plain = '\u001b[0m'
 
-/** A replacer for JSON.stringify that cuts long texts. */
+/** A replacer for JSON.stringify that truncates long texts. */
 function bounded<T>(_key: string, value: T): T | string {
   if (typeof value !== 'string' || value.length <= TEXT_CHARACTERS_MAX) return value
   return `${value.slice(0, TEXT_CHARACTERS_MAX)}… (${value.length} characters)`
 }
 
 /**
- * Formats a value. It is quoted if it is empty or contains whitespace, quotes or control
+ * Formats a value. The value is quoted if it is empty or contains whitespace, quotes or control
  * characters, so that an entry stays on one line.
  */
 function showValue(value: unknown): string {
@@ -96,8 +96,8 @@ function showValue(value: unknown): string {
 }
 
 /**
- * Escapes control characters. Clients choose paths and names: a terminal must not execute parts of
- * them as commands, or show them in another order.
+ * Escapes control characters. Clients choose paths and names, and a terminal must not execute parts
+ * of them as commands or display them in another order.
  */
 const escapeControls = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}]/gu, (character) =>

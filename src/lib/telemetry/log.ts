@@ -1,6 +1,4 @@
-/**
- * A log entry for the operator: one line with fields. Secrets and object bodies are never logged.
- */
+/** The log for the operator. An entry is one line, without secrets and object bodies. */
 /** Logs an entry. `module` is the part of the server that logs it, for --vmodule. */
 export type Log = (
   level: Level,

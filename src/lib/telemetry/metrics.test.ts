@@ -43,7 +43,7 @@ c -1
   )
 })
 
-test('a client cannot create an unlimited number of series', () => {
+test('the number of series that clients can create is limited', () => {
   const metrics = new Metrics()
   const counter = metrics.counter({ name: 'x', help: 'X.', labels: ['path'] })
   for (let at = 0; at < 30_000; at++) counter.with(`/${at}`).add()
@@ -74,7 +74,7 @@ test('a metric without labels is printed before it is counted', () => {
   assert.doesNotMatch(metrics.print(), /^b_total/m)
 })
 
-test('values that are not allowed share a series, which stays when one of them is removed', () => {
+test('label values that are not allowed share a series, which is kept when one of them is removed', () => {
   const metrics = new Metrics({ allowedLabels: new Map([['seen,code', new Set(['200'])]]) })
   const seen = metrics.counter({ name: 'seen', help: 'Seen.', labels: ['code', 'verb'] })
   for (const code of ['200', '404', '500']) seen.with(code, 'GET').add()
