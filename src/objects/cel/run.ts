@@ -1,11 +1,11 @@
 /**
- * One evaluation: its variables, its cost so far, and how it pauses. An evaluation blocks the event
- * loop, so a long one pauses between two iterations of a loop, or after a long call, by throwing
- * `PausedError`.
+ * One evaluation: its variables, its cost so far, and the state that an interruption preserves. An
+ * evaluation blocks the event loop. Therefore a long evaluation is interrupted between two
+ * iterations of a loop or after a long call, by throwing `PausedError`.
  *
- * To resume, the expression is evaluated again from its start. Loops in progress continue where
- * they were, and results that took long are remembered. Only short parts are evaluated twice, and
- * these are not charged twice. This is possible because expressions have no side effects.
+ * To resume, the expression is evaluated again from its start. Unfinished loops continue at the
+ * same iteration, and results that took long are cached. Only short parts are evaluated twice, and
+ * their cost is charged once. This is possible because expressions have no side effects.
  */
 import type { Meter } from './functions.ts'
 import type { Question } from './question.ts'
@@ -22,25 +22,25 @@ import {
 
 export type Activation = { readonly [variable: string]: Result | undefined }
 
-/** Cost between two checks of the clock in a loop, which takes about 50 µs. */
+/** Cost after which a loop checks the clock again. It corresponds to about 50 µs. */
 const LOOK_COST = 1_000
 /**
- * Cost up to which the result of a loop is not remembered, but computed again. A long expression
- * may have thousands of such loops.
+ * Maximum cost of a loop whose result is computed again instead of cached. A long expression can
+ * have thousands of such loops.
  */
 const KEPT_COST = 20
-/** Duration up to which the result of a call is not remembered, but computed again. */
+/** Maximum duration of a call whose result is computed again instead of cached. */
 const KEPT_NANOS = 2_000
 /**
- * Maximum duration of one call, which cannot pause. kube-apiserver has no such limit: its costs do
- * not cover this work.
+ * Maximum duration of a single call, because calls cannot be interrupted. kube-apiserver has no
+ * such limit, because its costs do not cover this work.
  */
 const CALL_NANOS_MAX = 30_000_000
-/** Maximum duration of the work in one evaluation that costs do not cover. */
+/** Maximum duration of all work in one evaluation that is not covered by costs. */
 const RUN_NANOS_MAX = 1_000_000_000
 /** Maximum number of compiled patterns that one evaluation caches. */
 const PATTERNS_MAX = 500
-/** Maximum total length of these patterns. */
+/** Maximum total length of the cached patterns. */
 const PATTERN_CHARACTERS_MAX = 20_000
 
 export class Run implements Meter {
@@ -55,17 +55,19 @@ export class Run implements Meter {
   #pausedAt: ComprehensionFrame | MemoEntry | undefined
   #costAtPause = 0
   #nanosAtPause = 0
-  /** Work of the current long call. NaN outside of long calls, which disables the limit. */
+  /**
+   * Duration of the current long call's work. NaN outside of long calls, which disables the limit.
+   */
   #callNanos = Number.NaN
   /**
-   * Duration of the call that its cost covers. It decides whether the result is remembered, but is
-   * not limited.
+   * Duration of the current call's work that its cost covers. It is not limited, but determines
+   * whether the result is cached.
    */
   #callLasts = 0
   #call = 0
   frame: Frame = this.#root
   cost = 0
-  /** Work that costs do not cover. */
+  /** Duration of the work that costs do not cover. */
   nanos = 0
 
   constructor(activation: Activation, costMax: number) {
@@ -78,12 +80,15 @@ export class Run implements Meter {
     if (this.cost > this.#costMax) throw new CostExceeded()
   }
 
-  /** The cost so far, even while the evaluation is returning to the point where it paused. */
+  /**
+   * The cost so far. It is correct even while the evaluation returns to the point at which it was
+   * interrupted.
+   */
   get paid(): number {
     return this.#pausedAt === undefined ? this.cost : this.#costAtPause
   }
 
-  /** Charges work that takes about this long. Functions call it before they start. */
+  /** Charges work of about this duration. Functions call it before they start the work. */
   work(nanos: number): void {
     this.nanos += nanos
     this.#callNanos += nanos
@@ -95,8 +100,8 @@ export class Run implements Meter {
   }
 
   /**
-   * Compiles a pattern that is not constant. The result is cached, because loops use the same
-   * patterns repeatedly.
+   * Compiles a pattern that is not constant. The result is cached, because loops often use the same
+   * patterns.
    */
   pattern(text: string): Pattern | CelError {
     const patterns = (this.#patterns ??= new Map())
@@ -113,18 +118,18 @@ export class Run implements Meter {
     return made
   }
 
-  /** Runs the evaluation to its end, or throws `PausedError` some time after the slice is over. */
+  /** Runs the evaluation to its end, or throws `PausedError` soon after the time slice is over. */
   goOn(step: Step, slice: Slice): Result {
     this.#slice = slice
     this.frame = this.#root
     this.#root.entered = 0
     this.#callNanos = Number.NaN
-    // Charge no cost until the evaluation is back at the point where it paused.
+    // Do not charge costs until the evaluation is back at the point at which it was interrupted.
     if (this.#pausedAt !== undefined) this.cost = this.nanos = Number.NEGATIVE_INFINITY
     return step(this)
   }
 
-  /** Starts a loop, or resumes it where it paused. */
+  /** Starts a loop, or resumes an interrupted loop. */
   startLoop(loop: ComprehensionFrame): void {
     loop.outer.entered = loop.outerEntered
     this.frame = loop
@@ -138,7 +143,7 @@ export class Run implements Meter {
     if (this.#slice.isOver()) this.#pause(loop)
   }
 
-  /** Returns a remembered result. */
+  /** Returns a cached result. */
   recall(frame: Frame, known: MemoEntry): Result {
     frame.entered = known.entered
     this.#reached(known)
@@ -153,7 +158,7 @@ export class Run implements Meter {
     this.#slice.begin?.()
   }
 
-  /** Ends a loop. Its value is remembered if the loop was long. */
+  /** Ends a loop. Its value is cached if the loop was long. */
   endLoop(loop: ComprehensionFrame, value: Result): Result {
     const { outer, place } = loop
     this.frame = outer
@@ -208,15 +213,17 @@ const PATTERN_CHARACTER_NANOS = 30_000
 
 type MemoEntry = {
   readonly value: Result
-  /** Number of loops and long calls that the frame had entered when this one ended. */
+  /**
+   * Number of loops and long calls that had been entered in the frame when this loop or call ended.
+   */
   readonly entered: number
-  /** Whether this is an answer to a question, whose call has not been charged yet. */
+  /** Whether this is the answer to a question whose call has not been charged yet. */
   readonly isUnpaid: boolean
 }
 
 /**
- * Numbers loops and long calls as they are entered. They get the same numbers when an expression is
- * evaluated again.
+ * Numbers loops and long calls in the order in which they are entered. They get the same numbers
+ * when the expression is evaluated again.
  */
 class Frame {
   entered = 0
@@ -228,7 +235,7 @@ class Frame {
   }
 }
 
-/** A comprehension in progress, and the frame of its current iteration. */
+/** An unfinished comprehension, and the frame of its current iteration. */
 export class ComprehensionFrame extends Frame {
   readonly outer: Frame
   readonly place: number
@@ -254,12 +261,12 @@ export class ComprehensionFrame extends Frame {
   }
 }
 
-/** How long an evaluation may run before it should pause. */
+/** Determines how long an evaluation can run before it should be interrupted. */
 export type Slice = {
   readonly isOver: () => boolean
   /**
-   * Called when the evaluation is back at the point where it last paused. This restarts the slice,
-   * so that the evaluation makes progress however long it took to get there.
+   * Called when the evaluation is back at the point at which it was interrupted. This restarts the
+   * time slice, so that the evaluation makes progress no matter how long it took to return.
    */
   readonly begin?: () => void
 }
@@ -268,10 +275,13 @@ const endless: Slice = { isOver: () => false }
 
 export type LoopStart = { readonly collection: ListValue | MapValue; readonly initial: Value }
 
-/** Ends an evaluation. Unlike a CelError, it is not absorbed by `||`. */
+/** Aborts an evaluation. Unlike a CelError, it is not absorbed by `||`. */
 export class CostExceeded extends Error {}
 
-/** Ends a slice. A question must be answered before the evaluation resumes. */
+/**
+ * Thrown to interrupt an evaluation. If it contains a question, the question must be answered
+ * before the evaluation resumes.
+ */
 export class PausedError extends Error {
   readonly asked: Suspension | undefined
 

@@ -1,6 +1,6 @@
 /**
- * Derives types from a structural schema, with size bounds for cost estimates. Without a bound in
- * the schema, the largest size that fits in a request is used. Structs build the types of their
+ * Derives types from a structural schema, with size bounds for cost estimates. If the schema has no
+ * bound, the bound is the largest size that fits into a request. Structs create the types of their
  * fields on demand.
  */
 import {
@@ -15,11 +15,11 @@ import {
 import { escapeName, isReserved } from './escape.ts'
 import { bool, double, type FieldType, int, string, type StructType, type Type } from './types.ts'
 
-/** kube-apiserver's maximum request size, which bounds all sizes. */
+/** Maximum size of a request in kube-apiserver. It bounds the size of all values. */
 export const REQUEST_BYTES_MAX = 3 * 1024 * 1024
-/** Maximum size of a value without its quotes or brackets. */
+/** Maximum size of a value without quotes or brackets. */
 const CONTENT_BYTES_MAX = REQUEST_BYTES_MAX - 2
-/** Maximum size of a code point. `maxLength` counts code points. */
+/** Maximum size in bytes of a code point. `maxLength` counts code points. */
 const POINT_BYTES_MAX = 4
 
 const DURATION_BYTES_MAX = 32
@@ -27,15 +27,18 @@ const DATE_TIME_BYTES_MAX = 32
 const DATE_BYTES = 12
 
 export type SchemaTypeOptions = {
-  /** Prefix of the names of struct types in messages. */
+  /** Prefix for the names of struct types in messages. */
   readonly name: string
-  /** Whether the type has `apiVersion`, `kind` and `metadata`, whatever the schema says. */
+  /**
+   * Whether the type has the fields `apiVersion`, `kind` and `metadata`, even if they are not in
+   * the schema.
+   */
   readonly isRoot?: boolean
 }
 
 /**
- * Returns the type, or undefined if rules cannot use the schema, for example because it has no
- * type.
+ * Returns the type, or undefined if rules cannot use the schema, for example because it specifies
+ * no type.
  */
 export function typeOfSchema(
   schema: Fields,
@@ -76,15 +79,15 @@ function mapOf(schema: Fields, name: string): Type | undefined {
   const values = fieldsOf(schema['additionalProperties'])
   const value = typeOfSchema(values, { name: `${name}.@elem` })
   if (value === undefined) return undefined
-  // The smallest entry also has an empty key with its quotes, a colon and a comma.
+  // The smallest entry consists of an empty key in quotes, a colon, the value and a comma.
   const sizeMax =
     limit(schema['maxProperties']) ?? Math.floor(CONTENT_BYTES_MAX / (bytesMin(values) + 6))
   return { kind: 'map', key: string, value, sizeMax }
 }
 
 /**
- * Returns a struct type. Fields in `instead` replace those in `properties`. There may be tens of
- * thousands of fields, of which few are used.
+ * Returns a struct type. Fields in `instead` replace those in `properties`. There can be tens of
+ * thousands of fields, of which expressions use only a few.
  */
 function structOf(schema: Fields, name: string, instead: Fields = {}): StructType {
   const properties = fieldsOf(schema['properties'])
@@ -102,16 +105,16 @@ function structOf(schema: Fields, name: string, instead: Fields = {}): StructTyp
 export type LazyFields = {
   readonly has: (key: string) => boolean
   readonly keys: () => Iterable<string>
-  /** Fields that exist regardless of `has`. */
+  /** Fields for which `has` is always true. */
   readonly always?: ReadonlySet<string>
   /**
-   * Returns the type of a field, or undefined if expressions cannot use it. `name` is the name of
-   * the type if it is a struct.
+   * Returns the type of a field, or undefined if expressions cannot use the field. `name` is the
+   * name of the type if the type is a struct.
    */
   readonly typeOf: (key: string, name: string) => Type | undefined
 }
 
-/** Returns a struct type whose fields are looked up when an expression names them. */
+/** Returns a struct type whose fields are looked up when an expression refers to them. */
 export function lazyStruct(
   name: string,
   { has, keys, always = new Set(), typeOf }: LazyFields,
@@ -133,7 +136,7 @@ export function lazyStruct(
   return { kind: 'struct', name, field }
 }
 
-/** Whether a field name needs no escape. After a dot, most reserved words need none. */
+/** Whether a field name needs no escape sequence. After a dot, most reserved words need none. */
 const isItself = (key: string): boolean => escapeName(key) === key || isReserved(key)
 
 function escapedKeys(keys: Iterable<string>): ReadonlyMap<string, string> {
@@ -149,8 +152,8 @@ const text: Fields = { type: 'string' }
 const objectMeta: Fields = { type: 'object', properties: { name: text, generateName: text } }
 
 /**
- * Returns the fields that every object has. Expressions can only use name and generateName of the
- * metadata, even if the schema describes more.
+ * Returns the fields that every object has. Of the metadata, expressions can use only name and
+ * generateName, even if the schema describes more fields.
  */
 function objectFields(schema: Fields): Fields {
   const own = fieldsOf(fieldsOf(fieldsOf(schema['properties'])['metadata'])['properties'])
@@ -187,7 +190,7 @@ function textTypeOf(schema: Fields): Type {
 const limit = (value: Json | undefined): number | undefined =>
   value === undefined || value === null ? undefined : Math.max(0, numberOf(value))
 
-/** Returns the minimum size of a value in JSON. */
+/** Returns the minimum size in bytes of a value in JSON. */
 export function bytesMin(schema: Fields): number {
   if (schema['x-kubernetes-int-or-string'] === true) return 1
   const { type } = schema
@@ -203,12 +206,12 @@ function textBytesMin(schema: Fields): number {
   return schema['format'] === 'date-time' ? 21 : 2
 }
 
-/** Whether a field has a type. Fields without one are not counted. */
+/** Whether a field has a type. Fields without a type are not counted. */
 const isTyped = (schema: Fields): boolean => typeOfSchema(schema, { name: '' }) !== undefined
 
 /**
- * Returns the minimum size of an object: its required fields without a default, with their names
- * and punctuation.
+ * Returns the minimum size in bytes of an object: required fields without a default, including
+ * their names and punctuation.
  */
 function objectBytesMin(given: Fields): number {
   const schema = given['x-kubernetes-embedded-resource'] === true ? withObjectMeta(given) : given

@@ -1,4 +1,4 @@
-/** Access to fields of objects, keys of maps and items of lists. */
+/** Accesses fields of objects, keys of maps, and items of lists. */
 import { toStringValue } from './conversions.ts'
 import {
   CelError,
@@ -35,8 +35,8 @@ export function selectIfThere(value: Value, field: string): Result | undefined {
 const nameInList = new CelError("unsupported index type 'string' in list")
 
 /**
- * Whether a value has a field. A value without any fields does not. For a list it is an error,
- * since a list would need an index.
+ * Whether a value has a field. Returns false for a value that cannot have fields. For a list it is
+ * an error, because lists have indexes instead.
  */
 export function hasField(value: Value, field: string): Result {
   const operand = value instanceof Optional ? value.value : value

@@ -1,24 +1,27 @@
 /**
- * The text of an expression, and the messages of its faults. As in cel-go, positions count code
- * points, and a message shows the line with a mark below the position.
+ * The text of an expression, and the error messages about it. As in cel-go, positions count code
+ * points, and a message shows the line and marks the position below it.
  */
 
 export type Fault = { readonly offset: number; readonly message: string }
 
-/** Offset of a fault without a position. */
+/** Offset of an error that has no position. */
 export const NOWHERE = -1
 
-/** Maximum number of faults in a message. More would not be read. */
+/** Maximum number of errors in a message. Longer messages would not be useful. */
 const FAULTS_SHOWN_MAX = 100
 
-/** Maximum length of a line that is shown, as in cel-go. Each of many faults would repeat it. */
+/**
+ * Maximum length of a line that a message shows, as in cel-go. Without the limit, many errors could
+ * each repeat a long line.
+ */
 const LINE_BYTES_MAX = 16_384
 
 export class Source {
   readonly text: string
   readonly points: readonly string[]
   readonly #lineStarts: readonly number[]
-  /** Lines by number, cached because a long line may have many faults. */
+  /** Lines, keyed by line number. They are cached because a long line can have many errors. */
   readonly #lines = new Map<number, Line>()
 
   constructor(text: string) {
@@ -31,7 +34,7 @@ export class Source {
     return this.points.slice(from, to).join('')
   }
 
-  /** Joins the messages of all faults, sorted by position. */
+  /** Joins the messages of all errors, sorted by position. */
   describe(faults: readonly Fault[]): string {
     const sorted = [...faults].sort((one, other) => one.offset - other.offset)
     const shown = sorted.slice(0, FAULTS_SHOWN_MAX).map((fault) => this.#describeOne(fault))
@@ -43,7 +46,7 @@ export class Source {
 
   #describeOne({ offset, message }: Fault): string {
     if (offset === NOWHERE) return `ERROR: <input>:-1:0: ${message}`
-    // An empty text has no line to show.
+    // An empty text contains no line to show.
     if (this.points.length === 0) return `ERROR: <input>:1:0: ${message}`
     const line = Math.max(
       0,
@@ -67,10 +70,12 @@ export class Source {
   }
 }
 
-/** A line of the text. `dots` has one character for each code point. */
+/** A line of the text. `dots` contains one character for each code point. */
 type Line = { readonly text: string; readonly dots: string }
 
-/** Returns a dot as wide as the character, so that the mark is below the position. */
+/**
+ * Returns a dot that is as wide as the character, so that the mark is exactly below the position.
+ */
 const markFor = (point: string): string => (wide(point) ? '．' : '.')
 
 const wide = (point: string | undefined): boolean =>

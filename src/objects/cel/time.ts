@@ -1,6 +1,6 @@
 /**
- * Parses, prints and limits timestamps and durations. Nanoseconds in a bigint represent all their
- * values exactly.
+ * Parses, formats and validates timestamps and durations. They are represented exactly as
+ * nanoseconds in a bigint.
  */
 import { CelError, Duration, Timestamp } from './values.ts'
 
@@ -8,11 +8,11 @@ const SECOND = 1_000_000_000n
 const MINUTE = 60n * SECOND
 const HOUR = 60n * MINUTE
 
-/** Start of the year 1. */
+/** The start of the year 1, which is the smallest timestamp. */
 const TIMESTAMP_MIN = -62_135_596_800n * SECOND
-/** End of the year 9999. */
+/** The end of the year 9999, which is the largest timestamp. */
 const TIMESTAMP_MAX = 253_402_300_800n * SECOND - 1n
-/** Maximum duration in nanoseconds, which is the largest int64. */
+/** Maximum duration in nanoseconds. It is the largest int64. */
 const DURATION_MAX = 2n ** 63n - 1n
 
 export function timestampOf(nanos: bigint, offsetMinutes = 0): Timestamp | CelError {
@@ -29,7 +29,7 @@ export function durationOf(nanos: bigint): Duration | CelError {
 const form =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?([Zz]|[+-]\d{2}:\d{2})$/
 
-/** Parses RFC 3339. Returns undefined if the text is invalid. */
+/** Parses a timestamp in RFC 3339 format. Returns undefined if the text is invalid. */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const match = form.exec(text)
   if (match === null) return undefined
@@ -62,7 +62,7 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   return made instanceof Timestamp ? made : undefined
 }
 
-/** Parses a date such as `2020-02-29`, at midnight. */
+/** Parses a date such as `2020-02-29`. The result is the start of the day. */
 export const parseDate = (text: string): Timestamp | undefined =>
   parseTimestamp(`${text}T00:00:00Z`)
 
@@ -108,7 +108,10 @@ const units: { readonly [unit: string]: bigint } = {
   h: HOUR,
 }
 
-/** Maximum length of a duration, which bounds the time of parsing. No useful one is longer. */
+/**
+ * Maximum length of the text of a duration, which bounds the time for parsing. No useful duration
+ * is longer.
+ */
 const DURATION_CHARACTERS_MAX = 200
 
 /** Parses a duration such as `1h30m`, as Go does. Returns undefined if the text is invalid. */
@@ -142,8 +145,8 @@ const wordedUnits: readonly (readonly [RegExp, bigint])[] = [
 ]
 
 /**
- * Parses the `duration` format of a schema. This is a duration as Go writes it, or amounts with
- * units in words, such as `3 days`. At least one of the units must be known.
+ * Parses a value with the `duration` format of a schema. It is either a duration in Go's syntax, or
+ * numbers with units as words, such as `3 days`. At least one unit must be known.
  */
 export function parseWordedDuration(text: string): Duration | undefined {
   const plain = parseDuration(text)
@@ -155,11 +158,11 @@ export function parseWordedDuration(text: string): Duration | undefined {
     const size = wordedUnits.find(([names]) => names.test(word.toLowerCase()))?.[1]
     if (size !== undefined) nanos = (nanos ?? 0n) + amount * size
   }
-  // kube-apiserver adds int64 values, which may overflow.
+  // kube-apiserver adds int64 values, and the sum can overflow.
   return nanos === undefined ? undefined : new Duration(BigInt.asIntN(64, nanos))
 }
 
-/** Prints a duration in seconds only, such as `5400.5s`. */
+/** Formats a duration in seconds, such as `5400.5s`. */
 export function formatDuration({ nanos }: Duration): string {
   const size = nanos < 0n ? -nanos : nanos
   const fraction = (size % SECOND).toString().padStart(9, '0').replace(/0+$/, '')
@@ -211,7 +214,7 @@ function dayOfYear(date: Date): number {
   return Math.round((date.getTime() - first.getTime()) / 86_400_000)
 }
 
-/** Returns a date whose UTC fields are the local time. */
+/** Returns a date whose UTC fields contain the local time. */
 function localDate(nanos: bigint, zone: string): Date | CelError {
   const date = dateOf(nanos)
   if (zone === 'UTC' || zone === '' || zone === 'Z') return date

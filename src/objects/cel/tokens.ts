@@ -1,4 +1,4 @@
-/** The tokens of the language, in the order in which cel-go's messages list the expected ones. */
+/** The kinds of tokens, in the order in which cel-go's messages list the expected tokens. */
 export const tokenNames = {
   '==': "'=='",
   '!=': "'!='",
@@ -57,5 +57,5 @@ export function describeKinds(kinds: ReadonlySet<TokenKind>): string {
   return names.length === 1 ? (names[0] ?? '') : `{${names.join(', ')}}`
 }
 
-/** Returns the position in messages. The end of the text is listed first. */
+/** Returns the position of a kind in the lists of messages. The end of the text comes first. */
 const rank = (kind: TokenKind): number => (kind === 'end' ? -1 : order.indexOf(kind))

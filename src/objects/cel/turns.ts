@@ -1,6 +1,6 @@
 /**
- * Long-running CEL work as generators. They yield whenever a slice is over, so that other work can
- * run, and for questions such as patterns that take long to match.
+ * Long-running CEL work as generators. They yield when a time slice is over, so that other work can
+ * run. They also yield questions, such as patterns that take long to match.
  */
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { parts } from '../../lib/scheduling/parts.ts'
@@ -13,9 +13,9 @@ import type { Result } from './values.ts'
 export type Turns<T> = Generator<Suspension | undefined, T, void>
 
 export type TurnTools = {
-  /** Answers questions about patterns. Without it, patterns are matched on this thread. */
+  /** Answers questions about patterns. If absent, patterns are matched on the current thread. */
   readonly answer?: AnswerPattern
-  /** Throws if the result is no longer needed. */
+  /** Throws an exception if the result is no longer needed. */
   readonly refuse?: () => void
 }
 
@@ -23,8 +23,8 @@ export const inTurns = async <T>(work: (slice: Slice) => Turns<T>, tools?: TurnT
   nowOrInTurns(work, tools)
 
 /**
- * Runs the work. Returns a promise only if the work needs more than one slice or an answer.
- * `slices` are those of a larger task that this work belongs to.
+ * Runs the work. Returns a promise only if the work needs several time slices or an answer.
+ * `slices` are those of a larger task to which the work belongs.
  */
 export function nowOrInTurns<T>(
   work: (slice: Slice) => Turns<T>,
@@ -64,7 +64,7 @@ function answerOf(question: Question, answer: AnswerPattern | undefined): MaybeP
 }
 
 /**
- * Runs work with long loops (lib/scheduling/parts.ts) as one of several steps. Its first part
+ * Runs work with long loops (lib/scheduling/parts.ts) as a step of a generator. Its first part
  * begins immediately.
  */
 export function* inPartsOf<T>(work: () => T, slice: Slice): Turns<T> {
@@ -82,7 +82,7 @@ export function* inPartsOf<T>(work: () => T, slice: Slice): Turns<T> {
   }
 }
 
-/** Runs the work synchronously, including the matching of patterns. */
+/** Runs the work synchronously. Patterns are matched on the current thread. */
 export function atOnce<T>(work: (slice: Slice) => Turns<T>): T {
   const turns = work({ isOver: () => false })
   for (;;) {

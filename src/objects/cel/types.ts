@@ -1,13 +1,13 @@
 /**
- * The types of values. Structs look up their fields on demand, so that a schema costs nothing
- * before a rule uses it. Strings, bytes, lists and maps may have a size bound for cost estimates.
+ * CEL types. Structs look up their fields on demand, so that a schema takes no time before a rule
+ * uses it. Strings, bytes, lists and maps can have a size bound for cost estimates.
  */
 
 export type Type =
   /**
-   * A type without component types. `isIntOrString` means that the value has one of two types, so
-   * the checker knows neither. `isAny` marks the type `any`, which is dynamic but cannot be the
-   * range of a macro.
+   * A type without component types. `isIntOrString` means that the value is an int or a string, so
+   * the checker does not know its type. `isAny` marks the type `any`, which is dynamic but cannot
+   * be the range of a macro.
    */
   | {
       readonly kind: Simple
@@ -21,8 +21,8 @@ export type Type =
   | { readonly kind: 'opaque'; readonly name: string; readonly parameters: readonly Type[] }
   | { readonly kind: 'type'; readonly of: Type }
   /**
-   * A type parameter, which the arguments determine. It occurs only in declarations and during the
-   * type check.
+   * A type parameter, whose type depends on the arguments of a call. It is used only in
+   * declarations and while types are checked.
    */
   | { readonly kind: 'parameter'; readonly name: string }
 
@@ -38,8 +38,8 @@ export type Simple =
   | 'duration'
   | 'dyn'
   /**
-   * The type of an expression with a fault. It fits everywhere, so that each fault is reported
-   * once.
+   * The type of an expression with an error. It is compatible with all types, so that each error is
+   * reported once.
    */
   | 'error'
 
@@ -48,8 +48,8 @@ export type ListType = {
   readonly element: Type
   readonly sizeMax?: number
   /**
-   * Keys of a list of type set or map. Such lists are equal in any order, and adding them merges
-   * their items. The keys are unescaped names of fields.
+   * Keys of a list of type set or map. Such lists are equal if they differ only in their order, and
+   * adding them merges their items. The keys are field names without escape sequences.
    */
   readonly keys?: 'whole' | readonly string[]
 }
@@ -70,7 +70,7 @@ export type StructType = {
 
 export type FieldType = {
   readonly type: Type
-  /** The field's name in the data, which may have to be escaped in expressions. */
+  /** The name of the field in the data. Its name in expressions can contain escape sequences. */
   readonly key: string
 }
 
@@ -98,7 +98,7 @@ export const optional = (of: Type): Type => opaque('optional_type', of)
 export const parameter = (name: string): Type => ({ kind: 'parameter', name })
 export const typeOf = (of: Type): Type => ({ kind: 'type', of })
 
-/** Returns a struct type with the given fields. Their names are those in the data. */
+/** Returns a struct type with the given fields. The fields have their names in the data. */
 export function struct(name: string, fields: { readonly [name: string]: Type }): StructType {
   const known = new Map(
     Object.entries(fields).map(([key, type]): [string, FieldType] => [key, { key, type }]),
@@ -109,7 +109,7 @@ export function struct(name: string, fields: { readonly [name: string]: Type }):
 export const isOptional = (type: Type): type is Type & { kind: 'opaque' } =>
   type.kind === 'opaque' && type.name === 'optional_type'
 
-/** Returns the name of a type in messages. */
+/** Returns the name of a type, as used in messages. */
 export function nameOf(type: Type): string {
   if (type.kind === 'list') return `list(${nameOf(type.element)})`
   if (type.kind === 'map') return `map(${nameOf(type.key)}, ${nameOf(type.value)})`
@@ -123,7 +123,7 @@ export function nameOf(type: Type): string {
 
 export const isAny = (type: Type): boolean => type.kind === 'dyn' && type.isAny === true
 
-/** Whether this is the type of types, whose name is `type`. */
+/** Whether this is the type whose values are types. Its name is `type`. */
 const isTypeItself = (type: Type): boolean => type.kind === 'type' && type.of.kind === 'dyn'
 
 const outputNames: { readonly [kind: string]: string } = {
@@ -132,7 +132,7 @@ const outputNames: { readonly [kind: string]: string } = {
   duration: 'google.protobuf.Duration',
 }
 
-/** Returns the name of an expression's result type in messages. */
+/** Returns the name of the result type of an expression, as used in messages. */
 export function outputNameOf(type: Type): string {
   const known = isAny(type) ? 'google.protobuf.Any' : outputNames[type.kind]
   if (known !== undefined) return known
@@ -150,7 +150,7 @@ export function partsOf(type: Type): readonly Type[] {
   return type.kind === 'opaque' ? type.parameters : []
 }
 
-/** Returns the type with its component types changed, or the type itself if nothing changes. */
+/** Returns the type with changed component types. Returns the type itself if nothing changes. */
 export function mapParts(type: Type, change: (part: Type) => Type): Type {
   if (type.kind === 'list') {
     const element = change(type.element)

@@ -1,12 +1,12 @@
 /**
- * Type unification, which decides whether a type fits where another is wanted. `Bindings` records
- * the types that type parameters are bound to.
+ * Type unification determines whether a type is compatible with an expected type. `Bindings`
+ * records the types to which type parameters are bound.
  */
 import { dyn, isSame, mapParts, partsOf, type Type } from './types.ts'
 
 export class Bindings {
   readonly #bound = new Map<string, Type>()
-  /** Bindings made by the current `fitsAll` call, with the values that they replaced. */
+  /** Bindings that the current call of `fitsAll` has changed, with their previous values. */
   readonly #undo: [string, Type | undefined][] = []
   #fresh = 0
 
@@ -15,7 +15,10 @@ export class Bindings {
     return { kind: 'parameter', name: `_var${this.#fresh++}` }
   }
 
-  /** Whether all types fit. If one does not, nothing is bound. */
+  /**
+   * Whether all types are compatible with the expected types. If one is not, no type parameters are
+   * bound.
+   */
   fitsAll(types: readonly Type[], wanted: readonly Type[]): boolean {
     if (types.length !== wanted.length) return false
     this.#undo.length = 0
@@ -32,7 +35,8 @@ export class Bindings {
   }
 
   /**
-   * Replaces type parameters by the types they are bound to. Free ones become `dyn` if `isFinal`.
+   * Replaces type parameters by the types to which they are bound. Unbound type parameters become
+   * `dyn` if `isFinal` is set.
    */
   resolve(type: Type, isFinal = false): Type {
     if (type.kind !== 'parameter') return mapParts(type, (part) => this.resolve(part, isFinal))
@@ -61,8 +65,8 @@ export class Bindings {
   }
 
   /**
-   * Binds a type parameter. Returns 'unknown' if the parameter is free but cannot be bound to this
-   * type, because the type contains it.
+   * Binds a type parameter. Returns 'unknown' if the parameter is unbound but cannot be bound to
+   * this type, because the type contains the parameter.
    */
   #bind(parameter: Type & { kind: 'parameter' }, type: Type): boolean | 'unknown' {
     if (isSame(parameter, type)) return true

@@ -1,6 +1,7 @@
 /**
- * Checks that Kubernetes adds to the type check. List and map literals must be homogeneous. Literal
- * durations, timestamps, patterns and formats must be valid.
+ * Checks that Kubernetes performs in addition to type-checking. The elements of list and map
+ * literals must have the same type. Literal durations, timestamps, patterns and formats must be
+ * valid.
  */
 import { type Call, type Expr, partsOf } from './ast.ts'
 import type { CheckedExpression } from './checker.ts'
@@ -25,19 +26,19 @@ export function* validateLiterals(
     if (seen.has(expr)) return
     if (slice.isOver()) yield undefined
     seen.add(expr)
-    // The arguments of `format` may have different types.
+    // The arguments of `format` can have different types.
     const isInside = isFormatted || (expr.kind === 'call' && expr.name === 'format')
     for (const part of partsOf(expr)) yield* visit(part, isInside)
-    // limit: a call has a few literal arguments
+    // limit: a call has only a few literal arguments
     if (expr.kind === 'call') faults.push(...(yield* checkCall(expr, checked)))
     if (isFormatted || !isHomogeneous) return
-    // limit: at most one fault is returned
+    // limit: checkSame returns at most one fault
     if (expr.kind === 'list')
       faults.push(...checkSame(expr.elements, (at) => expr.optional.has(at), checked))
     if (expr.kind === 'map') {
       const { entries } = expr
       faults.push(
-        // limit: at most one fault is returned
+        // limit: checkSame returns at most one fault
         ...checkSame(
           entries.map(({ key }) => key),
           () => false,
@@ -45,7 +46,7 @@ export function* validateLiterals(
         ),
       )
       faults.push(
-        // limit: at most one fault is returned
+        // limit: checkSame returns at most one fault
         ...checkSame(
           entries.map(({ value }) => value),
           (at) => entries[at]?.isOptional ?? false,
@@ -58,7 +59,10 @@ export function* validateLiterals(
   return faults
 }
 
-/** Reports the first expression whose type differs from that of the first one. */
+/**
+ * Reports the first expression whose type differs from the type of the first expression in the
+ * list.
+ */
 function checkSame(
   exprs: readonly Expr[],
   isOptionalAt: (at: number) => boolean,
@@ -88,7 +92,7 @@ function* checkCall(call: Call, checked: CheckedExpression): Turns<Fault[]> {
     return checkFormat(call, first, checked)
   }
   if (call.name !== 'duration' && call.name !== 'timestamp' && call.name !== 'matches') return []
-  // In `matches(text, pattern)`, kube-apiserver mistakes the text for the pattern.
+  // In `matches(text, pattern)`, kube-apiserver checks the text instead of the pattern.
   if (first?.kind !== 'literal') return []
   const { value } = first
   const isWrong =

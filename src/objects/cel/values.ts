@@ -1,5 +1,5 @@
 /**
- * Values during an evaluation. An int is a bigint and a double is a number; other JSON scalars are
+ * CEL values. An int is a bigint, and a double is a number. Other JSON scalars represent
  * themselves. Errors are also values, because `false && error` is false.
  */
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
@@ -29,7 +29,7 @@ export class CelError {
   }
 }
 
-/** kube-apiserver's message if no overload accepts the arguments. */
+/** The error for arguments that no overload accepts. Its message is that of kube-apiserver. */
 export const noSuchOverload = new CelError('no such overload')
 
 export type Result = Value | CelError
@@ -45,7 +45,10 @@ export class Uint {
 export class Timestamp {
   /** Nanoseconds since 1970, without leap seconds. */
   readonly nanos: bigint
-  /** Offset of the time zone in which the timestamp was written and is printed. */
+  /**
+   * Offset of the time zone in which the timestamp was written. It is printed in the same time
+   * zone.
+   */
   readonly offsetMinutes: number
 
   constructor(nanos: bigint, offsetMinutes = 0) {
@@ -80,15 +83,15 @@ export class TypeValue {
   }
 }
 
-/** A value of a library, such as an address or a quantity. */
+/** A value of a library type, such as an IP address or a quantity. */
 export interface Opaque {
   readonly typeName: string
   isSame(other: Opaque): boolean
 }
 
-/** A value that may wrap JSON. */
+/** A value that can wrap JSON. */
 export interface JsonBacked {
-  /** Compares the wrapped JSON. Returns undefined if the JSON alone does not decide. */
+  /** Compares the wrapped JSON. Returns undefined if comparing the JSON is not enough. */
   equalsJson?(other: Value, meter: { work(nanos: number): void }): boolean | undefined
 }
 
@@ -96,19 +99,19 @@ export interface ListValue extends JsonBacked {
   readonly isList: true
   readonly size: number
   /**
-   * Whether the list is part of an object, instead of being created by an expression. Comparing
+   * Whether the list is part of an object, as opposed to being created by an expression. Comparing
    * such a list with a value of another type is an error.
    */
   readonly isOfObject?: boolean
   at(index: number): Value
   /**
-   * Returns the identity of an item in a list of type set or map. Items with the same identity are
-   * the same item.
+   * Returns a string that identifies an item in a list of type set or map. Items with the same
+   * identity are the same item.
    */
   readonly identity: ((item: Value) => string) | undefined
 }
 
-/** Values that may be keys of a map. */
+/** Values that can be keys of a map. */
 export type MapKey = boolean | bigint | string | Uint
 
 export interface MapValue extends JsonBacked {
@@ -119,9 +122,9 @@ export interface MapValue extends JsonBacked {
    * error.
    */
   readonly isOfObject?: boolean
-  /** Whether a lookup of anything but a string is an error. */
+  /** Whether looking up a key that is not a string is an error. */
   readonly isTextKeyed?: boolean
-  /** Whether the size is known. If false, all keys have to be listed to count them. */
+  /** Whether the size is known. If false, the keys must be listed to count them. */
   readonly isCounted?: boolean
   get(key: Value): Value | undefined
   keys(): Iterable<MapKey>
@@ -136,19 +139,19 @@ export interface StructValue extends JsonBacked {
 }
 
 /**
- * A struct whose fields are evaluated when an expression reads them, which may take long. The
- * variables of a policy are an example.
+ * A struct whose fields are evaluated when an expression reads them, which can take long. An
+ * example is the struct with the variables of a policy.
  */
 export abstract class LazyStruct implements StructValue {
   readonly isStruct = true
   abstract readonly typeName: string
   abstract fields(): Iterable<string>
   /**
-   * Reads a field. Returns undefined if it does not exist, or a promise for which the evaluation
-   * waits.
+   * Reads a field. Returns undefined if the field does not exist, or a promise for which the
+   * evaluation waits.
    *
-   * The result is a promise if the slice is over before the field is evaluated. Values are
-   * remembered, since the expression reads the field again after each pause.
+   * The result is a promise if the time slice is over before the field is evaluated. Values are
+   * cached, because the expression reads the field again after each interruption.
    */
   abstract read(field: string): MaybePromise<Result> | undefined
 
@@ -156,7 +159,7 @@ export abstract class LazyStruct implements StructValue {
   get(field: string): Result | undefined {
     const result = this.read(field)
     if (!(result instanceof Promise)) return result
-    // An unhandled rejection would end the process.
+    // An unhandled rejection would terminate the process.
     result.catch(() => undefined)
     return new CelError('the evaluation cannot wait for the result')
   }
@@ -183,9 +186,9 @@ export class ConstructedStruct implements StructValue {
 }
 
 /**
- * A list of values. Lists that are made by appending share their items, and each sees only the
- * items that it had when it was made. A loop that collects n items therefore takes n steps and not
- * n².
+ * A list of values. Lists that are created by appending share their items, and each list sees only
+ * the items that existed when it was created. A loop that collects n items therefore takes n steps
+ * instead of n².
  */
 export class ArrayList implements ListValue {
   readonly isList = true
@@ -203,8 +206,8 @@ export class ArrayList implements ListValue {
   }
 
   /**
-   * Whether this is the longest list that shares its items, so that an item can be appended without
-   * a copy.
+   * Whether this is the longest of the lists that share its items. An item can then be appended
+   * without copying the list.
    */
   get isLast(): boolean {
     return this.size > 0 && this.#items.length === this.size
@@ -217,10 +220,7 @@ export class ArrayList implements ListValue {
   }
 }
 
-/**
- * Returns a text that identifies a key. Numbers that are equal are the same key, whatever their
- * types.
- */
+/** Returns a text that identifies a key. Equal numbers of different types are the same key. */
 function keyText(key: Value): string | undefined {
   if (typeof key === 'string') return `s${key}`
   if (typeof key === 'bigint') return `n${key}`
@@ -232,7 +232,10 @@ function keyText(key: Value): string | undefined {
 
 type HashEntry = { readonly key: MapKey; readonly value: Value; readonly at: number }
 
-/** A map of values. It shares its entries with maps made from it, as `ArrayList` does. */
+/**
+ * A map of values. It shares its entries with maps that are created from it, as `ArrayList` shares
+ * its items.
+ */
 export class HashMap implements MapValue {
   readonly isMap = true
   readonly size: number
@@ -243,7 +246,10 @@ export class HashMap implements MapValue {
     this.size = entries.size
   }
 
-  /** Creates a map. If a key is repeated, the last value counts, at the position of the first. */
+  /**
+   * Creates a map. If a key is repeated, its last value is used, at the position of its first
+   * occurrence.
+   */
   static of(given: Iterable<readonly [MapKey, Value]>): HashMap {
     const entries = new Map<string, HashEntry>()
     for (const [key, value] of given) {
@@ -267,14 +273,14 @@ export class HashMap implements MapValue {
   }
 
   /**
-   * Whether this is the largest map that shares its entries, so that an entry can be added without
-   * a copy.
+   * Whether this is the largest of the maps that share its entries. An entry can then be added
+   * without copying the map.
    */
   get isLast(): boolean {
     return this.size > 0 && this.#entries.size === this.size
   }
 
-  /** Returns a map with one more entry, or undefined if the key exists. */
+  /** Returns a map with an additional entry, or undefined if the map already contains the key. */
   with(key: MapKey, value: Value): HashMap | undefined {
     if (this.get(key) !== undefined) return undefined
     const entries = this.isLast ? this.#entries : new Map([...this.#entries].slice(0, this.size))
@@ -300,7 +306,7 @@ export function* itemsOf(list: ListValue): Generator<Value> {
   for (let at = 0; at < list.size; at++) yield list.at(at)
 }
 
-/** Returns the name of the type that `type()` reports. */
+/** Returns the name of the type as `type()` reports it. */
 export function typeNameOf(value: Value): string {
   if (typeof value === 'boolean') return 'bool'
   if (typeof value === 'bigint') return 'int'
@@ -314,12 +320,13 @@ export function typeNameOf(value: Value): string {
   if (value instanceof Optional) return 'optional_type'
   if (value instanceof TypeValue) return 'type'
   if (isList(value)) return 'list'
-  // Structs are maps during the evaluation, whatever their type was during the type check.
+  // During an evaluation, structs are maps, whatever type they had when types were checked.
   return isMap(value) || isStruct(value) ? 'map' : value.typeName
 }
 
 /**
- * Returns the error of a comprehension over a value without items, with the name of its Go type.
+ * Returns the error for a comprehension over a value that is not iterable. The message contains the
+ * Go type of the value.
  */
 export function notIterable(value: Value): CelError {
   const name = typeNameOf(value)
@@ -327,7 +334,7 @@ export function notIterable(value: Value): CelError {
   return new CelError(`got '${goName}', expected iterable type`)
 }
 
-/** Returns the error of a map literal, or of an insertion into a map. */
+/** Returns the error for an invalid key in a map literal or in an insertion. */
 export const unsupportedKey = (key: Value): CelError =>
   new CelError(`unsupported key type: ${typeNameOf(key)}`)
 
