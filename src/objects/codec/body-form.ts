@@ -3,7 +3,7 @@ import { firstHeader, parametersOf } from '../../api/request.ts'
 import { type NegotiatedHeaders, type Form, jsonType, spokenTo } from './negotiate.ts'
 
 /**
- * Returns the encoding of a request body according to its Content-Type, or JSON if there is none.
+ * Returns the encoding of a request body, as specified by its Content-Type. Defaults to JSON.
  * Throws UnsupportedMediaType.
  */
 export function bodyForm(asked: NegotiatedHeaders): Form['type'] {

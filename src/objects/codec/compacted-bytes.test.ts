@@ -22,7 +22,7 @@ const text = fc.string({
   ),
 })
 
-test('compacting byte by byte gives the same JSON as compacting token by token', () => {
+test('compacting JSON byte by byte has the same result as compacting it token by token', () => {
   const value = fc.jsonValue({ stringUnit: 'grapheme' })
   fc.assert(
     fc.property(
@@ -36,7 +36,7 @@ test('compacting byte by byte gives the same JSON as compacting token by token',
   )
 })
 
-test('a long text is compacted like a short one', () => {
+test('a long text is compacted in the same way as a short one', () => {
   const part = '"<a>\u2028 \\" b"'
   const long = `[ ${Array<string>(5_000).fill(part).join(' ,\n')} ]`
   assert.equal(compacted(long), `[${Array<string>(5_000).fill(compacted(part)).join(',')}]`)

@@ -1,5 +1,5 @@
 /**
- * Compacts JSON byte by byte in one pass. It drops whitespace between tokens, and escapes the
+ * Compacts JSON in one pass over its bytes. Removes whitespace between tokens, and escapes the
  * characters that Go escapes.
  */
 import { BACKSLASH, NEWLINE, QUOTE, SPACE } from '../../lib/bytes/ascii.ts'
@@ -11,7 +11,9 @@ const AMPERSAND = 0x26
 const LESS = 0x3c
 const GREATER = 0x3e
 
-/** First two bytes of U+2028 and U+2029 in UTF-8. One of the two bytes below follows. */
+/**
+ * The first two bytes of U+2028 and U+2029 in UTF-8. The third byte is one of the constants below.
+ */
 const SEPARATOR_FIRST = 0xe2
 const SEPARATOR_SECOND = 0x80
 const LINE_SEPARATOR = 0xa8
@@ -20,14 +22,17 @@ const PARAGRAPH_SEPARATOR = 0xa9
 const SMALL_U = 0x75
 const ESCAPE_BYTES = 6
 
-/** Number of bytes that are compacted between two checks whether to pause. */
+/** Number of bytes that are processed before checking whether to interrupt the work. */
 const BYTES_PER_STEP = 16_384
 
 type Compacting = { at: number; isInString: boolean; readonly pieces: Buffer[] }
 
 const begin = (): Compacting => ({ at: 0, isInString: false, pieces: [] })
 
-/** Compacts a valid JSON text in UTF-8. Pauses when it runs in parts (lib/scheduling/parts.ts). */
+/**
+ * Compacts a valid JSON text in UTF-8. Can be interrupted if it runs in parts
+ * (lib/scheduling/parts.ts).
+ */
 export function compactedBytes(json: Buffer): Buffer {
   const { pieces } = repeat('compacted JSON', begin, (state) => {
     state.pieces.push(compactedPiece(json, state))
@@ -75,8 +80,8 @@ const isSeparator = (json: Buffer, at: number): boolean =>
   (json[at + 2] === LINE_SEPARATOR || json[at + 2] === PARAGRAPH_SEPARATOR)
 
 /**
- * Writes an escape such as `\u003c` byte by byte, because a Buffer call for each of millions of
- * escapes would be far slower. Returns the position after it.
+ * Writes an escape sequence such as `\u003c` byte by byte. There can be millions of them, and a
+ * call of Buffer for each would be far slower. Returns the position after the sequence.
  */
 function writeEscape(into: Buffer, at: number, code: number): number {
   into[at] = BACKSLASH
@@ -88,5 +93,5 @@ function writeEscape(into: Buffer, at: number, code: number): number {
   return at + ESCAPE_BYTES
 }
 
-/** Returns the ASCII code of a hexadecimal digit, in lower case. */
+/** Returns the ASCII code of a lowercase hexadecimal digit. */
 const hexDigit = (value: number): number => value + (value < 10 ? 0x30 : 0x57)

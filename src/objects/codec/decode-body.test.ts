@@ -27,7 +27,7 @@ const decodeAs = (text: string, expected: Expected, validation: FieldValidation 
   decodeBody({ bytes: Buffer.from(text) }, expected, validation)
 const decode = (text: string) => decodeAs(text, configMap).object
 
-test('kind and apiVersion come from the path if the body omits them', () => {
+test('kind and apiVersion are taken from the path if the body omits them', () => {
   const empty = { kind: 'ConfigMap', apiVersion: 'v1', metadata: {} }
   for (const text of ['{}', 'null', '{"kind":"","apiVersion":null}'])
     assert.deepEqual(decode(text), empty)
@@ -45,7 +45,7 @@ test('unknown fields and nulls are dropped', () => {
   assert.ok(!('spec' in object))
 })
 
-test('a key such as __proto__ in a body does not change a prototype', () => {
+test('keys such as __proto__ in a body do not change prototypes', () => {
   const text =
     '{"__proto__":{"polluted":1},"constructor":5,"metadata":{"__proto__":1,"labels":{"constructor":"x","__proto__":"y"}}}'
   const { object, warnings } = decodeAs(text, configMap)
@@ -59,7 +59,7 @@ test('a key such as __proto__ in a body does not change a prototype', () => {
   ])
 })
 
-test('unknown and duplicate fields are reported once each, in the order of the text', () => {
+test('each unknown or duplicate field is reported once, in the order of the text', () => {
   const text =
     '{"a":{"b":1},"metadata":{"name":"p","name":"q"},"spec":{"containers":[{"name":"c"},{"x":1,"y":2,"x":3}],"a":1},"a":1}'
   const reported = [
@@ -76,7 +76,7 @@ test('unknown and duplicate fields are reported once each, in the order of the t
   })
 })
 
-test('a field that is given twice is merged as in Go', () => {
+test('a repeated field is merged as in Go', () => {
   const { object } = decodeAs(
     '{"data":{"a":"1"},"data":{"b":"2"},"metadata":{"name":"x","finalizers":["a","b"]},"metadata":{"name":"y","finalizers":["c"]}}',
     configMap,
@@ -149,7 +149,7 @@ for (const [text, message] of refusals) {
 const deep = (count: number): string =>
   `{"spec":{"versions":[{"schema":{"openAPIV3Schema":${'{"not":'.repeat(count)}{}${'}'.repeat(count)}}}]}}`
 
-test('a body that would take too long, or overflow the stack, is rejected', () => {
+test('a body that would take too long to decode or overflow the stack is rejected', () => {
   const crd: Expected = {
     group: 'apiextensions.k8s.io',
     version: 'v1',
@@ -176,7 +176,7 @@ const mapBody = (count: number): Buffer => {
 
 const decodedMap = (count: number): Fields => decodedInParts(mapBody(count), configMap)
 
-test('a protobuf body may have as many map entries as a JSON object may have members', () => {
+test('a protobuf body can have as many map entries as a JSON object can have members', () => {
   assert.equal(Object.keys(fieldsOf(decodedMap(MEMBERS_MAX)['data'])).length, MEMBERS_MAX)
   assert.throws(() => decodedMap(MEMBERS_MAX + 1), { code: 413 })
 })
@@ -191,14 +191,14 @@ const podBody = (containers: number): Buffer => {
   return encodeObject({ apiVersion: 'v1', kind: 'Pod', metadata: {}, spec }, pod.shape.struct)
 }
 
-test('a protobuf body that is too large to store with its defaults is rejected before it gets them', () => {
+test('a protobuf body that would be too large to store with its defaults is rejected before defaults are set', () => {
   assert.throws(() => decodedInParts(podBody(100_000), pod), {
     code: 413,
     message: /bytes that can be stored$/,
   })
 })
 
-test('memory for the fields of a protobuf body is reserved before they are read', () => {
+test('memory for the fields of a protobuf body is reserved before the fields are decoded', () => {
   let held = 0
   const holdFields = (max: number) => (): number => {
     if (held >= max) throw noMemory()
@@ -206,7 +206,7 @@ test('memory for the fields of a protobuf body is reserved before they are read'
     return 100
   }
   decodedInParts(podBody(1000), pod, holdFields(Infinity))
-  // A container has ten fields that are always sent.
+  // A container has ten fields that are always serialized.
   assert.ok(held >= 10_000 && held <= 12_000, String(held))
   held = 0
   assert.throws(() => decodedInParts(podBody(1000), pod, holdFields(500)), { code: 429 })

@@ -1,6 +1,7 @@
 /**
- * Decodes the body of a create or an update, or the result of a patch, into an object of the kind
- * that the path names. Faults have kube-apiserver's messages, and are reported in its order.
+ * Decodes the body of a create or an update, or the result of a patch, to an object of the kind in
+ * the request path. Errors have kube-apiserver's messages, and are reported in kube-apiserver's
+ * order.
  */
 import {
   badRequest,
@@ -45,16 +46,16 @@ export type Expected = {
   readonly version: string
   readonly kind: string
   readonly shape: ObjectSchema
-  /** Other versions with the same fields, which are also accepted, such as `policy/v1beta1`. */
+  /** Other versions with the same fields, such as `policy/v1beta1`. They are also accepted. */
   readonly otherVersions?: readonly string[]
 }
 
 export type Body = {
-  /** The body as JSON. A body in another encoding was converted. */
+  /** The body as JSON. Bodies in other encodings were converted before. */
   readonly bytes: Buffer
-  /** Duplicate keys of a YAML body, as yaml.ts reports them. */
+  /** Duplicate keys in a YAML body, as reported by yaml.ts. */
   readonly yamlDuplicates?: readonly string[]
-  /** The body as the client sent it, if that was not JSON. */
+  /** The original body, if it was not JSON. */
   readonly sent?: Buffer
 }
 
@@ -63,22 +64,22 @@ export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 
 export type DecodedBody = {
   /**
-   * The decoded object. Unless there is a `refusal`, it has its defaults, and the kind and
+   * The decoded object. Unless `refusal` is set, the object has its defaults and the kind and
    * apiVersion of the path.
    */
   readonly object: KubeObject
-  /** Warnings for the client; empty unless `fieldValidation` is Warn. */
+  /** Warnings for the client. Empty unless `fieldValidation` is Warn. */
   readonly warnings: readonly string[]
   /**
-   * Why this path does not accept the object, although it can be decoded. The client also gets the
-   * warnings.
+   * The reason why this path does not accept the object, although it can be decoded. The client
+   * receives the warnings in addition.
    */
   readonly refusal?: Error
 }
 
 /**
- * Decodes the body of a create or an update. A body of a built-in kind may omit kind and
- * apiVersion, because the path has them. Throws a BadRequest if the body does not fit.
+ * Decodes the body of a create or an update. Bodies of built-in kinds can omit kind and apiVersion,
+ * because the path determines them. Throws a BadRequest if the body is not valid for the path.
  */
 export function decodeBody(
   body: Body,
@@ -99,8 +100,8 @@ export function decodeBody(
       : undefined
   if (other?.what === 'version')
     return otherVersionBody(body, expected, { head, other, fieldValidation })
-  // A body of another kind is first decoded as that kind, because its faults are reported before
-  // the wrong kind.
+  // A body of another kind is first decoded as that kind, because errors in its fields are reported
+  // before the wrong kind.
   const unreadable =
     other?.what === 'kind' &&
     other.struct &&
@@ -115,13 +116,13 @@ export function decodeBody(
   const named = asNamed(value, expected)
   const refusal =
     shape.custom === undefined ? undefined : otherCustomKind(head, expected, nameIn(value))
-  // The schema is that of the expected kind. Only the metadata of another kind is known, so such an
-  // object is not pruned.
+  // The schema is that of the expected kind. Of another kind, only the metadata is known, so such
+  // an object is not pruned.
   const { object, strictFaults } =
     refusal === undefined
       ? once('pruned body', () => pruned(named, read, shape))
       : { object: named, strictFaults: read }
-  // A value that cannot be decoded is reported before unknown fields.
+  // A value that cannot be decoded takes precedence over unknown fields.
   const why = refusal === undefined ? shape.refuse?.(object) : undefined
   if (why !== undefined) throw refuse(why)
   const faults = [...(body.yamlDuplicates ?? []), ...strictFaults]
@@ -134,8 +135,8 @@ export function decodeBody(
 }
 
 /**
- * Sets kind, apiVersion and metadata in place. Copying an object with very many fields would take
- * tens of milliseconds.
+ * Sets kind, apiVersion and metadata in place. Copying an object with a very large number of fields
+ * would take tens of milliseconds.
  */
 const asNamed = (decoded: Target, expected: Expected): KubeObject =>
   Object.assign(decoded, {
@@ -151,8 +152,8 @@ type OtherVersion = {
 }
 
 /**
- * Decodes a body in another version of the kind. It is decoded in that version before it is
- * rejected.
+ * Decodes a body in another version of the kind. The body is decoded in that version first, and
+ * then rejected.
  */
 function otherVersionBody(
   body: Body,
@@ -189,8 +190,8 @@ function pruned(
 }
 
 /**
- * Decodes a protobuf body. Unknown fields are ignored. Limits apply to large bodies, which are
- * decoded in parts. `holdFields` is that of `ReadLimits`.
+ * Decodes a protobuf body. Unknown fields are ignored. Large bodies have limits, and are decoded in
+ * parts. `holdFields` is described in `ReadLimits`.
  */
 export function decodeProtobufBody(
   bytes: Buffer,
@@ -259,8 +260,8 @@ function readBody(body: Body, expected: Expected): Decoding & { readonly head: H
 }
 
 /**
- * Decodes the JSON of an object. A number that is out of range is a fault of the object and not of
- * the syntax, so it is reported after the kind is checked.
+ * Decodes the JSON of an object. A number that is out of range is an error in the object rather
+ * than in the syntax, so it is reported after the kind is validated.
  */
 function decodeObjectText(text: string, { shape }: Expected): Decoding {
   try {
@@ -273,8 +274,8 @@ function decodeObjectText(text: string, { shape }: Expected): Decoding {
 }
 
 /**
- * Returns the fault of a body that begins with a non-ASCII byte. Go reports the byte and not the
- * character.
+ * Returns the error for a body that begins with a non-ASCII byte. Go reports the byte instead of
+ * the character.
  */
 function leadingFault(bytes: Buffer): string | undefined {
   const [byte = 0] = bytes
@@ -286,7 +287,7 @@ const noHead: Head = { kind: '', apiVersion: '' }
 const textOf = (value: Json): string => (typeof value === 'string' ? value : '')
 
 /**
- * Reads a body that is not a JSON object. Null counts as an empty object, and anything else is
+ * Decodes a body that is not a JSON object. Null counts as an empty object; all other values are
  * rejected.
  */
 function readOther(scanner: JsonScanner, body: Body, expected: Expected): Decoding {
@@ -298,16 +299,16 @@ function readOther(scanner: JsonScanner, body: Body, expected: Expected): Decodi
 }
 
 function headOf(text: string, { value, fault, strictFaults }: Decoding): LocatedHead {
-  // Only if there are faults can kind or apiVersion be spelled in another letter case, or be
-  // something other than strings.
+  // If there are no errors, kind and apiVersion are strings, and their keys are written in the
+  // expected letter case.
   if (fault !== undefined || strictFaults.length > 0) return readHead(text)
   const { kind = '', apiVersion = '' } = value
   return { head: { kind: textOf(kind), apiVersion: textOf(apiVersion) }, fault: undefined }
 }
 
 /**
- * Throws unless the kind is the expected one. Returns the function that builds other errors of the
- * body.
+ * Throws an error unless the body has the expected kind. Returns a function that creates other
+ * errors for the body.
  */
 function checkKind(head: Head, body: Body, expected: Expected): (why: string) => Error {
   const refuse = refusing(namedBy(head, expected), expected)
@@ -327,8 +328,8 @@ const refusing =
 const nameIn = (value: Fields): string => textOf(fieldsOf(value['metadata'])['name'] ?? null)
 
 /**
- * Throws if a custom object does not state its kind. kube-apiserver's strict and lenient decoders
- * have different messages for this. Returns the function that builds other errors of the body.
+ * Throws an error if a custom object has no kind. The strict and lenient decoders of kube-apiserver
+ * have different messages for this. Returns a function that creates other errors for the body.
  */
 function namedKind(
   head: Head,
@@ -344,8 +345,8 @@ function namedKind(
 }
 
 /**
- * Returns the error for a custom object of another kind or version. This is checked after
- * everything else that can be wrong with a body.
+ * Returns the error for a custom object of another kind or version. It is checked after all other
+ * errors in a body.
  */
 function otherCustomKind(head: Head, expected: Expected, name: string): Error | undefined {
   const wanted = apiVersionOf(expected)
@@ -354,8 +355,8 @@ function otherCustomKind(head: Head, expected: Expected, name: string): Error | 
 }
 
 /**
- * Returns the error for a custom object of another kind or version. It identifies the object by the
- * group and kind that the object states, and by its name, which is the same in all versions.
+ * Returns the error for a custom object of another kind or version. The error contains the group
+ * and kind in the body and the name of the object, which is the same in all versions.
  */
 function otherType({ kind, apiVersion }: Head, expected: Expected, name: string): Error {
   const slash = apiVersion.indexOf('/')
@@ -370,8 +371,8 @@ const otherVersion = (given: string, wanted: string): string =>
   `the API version in the data (${given}) does not match the expected API version (${wanted})`
 
 /**
- * Returns the kind and apiVersion of a body, with those of the path where the body omits them. The
- * core group has an empty name, so `/v1` is also valid.
+ * Returns the kind and apiVersion of a body. If the body omits them, those of the path are used.
+ * The name of the core group is empty, so `/v1` is also valid.
  */
 function namedBy(head: Head, expected: Expected): Head {
   const kind = head.kind === '' ? expected.kind : head.kind
@@ -385,7 +386,7 @@ type KindFault =
   | { readonly what: 'kind'; readonly why: string; readonly struct: Struct | undefined }
   | { readonly what: 'version'; readonly why: string; readonly struct: Struct | undefined }
 
-/** Returns why an object is not of the kind that the path names; undefined if it is. */
+/** Returns why an object does not have the kind of the path, or undefined if it has. */
 function kindFault(head: Head, text: () => string, expected: Expected): KindFault | undefined {
   const wanted = apiVersionOf(expected)
   const { kind, apiVersion } = namedBy(head, expected)
@@ -421,9 +422,9 @@ export type DecodeResult =
 export type PatchedBy = 'patch' | 'apply' | 'webhook'
 
 /**
- * Decodes the result of a patch. If the patch changed the kind, the object is first decoded as that
- * kind, as in kube-apiserver. Without an apiVersion nothing can be decoded, and the object is
- * empty.
+ * Decodes the result of a patch. If the patch changed the kind, the object is first decoded as the
+ * new kind, as in kube-apiserver. Without an apiVersion, no fields can be decoded, and the object
+ * is empty.
  */
 export function decodePatched(
   text: string,
@@ -479,8 +480,8 @@ export function decodePatched(
 }
 
 /**
- * Returns the fault of an object that has another kind but no apiVersion. kube-apiserver looks for
- * the kind among its internal types.
+ * Returns the error for an object that has another kind and no apiVersion. kube-apiserver then
+ * looks up the kind in its internal types.
  */
 function hubFault(kind: string, expected: Expected): string {
   const { scheme } = expected.shape
@@ -492,7 +493,7 @@ function hubFault(kind: string, expected: Expected): string {
   return `no kind ${quote(kind)} is registered for the internal version of group ${group} in scheme ${quote(scheme.name)}`
 }
 
-/** Reports every field as unknown, because no field is known without an apiVersion. */
+/** Reports every field as unknown. Without an apiVersion, no fields are known. */
 function unreadFields(text: string): string[] {
   const fields = readAny(new JsonScanner(text))
   const names = isFields(fields) ? Object.keys(fields) : []

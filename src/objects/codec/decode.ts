@@ -1,8 +1,8 @@
 /**
- * Decodes JSON into an object of a known schema, in one pass over the text. It reports what Go's
- * strict decoder reports, with the same messages and in the same order: a syntax error first, then
- * the first value of a wrong type. Unknown and duplicate fields are collected for callers that want
- * them. A duplicate field is merged, as in Go.
+ * Decodes JSON to an object with a known schema, in one pass over the text. It reports the same
+ * errors as Go's strict decoder, in the same order: a syntax error first, then the first value of a
+ * wrong type. Unknown and duplicate fields are collected separately. A duplicate field is merged,
+ * as in Go.
  */
 import { tooLargeToStore } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'
@@ -28,11 +28,11 @@ import { addAll } from '../../lib/scheduling/long-lists.ts'
 
 export type Decoding = {
   /**
-   * The object, without fields that are unknown or null. Zero values are also left out, where they
-   * mean the same as absent ones.
+   * The object without unknown fields and nulls. Zero values are also omitted if they are
+   * equivalent to absent values.
    */
   readonly value: Target
-  /** Fault of the first value of a wrong type. If present, `value` must not be used. */
+  /** The error for the first value of a wrong type. If it is set, `value` must not be used. */
   readonly fault: string | undefined
   /** Messages such as `unknown field "a.b"` and `duplicate field "c"`, in the order of the text. */
   readonly strictFaults: readonly string[]
@@ -42,22 +42,22 @@ export type Decoding = {
 const STRICT_FAULTS_MAX = 100
 
 /**
- * Maximum nesting of structs. Only the schemas in CRDs are recursive, and no real one is nearly as
- * deep.
+ * Maximum nesting depth of structs. Only the schemas in CRDs are recursive, and real schemas are
+ * far less deep.
  */
 const DEPTH_MAX = 500
 
 export type Target = { [name: string]: Json }
 
-/** Decodes a JSON object. Throws a `JsonSyntaxError`. The text must hold an object. */
+/** Decodes a JSON object. Throws a `JsonSyntaxError`. The text must contain an object. */
 export function decodeStruct(text: string, struct: Struct): Decoding {
   return struct.open !== undefined ? decodeOpen(text, struct) : decodeClosed(text, struct)
 }
 
 /**
- * Like `decodeStruct`, for stored JSON. In it, a null time behind a pointer is Go's zero time.
- * kube-apiserver stores protobuf, which distinguishes the zero time from an absent one, and prints
- * it as null.
+ * Like `decodeStruct`, but for stored JSON. In stored JSON, null for a time that is a pointer in Go
+ * represents Go's zero time. kube-apiserver stores protobuf, which distinguishes the zero time from
+ * an absent time, and prints it as null.
  */
 export function decodeStoredStruct(text: string, struct: Struct): Decoding {
   return struct.open !== undefined
@@ -77,8 +77,8 @@ export function decodeValue(
 }
 
 /**
- * Where the text comes from. `path` is its position in the whole document, for unknown and
- * duplicate fields.
+ * The origin of the text. `path` is its position in the whole document, for messages about unknown
+ * and duplicate fields.
  */
 type Origin = { readonly path?: readonly string[]; readonly isStored?: boolean }
 
@@ -91,8 +91,8 @@ function decodeClosed(text: string, struct: Struct, origin: Origin = {}): Decodi
 }
 
 /**
- * Decodes an object of a custom kind. Fields that have a type here are decoded by it, and others as
- * any JSON. Nulls are kept, because some schemas allow them.
+ * Decodes an object of a custom kind. Fields with a known type are decoded accordingly; other
+ * fields can be any JSON. Nulls are kept, because some schemas permit them.
  */
 function decodeOpen(text: string, struct: Struct): Decoding {
   const scanner = new JsonScanner(text)
@@ -159,23 +159,24 @@ function decodeOpenField(scanner: JsonScanner, { byName }: Struct, state: OpenDe
 }
 
 /**
- * Scalar types that `#scalar` reads, because they are not simply a JSON string, boolean or integer.
+ * Scalar types that need a parser of their own, because they are not simply a JSON string, boolean
+ * or integer.
  */
 type OwnForm = Exclude<ScalarType, 'string' | 'boolean' | 'int32' | 'int64'>
 
-/** Prefix that marks a map key in a path. Messages about types omit map keys. */
+/** Prefix that marks a map key in a path. Messages about types do not contain map keys. */
 const MAP_KEY = '\0'
 
 /**
- * A fault of a value: a message, or a type mismatch. An enclosing type that has its own
- * UnmarshalJSON reports a mismatch with its own path.
+ * An error in a value: a message, or a type mismatch. An enclosing type with its own UnmarshalJSON
+ * reports a mismatch with its own path.
  */
 type ValueFault =
   | string
   | { readonly shown: string; readonly goName: string; readonly text: string }
 
 /**
- * Types in the schemas of CRDs that have their own UnmarshalJSON in Go, and contain schemas of the
+ * Types in CRD schemas that have their own UnmarshalJSON in Go. They contain schemas of the
  * enclosing type.
  */
 const selfReading: ReadonlySet<string> = new Set([
@@ -184,26 +185,26 @@ const selfReading: ReadonlySet<string> = new Set([
   'v1.JSONSchemaPropsOrStringArray',
 ])
 
-/** Whether a field, or the values of a map in it, have one of the `selfReading` types. */
+/** Whether the type of a field, or of the map values in it, is in `selfReading`. */
 export const readsItself = (schema: Schema): boolean =>
   schema.type === 'map'
     ? readsItself(schema.of)
     : schema.type === 'any' && selfReading.has(schema.goName)
 
 /**
- * The faults that were found so far. Each new fault creates a new value, so that a loop in parts
- * can return to the faults from before its current step.
+ * The errors found so far. Each new error creates a new value, so that an interrupted loop can
+ * restore the errors from before its current step.
  */
 type Findings = {
-  /** Fault of the first value of a wrong type. */
+  /** The error for the first value of a wrong type. */
   readonly mismatch: ValueFault | undefined
   /**
-   * Fault of a type that has its own UnmarshalJSON. Go stops at it, so it is reported instead of an
-   * earlier mismatch.
+   * The error of a type with its own UnmarshalJSON. Go stops decoding at this error, so it is
+   * reported instead of earlier mismatches.
    */
   readonly refusal: ValueFault | undefined
   readonly strictFaults: readonly string[]
-  /** Total length of the paths in `strictFaults`. */
+  /** Total length of all paths in `strictFaults`. */
   readonly pathCharacters: number
 }
 
@@ -214,12 +215,12 @@ const nothingFound: Findings = {
   pathCharacters: 0,
 }
 
-/** State from which a loop in parts continues. */
+/** The state from which an interrupted loop continues. */
 type Mark = { more: boolean; at: number; found: Findings }
 
 /**
- * Number of characters after which the remaining fields of a struct are read in parts. The fields
- * before them are read again in each part.
+ * Number of characters after which the remaining fields of a struct are decoded in parts. The
+ * fields before that are decoded again in each part.
  */
 const REREAD_CHARACTERS_MAX = 4096
 
@@ -227,17 +228,18 @@ class Decoder {
   readonly scanner: JsonScanner
   #found = nothingFound
   /**
-   * The path of the current value: names of fields, indexes of items, and map keys after MAP_KEY.
+   * The path of the current value. It consists of field names, item indexes, and map keys preceded
+   * by MAP_KEY.
    */
   #path: (string | number)[] = []
   readonly #outerPath: string
   readonly #isStored: boolean
-  /** The struct whose fields are being decoded. */
+  /** The struct whose fields are currently decoded. */
   #struct: Struct | undefined
   #depth = 0
   /**
-   * Number of open types that have their own UnmarshalJSON. Unknown and duplicate fields inside of
-   * them are not reported.
+   * Number of enclosing types that have their own UnmarshalJSON. Inside them, unknown and duplicate
+   * fields are not reported.
    */
   #selfReadingDepth = 0
 
@@ -311,7 +313,7 @@ class Decoder {
     this.#found = found
   }
 
-  /** Reads one member of an object. `seen` has the fields that were read before. */
+  /** Decodes one member of an object. `seen` contains the fields that were already decoded. */
   #member(struct: Struct, into: Target, seen: Field[]): void {
     const { scanner } = this
     const key = scanner.readKey()
@@ -322,7 +324,7 @@ class Decoder {
       this.#skipUnknown()
       return
     }
-    // limit: the fields of a type
+    // limit: a type has a fixed number of fields
     if (seen.includes(field)) this.#strict('duplicate', key)
     else seen.push(field)
     this.#path.push(key)
@@ -330,7 +332,10 @@ class Decoder {
     this.#path.pop()
   }
 
-  /** Skips the value of an unknown field. A long value is not skipped again in each part. */
+  /**
+   * Skips the value of an unknown field. A long value is skipped once, instead of again in each
+   * part.
+   */
   #skipUnknown(): void {
     const { scanner } = this
     scanner.at = once('unknown value', () => {
@@ -343,23 +348,22 @@ class Decoder {
     const existing = into[name]
     const value = this.value(schema, existing)
     if (value === null) {
-      // deletionTimestamp is an exception: a null that was written directly to etcd would delete
-      // the object.
+      // A deletionTimestamp is not set to the zero time. Otherwise a null that was written directly
+      // to etcd would delete the object.
       if (this.#isStored && isPointer && isTime(schema) && name !== 'deletionTimestamp')
         into[name] = zeroTime
       else if (schema.type === 'string' && schema.isNullEmpty === true) into[name] = ''
-      // Null does not change a field that cannot be nil in Go.
+      // Null does not change a field that is not a pointer in Go.
       else if (isPointer || isNullable(schema)) delete into[name]
     } else if (value !== undefined) {
-      // An empty port name is not the same as no port, and Go's messages distinguish empty bytes
-      // from nil bytes.
+      // An empty port name is not equivalent to an absent one. Go's messages distinguish empty
+      // bytes from nil bytes.
       const isKept =
         schema.type === 'intOrString' ||
         (schema.type === 'bytes' && omit === 'never' && !this.#isStored)
       const isEmpty =
         (value === '' && !isKept) || value === 0 || value === false || isZeroTime(value, schema)
-      // Inside of types that have their own UnmarshalJSON, empty objects and lists are dropped
-      // here.
+      // Inside types that have their own UnmarshalJSON, empty objects and lists are dropped here.
       const isVoid =
         this.#selfReadingDepth > 0 && typeof value === 'object' && Object.keys(value).length === 0
       if (!isPointer && (isEmpty || isVoid)) delete into[name]
@@ -367,7 +371,7 @@ class Decoder {
     }
   }
 
-  /** Reads a value. Returns null for null, and undefined for a value that was rejected. */
+  /** Decodes a value. Returns null for null, and undefined for a rejected value. */
   value(schema: Schema, existing: Json | undefined): Json | undefined {
     const { scanner } = this
     const type = scanner.peekType()
@@ -453,8 +457,8 @@ class Decoder {
   #map(of: Schema, into: Target): Target {
     const { scanner } = this
     if (isDivided()) return this.#mapInParts(of, into)
-    // If the field was given before, the map already has keys. Keys that repeat them are merged,
-    // and are not duplicates.
+    // If the field is repeated, the map already contains keys. Repeated keys are then merged, and
+    // do not count as duplicates.
     const own = Object.keys(into).length === 0 ? undefined : new Set<string>()
     for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
       const key = scanner.readKey()
@@ -496,8 +500,8 @@ class Decoder {
   }
 
   /**
-   * Reads a value of a `selfReading` type. A value of another JSON type leaves a schema-or-list
-   * empty, and is an error for a schema-or-boolean.
+   * Decodes a value of a `selfReading` type. A value of another JSON type results in an empty
+   * schema-or-list, and is an error for a schema-or-boolean.
    */
   #selfReading(type: JsonType, goName: string): Json | undefined {
     const { scanner } = this
@@ -511,19 +515,19 @@ class Decoder {
     const of: Schema | undefined = goName === 'v1.JSONSchemaPropsOrArray' ? schema : plainText
     if (type === 'array' && of !== undefined) return this.#alone(() => this.#list(of, []))
     scanner.skipValue()
-    // False means that a value was given, but neither a schema nor a list. Outside of these types,
-    // validation of the CRD checks whether a value was given.
+    // False means that the value is neither a schema nor a list. Outside of these types, the
+    // validation of CRDs needs to know that a value was present.
     return of === schema && this.#selfReadingDepth === 0 ? false : null
   }
 
   /**
-   * Reads a value as Go's UnmarshalJSON does, which gets this value alone. Only its first mismatch
-   * is reported, with the path of the value itself.
+   * Decodes a value like Go's UnmarshalJSON, which receives only this value. Only the first
+   * mismatch is reported, with a path relative to the value.
    */
   #alone(read: () => Json): Json | undefined {
     const [path, struct, found] = [this.#path, this.#struct, this.#found]
     this.#path = []
-    // Unknown and duplicate fields inside of the value are not reported.
+    // Unknown and duplicate fields inside the value are not reported.
     this.#found = nothingFound
     this.#selfReadingDepth++
     const value = read()
@@ -587,8 +591,8 @@ class Decoder {
   }
 
   /**
-   * Reads bytes that are given as an array of numbers. An invalid number becomes zero, and the
-   * first one is reported.
+   * Decodes bytes that are given as an array of numbers. An invalid number becomes zero, and the
+   * first invalid number is reported.
    */
   #byteList(): Json {
     const { scanner } = this
@@ -689,12 +693,12 @@ export const isTarget = (value: Json | undefined): value is Target =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * Returns the value for a null in a map. Go distinguishes nil bytes from empty ones until they are
- * stored, so null bytes stay null.
+ * Returns the value for a null in a map. Go distinguishes nil bytes from empty bytes until they are
+ * stored, so null stays null for bytes.
  */
 export const zeroInMap = (of: Schema): Json => (of.type === 'bytes' ? null : zeroOf(of))
 
-/** Returns the zero value for a null in a list or a map, which cannot omit it. */
+/** Returns the zero value for a null in a list or map. Lists and maps cannot omit a value. */
 export function zeroOf(schema: Schema): Json {
   switch (schema.type) {
     case 'string':

@@ -28,7 +28,7 @@ const listShapes: { readonly [shape: string]: string } = {
 for (const [shape, items] of Object.entries(listShapes)) shapes[shape] = `{"a":[${items}0],"a":1}`
 
 for (const [shape, text] of Object.entries(shapes)) {
-  test(`${shape} are searched in short steps`, () => {
+  test(`searching ${shape} for duplicate keys takes only short steps`, () => {
     const steps = duplicateSteps(text)
     let longestMs = 0
     for (let isDone = false; !isDone; ) {
@@ -39,7 +39,7 @@ for (const [shape, text] of Object.entries(shapes)) {
   })
 }
 
-test('a search that runs in parts finds the same duplicates, wherever it pauses', () => {
+test('a search that is divided into parts finds the same duplicates, wherever it is interrupted', () => {
   const long = `${'\\n'.repeat(40_000)}x`
   const list = `[[],[${'1,"x",'.repeat(300)}2],"${long}"]`
   const text = `{"a":[{"b":1,"b":{"c":"${long}"},"${long}":[1,{}],"${long}":2}],"d":{"e":${list},"e":null},"d":"x"}`

@@ -1,6 +1,6 @@
 /**
- * Finds duplicate keys anywhere in a JSON text. It is used for patches, because decoding a patch
- * does not show them.
+ * Finds duplicate keys at any position in a JSON text. It is used for patches, where decoding does
+ * not detect duplicate keys.
  */
 import { JsonScanner } from '../../api/json-scanner.ts'
 import { DEPTH_MAX } from '../../api/json-value.ts'
@@ -9,24 +9,24 @@ import { TextRoom } from '../../lib/text/bounded-texts.ts'
 import { repeat } from '../../lib/scheduling/parts.ts'
 import type { Steps } from '../../lib/scheduling/slices.ts'
 
-/** Maximum number of duplicate keys that are reported, as in Go. */
+/** Maximum number of reported duplicate keys, as in Go. */
 const FAULTS_MAX = 100
 /**
- * Maximum length of the paths in all errors of a request together. A key may be as long as a body
- * and contain many other keys, whose paths repeat it.
+ * Maximum total length of the paths in all errors of a request. A key can be as long as a body and
+ * contain many other keys, whose paths repeat it.
  */
 export const PATHS_CHARACTERS_MAX = 8 << 20
 
 export const newPathRoom = (): TextRoom => new TextRoom(PATHS_CHARACTERS_MAX)
 
-/** Number of values between two yields. */
+/** Number of values that are read between two yields. */
 const VALUES_PER_STEP = 256
-/** Maximum number of values in a list that is skipped as one value. */
+/** Maximum number of values in a list that is skipped like a single value. */
 const SHORT_VALUES = 16
 
 /**
  * Returns messages such as `duplicate field "a.b[0].c"`, in the order of the text. Throws a
- * `JsonSyntaxError`. Pauses when it runs in parts (lib/scheduling/parts.ts).
+ * `JsonSyntaxError`. Can be interrupted if it runs in parts (lib/scheduling/parts.ts).
  */
 export function duplicateFields(text: string, path = '', room = newPathRoom()): readonly string[] {
   const begin = (): Search => new Search(text, path, room)
@@ -44,14 +44,14 @@ export function* duplicateSteps(
   return search.faults
 }
 
-/** An object or a list that is being read, and the key or index of its current value. */
+/** An object or list that is currently read, and the key or index of its current value. */
 type Frame = {
   readonly isObject: boolean
   key: string
   index: number
   /**
-   * The keys that were read so far. A body may have a million objects with at most one key, so the
-   * sets are created with the second key.
+   * The keys read so far. A body can contain a million objects with at most one key, so the set is
+   * created when the second key is read.
    */
   keys: SeenKeys | undefined
 }
@@ -65,22 +65,26 @@ class Search {
   readonly #prefix: string
   readonly #room: TextRoom
   #hasBegun = false
-  /** Whether the last frame has another value. If so, its key comes next. */
+  /** Whether the innermost object or list has another value. In an object, its key comes next. */
   #more = false
-  /** Whether a value without objects is being skipped. `#skipped` has the open lists in it. */
+  /**
+   * Whether a value without objects is currently skipped. `#skipped` contains the lists in it that
+   * are not closed yet.
+   */
   #isSkipping = false
   readonly #skipped: boolean[] = []
-  /** Where the next object may begin; Infinity if there are no more objects. */
+  /** The position of the next brace that could begin an object, or Infinity if there is none. */
   #objectAt = -1
 
   constructor(text: string, path: string, room: TextRoom) {
     this.#room = room
-    // The search pauses only between values, because it could not continue from inside of one.
+    // The search is interrupted only between values, because it could not continue in the middle of
+    // a value.
     this.#scanner = new JsonScanner(text, { isUndivided: true })
     this.#prefix = path
   }
 
-  /** Reads up to `count` values. Returns false when there are no more. */
+  /** Reads up to `count` values. Returns false if no more values are left. */
   advance(count: number): boolean {
     if (!this.#hasBegun) {
       this.#hasBegun = true
@@ -104,7 +108,7 @@ class Search {
     return this.#isSkipping || this.#frames.length > 0
   }
 
-  /** Begins an object, or a list that may contain objects. Skips any other value. */
+  /** Begins an object, or a list that can contain objects. Skips any other value. */
   #value(): void {
     const scanner = this.#scanner
     const type = scanner.peekType()
@@ -119,7 +123,9 @@ class Search {
     this.#more = isObject ? scanner.beginObject() : scanner.beginArray()
   }
 
-  /** Skips a value that has no objects, or the beginning of a long one. */
+  /**
+   * Skips a value that contains no objects. If the value is long, only its beginning is skipped.
+   */
   #skip(values: number): void {
     this.#isSkipping = !this.#scanner.skipPart(this.#skipped, values)
     if (!this.#isSkipping) this.#next()
@@ -147,8 +153,8 @@ class Search {
   }
 
   /**
-   * Whether the rest of the text has no object. A list in it is then skipped, because it cannot
-   * have duplicate keys.
+   * Whether the rest of the text contains no object. Lists in it are then skipped, because they
+   * cannot contain duplicate keys.
    */
   #isWithoutObjects(): boolean {
     const { text, at } = this.#scanner

@@ -4,7 +4,7 @@
 import { JsonScanner } from '../../api/json-scanner.ts'
 import { repeat } from '../../lib/scheduling/parts.ts'
 
-/** The kind and apiVersion of an object. Absent fields are empty strings. */
+/** The kind and apiVersion of an object. An absent field is an empty string. */
 export type Head = { readonly kind: string; readonly apiVersion: string }
 
 export type LocatedHead = { readonly head: Head; readonly fault: string | undefined }
@@ -13,8 +13,8 @@ export const goTypeOfHead =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
 /**
- * Reads the kind and apiVersion of a JSON object. As in kube-apiserver, keys match in any letter
- * case, and the last value counts.
+ * Reads the kind and apiVersion of a JSON object. As in kube-apiserver, keys are matched
+ * case-insensitively, and the last value is used.
  */
 export function readHead(text: string): LocatedHead {
   const scanner = new JsonScanner(text)
@@ -58,8 +58,8 @@ export const parseFault = (why: string): string =>
   `couldn't get version/kind; json parse error: ${why}`
 
 /**
- * Joins the faults of strict decoding. Duplicate keys of YAML are reported in one message, as
- * kube-apiserver's library does.
+ * Joins the errors of strict decoding. Duplicate YAML keys are reported in one message, as in
+ * kube-apiserver's library.
  */
 export function strictText(
   yamlDuplicates: readonly string[],

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { indentJson, JsonIndenter } from './indent.ts'
 
-test('JSON is indented as JSON.stringify does it', () => {
+test('JSON is indented in the same way as by JSON.stringify', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       assert.equal(indentJson(JSON.stringify(value)), JSON.stringify(value, null, 2))
@@ -11,19 +11,19 @@ test('JSON is indented as JSON.stringify does it', () => {
   )
 })
 
-test('a newline at the end is dropped, and numbers keep their digits', () => {
+test('a trailing newline is dropped, and numbers keep their digits', () => {
   assert.equal(
     indentJson('{"a":12345678901234567890,"b":[],"c":{}}\n'),
     '{\n  "a": 12345678901234567890,\n  "b": [],\n  "c": {}\n}',
   )
 })
 
-test('a part of a document is indented by its depth', () => {
+test('a part of a document is indented according to its depth', () => {
   const part = JSON.stringify({ a: [1] })
   assert.equal(`{\n  "x": ${indentJson(part, 1)}\n}`, JSON.stringify({ x: { a: [1] } }, null, 2))
 })
 
-test('pieces of any size make up the whole text', () => {
+test('pieces of any size add up to the whole text', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.integer({ min: 1, max: 40 }), (value, pieceBytes) => {
       const json = Buffer.from(`${JSON.stringify(value)}\n`)

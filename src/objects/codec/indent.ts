@@ -1,7 +1,7 @@
 /**
- * Indents printed JSON without parsing its values: numbers keep their digits, and fields their
- * order. The indented form of deeply nested JSON may be hundreds of times as long. Its length can
- * therefore be computed first, and it is produced piece by piece.
+ * Indents printed JSON without parsing its values, so that numbers keep their digits and fields
+ * their order. The indented form of deeply nested JSON can be hundreds of times as long. Therefore
+ * its length can be computed in advance, and it is generated in pieces.
  */
 import {
   BACKSLASH,
@@ -18,25 +18,25 @@ import {
 
 const SPACES_PER_LEVEL = 2
 /**
- * Maximum length of a piece that is copied byte by byte. For short pieces, a call of Buffer's
- * `copy` takes longer.
+ * Maximum length of a piece that is copied byte by byte. For short pieces, this is faster than
+ * Buffer's `copy`.
  */
 const SHORT_BYTES = 32
 
 /**
- * Indents JSON that has no whitespace between its tokens. A newline at its end is dropped, because
- * kube-apiserver's indented JSON has none. `startDepth` is the depth of the value in a larger
- * document, by which all lines but the first are indented.
+ * Indents JSON that has no whitespace between its tokens. A trailing newline is dropped, because
+ * indented JSON of kube-apiserver has none. `startDepth` is the depth of the value in a larger
+ * document. All lines except the first are indented by it.
  */
 export class JsonIndenter {
   readonly #json: Buffer
   readonly #end: number
   #depth: number
-  /** Where the search for the next break continues. */
+  /** The position at which the search for the next break continues. */
   #at = 0
   /**
-   * Start of the bytes to copy before the next break; `#to` is their end. The break itself is a
-   * newline and spaces, or a single space.
+   * Start of the bytes to copy before the next break. `#to` is their end. A break is a newline
+   * followed by spaces, or a single space.
    */
   #from = 0
   #to = 0
@@ -50,8 +50,8 @@ export class JsonIndenter {
   }
 
   /**
-   * Writes the next bytes into the target, from `start` to its end. Returns where it stopped, which
-   * is before the end of the target if nothing is left.
+   * Writes the next bytes to the target, from `start` to its end. Returns the position after the
+   * last written byte. It is less than the size of the target only if nothing is left.
    */
   fill(target: Buffer, start = 0): number {
     let used = start
@@ -75,7 +75,8 @@ export class JsonIndenter {
   }
 
   /**
-   * Returns the indented length of the rest of the JSON, or of about the given number of its bytes.
+   * Returns the indented length of the rest of the JSON. If a number of bytes is given, only about
+   * this many bytes are considered.
    */
   measure(compactBytes = Infinity): number {
     const until = this.#at + compactBytes
@@ -120,8 +121,8 @@ export class JsonIndenter {
 }
 
 /**
- * Indents a whole document at once. It is for documents of the server itself, which are not nested
- * deeply.
+ * Indents a whole document at once. This is for documents of the server itself, which are not
+ * deeply nested.
  */
 export function indentJson(compact: string, startDepth = 0): string {
   const json = Buffer.from(compact)

@@ -25,7 +25,7 @@ test('property: a value is found by its path', () => {
   )
 })
 
-test('property: the items of a list are found', () => {
+test('property: all items of a list are found', () => {
   fc.assert(
     fc.property(fc.array(fc.jsonValue()), (list) => {
       const items = [...itemsIn(Buffer.from(JSON.stringify(list)))].map((item) => item.toString())

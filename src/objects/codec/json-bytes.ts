@@ -1,6 +1,6 @@
 /**
  * Finds values in the bytes of JSON without decoding them. If the JSON is malformed, a returned
- * position may be past its end.
+ * position can be past its end.
  */
 import {
   BACKSLASH,
@@ -13,7 +13,7 @@ import {
 } from '../../lib/bytes/ascii.ts'
 
 /**
- * Returns the position after the closing quote of a string, or one past the end of the JSON.
+ * Returns the position after the closing quote of a string, or a position past the end of the JSON.
  * `start` is the position after the opening quote.
  */
 export function endOfString(json: Buffer, start: number): number {
@@ -25,7 +25,7 @@ export function endOfString(json: Buffer, start: number): number {
   return at
 }
 
-/** Returns the position after a value of any type, or one past the end of the JSON. */
+/** Returns the position after a value of any type, or a position past the end of the JSON. */
 export function endOfValue(json: Buffer, start: number): number {
   let at = start
   let open = 0
@@ -52,7 +52,10 @@ function endOfScalar(json: Buffer, start: number): number {
   return at
 }
 
-/** Returns the compact JSON of the field at this path; undefined if the object does not have it. */
+/**
+ * Returns the compact JSON of the field at this path, or undefined if the object does not have the
+ * field.
+ */
 export function valueAt(json: Buffer, path: readonly string[]): Buffer | undefined {
   let value: Buffer | undefined = json
   for (const name of path) value = value && fieldIn(value, name)
@@ -72,7 +75,7 @@ function fieldIn(json: Buffer, name: string): Buffer | undefined {
   return undefined
 }
 
-/** Yields the items of a list in compact JSON. Yields nothing if it is not a list. */
+/** Yields the items of a list in compact JSON. Yields nothing if the value is not a list. */
 export function* itemsIn(json: Buffer | undefined): Generator<Buffer, void, void> {
   if (json?.[0] !== BRACKET_OPEN || json[1] === BRACKET_CLOSE) return
   for (let at = 1; at < json.length; ) {

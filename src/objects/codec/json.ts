@@ -12,7 +12,7 @@ import { isDivided, once, repeat } from '../../lib/scheduling/parts.ts'
 import { sortInParts } from '../../lib/scheduling/sort-in-parts.ts'
 import { compactedBytes } from './compacted-bytes.ts'
 
-/** Returns the type of a value, as error messages name it. */
+/** Returns the name of the type of a value in error messages. */
 export function jsonTypeOf(value: Json): JsonType {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
@@ -23,8 +23,8 @@ export function jsonTypeOf(value: Json): JsonType {
 }
 
 /**
- * Returns the text of the value at the scanner's position, as Go would write it: without
- * whitespace, and escaped where Go escapes.
+ * Returns the text of the value at the scanner's position in the form that Go prints: without
+ * whitespace, and with the same escape sequences.
  */
 export function readRaw(scanner: JsonScanner): string {
   scanner.peekType()
@@ -33,7 +33,7 @@ export function readRaw(scanner: JsonScanner): string {
   return compacted(scanner.text.slice(start, scanner.at))
 }
 
-/** Compacts a JSON text as `readRaw` does. */
+/** Compacts a JSON text to the form that `readRaw` returns. */
 export function compacted(text: string): string {
   if (text.length > LONG_CHARACTERS) return compactedLong(text)
   if (!mayChange.test(text)) return text
@@ -54,7 +54,7 @@ function compactedLong(text: string): string {
 }
 
 /**
- * Length above which texts are processed byte by byte or piece by piece. A callback for each of
+ * Minimum length of texts that are processed byte by byte or piece by piece. A callback for each of
  * millions of characters or tokens would block the event loop.
  */
 const LONG_CHARACTERS = 16 * 1024
@@ -69,10 +69,10 @@ const escapes: { readonly [character: string]: string } = {
   '\u2029': '\\u2029',
 }
 
-/** Matches texts that need no escapes. */
+/** Matches texts that need no escape sequences. */
 const plain = /^[ !#-%'-;=?-[\]-~]*$/
 
-/** Table by ASCII code, with 1 for each character that needs no escape. */
+/** Table indexed by ASCII code. It contains 1 for each character that needs no escape sequence. */
 export const plainCharacters: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
   plain.test(String.fromCharCode(code)) ? 1 : 0,
 )
@@ -95,7 +95,7 @@ function printLongString(text: string): string {
     (): { printed: string; at: number } => ({ printed: '', at: 0 }),
     (state) => {
       const end = state.at + LONG_CHARACTERS
-      // A surrogate pair must not be divided.
+      // Do not split a surrogate pair.
       const part = text.slice(state.at, (text.codePointAt(end - 1) ?? 0) > 0xffff ? end + 1 : end)
       state.printed += printWhole(part).slice(1, -1)
       state.at += part.length
@@ -106,8 +106,8 @@ function printLongString(text: string): string {
 }
 
 /**
- * Compares keys by their UTF-8 bytes. This is the order of code points, and not the order of
- * JavaScript's strings.
+ * Compares keys by their UTF-8 bytes. This corresponds to the order of code points, which differs
+ * from the order of JavaScript strings.
  */
 export function compareKeys(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
@@ -115,7 +115,8 @@ export function compareKeys(a: string, b: string): number {
     const one = a.charCodeAt(at)
     const other = b.charCodeAt(at)
     if (one === other) continue
-    // Surrogates stand for code points above all others, but are themselves below U+E000 to U+FFFF.
+    // Surrogates represent the largest code points, but their code units are smaller than U+E000 to
+    // U+FFFF.
     const isOneSurrogate = one >= 0xd800 && one <= 0xdfff
     const isOtherSurrogate = other >= 0xd800 && other <= 0xdfff
     if (isOneSurrogate !== isOtherSurrogate) return isOneSurrogate ? 1 : -1
@@ -124,7 +125,7 @@ export function compareKeys(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** Prints a value with its keys sorted at every level, as Go does for values without a type. */
+/** Prints a value with its keys sorted at every level. Go does this for values without a type. */
 export function printSorted(value: Json): string {
   if (typeof value === 'string') return printString(value)
   if (typeof value !== 'object' || value === null) return `${value}`
@@ -139,7 +140,7 @@ export function printSorted(value: Json): string {
 
 /**
  * Copies values whose keys are not sorted, so that JSON.stringify can print them. This is faster
- * than printing them with our own code.
+ * than printing them here.
  */
 class Sorting {
   /** Whether JSON.stringify prints the value correctly. */
@@ -153,7 +154,7 @@ class Sorting {
     if (!isFields(value)) return this.#items(value)
     const keys = Object.keys(value)
     const first = keys[0]?.charCodeAt(0) ?? 0
-    // JavaScript has its own order for keys that are integers.
+    // JavaScript orders keys that are integers differently.
     if (first >= DIGIT_ZERO && first <= DIGIT_NINE) this.isExact = false
     return this.#fields(value, keys)
   }
@@ -200,7 +201,10 @@ function printSlowly(value: Json): string {
   return `{${joinedInParts(keys, (key) => `${printString(key)}:${printSlowly(value[key] ?? null)}`)}}`
 }
 
-/** Like `sortedKeys`, for work in parts. Keys are not sorted again in each part. */
+/**
+ * Like `sortedKeys`, but for work that is divided into parts. Keys are sorted once, instead of
+ * again in each part.
+ */
 export const sortedInParts = (fields: Fields): readonly string[] =>
   once('sorted keys', () => {
     const { keys, isSorted } = once('given keys', () => givenKeys(fields))
@@ -215,20 +219,20 @@ function givenKeys(fields: Fields): {
   return { keys, isSorted: areSorted(keys) }
 }
 
-/** Returns the keys in sorted order. Most objects have sorted keys already. */
+/** Returns the keys in sorted order. In most objects they are already sorted. */
 export function sortedKeys(fields: Fields): readonly string[] {
   const keys = Object.keys(fields)
   return areSorted(keys) ? keys : keys.sort(compareKeys)
 }
 
-/** Prints a value with its fields in their given order, without absent ones. */
+/** Prints a value with its fields in their current order. Absent fields are omitted. */
 export function printOrdered(value: Json): string {
   return printValue(value, 0)
 }
 
 /**
- * Like `printOrdered`, but uses JSON.stringify, which is many times faster. It is for documents
- * with many strings that are printed at once and not in parts.
+ * Like `printOrdered`, but uses JSON.stringify, which is many times as fast. This is for documents
+ * with many strings that are printed in one piece.
  */
 export function printQuickly(value: Json): string {
   const text = stringified(value)
@@ -240,8 +244,8 @@ export function printQuickly(value: Json): string {
 }
 
 /**
- * Returns undefined if there is a bigint, which JSON.stringify rejects. A replacer would take most
- * of the time, so none is used.
+ * Returns undefined if the value contains a bigint, which JSON.stringify rejects. A replacer
+ * function would take most of the time.
  */
 function stringified(value: Json): string | undefined {
   try {
@@ -252,8 +256,8 @@ function stringified(value: Json): string | undefined {
 }
 
 /**
- * Prints a value with JSON.stringify, which is many times faster than our own code but does not
- * support integers beyond 2^53. Only a value with such integers is printed by our own code.
+ * Prints a value with JSON.stringify, which is many times as fast as `printSorted` but does not
+ * support integers beyond 2^53. Values with such integers are printed without it.
  */
 export function printFast(value: Json): string {
   let isExact = true

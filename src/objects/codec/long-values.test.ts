@@ -1,6 +1,6 @@
 /**
- * Long strings and deep values are read and printed in short ticks of the event loop. The total
- * time grows in proportion to their length.
+ * Tests that long strings and deeply nested values are read and printed in short ticks of the event
+ * loop, and that the total time is proportional to their length.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -66,12 +66,12 @@ for (const [about, string] of Object.entries(strings)) {
   })
 }
 
-test('a value of many deep objects is skipped in short ticks', async () => {
+test('a value of many deeply nested objects is skipped in short ticks', async () => {
   const deep = `${'{"a":'.repeat(900)}1${'}'.repeat(900)}`
   await checkSkipped(`[${Array.from({ length: 580 }, () => deep).join(',')}]`)
 })
 
-/** Skips a value in parts, and then at once with the same scanner. */
+/** Skips a value in parts, and then in one piece with the same scanner. */
 async function checkSkipped(text: string): Promise<void> {
   const scanner = new JsonScanner(`${text} `)
   const skip = (): void => {

@@ -1,7 +1,7 @@
 /**
- * Limits how many members each object of a body has. Each step of a write iterates over all members
- * of a map, and V8 first puts their keys in order without a pause. 300,000 labels would block the
- * event loop for 100 ms in each step.
+ * Limits the number of members of each object in a body. Each step of a write iterates over all
+ * members of a map, and V8 first sorts their keys without interruption. Therefore 300,000 labels
+ * would block the event loop for 100 ms in each step.
  */
 import { tooManyMembers } from '../../api/errors.ts'
 import {
@@ -17,21 +17,21 @@ import {
 import { repeat } from '../../lib/scheduling/parts.ts'
 
 /**
- * Maximum number of members of one JSON object. With its owner in managedFields, each member takes
- * at least 20 bytes. The 1.5 MiB that etcd accepts therefore have room for 78,643 members. A
- * quarter is added as a margin for maps without owners.
+ * Maximum number of members of a JSON object. Including its entry in managedFields, each member
+ * takes at least 20 bytes. The 1.5 MiB that etcd accepts have room for 78,643 members. The limit is
+ * a quarter higher, for maps that are not in managedFields.
  */
 export const MEMBERS_MAX = 98_304
 
-/** Size of the shortest member, `"":0,`. */
+/** Size in bytes of the shortest member, `"":0,`. */
 const MEMBER_BYTES_MIN = 5
 
-/** Number of bytes that are read between two checks whether to pause. */
+/** Number of bytes that are processed before checking whether to interrupt the work. */
 const BYTES_PER_STEP = 16_384
 
 /**
- * Throws RequestEntityTooLarge if an object has too many members. Invalid JSON is left to the
- * decoder. Pauses when it runs in parts (lib/scheduling/parts.ts).
+ * Throws RequestEntityTooLarge if an object has too many members. The decoder reports invalid JSON.
+ * Can be interrupted if it runs in parts (lib/scheduling/parts.ts).
  */
 export function checkMembers(json: Buffer): void {
   if (hasTooManyMembers(json)) throw tooManyMembers(MEMBERS_MAX)
@@ -39,20 +39,21 @@ export function checkMembers(json: Buffer): void {
 
 /**
  * Whether an object in a JSON text has too many members. The result is meaningless for invalid
- * JSON. Pauses when it runs in parts (lib/scheduling/parts.ts).
+ * JSON. Can be interrupted if it runs in parts (lib/scheduling/parts.ts).
  */
 export const hasTooManyMembers = (json: Buffer): boolean =>
   json.length >= MEMBERS_MAX * MEMBER_BYTES_MIN && countIn(json).membersMax > MEMBERS_MAX
 
 /**
- * Returns the number of values in a JSON text, including those inside of lists and objects. The
- * result is meaningless for invalid JSON. Pauses when it runs in parts (lib/scheduling/parts.ts).
+ * Returns the number of values in a JSON text, including those inside lists and objects. The result
+ * is meaningless for invalid JSON. Can be interrupted if it runs in parts
+ * (lib/scheduling/parts.ts).
  */
 export const countValues = (json: Buffer): number => countIn(json).values
 
 /**
- * Counts of the bytes before `at`. `members` counts those of the current object, and `outer` has
- * the counts of the objects around it.
+ * Counts for the bytes before `at`. `members` is the count for the current object, and `outer`
+ * contains the counts for the enclosing objects.
  */
 type Counts = {
   at: number
@@ -80,8 +81,8 @@ function countPart(json: Buffer, counts: Counts): void {
     if (byte === QUOTE) at = endOfString(json, at)
     else if (byte === COMMA) values++
     else if (byte === COLON) {
-      // Members are compared here and not where the object ends, because an object does not end in
-      // a text that is cut off.
+      // Update the maximum here instead of at the end of the object, because a truncated text does
+      // not contain the end.
       if (++members > membersMax) membersMax = members
     } else if (byte === BRACKET_OPEN) {
       if (json[at + 1] !== BRACKET_CLOSE) values++

@@ -50,7 +50,7 @@ for (const [accept, wanted] of cases) {
     ))
 }
 
-test('curl gets indented JSON, and the query can turn it on or off', () => {
+test('curl receives indented JSON, and a query parameter turns it on or off', () => {
   assert.equal(
     outcomeOf(() => negotiate(asked('', '', 'curl/8'))),
     'json indented',
@@ -73,7 +73,7 @@ test('curl gets indented JSON, and the query can turn it on or off', () => {
   )
 })
 
-test('a conversion is used only where it is offered', () => {
+test('a conversion is used only if it is offered', () => {
   const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
   assert.deepEqual(negotiate(asked(table)).as, { kind: 'Table', version: 'v1' })
   assert.equal(
@@ -91,7 +91,7 @@ test('a conversion is used only where it is offered', () => {
   )
 })
 
-test('YAML cannot be streamed', () => {
+test('YAML cannot be used for streams', () => {
   assert.equal(
     outcomeOf(() => negotiateStream(asked('application/yaml,application/json'))),
     '406 parameters',
@@ -102,7 +102,7 @@ test('YAML cannot be streamed', () => {
   )
 })
 
-test('an error is sent in some encoding, whatever the client accepts', () => {
+test('errors are sent in some encoding, whatever the client accepts', () => {
   assert.equal(
     outcomeOf(() => negotiateError(asked('text/html'))),
     'json indented',
@@ -123,7 +123,7 @@ const form = (type: string): string => {
   }
 }
 
-test('the encoding of a body follows from its Content-Type', () => {
+test('the Content-Type determines the encoding of a body', () => {
   assert.equal(bodyForm({ headers: {} }), 'json')
   assert.equal(form('Application/JSON; charset=utf-8'), 'json')
   assert.equal(form('application/yaml'), 'yaml')

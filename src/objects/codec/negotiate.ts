@@ -1,6 +1,6 @@
 /**
- * Determines which representation of a response the client accepts. As in kube-apiserver, this has
- * two steps. The router first checks whether any clause of Accept names a type that it knows. Then
+ * Determines the representation of a response from the Accept header. As in kube-apiserver, there
+ * are two steps. The router first checks whether any clause of the header names a known type. Then
  * the parameters of each clause are evaluated.
  */
 import type { IncomingHttpHeaders } from 'node:http'
@@ -13,17 +13,17 @@ export const protobufType = 'application/vnd.kubernetes.protobuf'
 export const cborType = 'application/cbor'
 export const cborStreamType = 'application/cbor-seq'
 
-/** The encoding of a response. Indented JSON is for people at a terminal. */
+/** The encoding of a response. Indented JSON is for people who read it in a terminal. */
 export type Form = {
   readonly type: 'json' | 'yaml' | 'protobuf' | 'cbor'
   readonly isIndented: boolean
-  /** The conversion of the objects; undefined if they are not converted. */
+  /** The conversion of the objects, or undefined if they are not converted. */
   readonly as?: Conversion
 }
 
 /**
- * A conversion of objects to rows of a table, or to their metadata alone. The two versions differ
- * only in their name.
+ * A conversion of objects to table rows, or to their metadata. Its two versions differ only in
+ * their names.
  */
 export type Conversion = {
   readonly kind: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
@@ -45,8 +45,8 @@ type RegisteredType = {
 }
 
 /**
- * The media types of a server, in its order: the types that its router knows, and what each of them
- * is.
+ * The media types of a server in order of preference: the types that its router knows, and the
+ * representation for each type.
  */
 type ServerMediaTypes = {
   readonly routed: readonly string[]
@@ -82,11 +82,11 @@ export const spokenTo = ({ takesCbor }: NegotiatedHeaders): ServerMediaTypes =>
   takesCbor === true ? withCbor : withoutCbor
 
 export type Offer = {
-  /** Whether a watch is possible. The router then also offers streams. */
+  /** Whether a watch is possible. The router then also offers streaming types. */
   readonly onCollection?: boolean
   /**
-   * Whether the router offers plain text before all other types. The handler nevertheless rejects a
-   * client that accepts nothing else.
+   * Whether the router offers plain text before all other types. The handler rejects clients that
+   * accept only plain text nevertheless.
    */
   readonly isText?: boolean
   /**
@@ -94,14 +94,14 @@ export type Offer = {
    */
   readonly hasTable?: boolean
   /**
-   * Whether the kind is custom. Custom kinds have protobuf only for their metadata, and their
-   * router leaves negotiation to the handler.
+   * Whether the kind is custom. For custom kinds, only the metadata can be encoded as protobuf, and
+   * the router leaves the negotiation to the handler.
    */
   readonly isCustom?: boolean
   /**
-   * Throws if kube-apiserver's handler rejects the request for another reason before it checks
-   * Accept. Called when no clause of Accept can be satisfied, but the router did not reject the
-   * request.
+   * Throws an error if kube-apiserver's handler rejects the request for another reason before it
+   * evaluates the Accept header. Called if no clause of the header can be satisfied but the router
+   * did not reject the request.
    */
   readonly refuseFirst?: () => void
 }
@@ -124,8 +124,8 @@ export function negotiate(asked: NegotiatedRequest, offer: Offer = {}): Form {
 }
 
 /**
- * Returns the encoding of a watch, which is never indented. Throws NotAcceptable, including for a
- * type that cannot be streamed.
+ * Returns the encoding of a watch, which is never indented. Throws NotAcceptable, also for a type
+ * that cannot be used for streams.
  */
 export function negotiateStream(
   asked: NegotiatedHeaders,
@@ -142,8 +142,8 @@ export function negotiateStream(
 }
 
 /**
- * Returns the encoding of an error, which is never converted. A client that accepts no known type
- * gets indented JSON.
+ * Returns the encoding of an error, which is never converted. If the client accepts no known type,
+ * it receives indented JSON.
  */
 export function negotiateError(asked: NegotiatedRequest): Form & { readonly isAccepted: boolean } {
   const { headers, query } = asked
@@ -168,22 +168,25 @@ const routesOf = (
 ): readonly string[] => (onCollection ? [...routed, ...routedStreams] : routed)
 
 /**
- * Throws unless a clause names a known type. The router understands no wildcard but the full one
- * (any type, any subtype), and ignores parameters.
+ * Throws an error unless a clause names a known type. The only wildcard that the router supports is
+ * the one for all types and subtypes. It ignores parameters.
  */
 function checkRoute(accept: string, known: readonly string[]): void {
   const isKnown = elementsOf(accept).some((clause) => {
     const type = clause.split(';', 1)[0]?.trim() ?? ''
-    // limit: the server offers a few types
+    // limit: the server offers only a few types
     return type === '*/*' || known.includes(type)
   })
   if (!isKnown) throw notAcceptableHere(known)
 }
 
-/** Returns the offered type that the client prefers; undefined if it accepts none of them. */
+/**
+ * Returns the offered type that the client prefers, or undefined if it accepts none of the offered
+ * types.
+ */
 export function preferredType(accept: string, offered: readonly string[]): string | undefined {
   for (const clause of sortClauses(elementsOf(accept).map(parseClause))) {
-    // limit: the server offers a few types
+    // limit: the server offers only a few types
     const found = offered.find((name) => {
       const [type = '', subtype = ''] = name.split('/')
       return matches(clause, type, subtype)
@@ -206,14 +209,17 @@ type NegotiationOptions = {
   readonly spoken: ServerMediaTypes
 }
 
-/** Returns the encoding for the first clause that can be satisfied; undefined if no clause can. */
+/**
+ * Returns the encoding for the first clause that can be satisfied, or undefined if there is no such
+ * clause.
+ */
 function choose(
   accept: string,
   { conversions, isCustom = false, spoken }: NegotiationOptions,
 ): Form | undefined {
   for (const clause of sortClauses(elementsOf(accept).map(parseClause))) {
     const { parameters } = clause
-    // limit: the server offers a few types
+    // limit: the server offers only a few types
     const found = spoken.registered.find(({ type, subtype }) => matches(clause, type, subtype))
     if (found === undefined || !isMet(parameters, found.isStreamed)) continue
     const plain = { type: found.form, isIndented: parameters.get('pretty') === '1' }
@@ -264,8 +270,8 @@ function parseClause(text: string): Clause {
 }
 
 /**
- * Sorts clauses as kube-apiserver does. Its comparison is not an order (a may come before b and b
- * before a), so the result depends on its sorting algorithm, which is quadratic.
+ * Sorts clauses as kube-apiserver does. Its comparison is not a consistent order (a can come before
+ * b, and b before a). The result depends on its sorting algorithm, which takes quadratic time.
  */
 function sortClauses(clauses: Clause[]): readonly Clause[] {
   for (let i = 1; i < clauses.length; i++) {

@@ -44,7 +44,7 @@ const object: KubeObject = {
   unknown: 5,
 }
 
-test('an object is printed as in Go', () => {
+test('an object is printed in the same way as in Go', () => {
   const { bytes } = printWire(object, configMap)
   assert.equal(
     bytes.toString(),
@@ -55,7 +55,7 @@ test('an object is printed as in Go', () => {
   )
 })
 
-test('an object that is stored as CBOR is decoded', () => {
+test('an object that is stored as CBOR can be decoded', () => {
   const { bytes } = printWire(object, configMap)
   const stored = encodeCbor(parseJson(bytes), configMap.struct)
   assert.deepEqual(decodeStored(stored, configMap, 42), decodeStored(bytes, configMap, 42))
@@ -67,7 +67,7 @@ const withBytes = (value: string): KubeObject => {
   return decodeStored(Buffer.from(json), { ...configMap, bytesField: 'binaryData' }, 1)
 }
 
-test('null bytes are decoded as empty bytes, and the object is outdated', () => {
+test('null bytes are decoded as empty bytes, and the object is marked as outdated', () => {
   assert.deepEqual({ ...fieldsOf(withBytes('null')['binaryData']) }, { a: '' })
   assert.deepEqual([isOutdated(withBytes('null')), isOutdated(withBytes('""'))], [true, false])
 })
@@ -81,20 +81,20 @@ test('empty structs are printed, and an unset time is printed as null', () => {
   )
 })
 
-test('the wire form has the positions of its head and of its resourceVersion', () => {
+test('the wire form contains the positions of its head and its resourceVersion', () => {
   const { bytes, headBytes, versionAt } = printWire(object, configMap)
   assert.equal(bytes.subarray(0, headBytes).toString(), '{"kind":"ConfigMap","apiVersion":"v1",')
   assert.equal(bytes.subarray(versionAt, versionAt + 3).toString(), '42"')
 })
 
-test('the wire form of an object that was just stored is made from the stored bytes', () => {
+test('the wire form of an object that was just stored is created from the stored bytes', () => {
   const stored = encodeStored(object, configMap)
   assert.deepEqual(wireOfStored(stored, object, configMap), printWire(object, configMap))
   const nameless = { ...object, metadata: { resourceVersion: '1' } }
   assert.equal(wireOfStored(encodeStored(nameless, configMap), nameless, configMap), undefined)
 })
 
-test('the wire form of a custom object is made from the stored bytes, whatever the names of its fields', () => {
+test('the wire form of a custom object is created from the stored bytes, regardless of the names of its fields', () => {
   const struct = customStruct('C', () => readStructural({}))
   const labels = { resourceVersion: 'v', uid: 'u' }
   const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'ä', uid: 'u' }]
@@ -136,7 +136,7 @@ test('values that cannot be decoded are rejected', () => {
 
 const inCbor = (json: string): string => encodeCbor(parseJson(Buffer.from(json))).toString('hex')
 
-test('64-bit integers keep every digit, and longer ones become floats', () => {
+test('64-bit integers keep all their digits, and larger integers become floats', () => {
   const text =
     '{"a":9007199254740993,"b":[-9223372036854775808,18446744073709551615],"c":1.5,"e":"1234567890123456789"}'
   assert.equal(printOrdered(parseJson(Buffer.from(text))), text)
@@ -151,7 +151,7 @@ test('64-bit integers keep every digit, and longer ones become floats', () => {
   assert.ok(inCbor('100000000000000000000').endsWith('fb4415af1d78b58c40'))
 })
 
-test('a document that nests too deeply is rejected and does not overflow the stack', () => {
+test('a document that is nested too deeply is rejected without overflowing the stack', () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
   assert.throws(() => printOrdered(parseJson(Buffer.from(deep))), /exceeded max depth/)
 })
@@ -193,7 +193,7 @@ test('values are printed with all keys sorted', () => {
   fc.assert(fc.property(anything, (value) => assert.equal(printSorted(value), printed(value))))
 })
 
-test('a printed string reads back as itself, except for lone surrogates', () => {
+test('a printed string can be parsed to the same string, except for lone surrogates', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (text, isBroken) => {
       const given = isBroken ? `${text}\ud800` : text
@@ -204,10 +204,10 @@ test('a printed string reads back as itself, except for lone surrogates', () => 
   )
 })
 
-test('a long string is printed like its pieces, also in parts', () => {
+test('printing a long string in one piece or in parts has the same result as printing its pieces', () => {
   const always = { isOver: true, begin: () => undefined, stepsPerLook: 1 }
   for (const unit of ['a', '<', '"&\u2028\u2029é', '\u{1f600}', 'x\ud800']) {
-    // With one of the two starts, a surrogate pair is where a piece would end.
+    // With one of the two starts, the boundary of a piece is inside a surrogate pair.
     for (const start of ['', 'y']) {
       const text = start + unit.repeat(40_000)
       const expected = `"${start}${printString(unit).slice(1, -1).repeat(40_000)}"`
@@ -220,7 +220,7 @@ test('a long string is printed like its pieces, also in parts', () => {
   }
 })
 
-test('any ConfigMap is the same after it was stored and decoded', () => {
+test('any ConfigMap is unchanged after it is stored and decoded', () => {
   const texts = fc.dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }))
   fc.assert(
     fc.property(texts, texts, (data, labels) => {
@@ -249,7 +249,7 @@ test('an object without metadata or other fields is valid JSON', () => {
   )
 })
 
-test('an object with long strings has the same bytes if it is encoded in parts', () => {
+test('encoding an object with long strings in parts has the same result', () => {
   const slices = { isOver: true, begin: (): void => undefined, stepsPerLook: 1 }
   const data = { a: `x${'😀'.repeat(600_000)}`, b: 'y'.repeat(900_000) }
   const long: KubeObject = {
@@ -270,7 +270,7 @@ test('an object with long strings has the same bytes if it is encoded in parts',
   )
 })
 
-test('JSON that is too large for any store is rejected', () => {
+test('JSON that is too large to be stored is rejected', () => {
   const data = { a: 'x'.repeat(9 << 20) }
   const long: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' }, data }
   assert.throws(() => encodeStored(long, configMap), { code: 413 })

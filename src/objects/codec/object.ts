@@ -1,6 +1,5 @@
 /**
- * Encodes and decodes whole objects, in the form that clients get (the wire form) and in the form
- * that is stored.
+ * Encodes and decodes whole objects, both in wire form, which clients receive, and in stored form.
  */
 import { tooLargeToStore } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'
@@ -33,14 +32,15 @@ import {
 } from './protobuf/envelope.ts'
 import { ProtobufError } from './protobuf/reader.ts'
 
-/** An object in the wire form, with the positions of parts that change or are omitted. */
+/** An object in wire form, with the positions of parts that can change or be omitted. */
 export type Wire = {
-  /** JSON, followed by a newline. */
+  /** JSON text, followed by a newline. */
   readonly bytes: Buffer
-  /** Length of `{"kind":…,"apiVersion":…,`, which items of lists of built-in kinds omit. */
+  /** Length of `{"kind":…,"apiVersion":…,`. In lists of built-in kinds, items omit this part. */
   readonly headBytes: number
   /**
-   * Position of the first digit of metadata.resourceVersion, which is different in a DELETED event.
+   * Position of the first digit of metadata.resourceVersion. In a DELETED event, the
+   * resourceVersion is different.
    */
   readonly versionAt: number
 }
@@ -48,8 +48,8 @@ export type Wire = {
 const versionKey = '"resourceVersion":"'
 
 /**
- * Prints a custom object in the wire form. Items of lists of custom kinds keep kind and apiVersion.
- * Labels and annotations come before resourceVersion and may have the same name, so the last match
+ * Prints a custom object in wire form. Items of lists of custom kinds keep kind and apiVersion.
+ * Labels and annotations come before resourceVersion and can have the same key, so the last match
  * is the right one.
  */
 function printOpenWire(object: KubeObject, struct: Struct): Wire {
@@ -60,23 +60,22 @@ function printOpenWire(object: KubeObject, struct: Struct): Wire {
   return { bytes: Buffer.from(`${text}\n`, 'utf8'), headBytes: OPEN_HEAD_BYTES, versionAt }
 }
 
-/** Length of the opening brace, which is all that precedes the fields of a custom object. */
+/** Length of the opening brace, which precedes the fields of a custom object. */
 const OPEN_HEAD_BYTES = 1
 
-/** Prints an object in the wire form. Its resourceVersion must be set. */
+/** Prints an object in wire form. Its resourceVersion must be set. */
 export function printWire(object: KubeObject, schema: ObjectSchema): Wire {
   if (schema.struct.open !== undefined) return printOpenWire(object, schema.struct)
   const { bytes, headBytes } = printUnversioned(object, schema)
-  // Quotes inside strings are escaped, so this finds a key. No key that comes earlier can have this
-  // name.
+  // Quotes inside strings are escaped, so the match is a key. No earlier key can have this name.
   const keyAt = bytes.indexOf(versionKey, headBytes)
   assert(keyAt !== -1, 'an object on the wire has a resourceVersion')
   return { bytes, headBytes, versionAt: keyAt + versionKey.length }
 }
 
 /**
- * Like `printWire`, for an object that is never stored. No event has such an object with another
- * resourceVersion.
+ * Like `printWire`, but for objects that are never stored. Their resourceVersion does not change in
+ * events.
  */
 export function printUnversioned(object: KubeObject, { struct }: ObjectSchema): Wire {
   const head = printHead(object)
@@ -85,9 +84,9 @@ export function printUnversioned(object: KubeObject, { struct }: ObjectSchema): 
 }
 
 /**
- * Returns the wire form of an object that `encodeStored` wrote, once its revision is known. It has
- * the same bytes, with resourceVersion inserted. Undefined if the two forms differ in more than
- * that.
+ * Returns the wire form of an object that `encodeStored` encoded, after its revision is known. It
+ * consists of the same bytes, with resourceVersion inserted. Returns undefined if this is not the
+ * only difference between the two forms.
  */
 export function wireOfStored(
   bytes: Buffer,
@@ -103,8 +102,7 @@ export function wireOfStored(
       : withVersionAt(bytes, at, { resourceVersion, headBytes: OPEN_HEAD_BYTES })
   }
   const headBytes = Buffer.byteLength(printHead(object))
-  // Quotes inside strings are escaped, so this finds a key. No key that comes earlier can have this
-  // name.
+  // Quotes inside strings are escaped, so the match is a key. No earlier key can have this name.
   const uidAt =
     stored === undefined && resourceVersion !== '' ? bytes.indexOf(uidKey, headBytes) : -1
   const end = uidAt === -1 ? -1 : bytes.indexOf('",', uidAt + uidKey.length)
@@ -122,18 +120,20 @@ function withVersionAt(
   return { bytes: Buffer.concat(parts), headBytes, versionAt: at + versionKey.length }
 }
 
-/** Key of the field before resourceVersion, which every stored object has. */
+/** Key of the field before resourceVersion. Every stored object has this field. */
 const uidKey = '"uid":"'
 
 /**
- * Prints an object for a response that is not cached. The object may have no resourceVersion, as
- * after a dry run.
+ * Prints an object for a response that is not cached. The resourceVersion can be absent, for
+ * example after a dry run.
  */
 export function printObject(object: KubeObject, { struct }: ObjectSchema): Buffer {
   return bytesOf(once('text of an object', () => `${objectText(object, struct)}\n`))
 }
 
-/** Number of characters that are encoded at once, which takes a fraction of a millisecond. */
+/**
+ * Number of characters that are encoded at once. Encoding them takes a fraction of a millisecond.
+ */
 const PIECE_CHARACTERS = 256 << 10
 
 const noPieces = (): { readonly pieces: Buffer[]; at: number } => ({ pieces: [], at: 0 })
@@ -143,12 +143,12 @@ const newBytes = (length: number) => (): { readonly bytes: Buffer; used: number 
   used: 0,
 })
 
-/** Encodes a text in UTF-8. Pauses when it runs in parts (lib/scheduling/parts.ts). */
+/** Encodes a text as UTF-8. Can be interrupted if it runs in parts (lib/scheduling/parts.ts). */
 function bytesOf(text: string): Buffer {
   if (text.length <= PIECE_CHARACTERS || !isDivided()) return Buffer.from(text, 'utf8')
   const { pieces } = repeat('bytes of a text', noPieces, (state) => {
     const end = state.at + PIECE_CHARACTERS
-    // A surrogate pair must not be divided.
+    // Do not split a surrogate pair.
     const piece = text.slice(state.at, (text.codePointAt(end - 1) ?? 0) > 0xffff ? end + 1 : end)
     state.pieces.push(Buffer.from(piece, 'utf8'))
     state.at += piece.length
@@ -166,20 +166,20 @@ function bytesOf(text: string): Buffer {
 export function objectText(object: KubeObject, struct: Struct): string {
   if (struct.open !== undefined) return printOpen(object, struct).text
   const body = printBody(object, struct)
-  // The options of a CONNECT request have no metadata, and may have no fields at all.
+  // The options of a CONNECT request have no metadata, and can have no fields at all.
   return body === '' ? `${printHead(object).slice(0, -1)}}` : `${printHead(object)}${body}}`
 }
 
 /**
- * Encodes an object for the database. The stored form has no resourceVersion, because the database
- * keeps it as the revision.
+ * Encodes an object for the database. The stored form has no resourceVersion, because it is the
+ * revision in the database.
  */
 export function encodeStored(
   object: KubeObject,
   { struct, stored, storedAs }: ObjectSchema,
 ): Buffer {
   const plain = withoutVersion(object)
-  // kube-apiserver decodes an object before it converts it, which drops empty metadata fields.
+  // kube-apiserver decodes an object before converting it, which drops empty metadata fields.
   const form =
     stored === undefined
       ? plain
@@ -192,14 +192,14 @@ export function encodeStored(
 }
 
 /**
- * Limit for the text of a stored object. No store takes values of this length; etcd accepts 1.5 MiB
- * unless it is configured otherwise.
+ * Maximum length of the text of a stored object. No storage backend accepts larger values; etcd
+ * accepts 1.5 MiB by default.
  */
 const STORED_CHARACTERS_MAX = 4 * STORED_BYTES_MAX
 
 /**
- * Returns the text. Throws an error with status 413 if it is too large to store: defaults can make
- * an object many times as large as the body of its request.
+ * Returns the text. Throws an error with status 413 if it is too large to be stored. With its
+ * defaults, an object can be many times as large as the request body.
  */
 function storable(text: string): string {
   if (text.length > STORED_CHARACTERS_MAX) throw tooLargeToStore(STORED_BYTES_MAX)
@@ -212,8 +212,8 @@ function encodeOpen(object: KubeObject, struct: Struct): Buffer {
   if (hasEmptyMetadata(object)) return Buffer.from(`${withEmptyMetadata(text, object)}\n`, 'utf8')
   const bytes = bytesOf(`${text}\n`)
   const { uid = '', selfLink = '' } = object.metadata
-  // The fields are sorted by name. The last field of the metadata is uid, and resourceVersion comes
-  // right before it if there is no selfLink.
+  // The fields are sorted by name. If there is no selfLink, resourceVersion is inserted directly
+  // before uid, the last field of the metadata.
   if (uid !== '' && selfLink === '') {
     const uidAt = text.lastIndexOf(uidKey, metadataEnd)
     versionPlaces.set(bytes, Buffer.byteLength(text.slice(0, uidAt)))
@@ -222,8 +222,8 @@ function encodeOpen(object: KubeObject, struct: Struct): Buffer {
 }
 
 /**
- * Position at which resourceVersion is inserted in the bytes of a custom object. Its earlier fields
- * may have any name, so the position cannot be searched for.
+ * Position at which resourceVersion is inserted into the bytes of a custom object. Searching for
+ * the position is not possible, because earlier fields can have any name.
  */
 const versionPlaces = new WeakMap<Buffer, number>()
 
@@ -233,14 +233,14 @@ function withoutVersion(object: KubeObject): KubeObject {
   return { ...object, metadata }
 }
 
-/** Error for a stored value that this server cannot read. */
+/** Error for a stored value that this server cannot decode. */
 export class UnreadableError extends Error {
   override readonly name = 'UnreadableError'
 }
 
 /**
- * Decodes what `encodeStored` and `printWire` write, and what kube-apiserver stores. Throws an
- * `UnreadableError`. The bytes are not kept.
+ * Decodes the output of `encodeStored` and `printWire`, and objects stored by kube-apiserver.
+ * Throws an `UnreadableError`. The bytes are not retained.
  */
 export function decodeStored(value: Buffer, schema: ObjectSchema, revision: number): KubeObject {
   const bytes = isCbor(value) ? Buffer.from(readable(() => cborToJson(value))) : value
@@ -255,19 +255,22 @@ function numbered(object: KubeObject, revision: number): KubeObject {
 }
 
 /**
- * Objects that would be stored differently now, because they are stored in another version, without
- * some defaults, or with values that clients do not get.
+ * Objects whose stored form differs from the form in which they would be stored now: they are in
+ * another version, lack some defaults, or contain values that clients do not receive.
  */
 const outdated = new WeakSet<KubeObject>()
 
 export const markOutdated = (object: KubeObject): void => void outdated.add(object)
 
-/** Whether a write that changes nothing must store the object again, as it would be stored now. */
+/**
+ * Whether a write that does not change an object must store it nevertheless, because its stored
+ * form is outdated.
+ */
 export const isOutdated = (object: KubeObject): boolean => outdated.has(object)
 
 /**
- * Decodes a custom object. Bytes with a resourceVersion are in the wire form, which is neither
- * converted nor outdated.
+ * Decodes a custom object. Bytes that contain a resourceVersion are in wire form. They are not
+ * converted, and are never outdated.
  */
 function decodeCustom(
   bytes: Buffer,
@@ -285,9 +288,9 @@ function decodeCustom(
 }
 
 /**
- * Whether the metadata has empty fields. If an apply in the stored version leaves empty metadata
- * fields in a custom object, kube-apiserver stores them, and drops them when it decodes the object.
- * All other writes of custom kinds decode the metadata first.
+ * Whether the metadata contains empty fields. If an apply in the stored version leaves empty
+ * metadata fields in a custom object, kube-apiserver stores them and drops them when it decodes the
+ * object. All other writes of custom kinds decode the metadata first.
  */
 export const hasEmptyMetadata = ({ metadata }: KubeObject): boolean =>
   Object.values(metadata).some(isEmpty)
@@ -298,7 +301,10 @@ export function withoutEmptyMetadata(object: KubeObject): KubeObject {
   return { ...object, metadata: Object.fromEntries(kept) }
 }
 
-/** Returns the JSON of an object with its empty metadata fields, which printing omits. */
+/**
+ * Returns the JSON of an object including its empty metadata fields, which are normally not
+ * printed.
+ */
 function withEmptyMetadata(text: string, object: KubeObject): string {
   const shown = fieldsOf(readAny(new JsonScanner(text)))
   const empty = Object.fromEntries(
@@ -312,15 +318,15 @@ function isEmpty(value: Json | undefined): boolean {
   return (Array.isArray(value) ? value : Object.keys(value)).length === 0
 }
 
-/** Sets generation 1 if the object was stored before generations were counted. */
+/** Sets the generation to 1 if the object was stored before generations existed. */
 const withCount = (object: KubeObject): KubeObject =>
   object.metadata.generation === undefined
     ? { ...object, metadata: { ...object.metadata, generation: 1 } }
     : object
 
 /**
- * Reads a stored custom object. As in kube-apiserver, metadata fields of a wrong type are dropped,
- * so that the object can be repaired. Such fields were written directly to etcd.
+ * Decodes a stored custom object. As in kube-apiserver, metadata fields of a wrong type are
+ * dropped, so that the object can be repaired. Such fields can only be written directly to etcd.
  */
 function readStoredCustom(bytes: Buffer, struct: Struct): KubeObject {
   try {
@@ -333,7 +339,7 @@ function readStoredCustom(bytes: Buffer, struct: Struct): KubeObject {
 }
 
 /**
- * Returns the JSON without malformed metadata fields; undefined if it is not an object with
+ * Returns the JSON without malformed metadata fields, or undefined if it is not an object with
  * metadata.
  */
 function withoutMalformed(bytes: Buffer, struct: Struct): Buffer | undefined {
@@ -369,7 +375,7 @@ function decodeBuiltIn(bytes: Buffer, schema: ObjectSchema, revision: number): K
   const stored = withoutNullBytes(given, schema)
   const defaulted = once('stored object with defaults', () => setDefaults(stored))
   const object = numbered(completeStored?.(defaulted) ?? defaulted, revision)
-  // Bytes with a resourceVersion are in the wire form, which is never outdated.
+  // Bytes that contain a resourceVersion are in wire form, which is never outdated.
   if (read.metadata.resourceVersion !== undefined) return object
   const isOld = read.apiVersion !== (schema.stored?.apiVersion ?? object.apiVersion)
   const isOther = stored !== given || (isDefaultedAgain === true && !isSame(defaulted, stored))
@@ -380,7 +386,7 @@ function decodeBuiltIn(bytes: Buffer, schema: ObjectSchema, revision: number): K
 const newMap = (): JsonMap => new JsonMap()
 
 /**
- * Replaces null bytes of a stored object with empty bytes. Returns the same object if it has no
+ * Replaces null bytes in a stored object by empty bytes. Returns the given object if it contains no
  * null bytes.
  */
 export function withoutNullBytes(
@@ -398,8 +404,8 @@ export function withoutNullBytes(
 }
 
 /**
- * Returns the form in which to read a stored value of this apiVersion. Most values are in the
- * stored version or in the wire form.
+ * Returns the form for decoding a stored value with this apiVersion. Most values are in the storage
+ * version or in wire form.
  */
 function formOf(
   apiVersion: string | undefined,
@@ -418,7 +424,7 @@ function formOf(
 const apiVersionOf = (json: Buffer): string | undefined =>
   headForm.exec(json.toString('latin1', 0, HEAD_BYTES_MAX))?.[1] ?? apiVersionInside(json)
 
-/** Finds the apiVersion of JSON that was not written by an API server, and may have it anywhere. */
+/** Finds the apiVersion at any position in JSON that was not written by an API server. */
 function apiVersionInside(json: Buffer): string | undefined {
   try {
     const value = parseJson(json)
@@ -446,7 +452,7 @@ function readable<T>(read: () => T): T {
 
 /**
  * Matches the beginning of a stored value. Keelson and kube-apiserver write kind and apiVersion
- * first, and no built-in kind has a longer head than HEAD_BYTES_MAX.
+ * first. For built-in kinds, both fit into HEAD_BYTES_MAX bytes.
  */
 const headForm = /^\s*\{\s*"kind":\s*"[^"]*",\s*"apiVersion":\s*"([^"]*)"/
 const HEAD_BYTES_MAX = 256
@@ -472,8 +478,8 @@ function readStored(bytes: Buffer, struct: Struct): KubeObject {
 }
 
 /**
- * Returns the fault of a value that is not an object. kube-apiserver takes an unknown value for
- * base64, and reports where it is invalid.
+ * Returns the error for a value that is not an object. kube-apiserver interprets an unknown value
+ * as base64, and reports the position at which it is invalid.
  */
 function noObject(text: string): string {
   const wrong = text.search(/[^A-Za-z0-9+/=\r\n]/)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ApiError } from '../../api/errors.ts'
 import { patchForm } from './patch-form.ts'
 
-test('the kind of a patch follows from its Content-Type, whatever its parameters', () => {
+test('the Content-Type determines the kind of a patch, regardless of its parameters', () => {
   assert.equal(codeOf('application/json-patch+json', '1'), 'json')
   assert.equal(codeOf('application/merge-patch+json; charset=utf-8', '1'), 'merge')
   assert.equal(codeOf('application/strategic-merge-patch+json;x', '1'), 'strategic')
@@ -21,7 +21,7 @@ const codeOf = (type: string, length: string): unknown => {
   }
 }
 
-test('other types are rejected, by the router or by the handler', () => {
+test('other types are rejected, either by the router or by the handler', () => {
   assert.equal(codeOf('application/json', '2'), '415 415: Unsupported Media Type')
   assert.equal(codeOf('Application/Merge-Patch+Json', '2'), '415 415: Unsupported Media Type')
   assert.equal(codeOf('', '0'), '406 406: Not Acceptable')

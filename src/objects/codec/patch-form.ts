@@ -20,8 +20,8 @@ const formsWithCbor: ReadonlyMap<string, PatchForm> = new Map<string, PatchForm>
 ])
 
 /**
- * Returns the kind of a patch. Throws UnsupportedMediaType. For a request without a body, it throws
- * NotAcceptable, as kube-apiserver's router does.
+ * Returns the kind of a patch. Throws UnsupportedMediaType. If the request has no body, it throws
+ * NotAcceptable, like kube-apiserver's router.
  */
 export function patchForm(
   { headers, takesCbor }: Pick<ApiRequest, 'headers' | 'takesCbor'>,
@@ -30,13 +30,14 @@ export function patchForm(
   const forms = takesCbor === true ? formsWithCbor : formsWithoutCbor
   const contentType = firstHeader(headers, 'content-type') ?? ''
   const form = forms.get(withoutParameters(contentType))
-  // Custom kinds have no strategic merge patch, because it is not known how to merge their lists.
+  // Strategic merge patches are not supported for custom kinds, because their schemas do not define
+  // how to merge lists.
   if (isCustom && (form === undefined || form === 'strategic')) {
     throw unsupportedMediaType([...forms.keys()].filter((type) => forms.get(type) !== 'strategic'))
   }
   if (form !== undefined) return form
-  // The router is less strict about whitespace and lists than the handler, which then rejects the
-  // type with its own message.
+  // The router is less strict than the handler about whitespace and lists. The handler then rejects
+  // the type with its own message.
   const isRouted = elementsOf(contentType).some((part) => forms.has(withoutParameters(part).trim()))
   if (isRouted) throw unsupportedMediaType([...forms.keys()])
   throw Number(headers['content-length'] ?? 0) > 0

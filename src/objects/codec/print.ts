@@ -1,7 +1,7 @@
 /**
- * Prints values as JSON by their schema, byte for byte as Go does. Fields are in declared order,
- * and map keys are sorted. Empty fields are omitted where Go omits them, and unknown fields are
- * dropped. A schema is compiled to functions once; printing only calls them.
+ * Prints values as JSON according to their schema, with exactly the same bytes as Go. Fields are in
+ * declared order, and map keys are sorted. Empty fields are omitted if Go omits them, and unknown
+ * fields are dropped. A schema is compiled to functions once, and printing only calls them.
  */
 import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
 import { zeroTime } from '../../api/time.ts'
@@ -15,17 +15,20 @@ type Print = (value: Json) => string
 
 type FieldPrinter = {
   readonly name: string
-  /** `"name":`. `nextKey` is the same after a comma, for when another field precedes it. */
+  /**
+   * `"name":`. `nextKey` additionally begins with a comma, and is used if another field precedes
+   * it.
+   */
   readonly key: string
   readonly nextKey: string
   readonly print: Print
-  /** Prints an absent value; undefined if the field is then omitted. */
+  /** Prints an absent value. Undefined if the field is then omitted. */
   readonly zero: (() => string) | undefined
   readonly omitsZero: boolean
   readonly omitsBraces: boolean
 }
 
-/** Printers by schema. A printer depends on nothing else. */
+/** Printers, cached by schema. They depend only on the schema. */
 const printers = new WeakMap<Struct, readonly FieldPrinter[]>()
 
 export function printStruct(value: Fields, struct: Struct): string {
@@ -34,11 +37,11 @@ export function printStruct(value: Fields, struct: Struct): string {
 
 export type OpenText = {
   readonly text: string
-  /** Position in the text where the metadata ends. */
+  /** Position of the end of the metadata in the text. */
   readonly metadataEnd: number
 }
 
-/** Prints an object of a custom kind, with its fields in the order of their names. */
+/** Prints an object of a custom kind, with its fields sorted by name. */
 export function printOpen(object: Fields, struct: Struct): OpenText {
   const { byName } = struct
   let text = '{'
@@ -54,7 +57,9 @@ export function printOpen(object: Fields, struct: Struct): OpenText {
   return { text: `${text}}`, metadataEnd }
 }
 
-/** Prints the inside of a JSON object, without its braces. The first `skip` fields are omitted. */
+/**
+ * Prints the contents of a JSON object, without its braces. The first `skip` fields are omitted.
+ */
 export function printFields(value: Fields, struct: Struct, skip: number): string {
   return printInside(value, fieldPrinters(struct), skip)
 }
@@ -63,7 +68,7 @@ function fieldPrinters(struct: Struct): readonly FieldPrinter[] {
   const known = printers.get(struct)
   if (known !== undefined) return known
   const made: FieldPrinter[] = []
-  // Registered before its fields are compiled, because a type may contain itself.
+  // The entry is added before its fields are compiled, because a type can contain itself.
   printers.set(struct, made)
   for (const field of struct.fields) made.push(fieldPrinter(field, struct))
   return made
@@ -78,7 +83,7 @@ function fieldPrinter({ name, schema, isPointer, omit }: Field, owner: Struct): 
     nextKey: `,"${name}":`,
     print,
     zero: omit === 'never' ? zero : undefined,
-    // Go writes an empty JSONSchemaPropsOrArray as null. No reader distinguishes that from an
+    // Go writes an empty JSONSchemaPropsOrArray as null. Clients do not distinguish this from an
     // absent field, so it is omitted.
     omitsZero:
       omit === 'empty' || (schema.type === 'any' && schema.goName === 'v1.JSONSchemaPropsOrArray'),
@@ -88,8 +93,8 @@ function fieldPrinter({ name, schema, isPointer, omit }: Field, owner: Struct): 
 
 /**
  * Returns a printer for a field that is always written. It prints an empty list or map as null,
- * because protobuf cannot distinguish it from an absent one. The rules of a SelfSubjectRulesReview
- * are an exception: they are never stored, and are never null.
+ * because protobuf cannot distinguish it from an absent value. The rules in a
+ * SelfSubjectRulesReview are an exception: they are never stored, and never null.
  */
 function orNull(schema: Schema, owner: Struct): Print {
   const print = printerOf(schema, owner)
@@ -104,8 +109,8 @@ function orNull(schema: Schema, owner: Struct): Print {
 }
 
 /**
- * Prints the fields from `skip` on. The text is only appended to, because a slice of it would make
- * V8 flatten the rope, which copies it.
+ * Prints the fields starting at `skip`. The text is only appended to: slicing it would make V8
+ * flatten the rope, which copies the text.
  */
 function printInside(value: Fields, fields: readonly FieldPrinter[], skip: number): string {
   let text = ''
@@ -124,15 +129,18 @@ function printInside(value: Fields, fields: readonly FieldPrinter[], skip: numbe
   return text
 }
 
-/** Whether a value is empty. Empty maps are recognized by their printed text, `{}`, instead. */
+/**
+ * Whether a value is empty. Does not handle maps; the caller recognizes an empty map by its printed
+ * text `{}`.
+ */
 function isEmpty(value: Json): boolean {
   if (typeof value !== 'object') return value === '' || value === 0 || value === false
   return Array.isArray(value) && value.length === 0
 }
 
 /**
- * Returns the printer of a type, which prints null as the zero value of the type. `owner` is the
- * struct that has the field.
+ * Returns the printer of a type. It prints null as the zero value of the type. `owner` is the
+ * struct that contains the field.
  */
 function printerOf(schema: Schema, owner: Struct): Print {
   switch (schema.type) {
@@ -170,8 +178,8 @@ function printerOf(schema: Schema, owner: Struct): Print {
 const printText: Print = (value) => (typeof value === 'string' ? printString(value) : '""')
 
 /**
- * Prints a number. JavaScript and Go's JSON print numbers with the same digits, and switch to
- * exponents at the same size. Only minus zero differs.
+ * Prints a number. JavaScript and Go print the same digits, and use exponents for the same numbers.
+ * The only difference is negative zero.
  */
 const printNumber: Print = (value) => {
   if (typeof value === 'bigint') return `${value}`
@@ -180,9 +188,8 @@ const printNumber: Print = (value) => {
 }
 
 /**
- * Returns the printer of any JSON, whose keys are sorted. Types in the schemas of CRDs that have
- * more than one JSON representation have their own printer, in which a nested schema is of the
- * enclosing type.
+ * Returns the printer for any JSON, which sorts its keys. Types in CRD schemas with more than one
+ * JSON representation have their own printer. Nested schemas in them have the enclosing type.
  */
 function openPrinter(goName: string, owner: Struct): Print {
   if (!goName.startsWith('v1.JSONSchemaPropsOr')) return printSorted

@@ -1,8 +1,8 @@
 /**
- * Checks whether JSON is, byte for byte, what print.ts would print for its object. Such JSON can be
- * sent without being decoded and printed again, which takes much longer than the check. The check
- * fails when in doubt. It also fails if there is a zero value outside of the status that decoding
- * would omit.
+ * Checks whether JSON is exactly what print.ts would print for the same object. Such JSON can be
+ * sent without being decoded and printed again, which takes much longer than the check. In case of
+ * doubt the check fails. It also fails if JSON outside of the status contains a zero value that
+ * decoding would omit.
  */
 import {
   BACKSLASH,
@@ -26,15 +26,15 @@ import type { Field, Schema, Struct } from '../schema/schema.ts'
 import { printString } from './json.ts'
 import { readBase64, readQuantity, readTime } from './scalars.ts'
 
-/** Number of digits up to which every number fits the type. */
+/** Maximum number of digits with which every number fits into the type. */
 const DIGITS_MAX = { int32: 9, int64: 15 } as const
 const DEPTH_MAX = 100
 
 const notPrinted = new Error('the JSON is not what print.ts would print')
 
 /**
- * Table of bytes, with 1 for each byte that a JSON string has without an escape: ASCII except `"`,
- * `\`, `<`, `>` and `&`.
+ * Table with 1 for each byte that needs no escape sequence in a JSON string: ASCII characters
+ * except `"`, `\`, `<`, `>` and `&`.
  */
 const isPlain = Uint8Array.from({ length: 256 }, (_, byte) =>
   /[ !#-%'-;=?-[\]-~]/.test(String.fromCharCode(byte)) ? 1 : 0,
@@ -50,15 +50,15 @@ type FieldPlan = {
 
 export class PrintedCheck {
   readonly #plans = new WeakMap<Struct, FieldPlan[]>()
-  /** Holds the keys of all plans. */
+  /** Contains the keys of all plans. */
   readonly #bytes = new PackedBytes()
   #json: Buffer = Buffer.alloc(0)
   #at = 0
   #depth = 0
-  /** Whether the position is inside of the status of the object itself. */
+  /** Whether the current position is inside the status of the object itself. */
   #isStatus = false
 
-  /** Whether `json`, an object and a newline, is what print.ts would print. */
+  /** Whether `json` is what print.ts would print. It consists of an object and a newline. */
   isPrinted(json: Buffer, struct: Struct): boolean {
     this.#json = json
     this.#at = 0
@@ -80,7 +80,7 @@ export class PrintedCheck {
     const known = this.#plans.get(struct)
     if (known !== undefined) return known
     const made: FieldPlan[] = []
-    // Registered before its fields are compiled, because a type may contain itself.
+    // The entry is added before its fields are compiled, because a type can contain itself.
     this.#plans.set(struct, made)
     for (const field of struct.fields) {
       const { schema, isPointer, omit, name } = field
@@ -133,11 +133,11 @@ export class PrintedCheck {
     if (struct === undefined) this.#value(schema)
     else this.#struct(struct)
     if (!this.#isZero(start)) return
-    // An empty struct is printed behind a pointer, or where the field is never omitted.
+    // An empty struct is printed if it is a pointer, or if the field is never omitted.
     const isCollection = schema.type === 'list' || schema.type === 'map'
     if (omit === 'empty' || (!isPointer && isCollection) || (!isPointer && omit === 'absent'))
       throw notPrinted
-    // Decoding cannot distinguish a zero value from an absent field, which may have a default.
+    // Decoding cannot distinguish a zero value from an absent field, which could have a default.
     if (!isPointer && schema.type !== 'struct' && !this.#isStatus) throw notPrinted
   }
 
@@ -210,7 +210,7 @@ export class PrintedCheck {
     this.#pass(BRACKET_CLOSE)
   }
 
-  /** Checks a map, whose keys must be sorted by their bytes. */
+  /** Checks a map. Its keys must be sorted in byte order. */
   #map(of: Schema): void {
     this.#pass(BRACE_OPEN)
     let before: Buffer | undefined
@@ -240,7 +240,8 @@ export class PrintedCheck {
   }
 
   /**
-   * Skips a string of plain bytes. Returns false if it has other bytes, which `#checkText` checks.
+   * Skips a string that consists of plain bytes. Returns false if the string contains other bytes,
+   * which `#checkText` checks.
    */
   #passPlain(): boolean {
     const json = this.#json
@@ -266,14 +267,14 @@ export class PrintedCheck {
     )
   }
 
-  /** Returns the content of a string of plain bytes. */
+  /** Returns the contents of a string that consists of plain bytes. */
   #asciiText(): string {
     const start = this.#at
     this.#plainText()
     return this.#json.toString('latin1', start + 1, this.#at - 1)
   }
 
-  /** Whether the string that ends at the current position has this text. */
+  /** Whether the string that ends at the current position equals this text. */
   #isLast(text: string): boolean {
     return this.#json.toString('latin1', this.#at - 1 - text.length, this.#at - 1) === text
   }
@@ -295,8 +296,8 @@ export class PrintedCheck {
   }
 
   /**
-   * Checks a value that may be any JSON. Accepts only objects of objects, which fieldsV1 consists
-   * of.
+   * Checks a value that can be any JSON. Accepts only nested objects, because fieldsV1 consists of
+   * these.
    */
   #raw(): void {
     if (++this.#depth > DEPTH_MAX) throw notPrinted
@@ -332,7 +333,7 @@ const trueWord = Buffer.from('true')
 const falseWord = Buffer.from('false')
 const nullable = new Set<Schema['type']>(['list', 'map', 'time', 'microTime', 'raw'])
 
-/** Whether a JSON string is written as `printString` would write it. */
+/** Whether a JSON string is printed in the same way as by `printString`. */
 function isSameText(json: string): boolean {
   try {
     const text: unknown = JSON.parse(json)

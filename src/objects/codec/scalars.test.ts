@@ -8,7 +8,7 @@ const faultOf = (text: string): string | undefined => {
   return 'fault' in read ? /\d+$/.exec(read.fault)?.[0] : undefined
 }
 
-/** A text long enough that it is searched without the regular expression. */
+/** A text above the maximum length for validation with the regular expression. */
 const long = 'QUJD'.repeat(2_000)
 
 const texts: readonly (readonly [string, number | undefined])[] = [
@@ -35,11 +35,11 @@ for (const [text, at] of texts) {
   })
 }
 
-test('unused bits after the last byte are cleared', () => {
+test('parseBytes clears the unused bits after the last byte', () => {
   assert.deepEqual(readBase64('YR=='), { text: 'YQ==' })
 })
 
-test('a long text that is not base64 is rejected within milliseconds', () => {
+test('a long text that is not valid base64 is rejected within milliseconds', () => {
   for (const end of ['\n"', '=', '', '"']) {
     const text = `${'x'.repeat(3_000_001)}${end}`
     const ms = cpuMsOf(() => void readBase64(text))

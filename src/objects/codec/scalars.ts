@@ -1,6 +1,6 @@
 /**
- * Parses values that JSON writes as a string or a number. They are parsed as Go does, and
- * normalized to the form that Go prints.
+ * Parses values that are a string or number in JSON. They are parsed as in Go, and normalized to
+ * the form that Go prints.
  */
 import type { Json } from '../../api/object.ts'
 import { canonicalQuantity } from '../../api/quantity.ts'
@@ -15,20 +15,20 @@ const int32Max = 2 ** 31 - 1
 const int64Min = -(2n ** 63n)
 const int64Max = 2n ** 63n - 1n
 
-/** Number of digits that a JavaScript number always holds exactly. */
+/** Number of digits with which a JavaScript number is always exact. */
 const EXACT_DIGITS = 15
 
-/** Maximum length of an int64 with its sign. Leading zeros are not valid JSON. */
+/** Maximum length of an int64 including its sign. JSON does not permit leading zeros. */
 const INT64_CHARACTERS_MAX = 20
 
 /**
- * Parses an integer. Returns undefined if the literal is not an integer of this size; `1.0` and
+ * Parses an integer. Returns undefined if the literal is not an integer of this size. `1.0` and
  * `1e3` are not integers.
  */
 export function readInteger(literal: string, size: 'int32' | 'int64'): number | bigint | undefined {
   if (!/^-?[0-9]+$/.test(literal)) return undefined
   if (literal.length <= EXACT_DIGITS) {
-    // Adding zero turns -0 into 0.
+    // Adding zero converts -0 to 0.
     const value = Number(literal) + 0
     return size === 'int64' || (value >= int32Min && value <= int32Max) ? value : undefined
   }
@@ -40,12 +40,12 @@ export function readInteger(literal: string, size: 'int32' | 'int64'): number | 
 
 const base64Form = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 /**
- * Maximum length of a text that is checked with `base64Form`. The expression backtracks over the
- * whole text if its end is wrong, so longer texts are searched in another way.
+ * Maximum length of a text that is validated with `base64Form`. If the end of the text is invalid,
+ * the regular expression backtracks over the whole text, so longer texts are validated without it.
  */
 const BASE64_FORM_CHARACTERS_MAX = 4096
 
-/** Parses base64. Line breaks are allowed; padding is required. */
+/** Parses base64. Line breaks are accepted, and padding is required. */
 export function readBase64(given: string): ScalarResult {
   const isShort = given.length <= BASE64_FORM_CHARACTERS_MAX
   const fault = isShort && base64Form.test(given) ? undefined : base64FaultAt(given)
@@ -61,8 +61,8 @@ const isLineEnd = (character: string | undefined): boolean =>
 const base64Digits = /[A-Za-z0-9+/]*/y
 
 /**
- * Returns the position at which Go's decoder gives up, with line breaks counted. Undefined if the
- * text is valid.
+ * Returns the position at which Go's decoder reports an error, including line breaks. Returns
+ * undefined if the text is valid.
  */
 function base64FaultAt(text: string): number | undefined {
   let digits = 0
@@ -81,7 +81,7 @@ function base64FaultAt(text: string): number | undefined {
 }
 
 /**
- * Returns the position at which the padding is invalid; undefined if it is valid. The padding
+ * Returns the position at which the padding is invalid, or undefined if it is valid. The padding
  * begins at `at`, after `digits` digits of the last group of four.
  */
 function paddingFaultAt(text: string, at: number, digits: number): number | undefined {
@@ -100,8 +100,8 @@ function paddingFaultAt(text: string, at: number, digits: number): number | unde
 }
 
 /**
- * Parses a time. Go's zero time becomes `zeroTime` for both types. It counts as absent, except
- * behind a pointer.
+ * Parses a time. For both types, Go's zero time becomes `zeroTime`. It is equivalent to an absent
+ * time, except if the field is a pointer in Go.
  */
 export function readTime(given: string, scalar: 'time' | 'microTime'): ScalarResult {
   const time = scalar === 'time' ? parseTime(given) : parseMicroTime(given)

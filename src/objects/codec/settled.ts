@@ -1,7 +1,8 @@
 /**
- * Recognizes stored objects that need no decoding: JSON that Keelson wrote, in the expected version
- * and with all defaults. Such JSON is the wire form except for its resourceVersion. After a start,
- * nearly all objects are in this form, and the first list reads them all.
+ * Recognizes stored objects that need not be decoded: JSON that Keelson wrote, in the expected
+ * version and with all defaults. Such JSON differs from the wire form only by its missing
+ * resourceVersion. Nearly all stored objects have this form, and the first list after a start reads
+ * all of them.
  */
 import { hasEscapedKey } from '../../api/json-value.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../../api/object.ts'
@@ -11,8 +12,8 @@ import { type Wire, wireOfStored } from './object.ts'
 import type { PrintedCheck } from './printed.ts'
 
 /**
- * An object that needs no decoding. `object` has everything except managedFields, and is for
- * callers that read it once.
+ * An object that need not be decoded. `object` contains everything except managedFields, and is
+ * intended for callers that read it once.
  */
 type CanonicalObject = { readonly wire: Wire; readonly object: KubeObject }
 
@@ -22,7 +23,7 @@ type Kind = {
   readonly schema: ObjectSchema
 }
 
-/** Returns the wire form of a stored object; undefined if the object must be decoded. */
+/** Returns the wire form of a stored object, or undefined if the object must be decoded. */
 export function settledWire(
   stored: Buffer,
   { kind, apiVersion, schema }: Kind,
@@ -35,9 +36,10 @@ export function settledWire(
   const object = readShown(stored)
   if (object === undefined) return undefined
   const { resourceVersion, uid, creationTimestamp } = object.metadata
-  // resourceVersion is inserted directly after the uid, so another field must follow the uid.
+  // resourceVersion is inserted directly after the uid, so there must be another field after the
+  // uid.
   if (resourceVersion !== undefined || creationTimestamp === undefined) return undefined
-  // The end of the uid is found by its closing quote, so the uid must not have an escape.
+  // The end of the uid is its closing quote, so the uid must not contain escape sequences.
   if (typeof uid !== 'string' || /["\\]/.test(uid)) return undefined
   const defaulted = schema.setDefaults(object)
   if (!isUnchanged(schema.completeStored?.(defaulted) ?? defaulted, object)) return undefined
@@ -47,8 +49,8 @@ export function settledWire(
 }
 
 /**
- * Parses an object from JSON that Keelson printed, without managedFields. Use it only for an object
- * that is read once. Numbers of more than 15 digits may lose precision.
+ * Parses an object without managedFields from JSON that Keelson printed. Use it only for an object
+ * that is read once. Numbers with more than 15 digits can lose precision.
  */
 export function readShown(json: Buffer): KubeObject | undefined {
   const read = withoutManagedFields(json)
@@ -60,9 +62,9 @@ export function readShown(json: Buffer): KubeObject | undefined {
 }
 
 /**
- * Parses JSON without managedFields, which are about a third of an object and are not needed here.
- * They are the last field of the metadata. Quotes inside strings are escaped, so the search finds
- * the key and not a part of a string.
+ * Parses JSON without managedFields, which are about a third of an object and not needed here. They
+ * are the last field of the metadata. Quotes inside strings are escaped, so the search finds the
+ * key instead of a part of a string.
  */
 function withoutManagedFields(json: Buffer): Json | undefined {
   const start = json.indexOf(',"managedFields":[')
@@ -74,12 +76,12 @@ function withoutManagedFields(json: Buffer): Json | undefined {
   try {
     return hasEscapedKey(text) ? undefined : JSON.parse(text)
   } catch {
-    // The decoder reports what is wrong.
+    // The decoder reports the error.
     return undefined
   }
 }
 
-/** Compares two values exactly. An empty struct is not the same as an absent one. */
+/** Compares two values exactly. An empty struct differs from an absent struct. */
 function isUnchanged(now: Json | undefined, before: Json | undefined): boolean {
   if (now === before) return true
   if (Array.isArray(now) && Array.isArray(before)) {

@@ -1,7 +1,7 @@
 /**
- * Checks that an accepted value can be stored and read again, and prints the same bytes in every
- * form. This covers every field of the catalogue that holds a scalar, with values at and beyond the
- * limits of its type. Values are sent as JSON and as protobuf, and may also be rejected.
+ * Tests that an accepted value can be stored and read again, and is printed as the same bytes in
+ * every form. The test covers every scalar field in the catalogue, with values at and beyond the
+ * limits of its type. Values are sent as JSON and as protobuf. The server can also reject them.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -25,8 +25,8 @@ import { jsonToYaml } from './yaml-print.ts'
 import { convertYaml } from './yaml.ts'
 
 /**
- * One step on the path from an object to a scalar in it. `outer` is the protobuf field whose
- * message has the fields that are inline in Go.
+ * A step on the path from an object to a scalar in it. `outer` is the protobuf field whose message
+ * contains the fields that are inline in Go.
  */
 type Step =
   | {
@@ -87,7 +87,10 @@ function jsonOf({ root, steps }: SchemaPosition, value: string): string {
   return `{"kind":"${root.kind}","apiVersion":"${root.apiVersion}",${text.slice(1)}`
 }
 
-/** Returns the message of an object with this value; undefined if protobuf has no such field. */
+/**
+ * Returns the message of an object that contains this value. Returns undefined if protobuf has no
+ * such field.
+ */
 function messageOf({ steps }: SchemaPosition, write: Write): Buffer | undefined {
   if (steps.some((step) => step.in === 'field' && (step.number === 0 || step.outer === 0)))
     return undefined
@@ -135,7 +138,10 @@ const bytes =
     writer.tag(number, BYTES)
   }
 const text = (value: string): Write => bytes(Buffer.from(value))
-/** Writes a message. Its fields are given by number from 1; undefined means absent. */
+/**
+ * Writes a message. `fields` are listed by field number, starting at 1. Undefined means that a
+ * field is absent.
+ */
 const message =
   (...fields: readonly (Write | undefined)[]): Write =>
   (writer, number) =>
@@ -399,9 +405,9 @@ const shownPlace = ({ root, steps }: SchemaPosition): string =>
   `${root.kind}${steps.map((step) => (step.in === 'field' ? `.${step.name}` : step.in === 'map' ? '{}' : '[]')).join('')}`
 
 /**
- * Chooses the values for a position. The first position of a sort gets all values, and later ones
- * get the next value in turn. Later strings and booleans, which are most of the positions, get
- * none.
+ * Chooses the values for a position. The first position of each sort gets all values, and each
+ * later position gets one of the values in turn. Later strings and booleans get no values, because
+ * they are the majority.
  */
 class Turns {
   readonly #next = new Map<string, number>()
@@ -420,8 +426,8 @@ class Turns {
 }
 
 /**
- * Returns the sort of values for a type. A schema inside of a schema is not a scalar, but has
- * values of its own.
+ * Returns the sort of values for a type. A schema inside a schema is not a scalar, but has its own
+ * values.
  */
 const sortOf = ({ type, goName }: Schema): Sort =>
   type !== 'any' || goName === 'v1.JSON'
@@ -431,8 +437,8 @@ const sortOf = ({ type, goName }: Schema): Sort =>
       : 'schema'
 
 /**
- * Yields what is wrong with the values that do not pass the check. `accept` returns the object, or
- * undefined if it rejects the value.
+ * Yields a message for each value that fails the test. `accept` returns the object, or undefined if
+ * it rejects the value.
  */
 function* faultsOf<T>(
   valuesOf: { readonly [sort in Sort]?: readonly T[] },
@@ -478,10 +484,10 @@ function acceptProtobuf(place: SchemaPosition, write: Write): KubeObject | undef
   }
 }
 
-test('a value that is accepted as JSON can be read again, and prints the same in every form', () => {
+test('a value that is accepted as JSON can be read again, and is printed as the same bytes in every form', () => {
   assert.deepEqual([...faultsOf(inJson, acceptJson)], [])
 })
 
-test('a value that is accepted as protobuf can be read again, and prints the same in every form', () => {
+test('a value that is accepted as protobuf can be read again, and is printed as the same bytes in every form', () => {
   assert.deepEqual([...faultsOf(inProtobuf, acceptProtobuf)], [])
 })

@@ -1,17 +1,20 @@
 /**
- * Prints tables as JSON. The row of an object stays the same until the object changes, except for
- * the ages in it. A row is therefore cached as bytes with timestamps between them, and assembled
- * when it is sent.
+ * Prints tables as JSON. The row of an object changes only with the object, except for the ages in
+ * it. Therefore a row is cached as bytes and timestamps. When it is sent, the ages are inserted in
+ * place of the timestamps.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { type Cell, type Column, durationText, type TableKind } from '../../api/table.ts'
 import { once } from '../../lib/scheduling/parts.ts'
 import { printOrdered, printString } from './json.ts'
 
-/** Bytes of JSON. Between them are timestamps, whose ages are printed. */
+/**
+ * Bytes of JSON, with timestamps between them. In the output, each timestamp is replaced by its
+ * age.
+ */
 export type Row = readonly (Buffer | number)[]
 
-/** Returns the row of an object. `objectJson` is the `object` of the row, or `null`. */
+/** Returns the row of an object. `objectJson` is the field `object` of the row, or `null`. */
 export function rowOf(object: KubeObject, kind: TableKind, objectJson: string): Row {
   const row: (string | number)[] = ['{"cells":[']
   for (const [at, cell] of once('cells of a row', () => kind.cells(object)).entries()) {
@@ -31,7 +34,7 @@ function addCell(row: (string | number)[], cell: Cell): void {
     const parts = cell.parts.map((part) =>
       typeof part === 'string' ? printString(part).slice(1, -1) : part.sinceMs,
     )
-    // limit: the parts of one cell
+    // limit: a cell has only a few parts
     row.push('"', ...parts, '"')
   }
 }
@@ -48,8 +51,8 @@ function joined(row: readonly (string | number)[]): Row {
 }
 
 /**
- * Encodes the texts in one Buffer that is not pooled. Small Buffers are slices of Node's pool,
- * which cached rows would keep in memory.
+ * Encodes the texts to one Buffer that is not pooled. Small Buffers are slices of Node's pool.
+ * Cached rows would retain the whole pool in memory.
  */
 function inOneBuffer(texts: readonly (string | number)[]): Row {
   const sizes = texts.map((part) => (typeof part === 'string' ? Buffer.byteLength(part) : 0))
@@ -63,12 +66,12 @@ function inOneBuffer(texts: readonly (string | number)[]): Row {
   })
 }
 
-/** Returns the age of a timestamp, as JSON without its quotes. */
+/** Returns the age of a timestamp as JSON, without quotes. */
 export type Ages = (sinceMs: number) => Buffer
 
 /**
- * Returns the ages of timestamps at a given time. Many objects of a list have the same age, which
- * is encoded once.
+ * Returns the ages of timestamps at a given time. Many objects in a list have the same age, so each
+ * distinct age is encoded once.
  */
 export function agesAt(nowMs: number): Ages {
   const known = new Map<string, Buffer>()
@@ -86,7 +89,7 @@ export const partsOfRow = (row: Row, ages: Ages): readonly Buffer[] =>
 export const printRow = (row: Row, nowMs: number): string =>
   Buffer.concat(partsOfRow(row, agesAt(nowMs))).toString()
 
-/** Memory that a Buffer takes in addition to its bytes. */
+/** Memory that a Buffer uses in addition to its bytes. */
 const BUFFER_BYTES = 200
 
 export const bytesOfRow = (row: Row): number =>

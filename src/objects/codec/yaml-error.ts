@@ -1,24 +1,27 @@
 /**
- * Translates the errors of js-yaml to the messages of the library that kube-apiserver uses, as far
- * as they follow from js-yaml's reasons.
+ * Translates errors of js-yaml to the messages of the library that kube-apiserver uses, to the
+ * extent that js-yaml's reasons permit this.
  */
 import { isUtf8 } from 'node:buffer'
 import { YAMLException } from 'js-yaml'
 
-/** Error in a YAML document. Its message is complete, such as `yaml: line 2: …`. */
+/** Error in a YAML document. The message is complete, such as `yaml: line 2: …`. */
 export class YamlError extends Error {
   override readonly name = 'YamlError'
 }
 
 /**
- * An error as kube-apiserver's library reports it. The library counts lines from zero in errors of
- * its parser, and from one in errors of its scanner. Line zero is not reported, and errors of its
- * reader have no line.
+ * An error in the form used by kube-apiserver's library. The library counts lines from zero in
+ * parser errors, and from one in scanner errors. It does not print line zero, and its reader errors
+ * have no line.
  */
 type Fault = {
   readonly text: string
   readonly by: 'scanner' | 'parser' | 'reader'
-  /** Line in which kube-apiserver's library notices the error, if js-yaml notices it elsewhere. */
+  /**
+   * Line in which kube-apiserver's library detects the error, if it differs from the line in which
+   * js-yaml detects it.
+   */
   readonly line?: number
 }
 
@@ -27,7 +30,7 @@ type Position = { readonly line: number; readonly offset: number }
 
 export function describeFault(error: unknown, text: string): YamlError {
   if (!(error instanceof YAMLException)) {
-    // js-yaml is recursive, so a document within the given depth may still overflow the stack.
+    // js-yaml is recursive, so even a document within the depth limit can overflow the stack.
     if (error instanceof RangeError)
       return new YamlError('yaml: exceeded max depth of 10000', { cause: error })
     throw error
@@ -92,8 +95,8 @@ const endOfStream = (text: string): Fault => ({
 })
 
 /**
- * Returns the line of the next text after the line of the offset, or the line of the end. Lines are
- * counted from zero.
+ * Returns the first line after the offset's line that is not empty, or the last line if there is
+ * none. Lines are counted from zero.
  */
 function lineOfNext(text: string, offset: number, line: number): number {
   const end = text.indexOf('\n', offset)
@@ -113,8 +116,8 @@ function flowFault(text: string, offset: number): Fault {
 }
 
 /**
- * Returns the error for a tab. After a lone key, the tab would have to begin a value; after a
- * value, it would continue it.
+ * Returns the error for a tab. After a key without a value, the tab would begin a value; after a
+ * value, it would continue the value.
  */
 function tabFault(text: string, offset: number): Fault {
   const before = text.slice(0, offset).trimEnd()
@@ -124,8 +127,8 @@ function tabFault(text: string, offset: number): Fault {
 }
 
 /**
- * Returns why bytes are not UTF-8. The messages are those of the reader in kube-apiserver's
- * library, which reports the first invalid character.
+ * Returns why bytes are not valid UTF-8. The messages are those of kube-apiserver's library, which
+ * reports the first invalid character.
  */
 export function utf8Fault(bytes: Buffer): string {
   for (let at = 0; at < bytes.length; ) {
@@ -149,7 +152,8 @@ const isTooLong = ([first = 0, second = 0]: Buffer): boolean =>
   first < 0xc2 || (first === 0xe0 && second < 0xa0) || (first === 0xf0 && second < 0x90)
 
 /**
- * Returns the number of octets of a character that begins with this octet; 0 if no character does.
+ * Returns the number of bytes of a character that begins with this byte, or 0 if no character
+ * begins with it.
  */
 function utf8Width(octet: number): number {
   if (octet < 0x80) return 1

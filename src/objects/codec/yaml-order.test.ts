@@ -11,7 +11,7 @@ test('keys are compared in natural order', () => {
     ['2', '10'],
     ['10', '9223372036854775807'],
     ['9223372036854775807', 'A'],
-    // As a signed 64-bit integer, it is negative.
+    // As a signed 64-bit integer, this number is negative.
     ['9223372036854775808', '1'],
     ['Z', 'a'],
     ['a-b', 'a1'],
@@ -30,7 +30,7 @@ test('keys are compared in natural order', () => {
   }
 })
 
-test('no key is lost in sorting, although the order of some keys is not transitive', () => {
+test('sorting does not lose any keys, although the order of some keys is not transitive', () => {
   const cycle = ['2', '120', '1a'] as const
   for (const [at, key] of cycle.entries())
     assert.ok(compareNatural(key, cycle[(at + 1) % 3] ?? '') < 0)

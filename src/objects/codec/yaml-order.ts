@@ -1,7 +1,7 @@
 /**
- * Sorts keys in the natural order of printed YAML: digits are compared by the number that they
- * form, and letters come after all other characters. A map may have thousands of keys. Two keys are
- * therefore compared in place by their code points, up to the first difference.
+ * Sorts keys in the natural order of printed YAML: sequences of digits are compared as numbers, and
+ * letters come after all other characters. A map can have thousands of keys. Therefore two keys are
+ * compared directly by code points, up to the first difference.
  */
 import type { Steps } from '../../lib/scheduling/slices.ts'
 
@@ -11,9 +11,9 @@ const digit = /^\p{Nd}$/u
 const ASCII_END = 0x80
 const ZERO = 0x30
 const NINE = 0x39
-/** Number of digits up to which a number is exact. */
+/** Maximum number of digits with which a number is exact. */
 const EXACT_DIGITS = 15
-/** Stands for the code point past the end of a text. */
+/** Represents the position past the end of a text. */
 const NONE = -1
 
 export function compareNatural(a: string, b: string): number {
@@ -25,13 +25,12 @@ export function compareNatural(a: string, b: string): number {
   const isRightLetter = isLetter(right)
   if (isLeftLetter && isRightLetter) return left - right
   if (isLeftLetter || isRightLetter) return isLeftLetter ? 1 : -1
-  // A zero counts after another digit: `10` comes after `1`. A leading zero does not: `01` has the
-  // value of `1`.
+  // Zeros count only after another digit: `10` comes after `1`, but `01` has the same value as `1`.
   const start = (left === ZERO || right === ZERO) && followsNonZero(a, at) ? 1 : 0
   return compareNumbers(a, b, at, start) || left - right
 }
 
-/** Returns the position of the first code point in which the two texts differ. */
+/** Returns the position of the first code point at which the two texts differ. */
 function differenceOf(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   let at = 0
@@ -39,7 +38,7 @@ function differenceOf(a: string, b: string): number {
   return at > 0 && (codeAt(a, at - 1) > UNIT_MAX || codeAt(b, at - 1) > UNIT_MAX) ? at - 1 : at
 }
 
-/** Largest code point that takes one code unit. */
+/** Largest code point that consists of one code unit. */
 const UNIT_MAX = 0xffff
 
 const codeAt = (text: string, at: number): number => text.codePointAt(at) ?? NONE
@@ -51,8 +50,8 @@ const isDigit = (code: number): boolean =>
   code < ASCII_END ? code >= ZERO && code <= NINE : digit.test(String.fromCodePoint(code))
 
 /**
- * Compares the numbers that begin at `at`, in 64 bits as Go does, and then how many digits they
- * have.
+ * Compares the numbers that begin at `at`. As in Go, first their values in 64 bits are compared,
+ * then their numbers of digits.
  */
 function compareNumbers(a: string, b: string, at: number, start: number): number {
   const endOfA = digitsEnd(a, at)
@@ -82,14 +81,14 @@ function numberIn(text: string, from: number, to: number, start: number): number
 }
 
 /**
- * Number of code units at the end of a number that affect its value in 64 bits. Digits before the
- * last 64 only add multiples of 2^64. A digit takes up to two code units.
+ * Number of code units at the end of a number that affect its value in 64 bits. Earlier digits only
+ * add multiples of 2^64. A digit consists of up to two code units.
  */
 const WRAPPED_UNITS = 128
 
 /**
  * Returns the value of a long number. It is a bigint only if a JavaScript number would not be
- * exact, so that it can equal a result of `numberIn`.
+ * exact, so that it can be equal to a result of `numberIn`.
  */
 function longNumberIn(text: string, from: number, to: number, start: number): number | bigint {
   let value = BigInt(start)
@@ -117,9 +116,9 @@ function followsNonZero(text: string, from: number): boolean {
 }
 
 /**
- * Sorts keys in natural order, and yields while it sorts many. The order is not transitive: `2` is
- * before `120`, `120` before `1a`, and `1a` before `2`. How such keys are ordered depends on the
- * sorting algorithm. In kube-apiserver, their order changes from one response to the next.
+ * Sorts keys in natural order. Yields if there are many keys. The order is not transitive: `2`
+ * comes before `120`, `120` before `1a`, and `1a` before `2`. The result for such keys depends on
+ * the sorting algorithm. In kube-apiserver, it can differ between two responses.
  */
 export function* sortNatural(keys: readonly string[]): Steps<readonly string[]> {
   let runs: string[][] = []
@@ -136,7 +135,7 @@ export function* sortNatural(keys: readonly string[]): Steps<readonly string[]> 
   return runs[0] ?? []
 }
 
-/** Maximum number of keys that are sorted without a pause. */
+/** Maximum number of keys that are sorted without interruption. */
 const RUN_KEYS = 256
 
 function* merge(left: readonly string[], right: readonly string[]): Steps<string[]> {

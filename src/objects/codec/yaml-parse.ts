@@ -1,6 +1,6 @@
 /**
- * Parses the first document of a YAML text to the value that JSON would give. js-yaml splits the
- * text into events. Their meaning is decided here, because it must be the same as in
+ * Parses the first document of a YAML text to the value that the corresponding JSON would have.
+ * js-yaml splits the text into events. This file interprets the events in the same way as
  * kube-apiserver's library. Scalars follow YAML 1.1, integers are exact, duplicate keys are
  * reported but not rejected, and the expansion of aliases is limited.
  */
@@ -23,33 +23,33 @@ import { resolveScalar } from './yaml-scalar.ts'
 import { hasUnprintable } from './yaml-text.ts'
 
 /**
- * Maximum nesting, which is that of JSON. It is far above any real object, and far below what would
- * overflow the stack.
+ * Maximum nesting depth, which is the same as for JSON. Real objects are far less deep, and the
+ * stack has room for far more levels.
  */
 const DEPTH_MAX = 1000
 /**
  * Number of aliased nodes up to which aliases are not limited, as in kube-apiserver. They are also
- * not limited in a document of at most NODES_FREE nodes.
+ * not limited if the document has at most NODES_FREE nodes.
  */
 const ALIASED_NODES_FREE = 100
 const NODES_FREE = 1000
 /**
- * Maximum size to which a document may grow through aliases. The largest accepted body has 3 MB,
- * and etcd accepts less.
+ * Maximum size of a document after aliases are expanded. The largest accepted body has 3 MB, and
+ * etcd accepts less.
  */
 const EXPANDED_BYTES_MAX = 16 * 1024 * 1024
 
 /**
- * Maximum length of all messages about duplicate keys together, which is more than any response has
- * room for. A body of 3 MB may repeat a million keys.
+ * Maximum total length of all messages about duplicate keys. No response has room for more. A body
+ * of 3 MB can repeat a million keys.
  */
 const DUPLICATES_CHARACTERS_MAX = 1024 * 1024
 
 export type ParsedYaml = {
   readonly value: Json
   /**
-   * Messages such as `line 5: key "a" already set in map`, in kube-apiserver's words. They report
-   * keys that were set before in the same map.
+   * Messages in kube-apiserver's format, such as `line 5: key "a" already set in map`. They report
+   * repeated keys of the same map.
    */
   readonly duplicates: readonly string[]
 }
@@ -78,8 +78,8 @@ function readText(bytes: Buffer): string {
 }
 
 /**
- * Returns the text of the first document. The rest is not even parsed. `---` and `...` in the first
- * column are always document markers.
+ * Returns the text of the first document. The remaining text is not parsed. `---` and `...` in the
+ * first column are always document markers.
  */
 function firstDocument(text: string): string {
   const marker = /^(?:---|\.\.\.)(?=[\s]|$)/gm
@@ -93,7 +93,7 @@ function firstDocument(text: string): string {
   return text
 }
 
-/** A node, and the cost of writing it out in full, including what its aliases stand for. */
+/** A node, and the cost of printing it in full, including the nodes to which its aliases refer. */
 type SizedNode = {
   readonly value: Json
   readonly nodes: number
@@ -107,13 +107,16 @@ class Builder {
   readonly #anchors = new Map<string, SizedNode>()
   readonly #duplicates = new BoundedTexts(DUPLICATES_CHARACTERS_MAX)
   #at = 0
-  /** Number of lists and maps that are open. `#deepest` is the maximum since the last anchor. */
+  /**
+   * Number of lists and maps that are not closed yet. `#deepest` is the maximum since the last
+   * anchor.
+   */
   #depth = 0
   #deepest = 0
   #nodes = 0
   #aliasedNodes = 0
   #bytes = 0
-  /** Offsets of the line ends, computed when a line is first needed. */
+  /** Offsets of the line ends. They are computed when a line number is first needed. */
   #lineEnds: readonly number[] | undefined
 
   constructor(text: string, events: readonly Event[]) {
@@ -169,15 +172,15 @@ class Builder {
   }
 
   /**
-   * Throws if a depth is too large. The parser limits the nesting in the text, but aliases inside
-   * of anchored nodes may together nest more deeply.
+   * Throws an error if the depth is too large. The parser limits the nesting in the text, but
+   * aliases inside anchored nodes can be nested more deeply in total.
    */
   #reach(depth: number): void {
     if (depth > DEPTH_MAX) throw new YamlError('yaml: exceeded max depth of 10000')
     this.#deepest = Math.max(this.#deepest, depth)
   }
 
-  /** Resolves an alias. The value is shared, but counted as if it occurred again. */
+  /** Resolves an alias. The value is shared, but counts as if it were repeated. */
   #alias(event: AliasEvent): SizedNode {
     const name = this.#anchorName(event)
     const target = this.#anchors.get(name)
@@ -195,8 +198,8 @@ class Builder {
   }
 
   /**
-   * Returns the name of an anchor or an alias. kube-apiserver accepts letters, digits, `_` and `-`;
-   * js-yaml accepts nearly anything.
+   * Returns the name of an anchor or alias. kube-apiserver accepts letters, digits, `_` and `-`;
+   * js-yaml accepts nearly all characters.
    */
   #anchorName({
     anchorStart,
@@ -244,7 +247,7 @@ class Builder {
     if (Object.hasOwn(fields, key.text)) {
       const valueEvent = this.#events[this.#at]
       this.#duplicates.add(() => {
-        // The reported line is that of the value, if there is one.
+        // If there is a value, its line is reported.
         const line = this.#lineAtStart(valueEvent) ?? this.#lineAtStart(keyEvent) ?? 0
         return `line ${line}: key ${key.shown} already set in map`
       })
@@ -252,7 +255,7 @@ class Builder {
     fields[key.text] = this.#node()
   }
 
-  /** Reads a key, as JSON has it and as Go prints it. */
+  /** Reads a key. Returns it in the forms used by JSON and printed by Go. */
   #key(): Key {
     const event = this.#events[this.#at]
     const value = this.#node()
@@ -272,8 +275,8 @@ class Builder {
   }
 
   /**
-   * Merges the maps of a `<<` key. As in kube-apiserver, merged keys override those that were set
-   * before, and are overridden by those that follow.
+   * Merges the maps of a `<<` key. As in kube-apiserver, merged keys override earlier keys and are
+   * overridden by later keys.
    */
   #merge(into: MutableFields, key: Event | undefined): void {
     const before = this.#at
@@ -307,15 +310,15 @@ class Builder {
   #lineAtStart(event: Event | undefined): number | undefined {
     const offset = startOf(event)
     if (offset === undefined) return undefined
-    // The offset of a block scalar is that of its text, which begins on the line after the
+    // The offset of a block scalar is the offset of its text, which begins on the line after the
     // indicator.
     const isBlock = event?.type === EVENT_ID.SCALAR && event.style >= SCALAR_STYLE.LITERAL_BLOCK
     return this.#lineOf(offset) - (isBlock ? 1 : 0)
   }
 
   /**
-   * Returns the line of an offset, counted from one. The line ends are computed once and searched
-   * by bisection.
+   * Returns the line of an offset, counted from one. Uses a binary search in the line ends, which
+   * are computed once.
    */
   #lineOf(offset: number): number {
     this.#lineEnds ??= Array.from(this.#text.matchAll(/\n/g), ({ index }) => index)
@@ -335,12 +338,12 @@ const isList = (value: Json): value is readonly Json[] => Array.isArray(value)
 
 type MutableFields = { [field: string]: Json }
 
-/** Returns an object without a prototype, in which `__proto__` is an ordinary key. */
+/** Returns an object without a prototype, in which `__proto__` is a normal key. */
 const newFields = (): MutableFields => Object.create(null)
 
 /**
- * Returns the offset at which a node begins; undefined for an absent value. A node begins at its
- * anchor or tag, if it has one.
+ * Returns the offset at which a node begins, or undefined if the value is absent. If a node has an
+ * anchor or tag, it begins there.
  */
 function startOf(event: Event | undefined): number | undefined {
   if (event === undefined || event.type === EVENT_ID.DOCUMENT || event.type === EVENT_ID.POP)
@@ -348,13 +351,13 @@ function startOf(event: Event | undefined): number | undefined {
   if (event.type === EVENT_ID.ALIAS) return event.anchorStart
   const start = event.type === EVENT_ID.SCALAR ? event.valueStart : event.start
   const offsets = [start, event.anchorStart, event.tagStart].filter((offset) => offset !== -1)
-  // limit: three offsets
+  // limit: there are three offsets
   return offsets.length === 0 ? undefined : Math.min(...offsets)
 }
 
 /**
- * Returns the maximum share of nodes that may come from aliases. It is smaller for larger
- * documents, interpolated between two points as in kube-apiserver.
+ * Returns the maximum fraction of nodes that come from aliases. As in kube-apiserver, it is
+ * interpolated between two points, and is smaller for larger documents.
  */
 function aliasRatioMax(nodes: number): number {
   const [low, high] = [400_000, 4_000_000]

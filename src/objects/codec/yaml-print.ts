@@ -1,7 +1,7 @@
 /**
- * Prints values as YAML, byte for byte as kube-apiserver's library does. The output is in block
- * style, with keys in natural order (yaml-order.ts). Strings are plain where they read back as
- * strings, and are folded at spaces once a line is longer than 80 characters.
+ * Prints values as YAML, with exactly the same bytes as kube-apiserver's library. The output is in
+ * block style, with keys in natural order (yaml-order.ts). Strings are plain if they would be
+ * parsed as strings. Lines longer than 80 characters are folded at spaces.
  */
 import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
 import { BACKSLASH, QUOTE, SPACE } from '../../lib/bytes/ascii.ts'
@@ -12,13 +12,13 @@ import { analyse, ESCAPES, isBase60, needsEscape } from './yaml-text.ts'
 const INDENT = 2
 const LINE_CHARACTERS_BEST = 80
 const DELETE = 0x7f
-/** Maximum size of a key before a colon. A longer key is written as `? key`. */
+/** Maximum size of a key before a colon. A larger key is written as `? key`. */
 const SIMPLE_KEY_BYTES_MAX = 128
 
 export type YamlOptions = {
   /**
-   * Whether the YAML must read back as the same value. This is not the default: kube-apiserver
-   * turns U+0085 into spaces, and clients compare with what it prints.
+   * Whether parsing the YAML must return the same value. This is not the default, because clients
+   * compare the output with that of kube-apiserver, which replaces U+0085 by spaces.
    */
   readonly isExact?: boolean
 }
@@ -31,8 +31,8 @@ export function jsonToYaml(value: Json, options: YamlOptions = {}): string {
 }
 
 /**
- * Yields the text of `jsonToYaml` in pieces of some kilobytes. Yields undefined to pause while it
- * has nothing to send yet.
+ * Yields the text of `jsonToYaml` in pieces of a few kilobytes. Also yields undefined, so that the
+ * work can be interrupted while no piece is ready.
  */
 export function yamlPieces(value: Json, { isExact = false }: YamlOptions = {}): Pieces {
   return new Printer(isExact).root(value)
@@ -41,13 +41,13 @@ export function yamlPieces(value: Json, { isExact = false }: YamlOptions = {}): 
 type Pieces = Generator<string | undefined, void, void>
 
 /**
- * Length of a piece. It is long enough that pausing costs nothing, and takes only some tens of
- * microseconds to print.
+ * Length of a piece. Interruptions between pieces of this length take no significant time, and a
+ * piece can be printed in some tens of microseconds.
  */
 const PIECE_CHARACTERS = 16 << 10
 /**
- * Maximum length of a text that is parsed to see whether it is a number. A longer text that begins
- * like a number is quoted.
+ * Maximum length of a text that is parsed to determine whether it is a number. Longer texts that
+ * begin like a number are quoted.
  */
 const NUMBER_CHARACTERS_MAX = 64 << 10
 
@@ -70,7 +70,7 @@ class Printer {
     yield this.#piece()
   }
 
-  /** Prints a map. Its first entry begins at the current position of the line. */
+  /** Prints a map. The first entry begins at the current position in the line. */
   *#mapping(fields: Fields, keys: readonly string[], indent: number): Pieces {
     let isFirst = true
     for (const key of yield* sortNatural(keys)) {
@@ -100,7 +100,7 @@ class Printer {
       return yield* this.#mapping(fieldsOf(value), keys, indent + INDENT)
     }
     if (Array.isArray(value) && value.length > 0) {
-      // The items of a list are not indented further than the key of the list.
+      // List items have the same indentation as the key of the list.
       if (isSimple) this.#indentTo(indent)
       else this.#write(' ')
       return yield* this.#sequence(value, isSimple ? indent : indent + INDENT)
@@ -147,8 +147,8 @@ class Printer {
   }
 
   /**
-   * Prints a text that may be folded. A single space beyond the best width becomes a line break,
-   * which a reader turns into a space again.
+   * Prints a text that can be folded. If a line is too long, a single space is replaced by a line
+   * break, which parsers convert back to a space.
    */
   *#folded(text: string, indent: number, isKey: boolean): Pieces {
     if (isKey || this.#column + text.length <= LINE_CHARACTERS_BEST) return this.#write(text)
@@ -197,7 +197,7 @@ class Printer {
         const isInside = at > 0 && end < text.length
         if (!isKey && !wasSpace && this.#column > LINE_CHARACTERS_BEST && isInside) {
           this.#indentTo(indent)
-          // A reader would take a leading space as part of the fold.
+          // Escape a leading space. Otherwise parsers would treat it as part of the fold.
           if (text[end] === ' ') this.#write('\\')
         } else this.#write(character)
         wasSpace = true
@@ -257,7 +257,10 @@ class Printer {
   }
 }
 
-/** Returns the end of the run of ASCII characters that need no escape between double quotes. */
+/**
+ * Returns the end of a sequence of ASCII characters that need no escape sequence between double
+ * quotes.
+ */
 function endOfPlain(text: string, start: number): number {
   const last = Math.min(text.length, start + PIECE_CHARACTERS)
   for (let at = start; at < last; at++) {
@@ -267,7 +270,7 @@ function endOfPlain(text: string, start: number): number {
   return last
 }
 
-/** Whether a text without quotes is read back as a string. */
+/** Whether a text without quotes is parsed as a string. */
 function isString(text: string): boolean {
   if (text.length > NUMBER_CHARACTERS_MAX) return !/^[-+.0-9]/.test(text)
   const { kind } = resolveScalar(text)
@@ -276,13 +279,13 @@ function isString(text: string): boolean {
 
 const noKeys: readonly string[] = []
 
-/** Returns the keys of an object, and no keys for any other value. */
+/** Returns the keys of an object. Returns an empty list for any other value. */
 const keysOf = (value: Json): readonly string[] =>
   isFields(value) ? Object.keys(value).filter((key) => value[key] !== undefined) : noKeys
 
 /**
- * Replaces each U+0085 as YAML folds a line break, with the spaces around it. kube-apiserver reads
- * its own JSON as YAML before it prints it, and in YAML U+0085 is a line break.
+ * Replaces each U+0085 and the spaces around it in the same way as YAML folds a line break.
+ * kube-apiserver parses its JSON as YAML before printing it, and U+0085 is a line break in YAML.
  */
 function foldNextLines(text: string): string {
   let folded = ''
@@ -310,14 +313,14 @@ function escaped(character: string): string {
 }
 
 /**
- * End of the integers that Go's YAML library reads: 64 bits, with or without a sign. The library
- * reads any other number as a float.
+ * Upper bound of the integers that Go's YAML library parses: 64 bits, with or without a sign. It
+ * parses all other numbers as floats.
  */
 const INTEGER_END = 2 ** 64
 
 /**
- * Prints a number in Go's shortest form, which has an exponent from a million on and below a
- * ten-thousandth.
+ * Prints a number in Go's shortest format. Numbers from one million and below one ten-thousandth
+ * have an exponent.
  */
 function printNumber(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? '.inf' : '-.inf'

@@ -1,7 +1,7 @@
 /**
- * The meaning of a plain YAML 1.1 scalar, by the rules of the library that kube-apiserver uses.
- * They are not those of the YAML 1.1 specification, because they lack base 60. Nor are they those
- * of YAML 1.2, because `yes` and `on` are booleans and `0777` is octal.
+ * Interprets plain YAML 1.1 scalars by the rules of the library that kube-apiserver uses. The rules
+ * differ from the YAML 1.1 specification, because base 60 is not supported. They also differ from
+ * YAML 1.2, because `yes` and `on` are booleans, and `0777` is octal.
  */
 type Scalar =
   | { readonly kind: 'string' }
@@ -35,10 +35,10 @@ const float = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/
 const decimal = /^(?:0|[1-9][0-9]*)$/
 const prefixed = /^(?:0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+)$/
 const oldOctal = /^0[0-7]+$/
-/** Range of an integer: from the smallest int64 to the largest uint64. */
+/** Range of integers: from the smallest int64 to the largest uint64. */
 const INTEGER_MIN = -(2n ** 63n)
 const INTEGER_MAX = 2n ** 64n - 1n
-/** Maximum length of a 64-bit integer, which is one in base 2 with its prefix. */
+/** Maximum length of a 64-bit integer: its length in base 2, including the prefix. */
 const INTEGER_CHARACTERS_MAX = 66
 
 export function resolveScalar(text: string): Scalar {
@@ -52,7 +52,7 @@ export function resolveScalar(text: string): Scalar {
   const plain = text.includes('_') ? text.replaceAll('_', '') : text
   const integer = readInteger(plain)
   if (integer !== undefined) return { kind: 'integer', value: integer }
-  // A number beyond what a float can hold is a string.
+  // A number outside of the range of a float is a string.
   const value = float.test(plain) ? Number(plain) : Number.NaN
   return Number.isFinite(value) ? { kind: 'float', value } : string
 }
@@ -81,7 +81,7 @@ function isTimestamp(text: string): boolean {
     .slice(1, 7)
     .map((part) => Number(part ?? 0))
   const hasTime = match[4] !== undefined
-  // After a T, a time must have a zone. After a space, it must not have one.
+  // A time after a T must have a time zone. A time after a space must not have one.
   if (hasTime && text.includes(' ') === (match.groups?.['zone'] !== undefined)) return false
   const date = new Date(Date.UTC(year, month - 1, day))
   return (

@@ -1,21 +1,21 @@
-/** The YAML styles in which a string can be written so that it reads back as itself. */
+/** Determines the YAML styles in which a string can be written without changing its value. */
 export type Styles = {
   readonly isPlainAllowed: boolean
   readonly isSingleAllowed: boolean
-  /** Whether the string can be written as a literal block: lines after a `|`. */
+  /** Whether the string can be written as a literal block, with lines after a `|`. */
   readonly isBlockAllowed: boolean
 }
 
-/** Matches what a plain scalar must not begin with. */
+/** Matches the beginnings that a plain scalar must not have. */
 const startIndicator = /^[#,[\]{}&*!|>'"%@`]|^[?:-](?:[\s\u0085\u2028\u2029]|$)|^---|^\.\.\./
-/** Matches what would end a plain scalar. */
+/** Matches text that would end a plain scalar. */
 const innerIndicator = /:(?:[\s\u0085\u2028\u2029]|$)|[\s\u0085\u2028\u2029]#/
 const lineBreak = /[\n\r\u0085\u2028\u2029]/
 const spaceBreak = / [\n\r\u0085\u2028\u2029]/
 
 /**
- * Determines in which styles a text can be written, by looking for characters that a style does not
- * allow. It yields between searches, because a text may have millions of characters.
+ * Determines the styles in which a text can be written. It searches for characters that a style
+ * does not permit, and yields between searches, because a text can have millions of characters.
  */
 export function* analyse(text: string): Generator<undefined, Styles, void> {
   const isLong = text.length > LONG_CHARACTERS
@@ -39,17 +39,20 @@ export function* analyse(text: string): Generator<undefined, Styles, void> {
   }
 }
 
-/** Length up to which a text is searched without a pause, which takes less than a millisecond. */
+/**
+ * Maximum length of a text that is searched without interruption. The search takes less than a
+ * millisecond.
+ */
 const LONG_CHARACTERS = 64 << 10
 
 /**
- * Matches characters that are not printable: controls, the byte order mark, and everything beyond
- * the basic plane. Tabs and newlines are checked separately.
+ * Matches characters that are not printable: control characters, the byte order mark, and all
+ * characters outside of the basic multilingual plane. Tabs and newlines are handled separately.
  */
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const special = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufeff\ufffe\uffff]|[\ud800-\udfff]/
 
-/** Whether a character needs an escape between double quotes. */
+/** Whether a character needs an escape sequence between double quotes. */
 export function needsEscape(character: string): boolean {
   return (
     character === '"' ||
@@ -77,14 +80,14 @@ export const ESCAPES: { readonly [character: string]: string } = {
   '\u2029': '\\P',
 }
 
-/** Whether some YAML readers take the text for a number in base 60, such as `12:30`. */
+/** Whether some YAML parsers interpret the text as a number in base 60, such as `12:30`. */
 export function isBase60(text: string): boolean {
   return text.includes(':') && /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/.test(text)
 }
 
 /**
- * Whether the text has a character that YAML 1.1 does not allow even in quotes. js-yaml accepts
- * some of them.
+ * Whether the text contains a character that YAML 1.1 does not permit even in quotes. js-yaml
+ * accepts some of these characters.
  */
 export const hasUnprintable = (text: string): boolean => unprintable.test(text)
 

@@ -1,5 +1,5 @@
 /**
- * The worker thread that converts large YAML bodies. It replies to each message with one message.
+ * The worker thread that converts large YAML bodies. It answers each message with one message.
  */
 import { parentPort } from 'node:worker_threads'
 import { ApiError } from '../../api/errors.ts'

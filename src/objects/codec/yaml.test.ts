@@ -56,7 +56,7 @@ describe('YAML is converted to JSON as in kube-apiserver', () => {
     test(JSON.stringify(text), () => assert.deepEqual(convert(text), { json, duplicates: [] }))
   }
 
-  test('keys that are set twice are reported with their line, and the last value wins', () => {
+  test('duplicate keys are reported with their line, and the last value is used', () => {
     assert.deepEqual(convert('a:\n  b: 1\n  b: 2\na: 3\n'), {
       json: '{"a":3}',
       duplicates: ['line 3: key "b" already set in map', 'line 4: key "a" already set in map'],
@@ -75,7 +75,7 @@ describe('YAML is converted to JSON as in kube-apiserver', () => {
   })
 })
 
-/** Lists in lists. The innermost list of each line has an alias of the line before. */
+/** Nested lists. The innermost list in each line contains an alias of the previous line. */
 const nested = (lines: number, depth: number): string =>
   Array.from({ length: lines }, (_, at) => {
     const inside = at === 0 ? '1' : `*a${at - 1}`
@@ -118,7 +118,7 @@ describe('invalid or hostile YAML is rejected', () => {
     )
   }
 
-  test('aliases may not nest more deeply than the text may', () => {
+  test('the nesting depth through aliases has the same limit as the nesting depth of the text', () => {
     const tooDeep = { name: 'YamlError', message: 'yaml: exceeded max depth of 10000' }
     assert.throws(() => convert(nested(2, 900)), tooDeep)
     assert.throws(() => convert(nested(3, 900)), tooDeep)
@@ -137,7 +137,7 @@ describe('invalid or hostile YAML is rejected', () => {
     assert.ok(characters > 1_000_000 && characters < 1_100_000)
   })
 
-  test('a document that aliases make too large is rejected', () => {
+  test('a document that becomes too large through aliases is rejected', () => {
     const lines = 'bcdefghi'
       .split('')
       .map((letter, at) => `${letter}: &${letter} [${Array(9).fill(`*${'abcdefgh'[at]}`).join()}]`)
@@ -150,7 +150,7 @@ describe('invalid or hostile YAML is rejected', () => {
     assert.throws(() => convert(merges), excessive)
   })
 
-  test('a body that exhausts the memory of the worker is rejected, and others are converted', async () => {
+  test('a body that exhausts the memory of the worker is rejected, and other bodies are still converted', async () => {
     await using converter = new YamlConverter(0)
     const text = Array.from({ length: 20_000 }, (_, at) => `key-${at}: value ${at}`).join('\n')
     const bodies = [text, `a: [${'{},'.repeat(1_000_000)}]`, text].map((one) => Buffer.from(one))
@@ -186,7 +186,7 @@ describe('invalid or hostile YAML is rejected', () => {
     assert.throws(() => convertYaml(Buffer.from([0x61, 0x3a, 0x20, 0xff])), YamlError)
   })
 
-  test('any text is either converted or rejected', () => {
+  test('any text is either converted or rejected, and causes no other errors', () => {
     const letters = fc.string({
       unit: fc.constantFrom(...Array.from('a1:-?#&*!|>%@`"\'{}[],\\ \t\n<.~')),
     })
@@ -206,7 +206,7 @@ describe('invalid or hostile YAML is rejected', () => {
 describe('YAML is printed as in kube-apiserver', () => {
   const recordings = new URL('../../../test/recorded/compat/recordings/', import.meta.url)
 
-  test('strings are printed as in the recordings of the reference server', () => {
+  test('strings are printed in the same way as recorded from the reference server', () => {
     const recorded = JSON.parse(readFileSync(new URL('media-content.json', recordings), 'utf8'))
     const lines: string[] = recorded['content-yaml-answer'][0].body
     const data = {
@@ -236,7 +236,7 @@ describe('YAML is printed as in kube-apiserver', () => {
     assert.equal(jsonToYaml({ data, apiVersion: 'v1' }), `${lines.slice(0, end).join('\n')}\n`)
   })
 
-  test('recorded YAML is the same after it was converted to JSON and printed again', () => {
+  test('recorded YAML is unchanged after it is converted to JSON and printed again', () => {
     let count = 0
     for (const file of [
       'crud-media',
@@ -251,7 +251,7 @@ describe('YAML is printed as in kube-apiserver', () => {
         for (const { body } of steps) {
           if (typeof body !== 'string' || !/^apiVersion:.*\n$/s.test(body)) continue
           count++
-          // Placeholders for changing values were inserted after printing.
+          // Variable values were replaced by placeholders after printing.
           const text = body.replaceAll(/: (?:"?<rv>"?|rv|t|"\?"|"?<time>"?|\$ns|uid#1)$/gm, ': v')
           assert.equal(jsonToYaml(parseJson(convertYaml(Buffer.from(text)).json)), text)
         }
@@ -292,7 +292,7 @@ describe('YAML is printed as in kube-apiserver', () => {
     test(JSON.stringify(text.slice(0, 60)), () => assert.equal(jsonToYaml(value), text))
   }
 
-  test('printed YAML reads back as the same value', () => {
+  test('printed YAML is parsed to the same value', () => {
     const texts = fc.oneof(
       fc.string(),
       fc.string({ unit: fc.constantFrom(...Array.from('a1 :-#\n\'"\t\\,[]{}é')) }),
@@ -316,7 +316,7 @@ describe('YAML is printed as in kube-apiserver', () => {
     fc.assert(
       fc.property(fc.record({ a: value }, { noNullPrototype: true }), (given) => {
         const text = jsonToYaml(given)
-        // Line breaks other than newlines are folded: by some readers, and by the printer as in
+        // Some parsers fold line breaks other than newlines, and so does the printer, as in
         // kube-apiserver.
         if (/[\u0085\u2028\u2029\r]/.test(`${JSON.stringify(given)}${text}`)) return
         assert.deepEqual(parseJson(convertYaml(Buffer.from(text)).json), given, text)
@@ -326,7 +326,7 @@ describe('YAML is printed as in kube-apiserver', () => {
   })
 })
 
-test('a large body is converted in a worker thread, with the same result and the same faults', async () => {
+test('a large body is converted on a worker thread, with the same result and the same errors', async () => {
   await using converter = new YamlConverter(Infinity)
   const text = Array.from({ length: 20_000 }, (_, at) => `key-${at}: value ${at}`).join('\n')
   const before = performance.eventLoopUtilization()
@@ -341,7 +341,7 @@ test('a large body is converted in a worker thread, with the same result and the
   assert.equal(refused, 24, 'bodies beyond the queue are rejected')
 })
 
-test('bytes that are not UTF-8 are rejected with the reason', () => {
+test('the error for bytes that are not valid UTF-8 states the reason', () => {
   const cases: readonly [string, string][] = [
     ['d9d9f7', 'invalid trailing UTF-8 octet'],
     ['ff', 'invalid leading UTF-8 octet'],

@@ -1,7 +1,7 @@
 /**
- * Converts YAML bodies to JSON. Small bodies are converted on the main thread. Large ones would
- * block the event loop (2.5 MB take a tenth of a second), so a worker thread converts them. It is
- * started for the first one.
+ * Converts YAML bodies to JSON. Small bodies are converted on the main thread. Large bodies are
+ * converted on a worker thread, which is started for the first one, because they would block the
+ * event loop (2.5 MB take a tenth of a second).
  */
 import type { Worker } from 'node:worker_threads'
 import { tooManyRequests, yamlTooLarge } from '../../api/errors.ts'
@@ -11,35 +11,38 @@ import { YamlError } from './yaml-error.ts'
 import { parseYaml } from './yaml-parse.ts'
 
 /**
- * Maximum size of a body that is converted on the main thread. A larger body takes more than the
- * few milliseconds for which the event loop may be blocked.
+ * Maximum size of a body that is converted on the main thread. Larger bodies would block the event
+ * loop for too long.
  */
 const INLINE_BYTES_MAX = 256 * 1024
 /**
- * Size of a body above which the worker ends after the conversion. Its heap would keep up to a
+ * Size of a body after whose conversion the worker exits. Otherwise its heap would retain up to a
  * hundred times the size of the body.
  */
 const ENDING_BYTES = 1 << 20
 /**
- * Maximum number of bodies that wait for the worker or are being converted. At 3 MB each, they take
- * at most 48 MB, and about two seconds of work.
+ * Maximum number of bodies that are waiting or being converted. With 3 MB each, they need at most
+ * 48 MB of memory, and about two seconds of work.
  */
 const WAITING_MAX = 16
 /**
- * Maximum size of the worker's heap. Ordinary objects of 3 MB need less than half of it, but a
+ * Maximum heap size of the worker. Ordinary objects of 3 MB need less than half of it, but a
  * million empty objects do not fit.
  */
 const WORKER_MEGABYTES_MAX = 256
 const WORKER_MEGABYTES_MIN = 64
-/** Size of the worker's young generation, which adds three times as much to its resident memory. */
+/**
+ * Size of the worker's young generation. It increases the resident memory by three times this
+ * value.
+ */
 const WORKER_YOUNG_MEGABYTES = 16
 
 export type ConvertedYaml = {
-  /** The first document as JSON; `null` if there is none. */
+  /** The first document as JSON, or `null` if the text contains no document. */
   readonly json: Buffer
   /**
-   * Messages such as `line 5: key "a" already set in map`, in kube-apiserver's words. They report
-   * keys that were set before in the same map.
+   * Messages in kube-apiserver's format, such as `line 5: key "a" already set in map`. They report
+   * repeated keys of the same map.
    */
   readonly duplicates: readonly string[]
 }
@@ -50,7 +53,7 @@ export function convertYaml(bytes: Buffer): ConvertedYaml {
   return { json: Buffer.from(printSorted(value)), duplicates }
 }
 
-/** The worker's response. `fault` is the message of the error. */
+/** The response of the worker. `fault` is an error message. */
 export type YamlAnswer =
   | { readonly id: number; readonly json: Uint8Array; readonly duplicates: readonly string[] }
   | { readonly id: number; readonly fault: string }
@@ -64,17 +67,17 @@ type QueuedConversion = {
 export class YamlConverter implements AsyncDisposable {
   readonly #heapMegabytes: number
   #worker: Worker | undefined
-  /** Bodies that wait for the worker or are being converted, in the order of conversion. */
+  /** Bodies that are waiting or being converted, in the order of conversion. */
   readonly #waiting = new Map<number, QueuedConversion>()
   #lastId = 0
-  /** Resolves when a worker that was stopped to free its memory has ended. */
+  /** Resolves after the exit of a worker that was stopped to release its memory. */
   #ending: Promise<unknown> | undefined
 
   readonly #startThread: typeof startOwnThread
 
   /**
-   * `memoryBytes` is the memory that the worker may take. It is raised to the minimum or lowered to
-   * the maximum of the heap size.
+   * `memoryBytes` is the memory that the worker can use. The heap size is within its minimum and
+   * maximum nevertheless.
    */
   constructor(memoryBytes: number, startThread = startOwnThread) {
     this.#startThread = startThread
@@ -84,7 +87,7 @@ export class YamlConverter implements AsyncDisposable {
 
   /**
    * Converts a YAML body. Rejects with a `YamlError`, with TooManyRequests if too many large bodies
-   * are waiting, or with RequestEntityTooLarge if the conversion takes too much memory.
+   * are waiting, or with RequestEntityTooLarge if the conversion needs too much memory.
    */
   async convert(bytes: Buffer): Promise<ConvertedYaml> {
     if (bytes.length <= INLINE_BYTES_MAX) return convertYaml(bytes)
@@ -106,8 +109,8 @@ export class YamlConverter implements AsyncDisposable {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin
       this.#worker.postMessage({ id, bytes })
     } catch (error) {
-      // The thread cannot be started. The caller may be an event handler of the lost worker, which
-      // must not throw.
+      // The thread cannot be started. This must not throw, because the caller can be an event
+      // handler of the lost worker.
       this.#waiting.delete(id)
       reject(new Error('the YAML worker cannot be started', { cause: error }))
     }
@@ -151,8 +154,8 @@ export class YamlConverter implements AsyncDisposable {
   }
 
   /**
-   * Handles the loss of a worker. A document that exhausts the worker's memory fails alone, and the
-   * documents behind it get a new worker.
+   * Handles the loss of a worker. If a document exhausts the worker's memory, only this document
+   * fails. A new worker converts the waiting documents.
    */
   #lose(worker: Worker, error: Error): void {
     if (this.#worker !== worker) return

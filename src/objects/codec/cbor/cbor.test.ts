@@ -10,7 +10,7 @@ import { CborError, cborPrefix, cborToJson, isCbor } from './to-json.ts'
 
 const read = (hex: string): string => cborToJson(Buffer.from(hex, 'hex'))
 
-/** JSON values that fit the limits of the API. */
+/** JSON values that are within the limits of the API. */
 const json = fc.jsonValue({ maxDepth: 5 }).filter((value) => JSON.stringify(value).length < 20_000)
 
 test('an encoded value decodes to the same value', () => {
@@ -25,13 +25,13 @@ test('an encoded value decodes to the same value', () => {
 })
 
 /**
- * Returns the value that survives encoding. JSON has no minus zero, and UTF-8 cannot express lone
- * surrogates.
+ * Returns the value as it is after encoding and decoding. JSON has no negative zero, and UTF-8
+ * cannot represent lone surrogates.
  */
 const plain = (value: Json): Json =>
   JSON.parse(JSON.stringify(value).replace(/\\ud[89a-f][0-9a-f]{2}/g, '\ufffd'))
 
-test('cborg decodes what we encode', () => {
+test('cborg decodes the output of encodeCbor', () => {
   fc.assert(
     fc.property(json, (value) => {
       const wanted: Json = JSON.parse(JSON.stringify(value))
@@ -42,8 +42,8 @@ test('cborg decodes what we encode', () => {
 })
 
 /**
- * Converts bytes to strings. Our strings are byte strings, keys included, and cborg returns those
- * as bytes.
+ * Converts byte strings to strings. Keelson encodes all strings, including keys, as byte strings,
+ * and cborg decodes them as bytes.
  */
 function withTexts(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8')
@@ -56,7 +56,7 @@ function withTexts(value: unknown): unknown {
   return Object.fromEntries(fields)
 }
 
-test('we decode what cborg encodes', () => {
+test('cborToJson decodes the output of cborg', () => {
   fc.assert(
     fc.property(json, (value) => {
       const wanted: Json = JSON.parse(JSON.stringify(value))
@@ -115,7 +115,7 @@ test('numbers have the shortest encoding', () => {
     assert.equal(encodeCbor(value).toString('hex'), `d9d9f7${hex}`, `${value}`)
 })
 
-test('values of all types are decoded', () => {
+test('cborToJson decodes values of all types', () => {
   const cases: readonly [string, string][] = [
     ['bf6161016162820203ff', '{"a":1,"b":[2,3]}'],
     ['9f01820203ff', '[1,[2,3]]'],
@@ -139,7 +139,7 @@ test('values of all types are decoded', () => {
   for (const [hex, wanted] of cases) assert.equal(read(hex), wanted, hex)
 })
 
-test('input that the API does not accept is rejected with the messages of the Go library', () => {
+test('input that the API does not accept is rejected with the error messages of the Go library', () => {
   const deep = `${'81'.repeat(65)}01`
   const cases: readonly [string, string][] = [
     ['', 'EOF'],

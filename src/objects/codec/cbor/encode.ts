@@ -1,7 +1,7 @@
 /**
- * Encodes JSON values as CBOR as Kubernetes does. Strings are byte strings, and bytes have a tag
- * that makes them base64 in JSON. Numbers have the shortest encoding that is exact, and all lengths
- * are definite.
+ * Encodes JSON values as CBOR in the same way as Kubernetes. Strings are byte strings. Bytes have a
+ * tag that converts them to base64 in JSON. Numbers have the shortest exact encoding, and all
+ * lengths are definite.
  */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import type { Schema } from '../../schema/schema.ts'
@@ -23,8 +23,8 @@ const DOUBLE = 0xfb
 const TAG_BASE64 = 0xd6
 
 /**
- * Encodes a whole document, with the tag of self-described CBOR before it. The schema determines
- * which strings are bytes, and which numbers are floats.
+ * Encodes a whole document, preceded by the tag of self-described CBOR. The schema determines which
+ * strings are bytes and which numbers are floats.
  */
 export const encodeCbor = (value: Json, schema?: Schema): Buffer =>
   Buffer.concat([cborPrefix, encodeItem(value, schema)])
@@ -38,14 +38,14 @@ export function encodeItem(value: Json, schema?: Schema): Buffer {
   }
 }
 
-/** Like `encodeItem`, but yields while it encodes a large value. */
+/** Like `encodeItem`, but yields while encoding a large value. */
 export function* encodeInSteps(value: Json, schema?: Schema): Steps<Buffer> {
   const writer = new Writer()
   yield* writer.value(value, schema)
   return writer.bytes
 }
 
-/** Returns the head of an array. Its items follow. */
+/** Returns the header of an array. Its items follow in the output. */
 export function arrayHead(items: number): Buffer {
   const writer = new Writer()
   writer.head(ARRAY, items)
@@ -53,7 +53,8 @@ export function arrayHead(items: number): Buffer {
 }
 
 /**
- * Returns the beginning of a document with these fields and one more, `last`, whose value follows.
+ * Returns the beginning of a document with these fields and one additional field, `last`. The value
+ * of `last` must follow.
  */
 export function openMap(fields: Fields, last: string): Buffer {
   const writer = new Writer()
@@ -64,10 +65,13 @@ export function openMap(fields: Fields, last: string): Buffer {
   return Buffer.concat([...parts, encodeItem(last)])
 }
 
-/** Number of values that are encoded between two yields, which takes some hundred microseconds. */
+/**
+ * Number of values that are encoded between two yields. Encoding them takes a few hundred
+ * microseconds.
+ */
 const VALUES_PER_STEP = 1024
 const SMALL_BYTES = 256
-/** Size of the longest head, and of the longest number. */
+/** Maximum size of a header, and also of a number. */
 const HEAD_BYTES_MAX = 9
 
 class Writer {
@@ -119,7 +123,7 @@ class Writer {
   #scalar(value: Scalar, schema: Schema | undefined): void {
     if (typeof value === 'string') this.#text(value, schema)
     else if (typeof value === 'bigint') {
-      // An integer beyond int64 becomes a float, as in Go.
+      // As in Go, an integer outside of the range of an int64 becomes a float.
       if (BigInt.asIntN(64, value) === value) this.#integer(value)
       else this.#float(Number(value))
     } else if (typeof value === 'number') {
@@ -164,7 +168,10 @@ class Writer {
     else this.#length = this.#bytes.writeDoubleBE(value, this.#length)
   }
 
-  /** Makes room for more bytes. The size doubles, so that a byte is copied twice on average. */
+  /**
+   * Makes room for more bytes. The size doubles each time, so that each byte is copied at most
+   * twice on average.
+   */
   #grow(bytes: number): void {
     if (this.#length + bytes <= this.#bytes.length) return
     const larger = Buffer.allocUnsafeSlow(Math.max(this.#length + bytes, 2 * this.#bytes.length))
@@ -183,11 +190,13 @@ function fieldSchema(schema: Schema | undefined, key: string): Schema | undefine
 }
 
 const HALF_MAX = 65_504
-/** Smallest normal number. HALF_STEP is the distance between subnormal numbers. */
+/** The smallest normal number. HALF_STEP is the distance between adjacent subnormal numbers. */
 const HALF_NORMAL_MIN = 2 ** -14
 const HALF_STEP = 2 ** -24
 
-/** Returns the number as a half-precision float; undefined if 16 bits do not hold it exactly. */
+/**
+ * Returns the number as a half-precision float, or undefined if it cannot be represented exactly.
+ */
 function halfBits(value: number): number | undefined {
   const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0
   const size = Math.abs(value)

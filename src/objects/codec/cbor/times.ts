@@ -1,8 +1,10 @@
-/** Converts times in the tags 0 and 1 of CBOR to Go's format RFC3339Nano. */
+/** Converts times with the CBOR tags 0 and 1 to Go's format RFC3339Nano. */
 
 const form = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/
 
-/** Returns a time in RFC 3339 without trailing zeros; undefined if the text is not such a time. */
+/**
+ * Returns a time in RFC 3339 format without trailing zeros, or undefined if the text is not a time.
+ */
 export function timeText(text: string): string | undefined {
   const [, fraction] = form.exec(text) ?? []
   if (!form.test(text) || Number.isNaN(Date.parse(text))) return undefined
@@ -13,11 +15,14 @@ export function timeText(text: string): string | undefined {
 const NANO_DIGITS = 9
 const NANOS = 1e9
 
-/** Range of seconds that RFC 3339 can express: years 0 to 9999. */
+/** Range of seconds that RFC 3339 can represent: the years 0 to 9999. */
 const SECONDS_MIN = -62_167_219_200
 const SECONDS_MAX = 253_402_300_799
 
-/** Returns seconds since 1970 as a time in UTC; undefined if RFC 3339 cannot express it. */
+/**
+ * Returns the time in UTC for a number of seconds since 1970, or undefined if RFC 3339 cannot
+ * represent it.
+ */
 export function epochText(seconds: number): string | undefined {
   if (!(seconds >= SECONDS_MIN && seconds <= SECONDS_MAX)) return undefined
   const whole = Math.floor(seconds)

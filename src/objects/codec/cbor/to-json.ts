@@ -1,25 +1,28 @@
 /**
- * Converts CBOR (RFC 8949) to the JSON text of the same value, so that all code that reads JSON can
- * read CBOR. Strings may be byte strings. Bytes are byte strings with a tag that makes them base64.
- * Floats keep a decimal point, which distinguishes them from integers. Input that Kubernetes does
- * not accept is rejected with the messages of its Go library.
+ * Converts CBOR (RFC 8949) to JSON text, so that code for JSON can process it. Strings can be byte
+ * strings. Bytes are byte strings with a tag that converts them to base64. Floats keep a decimal
+ * point, to distinguish them from integers. Input that Kubernetes does not accept is rejected with
+ * the error messages of its Go library.
  */
 import { isUtf8 } from 'node:buffer'
 import { printString } from '../json.ts'
 import { epochText, timeText } from './times.ts'
 
-/** Tag of self-described CBOR, by which stored values are recognized. */
+/** Tag of self-described CBOR. It identifies stored values that are encoded as CBOR. */
 export const cborPrefix: Buffer = Buffer.from([0xd9, 0xd9, 0xf7])
 
 export const isCbor = (bytes: Buffer): boolean =>
   bytes[0] === 0xd9 && bytes[1] === 0xd9 && bytes[2] === 0xf7
 
-/** Error for bytes that are not CBOR, or that contain something the API does not accept. */
+/** Error for bytes that are not valid CBOR, or that contain values not accepted by the API. */
 export class CborError extends Error {
   override readonly name = 'CborError'
 }
 
-/** Maximum nesting of arrays, maps and tags. This limit and the two below are kube-apiserver's. */
+/**
+ * Maximum nesting depth of arrays, maps and tags. This limit and the following two are those of
+ * kube-apiserver.
+ */
 const DEPTH_MAX = 64
 const ARRAY_ITEMS_MAX = 1024
 const MAP_PAIRS_MAX = 1024
@@ -44,8 +47,8 @@ const cborTypes = [
 ] as const
 
 /**
- * Values of the additional information in the first byte. They say that the argument follows in 1,
- * 2, 4 or 8 bytes, or that the length is indefinite.
+ * Values of the additional information in the initial byte. They indicate that the argument follows
+ * in 1, 2, 4 or 8 bytes, or that the length is indefinite.
  */
 const ONE_BYTE = 24
 const EIGHT_BYTES = 27
@@ -119,7 +122,7 @@ class Reader {
     return size === 8 ? this.#bytes.readBigUInt64BE(start) : this.#bytes.readUIntBE(start, size)
   }
 
-  /** Skips `length` bytes. Returns where they begin. */
+  /** Skips `length` bytes. Returns the position at which they begin. */
   #pass(length: number): number {
     const start = this.at
     if (length > this.#bytes.length - start) throw truncated()
@@ -164,7 +167,7 @@ class Reader {
     return true
   }
 
-  /** Calls `read` for each item, for definite and indefinite lengths. */
+  /** Calls `read` for each item. The length can be definite or indefinite. */
   #each(
     { info, value }: Head,
     { max, what }: { readonly max: number; readonly what: string },
@@ -213,7 +216,7 @@ class Reader {
     return `{${json}}`
   }
 
-  /** Reads a key, and returns it as a JSON string. */
+  /** Reads a key and returns it as a JSON string. */
   #key(): string {
     const head = this.#head()
     if (head.type === BYTES || head.type === TEXT) return printString(this.#text(head))
@@ -291,7 +294,7 @@ function simple({ info, value }: Head, bytes: Buffer, end: number): string {
   }
 }
 
-/** Decodes a half-precision float: a sign, 5 bits of exponent, 10 bits of fraction. */
+/** Decodes a half-precision float: a sign bit, 5 exponent bits and 10 fraction bits. */
 function halfOf(bits: number): number {
   const exponent = (bits >> 10) & 31
   const fraction = bits & 0x3ff

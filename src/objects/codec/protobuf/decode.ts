@@ -1,7 +1,7 @@
 /**
- * Decodes protobuf into an object of a known schema, with the same result as the JSON decoder. Zero
- * values and empty messages are omitted if they cannot be distinguished from absent ones. Times and
- * quantities are strings. Unknown fields are skipped, as in Go.
+ * Decodes protobuf to an object with a known schema. The result is the same as that of the JSON
+ * decoder. Zero values and empty messages are omitted if they cannot be distinguished from absent
+ * values. Times and quantities are strings. Unknown fields are skipped, as in Go.
  */
 import { JsonMap } from '../../../api/json-map.ts'
 import { isFields, type Json } from '../../../api/object.ts'
@@ -22,12 +22,12 @@ import { BYTES, FIXED64, VARINT } from '../../../lib/bytes/protobuf-writer.ts'
 
 type FieldDecoder = {
   readonly wireType: number
-  /** Name of the field in Go's messages. */
+  /** Name of the field in Go, as used in error messages. */
   readonly goName: string
   readonly into: (target: Target, reader: ProtobufReader) => void
 }
 
-/** Decoders of each struct, by field number. */
+/** Decoders of each struct, indexed by field number. */
 const decoders = new WeakMap<Struct, readonly (FieldDecoder | undefined)[]>()
 
 /** Decodes the fields of a message into `target`. Throws a `ProtobufError`. */
@@ -74,7 +74,7 @@ function fieldDecoders(struct: Struct): readonly (FieldDecoder | undefined)[] {
   const known = decoders.get(struct)
   if (known !== undefined) return known
   const made: (FieldDecoder | undefined)[] = []
-  // Registered before its fields are compiled, because a type may contain itself.
+  // The entry is added before its fields are compiled, because a type can contain itself.
   decoders.set(struct, made)
   const inlined = new Set(struct.embedded.flatMap((one) => one.struct.fields))
   for (const field of struct.fields) {
@@ -111,7 +111,8 @@ function fieldDecoder(field: Field, owner: Struct): FieldDecoder {
 }
 
 /**
- * Whether a value is omitted where that is possible. An empty port name is not the same as no port.
+ * Whether a value is omitted if possible. An empty port name is not equivalent to an absent port
+ * name.
  */
 const isZero = (value: Json, schema: Schema): boolean =>
   (value === '' && schema.type !== 'intOrString') ||
@@ -126,7 +127,7 @@ function itemInto(name: string, decode: Decode, of: Schema): FieldDecoder['into'
     const item = decode(reader, undefined)
     reader.takeItem(item, of)
     const items = target[name]
-    // The list was made here, so it may be appended to.
+    // The list was created by this decoder, so it can be modified.
     if (isGrowing(items)) items.push(item)
     else target[name] = [item]
   }
@@ -148,7 +149,8 @@ function mapInto(name: string, of: Schema, owner: Struct): FieldDecoder['into'] 
       })
       const existing = target[name]
       const entries = existing instanceof JsonMap ? existing : new JsonMap()
-      // This comes last, so that an entry whose value is read in parts counts once.
+      // This must be the last step, so that an entry counts once even if reading its value is
+      // interrupted.
       reader.takeEntry()
       entries[key] = value ?? zeroOf(of)
       target[name] = entries
@@ -187,7 +189,7 @@ function valueDecoder(
     case 'any':
       return { wireType: BYTES, decode: openDecoder(schema.goName, owner, decodeMessage) }
     case 'struct': {
-      // A message that occurs twice is merged with the first one.
+      // A message that occurs twice is merged with its first occurrence.
       const decode: Decode = (reader, existing) =>
         reader.message(() => decodeMessage(reader, schema, isTarget(existing) ? existing : {}))
       return { wireType: BYTES, decode }

@@ -1,8 +1,9 @@
 /**
- * Encodes values as protobuf by their schema, byte for byte as Go's generated code does. Fields are
- * in the order of their numbers, and map keys are sorted. Fields that are not pointers are always
- * written, even if they are zero. A schema is compiled to functions once. Encoding only calls them,
- * from the last field to the first (lib/bytes/protobuf-writer.ts says why).
+ * Encodes values as protobuf according to their schema, with exactly the same bytes as Go's
+ * generated code. Fields are in the order of their field numbers, and map keys are sorted. Fields
+ * that are not pointers are always written, even if they are zero. A schema is compiled to
+ * functions once, and encoding only calls them. Encoding proceeds from the last field to the first,
+ * for the reason given in lib/bytes/protobuf-writer.ts.
  */
 import { type Fields, fieldsOf, isFields } from '../../../api/object.ts'
 import { isDivided, once, repeat } from '../../../lib/scheduling/parts.ts'
@@ -21,10 +22,10 @@ import {
 } from './small-messages.ts'
 import { BYTES, FIXED64, VARINT, type ProtobufWriter } from '../../../lib/bytes/protobuf-writer.ts'
 
-/** Encodes one field with its tag, given all fields of its object. */
+/** Encodes one field including its tag. `fields` are all fields of the object. */
 type EncodeField = (fields: Fields, writer: ProtobufWriter) => void
 
-/** Encoders by schema. An encoder depends on nothing else. */
+/** Encoders, cached by schema. They depend only on the schema. */
 const encoders = new WeakMap<Struct, readonly EncodeField[]>()
 
 /** Writes the message of a struct, without tag and length. */
@@ -36,7 +37,7 @@ function fieldEncoders(struct: Struct): readonly EncodeField[] {
   const known = encoders.get(struct)
   if (known !== undefined) return known
   const made: EncodeField[] = []
-  // Registered before its fields are compiled, because a type may contain itself.
+  // The entry is added before its fields are compiled, because a type can contain itself.
   encoders.set(struct, made)
   const inlined = new Set(struct.embedded.flatMap((one) => one.struct.fields))
   const own = struct.fields
@@ -46,7 +47,7 @@ function fieldEncoders(struct: Struct): readonly EncodeField[] {
     .filter(({ number }) => number > 0)
     .map(({ number, struct: inner }) => ({ number, encode: embeddedEncoder(number, inner) }))
   const sorted = [...own, ...embedded].toSorted((a, b) => b.number - a.number)
-  // limit: the fields of a type
+  // limit: a type has a fixed number of fields
   made.push(...sorted.map(({ encode }) => encode))
   return made
 }
@@ -57,8 +58,8 @@ const embeddedEncoder =
     writer.message(number, () => encodeMessage(fields, struct, writer))
 
 /**
- * Returns the encoder of a field that has a field number. It writes the tag and the value, given
- * the fields of the owner.
+ * Returns the encoder of a field that has a field number. The encoder receives all fields of the
+ * owner, and writes the tag and the value.
  */
 export function encodeField(
   { name, schema, number, isPointer }: Field,
@@ -75,7 +76,7 @@ export function encodeField(
   }
 }
 
-/** Returns the encoder of a list. It writes the last item first. */
+/** Returns the encoder of a list. Items are written in reverse order. */
 function listEncoder(name: string, number: number, { of }: List, owner: Struct): EncodeField {
   const encode = taggedEncoder(number, of, owner)
   return (fields, writer) => {
@@ -86,7 +87,7 @@ function listEncoder(name: string, number: number, { of }: List, owner: Struct):
   }
 }
 
-/** Returns the encoder of a map. Each entry is a message of key and value. */
+/** Returns the encoder of a map. Each entry is a message that consists of a key and a value. */
 function mapEncoder(name: string, number: number, { of }: Dictionary, owner: Struct): EncodeField {
   const encode = taggedEncoder(2, of, owner)
   return (fields, writer) => {
@@ -107,8 +108,8 @@ function mapEncoder(name: string, number: number, { of }: Dictionary, owner: Str
 }
 
 /**
- * Writes items in parts, the last one first. After a pause, the writer continues at the end of the
- * last item that it finished.
+ * Writes items in parts and in reverse order. After an interruption, the writer continues at the
+ * end of the last complete item.
  */
 function encodeInParts<T>(
   items: readonly T[],
@@ -131,7 +132,9 @@ function encodeInParts<T>(
   writer.rewind(written.length)
 }
 
-/** Returns the encoder of a value with its tag. Null is encoded as the zero value of the type. */
+/**
+ * Returns the encoder of a value including its tag. Null is encoded as the zero value of the type.
+ */
 function taggedEncoder(number: number, schema: Schema, owner: Struct): Encode {
   const { wireType, encode } = valueEncoder(schema, owner)
   if (wireType === BYTES && isMessage(schema)) {
@@ -149,8 +152,8 @@ function taggedEncoder(number: number, schema: Schema, owner: Struct): Encode {
 }
 
 /**
- * Whether `taggedEncoder` must write the length. The encoders of strings and bytes write it
- * themselves.
+ * Whether `taggedEncoder` must write the length. The encoders of strings and bytes write their own
+ * length.
  */
 const isMessage = ({ type }: Schema): boolean => type !== 'string' && type !== 'bytes'
 

@@ -5,10 +5,11 @@ import { parts } from '../../../lib/scheduling/parts.ts'
 import { atOnce } from '../../../lib/scheduling/slices.ts'
 import { encodeEvent, encodeItem, encodeObject, eventWrapper, wrapItem } from './envelope.ts'
 
-test('an event that wraps a message equals one that encodes the object, whatever the lengths', () => {
+test('an event that wraps an encoded message equals an event that encodes the object, for messages of all lengths', () => {
   const typeMeta = { kind: 'Pod', apiVersion: 'v1' }
   const wrap = eventWrapper(typeMeta)
-  // A length takes one byte up to 127 and two bytes up to 16,383, and lengths are nested.
+  // A length takes one byte up to 127, and two bytes up to 16,383. Messages are nested, so several
+  // lengths are affected.
   const lengths = [
     ...Array(160).keys(),
     ...Array.from({ length: 60 }, (_, at) => 16_340 + at),
@@ -25,7 +26,7 @@ test('an event that wraps a message equals one that encodes the object, whatever
   }
 })
 
-test('a message that is encoded in parts equals one that is encoded at once', () => {
+test('a message that is encoded in parts equals a message that is encoded in one piece', () => {
   const { struct } = builtIn('pods').shape
   const containers = Array.from({ length: 40 }, (_, at) => ({
     name: `c${at}`,

@@ -1,6 +1,7 @@
 /**
- * The envelope around an object in protobuf (runtime.Unknown). It has four magic bytes, and then a
- * message with kind, apiVersion and the object's own message, which has neither of the two.
+ * The envelope around a protobuf object (runtime.Unknown). It consists of four magic bytes, and a
+ * message that contains the kind, the apiVersion and the object's own message. The object's own
+ * message contains neither kind nor apiVersion.
  */
 import { type Fields, fieldsOf, type KubeObject } from '../../../api/object.ts'
 import { once } from '../../../lib/scheduling/parts.ts'
@@ -19,7 +20,7 @@ export const isProtobuf = (bytes: Buffer): boolean =>
 export type Envelope = {
   readonly apiVersion: string
   readonly kind: string
-  /** The object's own message; a view of the input. */
+  /** The object's own message, as a view of the input. */
   readonly raw: Buffer
 }
 
@@ -32,7 +33,7 @@ export function encodeObject(object: TypeMeta & Fields, struct: Struct): Buffer 
   return writer.take()
 }
 
-/** Encodes only the object's own message, as lists have it. */
+/** Encodes only the object's own message, as needed for list items. */
 export function encodeItem(object: Fields, struct: Struct): Buffer {
   const writer = once('protobuf writer of an item', () => new ProtobufWriter())
   writer.rewind(0)
@@ -40,14 +41,14 @@ export function encodeItem(object: Fields, struct: Struct): Buffer {
   return writer.take()
 }
 
-/** Puts the envelope around a message that is already encoded. */
+/** Adds the envelope to an encoded message. */
 export function wrapItem(typeMeta: TypeMeta, item: Buffer): Buffer {
   const writer = new ProtobufWriter(item.length + AROUND_BYTES)
   writeEnvelope(writer, typeMeta, () => writer.raw(item))
   return writer.take()
 }
 
-/** Room for what surrounds a message in its envelope. */
+/** Maximum size of the envelope around a message. */
 const AROUND_BYTES = 256
 
 function writeEnvelope(writer: ProtobufWriter, typeMeta: TypeMeta, writeRaw: () => void): void {
@@ -57,7 +58,7 @@ function writeEnvelope(writer: ProtobufWriter, typeMeta: TypeMeta, writeRaw: () 
 }
 
 /**
- * The fields contentEncoding (3) and contentType (4), which are always present and always empty.
+ * The fields contentEncoding (3) and contentType (4). They are always present, and always empty.
  */
 const noContentType = Buffer.from([0x1a, 0, 0x22, 0])
 
@@ -71,10 +72,13 @@ function writeTypeMeta(writer: ProtobufWriter, { apiVersion, kind }: TypeMeta): 
   writer.raw(protobufPrefix)
 }
 
-/** The bytes before and after the items of a list. Each item has `itemHead` before it. */
+/** The bytes before and after the items of a list. Each item is preceded by `itemHead`. */
 export type ListEnvelope = { readonly head: Buffer; readonly tail: Buffer }
 
-/** Returns the envelope of a list. `itemsBytes` is the size of all items with their heads. */
+/**
+ * Returns the envelope of a list. `itemsBytes` is the total size of all items, including the bytes
+ * that precede each item.
+ */
 export function listEnvelope(
   typeMeta: TypeMeta,
   metadata: { readonly fields: Fields; readonly struct: Struct },
@@ -91,8 +95,8 @@ export function listEnvelope(
 export const itemHeadBytes = (itemBytes: number): number => 1 + varintBytes(itemBytes)
 
 /**
- * Returns the tag and the length of an item. No ProtobufWriter is used, because a list has many
- * items.
+ * Returns the tag and the length of an item. It does not use a ProtobufWriter, because lists have
+ * many items.
  */
 export function itemHead(itemBytes: number): Buffer {
   const head = Buffer.allocUnsafe(itemHeadBytes(itemBytes))
@@ -102,7 +106,7 @@ export function itemHead(itemBytes: number): Buffer {
 
 const LENGTH_BYTES = 4
 
-/** Encodes a watch event: its length, then its type and the object in its own envelope. */
+/** Encodes a watch event: its length, its type, and the object in its own envelope. */
 export function encodeEvent(type: string, object: Buffer): Buffer {
   const writer = new ProtobufWriter(object.length + AROUND_BYTES)
   writer.message(2, () => writer.message(1, () => writer.raw(object)))
@@ -115,8 +119,8 @@ export function encodeEvent(type: string, object: Buffer): Buffer {
 }
 
 /**
- * Like `encodeEvent`, for a message that has no envelope yet. A watch has many events, so each is
- * written only once, from front to back, to memory that `allocate` returns.
+ * Like `encodeEvent`, but for a message that has no envelope yet. Because a watch has many events,
+ * each event is written once, from front to back, to memory returned by `allocate`.
  */
 export type WrapEvent = (type: string, item: Buffer, allocate?: (bytes: number) => Buffer) => Buffer
 
@@ -142,10 +146,13 @@ export function eventWrapper(typeMeta: TypeMeta): WrapEvent {
   }
 }
 
-/** Returns the size of a field that has a tag of one byte, a length, and this many bytes. */
+/** Returns the size of a field, which consists of a one-byte tag, a length, and this many bytes. */
 const fieldBytes = (bytes: number): number => 1 + varintBytes(bytes) + bytes
 
-/** Writes the tag and the length of a field. Returns where the field's bytes begin. */
+/**
+ * Writes the tag and the length of a field. Returns the position at which the bytes of the field
+ * begin.
+ */
 function writeFieldHead(to: Buffer, start: number, field: number, bytes: number): number {
   to[start] = field * 8 + BYTES
   let at = start + 1

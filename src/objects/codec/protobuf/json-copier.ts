@@ -1,6 +1,6 @@
 /**
- * Reads JSON without whitespace and writes it as protobuf, value by value, from front to back.
- * transcode.ts calls it, and decides the type of each value.
+ * Reads JSON without whitespace, and writes it as protobuf, value by value and from front to back.
+ * transcode.ts calls it and determines the type of each value.
  */
 import {
   BACKSLASH,
@@ -25,23 +25,20 @@ const LETTER_T = 0x54
 const LETTER_Z = 0x5a
 
 /**
- * Room in addition to the length of the JSON, because a message has zero values that the JSON
- * omits.
+ * Room in addition to the length of the JSON. A message contains zero values that the JSON omits.
  */
 const SPARE_BYTES = 4 << 10
-/** Maximum size of a buffer that is kept for the next message. */
+/** Maximum size of a buffer that is reused for the next message. */
 const KEPT_BYTES_MAX = 1 << 20
-/** Number of bytes up to which a loop over them is faster than a call into the runtime. */
+/** Maximum number of bytes for which a loop is faster than a call of a Buffer function. */
 const SHORT_BYTES = 48
-/** Number of digits up to which a JavaScript number is exact. */
+/** Maximum number of digits with which a JavaScript number is exact. */
 const DIGITS_MAX = 15
 const NANO_DIGITS = 9
 const DAY_SECONDS = 86_400
 const EPOCH_YEAR = 1970
 
-/**
- * Error for JSON that is not of the expected form. The caller must decode and encode it instead.
- */
+/** Error for JSON in an unexpected form. The caller must instead decode and encode the object. */
 export class UnexpectedJson extends Error {
   override readonly name = 'UnexpectedJson'
 }
@@ -51,12 +48,14 @@ export class JsonCopier {
   #at = 0
   #out = Buffer.alloc(0)
   /**
-   * Number of bytes written. It may be larger than the buffer: bytes past the end are lost, and
-   * `run` starts again with a larger buffer.
+   * Number of written bytes. It can exceed the size of the buffer. In this case, the excess bytes
+   * are lost, and `run` starts again with a larger buffer.
    */
   #used = 0
 
-  /** Returns what `copy` writes for the JSON from `start` on. Throws an `UnexpectedJson`. */
+  /**
+   * Returns the output of `copy` for the JSON that begins at `start`. Throws an `UnexpectedJson`.
+   */
   run(json: Buffer, start: number, copy: () => void): Buffer {
     this.#json = json
     this.#room(2 * json.length + SPARE_BYTES)
@@ -78,7 +77,7 @@ export class JsonCopier {
     if (this.#out.length < bytes) this.#out = Buffer.allocUnsafeSlow(bytes)
   }
 
-  /** Skips the key (`"name":`) if it comes next, and returns whether it did. */
+  /** Skips the key (`"name":`) if it comes next. Returns whether it was skipped. */
   passKey(key: Buffer): boolean {
     const json = this.#json
     const at = this.#at
@@ -141,7 +140,7 @@ export class JsonCopier {
     return false
   }
 
-  /** Copies the key of a map entry, with its tag. */
+  /** Copies the key of a map entry, including its tag. */
   mapKey(): void {
     this.#out[this.#used++] = 8 + BYTES
     this.text()
@@ -156,8 +155,8 @@ export class JsonCopier {
   }
 
   /**
-   * Throws if the next value is null. A null in a list or a map may stand for another value, so it
-   * is left to the decoder.
+   * Throws an error if the next value is null. In lists and maps, null can represent another value,
+   * so the decoder must handle it.
    */
   #isValue(): true {
     if (this.#json[this.#at] === SMALL_N) throw new UnexpectedJson()
@@ -177,8 +176,8 @@ export class JsonCopier {
   }
 
   /**
-   * Begins a message. One byte is reserved for the length, which is usually enough. Returns where
-   * the message begins.
+   * Begins a message. One byte is reserved for its length, which is usually enough. Returns the
+   * position at which the message begins.
    */
   openMessage(tag: Buffer): number {
     this.bytes(tag)
@@ -198,7 +197,7 @@ export class JsonCopier {
     this.#used += length
   }
 
-  /** Number of bytes that have been written. */
+  /** Number of bytes written so far. */
   get used(): number {
     return this.#used
   }
@@ -206,7 +205,7 @@ export class JsonCopier {
   /** Reorders the parts that were written between these positions. */
   reorder(places: readonly number[], order: readonly number[]): void {
     const [begin = 0] = places
-    // The buffer was too small: `run` starts again.
+    // The buffer was too small, so `run` starts again.
     if (this.#used > this.#out.length) return
     const written = Buffer.from(this.#out.subarray(begin, this.#used))
     let at = begin
@@ -224,7 +223,7 @@ export class JsonCopier {
     this.#out[this.#used++] = rest
   }
 
-  /** Copies a string: its length and its bytes. */
+  /** Copies a string: its length, followed by its bytes. */
   text(): void {
     const json = this.#json
     this.#pass(QUOTE)
@@ -289,7 +288,7 @@ export class JsonCopier {
     this.bytes(writer.take())
   }
 
-  /** Reads the next digit; returns -1 if there is none. */
+  /** Reads the next digit. Returns -1 if no digit follows. */
   #digit(): number {
     const digit = (this.#json[this.#at] ?? 0) - ZERO
     if (digit < 0 || digit > 9) return -1
@@ -336,8 +335,8 @@ export class JsonCopier {
   }
 
   /**
-   * Copies a time such as `"2026-03-01T10:00:00Z"`, which may have a fraction, as seconds and
-   * nanoseconds.
+   * Copies a time such as `"2026-03-01T10:00:00Z"` as seconds and nanoseconds. The time can have a
+   * fraction.
    */
   time(): void {
     this.#pass(QUOTE)
@@ -380,7 +379,7 @@ export class JsonCopier {
     return value
   }
 
-  /** Copies any JSON as its text. */
+  /** Copies JSON of any type as text. */
   raw(): void {
     const start = this.#at
     this.skip()
@@ -394,7 +393,7 @@ export class JsonCopier {
     this.#passTo(endOfValue(this.#json, this.#at))
   }
 
-  /** Skips from after the opening quote to after the closing one. */
+  /** Skips the rest of a string, from after the opening quote to after the closing quote. */
   #passString(): void {
     this.#passTo(endOfString(this.#json, this.#at))
   }
@@ -410,7 +409,7 @@ const nothing = Buffer.alloc(0)
 /** Returns the number of days from 1970-01-01 to a date. */
 function daysBefore(year: number, month: number, day: number): number {
   if (year < EPOCH_YEAR) throw new UnexpectedJson()
-  // If years begin in March, the leap day is the last day of a year.
+  // If years are considered to begin in March, the leap day is the last day of a year.
   const from = month > 2 ? year : year - 1
   const monthsFromMarch = (month + 9) % 12
   const leapDays = Math.floor(from / 4) - Math.floor(from / 100) + Math.floor(from / 400)

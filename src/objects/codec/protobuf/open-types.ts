@@ -1,7 +1,7 @@
 /**
- * Encodes and decodes types of CRD schemas that have more than one JSON representation, but one
- * protobuf message each. They are any JSON, a schema or a list of schemas, a schema or a boolean,
- * and a schema or a list of strings. A nested schema is of the enclosing type.
+ * Encodes and decodes types in CRD schemas that have several JSON representations, but a single
+ * protobuf message. These types are any JSON, a schema or a list of schemas, a schema or a boolean,
+ * and a schema or a list of strings. Nested schemas have the enclosing type.
  */
 import { type Fields, fieldsOf, isFields, type Json } from '../../../api/object.ts'
 import type { Struct } from '../../schema/schema.ts'
@@ -27,7 +27,7 @@ export function openEncoder(
     case 'v1.JSONSchemaPropsOrBool':
       return (value, writer) => {
         if (isFields(value)) writeSchema(2, value, writer)
-        // If there is a schema, the boolean field (`allows` in Go) is true.
+        // If there is a schema, the boolean field (`allows` in Go) must be true.
         writer.byte(value === true || isFields(value) ? 1 : 0)
         writer.tag(1, VARINT)
       }
@@ -64,7 +64,7 @@ export function openDecoder(
   }
 }
 
-/** Reads a single value from field 1, or a list from field 2. */
+/** Reads a single value from field 1 or a list from field 2. */
 function readEither(
   reader: ProtobufReader,
   { single, item }: { readonly single: Decode; readonly item: Decode },

@@ -1,17 +1,15 @@
 /**
- * Reads protobuf from a part of a buffer. Invalid bytes are rejected with the messages of Go's
- * generated code.
+ * Reads protobuf from a section of a buffer. Invalid bytes are rejected with the error messages of
+ * Go's generated code.
  */
 import type { Json } from '../../../api/object.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { BYTES, FIXED32, FIXED64, VARINT } from '../../../lib/bytes/protobuf-writer.ts'
 
-/**
- * Reads the value after a tag. `existing` is the value of an earlier field with the same number.
- */
+/** Reads the value after a tag. `existing` is the value of an earlier occurrence of the field. */
 export type Decode = (reader: ProtobufReader, existing: Json | undefined) => Json
 
-/** Error for bytes that are not a message of the expected type. */
+/** Error for bytes that are not a valid message of the expected type. */
 export class ProtobufError extends Error {
   override readonly name = 'ProtobufError'
 }
@@ -23,20 +21,20 @@ export class NotFiniteError extends ProtobufError {
   }
 }
 
-/** Error for more map entries than a client may send. */
+/** Error for more map entries than are permitted in a request. */
 export class TooManyEntriesError extends Error {
   override readonly name = 'TooManyEntriesError'
 }
 
 /** Limits for messages that clients send. */
 export type ReadLimits = {
-  /** Maximum number of entries of all maps together. */
+  /** Maximum total number of entries of all maps. */
   readonly entriesMax: number
-  /** Counts the minimum size of a list item when it is stored. Throws if the total is too large. */
+  /** Adds the minimum size of a stored list item. Throws an error if the total is too large. */
   readonly takeItem: (item: Json, of: Schema) => void
   /**
-   * Reserves memory for more fields and returns their number. Throws if the byte budget is
-   * exhausted.
+   * Reserves memory for more fields, and returns their number. Throws an error if the byte budget
+   * is exhausted.
    */
   readonly holdFields: () => number
 }
@@ -44,26 +42,29 @@ export type ReadLimits = {
 const truncated = (): ProtobufError => new ProtobufError('unexpected EOF')
 
 /**
- * Maximum nesting of messages, which is that of structs in JSON. Only the schemas in CRDs are
- * recursive.
+ * Maximum nesting depth of messages. It equals the limit for structs in JSON. Only the schemas in
+ * CRDs are recursive.
  */
 const DEPTH_MAX = 500
 const INT64_MAX = 2 ** 63
 const VARINT_BYTES_MAX = 10
-/** Shift below which all bits fit into JavaScript's 32-bit operators. */
+/** Shift below which all bits fit into the 32-bit operators of JavaScript. */
 const SMALL_SHIFT = 28
 const START_GROUP = 3
 const END_GROUP = 4
-/** Maximum nesting of groups. Groups are long deprecated, and no known client nests them. */
+/**
+ * Maximum nesting depth of groups. Groups have been deprecated for a long time, and no known client
+ * nests them.
+ */
 const GROUP_DEPTH_MAX = 100
 
 export class ProtobufReader {
   readonly buffer: Buffer
   at: number
   end: number
-  /** Number of messages that enclose the one that is being read. */
+  /** Number of messages that enclose the current message. */
   #depth = 0
-  /** Number of map entries that may still be read. */
+  /** Number of map entries that can still be read. */
   #entriesLeft = Infinity
   #fieldsLeft = Infinity
   #limits: ReadLimits | undefined
@@ -74,7 +75,7 @@ export class ProtobufReader {
     this.end = end
   }
 
-  /** Returns to the beginning, before the whole buffer is read again in parts. */
+  /** Returns to the beginning. Called before the whole buffer is read again in parts. */
   rewind(): void {
     this.at = 0
     this.end = this.buffer.length
@@ -103,7 +104,7 @@ export class ProtobufReader {
     if (this.#entriesLeft-- <= 0) throw new TooManyEntriesError()
   }
 
-  /** Reads a tag: the field number and the wire type as one number. */
+  /** Reads a tag, which combines the field number and the wire type in one number. */
   tag(): number {
     const tag = this.varint()
     if (tag >>> 3 === 0 || tag > 0xffff_ffff) {
@@ -114,7 +115,7 @@ export class ProtobufReader {
     return tag
   }
 
-  /** Reads a varint. The result is exact below 2^53, which is enough for tags and lengths. */
+  /** Reads a varint. The result is exact below 2^53, which is sufficient for tags and lengths. */
   varint(): number {
     const { buffer } = this
     let value = 0
@@ -132,7 +133,7 @@ export class ProtobufReader {
     return Number(BigInt.asIntN(32, BigInt(this.#small() ?? this.#long())))
   }
 
-  /** Reads an int64. The result is a bigint only if a number would not be exact. */
+  /** Reads an int64. The result is a bigint only if a number cannot represent it exactly. */
   int64(): number | bigint {
     const small = this.#small()
     if (small !== undefined) return small
@@ -141,9 +142,7 @@ export class ProtobufReader {
     return Number.isSafeInteger(number) ? number : value
   }
 
-  /**
-   * Reads a varint of at most four bytes. If it takes more, returns undefined and reads nothing.
-   */
+  /** Reads a varint of at most four bytes. If it is longer, returns undefined and reads nothing. */
   #small(): number | undefined {
     const start = this.at
     let value = 0
@@ -168,10 +167,7 @@ export class ProtobufReader {
     throw new ProtobufError('proto: integer overflow')
   }
 
-  /**
-   * Reads a float. Rejects NaN and infinities, because JSON, in which objects are stored and sent,
-   * does not have them.
-   */
+  /** Reads a float. Rejects NaN and infinities, because JSON cannot represent them. */
   double(): number {
     if (this.end - this.at < 8) throw truncated()
     this.at += 8
@@ -195,7 +191,7 @@ export class ProtobufReader {
     return this.buffer.subarray(start, this.at)
   }
 
-  /** Reads a message: its length, and then its content with `read`. */
+  /** Reads a message: first its length, then its contents with `read`. */
   message<T>(read: (reader: ProtobufReader) => T): T {
     if (++this.#depth > DEPTH_MAX) throw new ProtobufError('proto: messages are nested too deeply')
     const outerEnd = this.end
@@ -207,8 +203,8 @@ export class ProtobufReader {
   }
 
   /**
-   * Reads all fields of the open message. `read` reads the fields whose tags it knows, and returns
-   * whether it did. Other fields are skipped.
+   * Reads all fields of the current message. `read` reads the fields whose tags it knows, and
+   * returns whether it knows the tag. Unknown fields are skipped.
    */
   fields(read: (tag: number) => boolean): void {
     while (this.at < this.end) {
@@ -259,7 +255,7 @@ export class ProtobufReader {
     this.at += bytes
   }
 
-  /** Skips a length, and as many bytes as it says. Returns where those bytes begin. */
+  /** Reads a length and skips that many bytes. Returns the position at which the bytes begin. */
   #length(): number {
     const end = this.#messageEnd()
     const start = this.at

@@ -1,5 +1,5 @@
 /**
- * Encodes and decodes values that are one string or number in JSON, and bytes or a small message in
+ * Encodes and decodes values that are a string or number in JSON, and bytes or a small message in
  * protobuf.
  */
 import { JsonScanner, JsonSyntaxError } from '../../../api/json-scanner.ts'
@@ -11,7 +11,7 @@ import { readQuantity as readQuantityText } from '../scalars.ts'
 import { ProtobufError, type ProtobufReader } from './reader.ts'
 import { BYTES, type ProtobufWriter, VARINT } from '../../../lib/bytes/protobuf-writer.ts'
 
-/** Writes a value (for a struct, its fields) without tag or length. */
+/** Writes a value without tag or length. For a struct, the value consists of its fields. */
 export type Encode = (value: Json, writer: ProtobufWriter) => void
 
 export const writeText: Encode = (value, writer) =>
@@ -31,7 +31,8 @@ const MICROS_PER_SECOND = 1_000_000
 const NANOS_PER_MICRO = 1000
 
 /**
- * Writes seconds and nanoseconds. Writes nothing for Go's zero time, so that its message is empty.
+ * Writes seconds and nanoseconds. For Go's zero time, nothing is written, so that the message is
+ * empty.
  */
 export const writeTime: Encode = (value, writer) => {
   if (typeof value !== 'string' || value === zeroTime) return
@@ -41,14 +42,14 @@ export const writeTime: Encode = (value, writer) => {
   writer.tag(1, VARINT)
 }
 
-/** Length of `2006-01-02T15:04:05`, with which all times begin. */
+/** Length of `2006-01-02T15:04:05`, with which every time begins. */
 const SECONDS_CHARACTERS = 19
-/** First year that Date.UTC takes as it is. It takes the years 0 to 99 for 1900 to 1999. */
+/** First year that Date.UTC does not change. It interprets the years 0 to 99 as 1900 to 1999. */
 const YEAR_MIN_UTC = 100
 
 /**
- * Returns the seconds since 1970. They are computed digit by digit, because Date.parse is slower,
- * and every watch event of an object with times needs them.
+ * Returns the number of seconds since 1970. It is computed from the digits, because Date.parse is
+ * slower, and every watch event of an object with times needs it.
  */
 function secondsOf(time: string): number {
   const year = digits(time, 0, 4)
@@ -77,7 +78,7 @@ function digits(text: string, from: number, to: number): number {
 
 const ZERO = 0x30
 
-/** Reads a time to the second. Nanoseconds are ignored. */
+/** Reads a time with a precision of seconds. Nanoseconds are ignored. */
 export const readTime = (reader: ProtobufReader): Json => {
   const time = readTimestamp(reader)
   return time === undefined || time.seconds === FIRST_INSTANT_SECONDS
@@ -86,8 +87,8 @@ export const readTime = (reader: ProtobufReader): Json => {
 }
 
 /**
- * Reads a time to the microsecond. Any number of nanoseconds is accepted, as in Go: it is truncated
- * to microseconds, which then carry into the seconds.
+ * Reads a time with a precision of microseconds. As in Go, any number of nanoseconds is accepted:
+ * it is truncated to microseconds, and the excess is added to the seconds.
  */
 export const readMicroTime = (reader: ProtobufReader): Json => {
   const time = readTimestamp(reader)
@@ -103,7 +104,7 @@ export const readMicroTime = (reader: ProtobufReader): Json => {
 /** Go's zero time, 0001-01-01T00:00:00Z. */
 const FIRST_INSTANT_SECONDS = -62_135_596_800
 
-/** Reads seconds and nanoseconds; returns undefined if the message is empty. */
+/** Reads seconds and nanoseconds. Returns undefined if the message is empty. */
 function readTimestamp(
   reader: ProtobufReader,
 ): { readonly seconds: number; readonly nanos: number } | undefined {
@@ -122,7 +123,8 @@ function readTimestamp(
 const YEAR_MAX = 9999
 
 /**
- * Returns a time to the second, without a time zone. Throws if the year does not have four digits.
+ * Returns a time with a precision of seconds, without a time zone. Throws an error if the year does
+ * not have four digits.
  */
 function isoOf(seconds: number): string {
   const date = new Date(seconds * 1000)
@@ -167,7 +169,7 @@ export function readIntOrString(reader: ProtobufReader): Json {
   return type === 0 ? number : text
 }
 
-/** Writes JSON that is kept as text. */
+/** Writes JSON that is stored as text. */
 export const writeRaw: Encode = (value, writer) => {
   if (typeof value !== 'string') return
   writeText(value, writer)
@@ -175,8 +177,8 @@ export const writeRaw: Encode = (value, writer) => {
 }
 
 /**
- * Reads JSON that is kept as text. The text must be valid, because it is inserted into JSON as it
- * is. There, null means absent.
+ * Reads JSON that is stored as text. The text must be valid, because it is inserted into JSON
+ * unchanged. Null represents an absent value.
  */
 export function readRaw(reader: ProtobufReader): Json {
   const text = readText(reader)
@@ -184,7 +186,7 @@ export function readRaw(reader: ProtobufReader): Json {
   return raw === 'null' ? null : raw
 }
 
-/** Writes any JSON with its keys sorted, as printed JSON has them. */
+/** Writes JSON of any type. Its keys are sorted as in printed JSON. */
 export const writeJson: Encode = (value, writer) => writeRaw(printSorted(value), writer)
 
 export function readJson(reader: ProtobufReader): Json {
@@ -192,7 +194,7 @@ export function readJson(reader: ProtobufReader): Json {
   return text === undefined ? null : parsed(text, readAny)
 }
 
-/** Reads the text in field 1; returns undefined if it is absent or empty. */
+/** Reads the text in field 1. Returns undefined if it is absent or empty. */
 function readText(reader: ProtobufReader): string | undefined {
   let text = ''
   reader.fields((tag) => {

@@ -1,8 +1,8 @@
 /**
- * Transcodes JSON to protobuf by their common schema. It is much faster than decoding and encoding,
- * because there is no object in between. It reads only what print.ts writes: no whitespace, fields
- * in declared order, no unknown fields. It writes what encode.ts would write, byte for byte. Any
- * other JSON is left to decoding and encoding.
+ * Transcodes JSON to protobuf by their common schema. This is much faster than decoding and
+ * encoding, because no object is created. It accepts only JSON in the form that print.ts writes:
+ * without whitespace, with fields in declared order, and without unknown fields. The output is
+ * exactly that of encode.ts. Any other JSON must be decoded and encoded.
  */
 import type { Fields } from '../../../api/object.ts'
 import { zeroTime } from '../../../api/time.ts'
@@ -12,16 +12,16 @@ import { encodeField } from './encode.ts'
 import { JsonCopier, UnexpectedJson } from './json-copier.ts'
 import { BYTES, FIXED64, VARINT, ProtobufWriter } from '../../../lib/bytes/protobuf-writer.ts'
 
-/** Maximum nesting of structs. Only the schemas in CRDs are recursive. */
+/** Maximum nesting depth of structs. Only the schemas in CRDs are recursive. */
 const DEPTH_MAX = 100
 
 /**
  * A compiled struct, with its fields in the order of JSON. An embedded struct is one of the fields,
- * and has no key.
+ * but has no key.
  */
 type Plan = {
   readonly fields: FieldPlan[]
-  /** Indexes of the fields in the order of protobuf; undefined if that is the same order. */
+  /** Indexes of the fields in the order of protobuf. Undefined if both orders are the same. */
   order: readonly number[] | undefined
 }
 
@@ -29,25 +29,25 @@ type FieldPlan = {
   /** `"name":` */
   readonly key: Buffer | undefined
   readonly number: number
-  /** Bytes that are written for an absent field. `ofNull` has those for null. */
+  /** Bytes that are written for an absent field. `ofNull` contains the bytes for null. */
   readonly zero: Buffer
   readonly ofNull: Buffer
   readonly isRepeated: boolean
-  /** Whether an empty string counts as absent. */
+  /** Whether an empty string is equivalent to an absent value. */
   readonly isNoneWhenEmpty: boolean
   readonly value: ValuePlan
 }
 
 type ValuePlan = {
   /**
-   * The type of the value. `unread` means that protobuf has no such field, and `unknown` that the
-   * object must be decoded. `inline` is an embedded struct, which has no braces.
+   * The type of the value. `unread` means that protobuf has no such field, and `unknown` means that
+   * the object must be decoded. `inline` is an embedded struct, which has no braces in JSON.
    */
   readonly type: Exclude<Schema['type'], 'any' | 'list'> | 'unread' | 'unknown' | 'inline'
   readonly tag: Buffer
-  /** The plan of a struct. */
+  /** The plan for a struct. */
   readonly plan: Plan | undefined
-  /** The plan of a map's values. */
+  /** The plan for the values of a map. */
   readonly of: ValuePlan | undefined
 }
 
@@ -61,13 +61,13 @@ const noFields: Plan = { fields: [], order: undefined }
 export class Transcoder {
   readonly #copier = new JsonCopier()
   readonly #plans = new WeakMap<Struct, Plan>()
-  /** Holds the bytes of all plans. */
+  /** Contains the bytes of all plans. */
   readonly #bytes = new PackedBytes()
   #depth = 0
 
   /**
-   * Returns the message of the object that begins at `start` in the JSON; undefined if the object
-   * must be decoded.
+   * Returns the message for the object that begins at `start` in the JSON. Returns undefined if the
+   * object must be decoded.
    */
   message(json: Buffer, start: number, struct: Struct): Buffer | undefined {
     const plan = this.#planOf(struct)
@@ -117,7 +117,7 @@ export class Transcoder {
     copier.passField()
   }
 
-  /** Writes a value with its tag. */
+  /** Writes a value including its tag. */
   #value(value: ValuePlan): void {
     const copier = this.#copier
     const { type, tag, plan, of } = value
@@ -168,7 +168,7 @@ export class Transcoder {
     else copier.time()
   }
 
-  /** Writes a map. Each entry is a message of key and value. */
+  /** Writes a map. Each entry is a message that consists of a key and a value. */
   #map(tag: Buffer, of: ValuePlan | undefined): void {
     const copier = this.#copier
     for (let more = copier.beginMap(); more; more = copier.nextInMap()) {
@@ -183,7 +183,7 @@ export class Transcoder {
     const known = this.#plans.get(struct)
     if (known !== undefined) return known
     const made: Plan = { fields: [], order: undefined }
-    // Registered before its fields are compiled, because a type may contain itself.
+    // The entry is added before its fields are compiled, because a type can contain itself.
     this.#plans.set(struct, made)
     made.fields.push(...this.#fieldsOf(struct))
     const order = [...made.fields.keys()].toSorted(
@@ -229,7 +229,7 @@ export class Transcoder {
     const { number, schema, isPointer } = field
     if (number === 0) return this.#unread(field)
     const zero = this.#encoded(field, owner, {})
-    // A null time behind a pointer is Go's zero time.
+    // Null for a time that is a pointer in Go represents Go's zero time.
     const isTime = isPointer && (schema.type === 'time' || schema.type === 'microTime')
     const isRepeated = schema.type === 'list' && schema.isWrapped !== true
     return {
@@ -287,7 +287,7 @@ export class Transcoder {
 
 const nothing = Buffer.alloc(0)
 
-/** The types whose wire type is not BYTES. */
+/** Types whose wire type is not BYTES. */
 const wireTypes: { readonly [type: string]: number } = {
   boolean: VARINT,
   int32: VARINT,
