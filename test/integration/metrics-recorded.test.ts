@@ -1,6 +1,6 @@
 /**
- * Compares the metrics and what they count with kube-apiserver's, as recorded by
- * test/recorded/metrics/record.ts.
+ * Compares our metrics and their values with those of kube-apiserver, which
+ * test/recorded/metrics/record.ts has recorded.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ import { countedOf, exercise } from '../recorded/metrics/exercise.ts'
 import { describeMetrics, type MetricDescription } from '../recorded/metrics/exposition.ts'
 import recorded from '../recorded/metrics/recorded.json' with { type: 'json' }
 
-test("metrics have kube-apiserver's type, stability, labels and buckets, or a reason why they are missing", async () => {
+test("each metric has kube-apiserver's type, stability, labels and buckets, or a reason why it is missing", async () => {
   const ours = new Map((await registeredMetrics()).map((metric) => [metric.name, metric]))
   const theirs: { readonly [name: string]: MetricDescription } = {
     ...recorded.metrics,

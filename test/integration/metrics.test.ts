@@ -1,4 +1,4 @@
-/** Tests how requests are counted in the metrics, by kube-apiserver's names and rules. */
+/** Tests how metrics count requests, with the names and rules of kube-apiserver. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:http2'
@@ -38,7 +38,7 @@ async function sum(
     .reduce((total, line) => total + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
 }
 
-test('requests that are refused or not routed do not count for a resource, as in kube-apiserver', async () => {
+test('requests that are rejected or not routed are not counted for a resource, as in kube-apiserver', async () => {
   const earlier = await sum('apiserver_request_total')
   assert.equal((await client.call({ path: secrets, token: 'nobody' })).status, 401)
   assert.equal((await client.call({ path: secrets, token: 'bob-token' })).status, 403)
@@ -53,7 +53,7 @@ test('requests that are refused or not routed do not count for a resource, as in
   assert.ok((await sum('apiserver_request_total')) >= earlier)
 })
 
-test("verbs, bodies and responses have kube-apiserver's labels", async () => {
+test('the labels of verbs, bodies and responses equal those of kube-apiserver', async () => {
   const name = 'measured'
   const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name } }
   assert.equal((await client.call({ method: 'POST', path: secrets, body })).status, 201)
@@ -87,7 +87,7 @@ test("verbs, bodies and responses have kube-apiserver's labels", async () => {
   assert.ok(
     (await sum('apiserver_request_sli_duration_seconds_count', { ...own, verb: 'POST' })) === 1,
   )
-  // This metric is hidden, and enabled by a flag.
+  // The metric is hidden by default, and a flag enables it.
   assert.ok(
     (await sum('apiserver_request_slo_duration_seconds_count', { ...own, verb: 'POST' })) === 1,
   )
@@ -138,7 +138,7 @@ test('only the paths of health checks and aggregated discovery are counted', asy
   )
 })
 
-test('requests beyond the limit are counted and terminated', async () => {
+test('requests that exceed the limit are counted as terminated', async () => {
   await using limited = await startTestServer([
     '--enable-priority-and-fairness=false',
     '--max-requests-inflight=1',
@@ -146,7 +146,7 @@ test('requests beyond the limit are counted and terminated', async () => {
   ])
   await using own = clients['HTTP/2']?.(limited.url) ?? assert.fail()
   limited.pauseEtcd()
-  // This request waits for etcd, and occupies the only slot.
+  // This request waits for etcd and occupies the only slot.
   const held = own.call({ path: `${secrets}/held`, token: 'bob-token' })
   const read = async (): Promise<string> => (await own.call({ path: '/metrics' })).text
   await until(
@@ -169,7 +169,7 @@ test('a request that times out is counted as terminated', async () => {
   assert.equal(await sum('apiserver_request_terminations_total', own), 1)
 })
 
-test('a custom resource leaves no series behind, even if a request outlasts it', async () => {
+test('a custom resource leaves no metric series behind, even if a request outlasts it', async () => {
   const [group, definitions] = [
     'gone.example.com',
     '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',

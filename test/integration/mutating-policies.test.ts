@@ -1,6 +1,6 @@
 /**
- * Tests mutating policies on a whole server. They apply to built-in and custom kinds as soon as
- * their write is acknowledged.
+ * Tests mutating policies on a whole server. They take effect for built-in and custom kinds as soon
+ * as their write is acknowledged.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -8,7 +8,7 @@ import { type Fields, fieldsOf } from '../../src/api/object.ts'
 import { parseText } from '../../src/api/json-value.ts'
 import { type Client, clients, startTestServer } from './support.ts'
 
-/** Number of concurrent clients. Each has a policy of its own. */
+/** Number of concurrent clients. Each client has its own policy. */
 const CLIENTS = 30
 const admission = '/apis/admissionregistration.k8s.io/v1alpha1'
 const configMaps = '/api/v1/namespaces/default/configmaps'
@@ -66,7 +66,7 @@ const created = async (name: string): Promise<Fields> =>
     ],
   )
 
-test('a policy applies once its binding is acknowledged, and no longer once the deletion is', async () => {
+test('a policy is in effect from the acknowledgment of its binding until that of the deletion', async () => {
   const rule = { apiGroups: [''], resources: ['configmaps'] }
   await Promise.all(
     Array.from({ length: CLIENTS }, async (_, at) => {
@@ -122,8 +122,8 @@ test('a custom kind is mutated as soon as it is served', async () => {
 })
 
 /**
- * Repeats a request until it succeeds. A resource is served some milliseconds after its definition
- * is stored.
+ * Repeats a request until it succeeds, because a resource is served some milliseconds after its
+ * definition is stored.
  */
 async function until(act: () => Promise<Fields>): Promise<Fields> {
   for (let tries = 0; ; tries++) {

@@ -56,7 +56,7 @@ const remove = (path: string) => client.call({ method: 'DELETE', path })
 const isGone = (name: string) => async (): Promise<boolean> =>
   (await ask(`/api/v1/namespaces/${name}`)).status === 404
 
-test('the contents of a namespace are deleted, also of kinds that were defined later, and then the namespace', async () => {
+test('deleting a namespace first deletes its contents, including those of kinds that were defined later', async () => {
   await post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
     metadata: { name: 'lamps.example.com' },
     spec: {
@@ -95,7 +95,7 @@ test('the contents of a namespace are deleted, also of kinds that were defined l
   assert.deepEqual(server.complaints, [])
 })
 
-test('CVE-2024-7598: the policies of a namespace stay until its pods are gone', async () => {
+test('CVE-2024-7598: the policies of a namespace are kept until its pods are deleted', async () => {
   await post('/api/v1/namespaces', { metadata: { name: 'guarded' } })
   const pod = {
     metadata: { name: 'p', finalizers: ['example.com/runs'] },
@@ -121,7 +121,7 @@ test('CVE-2024-7598: the policies of a namespace stay until its pods are gone', 
     headers,
     body: released,
   })
-  // No kubelet runs the pod, so nothing ends it after its grace period.
+  // No kubelet runs the Pod, so it is not removed after its grace period.
   await client.call({
     method: 'DELETE',
     path: '/api/v1/namespaces/guarded/pods/p?gracePeriodSeconds=0',
@@ -129,7 +129,7 @@ test('CVE-2024-7598: the policies of a namespace stay until its pods are gone', 
   await until(isGone('guarded'), 'the namespace is gone')
 })
 
-test('contents that a finalizer keeps are reported in conditions, and their release ends the namespace', async () => {
+test('contents with finalizers are reported in conditions, and the namespace is deleted after them', async () => {
   await post('/api/v1/namespaces', { metadata: { name: 'held' } })
   await post('/api/v1/namespaces/held/configmaps', {
     metadata: { name: 'a', finalizers: ['example.com/hold'] },
@@ -158,7 +158,7 @@ test('contents that a finalizer keeps are reported in conditions, and their rele
   await until(isGone('held'), 'the namespace is gone')
 })
 
-test('a namespace that another controller must also finalize stays', async () => {
+test('a namespace that another controller must also finalize is kept', async () => {
   await post('/api/v1/namespaces', {
     metadata: { name: 'shared' },
     spec: { finalizers: ['example.com/other'] },

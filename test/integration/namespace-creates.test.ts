@@ -1,5 +1,5 @@
 /**
- * Tests creates with a slow admission in a namespace that is deleted in the meantime, and how fast
+ * Tests creates with slow admission in a namespace that is deleted in the meantime, and how quickly
  * a namespace is deleted.
  */
 import assert from 'node:assert/strict'
@@ -67,7 +67,8 @@ for (const [what, request] of Object.entries(requests)) {
     const creating = cluster.request(request)
     await hook.held
     await send(cluster, { method: 'DELETE', path: `${namespaces}/n` })
-    // Another namespace that is deleted later is gone first, because this one waits.
+    // Another namespace that is deleted later disappears first, because this one waits for the
+    // request.
     await post(cluster, namespaces, named('Namespace', 'other'))
     await send(cluster, { method: 'DELETE', path: `${namespaces}/other` })
     await cluster.waitFor(async () => !(await isThere(cluster, `${namespaces}/other`)), {
@@ -82,7 +83,7 @@ for (const [what, request] of Object.entries(requests)) {
   })
 }
 
-test('a create with a slow admission is refused if its namespace is being deleted by then', async () => {
+test('a create with slow admission is rejected if its namespace is being deleted in the meantime', async () => {
   await using hook = await HoldingWebhook.start()
   await using cluster = await startCluster({ controllers: ['serviceaccount-controller'] })
   await post(cluster, namespaces, named('Namespace', 'n'))
@@ -106,10 +107,10 @@ test('a create with a slow admission is refused if its namespace is being delete
   assert.equal(await isThere(cluster, `${configMaps}/late`), false)
 })
 
-test('an empty namespace is gone within 100 ms', async () => {
+test('an empty namespace is deleted within 100 ms', async () => {
   await using cluster = await startCluster()
   const endMs = performance.now() + PATIENCE_MS
-  // The best of several attempts counts, because other programs may use the machine.
+  // The fastest of several attempts counts, because other programs might use the machine.
   for (let tookMs = Infinity; tookMs > 100; ) {
     assert.ok(performance.now() < endMs, `${tookMs} ms`)
     await createNamespace(cluster)

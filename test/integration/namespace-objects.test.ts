@@ -1,5 +1,5 @@
 /**
- * Tests the objects that controllers inside the server keep in every namespace, and the status of
+ * Tests the objects that the server's controllers maintain in every namespace, and the status of
  * quotas.
  */
 import assert from 'node:assert/strict'
@@ -38,7 +38,7 @@ const remove = (path: string) => client.call({ method: 'DELETE', path })
 const account = '/api/v1/namespaces/shop/serviceaccounts/default'
 const ca = '/api/v1/namespaces/shop/configmaps/kube-root-ca.crt'
 
-test('a new namespace has a service account and the CA, which come back when they are deleted', async () => {
+test('a new namespace has a service account and a CA config map, which are recreated after a deletion', async () => {
   await post('/api/v1/namespaces', { metadata: { name: 'shop' } })
   const both = async (): Promise<boolean> =>
     (await read(account)) !== undefined && (await read(ca)) !== undefined
@@ -61,7 +61,7 @@ test('a new namespace has a service account and the CA, which come back when the
   assert.deepEqual((await read(ca)).data, { 'ca.crt': pem })
 })
 
-test('these objects do not keep a namespace from being deleted', async () => {
+test('these objects do not prevent the deletion of their namespace', async () => {
   await post('/api/v1/namespaces', { metadata: { name: 'ends' } })
   await until(
     async () => (await read('/api/v1/namespaces/ends/serviceaccounts/default')) !== undefined,
@@ -74,7 +74,7 @@ test('these objects do not keep a namespace from being deleted', async () => {
   )
 })
 
-test('the status of a quota follows its creation, changes of its limits, and deletions of objects', async () => {
+test('the status of a quota is updated when it is created, when its limits change, and when objects are deleted', async () => {
   const quota = '/api/v1/namespaces/shop/resourcequotas/q'
   const configMaps = '/api/v1/namespaces/shop/configmaps'
   await until(async () => (await read(ca)) !== undefined, 'the CA exists')
@@ -142,13 +142,13 @@ async function define(plural: string): Promise<void> {
   )
 }
 
-/** Returns how often quotas were queued to be counted. */
+/** Returns how often quotas were queued for counting. */
 async function counts(): Promise<number> {
   const { text } = await client.call({ path: '/metrics' })
   return Number(/^workqueue_adds_total\{name="resourcequota_primary"\} (\d+)/m.exec(text)?.[1])
 }
 
-/** Time without a count after which no more counts are expected. */
+/** Time without a count after which no further count is expected. */
 const QUIET_MS = 1_500
 
 async function settledCounts(): Promise<number> {
@@ -183,4 +183,4 @@ test('a new definition triggers a count of only those quotas that limit its obje
   )
 })
 
-test('the server logged no complaints', () => assert.deepEqual(server.complaints, []))
+test('the server logged no warnings or errors', () => assert.deepEqual(server.complaints, []))

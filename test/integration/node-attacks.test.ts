@@ -1,6 +1,6 @@
 /**
- * Tests that stolen credentials of a kubelet give no access to other nodes, by any verb, path or
- * selector. Each of these attacks must fail.
+ * Tests that stolen credentials of a kubelet do not give access to other nodes, by any verb, path
+ * or selector. Each attack must fail.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -137,7 +137,7 @@ async function prepare(): Promise<void> {
     )
 }
 
-/** Checks that each attack is refused with 403. */
+/** Checks that each attack is rejected with 403. */
 async function refused(
   attacks: readonly (readonly [string, string, RequestOptions?])[],
 ): Promise<void> {
@@ -151,7 +151,7 @@ async function refused(
   }
 }
 
-test('a node can read its own objects, so that the refusals below are meaningful', async () => {
+test('a node can read its own objects, so that the rejections below are meaningful', async () => {
   for (const path of [
     'secrets/of-one',
     'configmaps/of-one',
@@ -196,7 +196,7 @@ test('a node cannot read objects of another node', async () => {
   ])
 })
 
-test('a selector that names the node is applied, whatever other selectors are given', async () => {
+test('a selector that names the node is applied together with all other selectors', async () => {
   const names = async (path: string): Promise<string[]> => {
     const { status, body } = await asOne('GET', path)
     assert.equal(status, 200, path)
@@ -229,7 +229,7 @@ test('a selector that names the node is applied, whatever other selectors are gi
 
 const volume = (source: object): object => ({ volumes: [{ name: 'v', ...source }] })
 
-test('a node can create only its own mirror pods, and gains nothing by them', async () => {
+test('a node can create only its own mirror pods, which give it no further access', async () => {
   const annotations = { 'kubernetes.io/config.mirror': 'x' }
   const owner = {
     apiVersion: 'v1',
@@ -277,7 +277,7 @@ test('a node can create only its own mirror pods, and gains nothing by them', as
       { body: { metadata: { name: 'on-two' }, target: { name: 'one' } } },
     ],
   ])
-  // A mirror pod that an administrator created also gives no access.
+  // A mirror Pod that an administrator created gives no access either.
   const spec = volume({ secret: { secretName: 'of-two' } })
   const body = {
     metadata: { name: 'm', annotations, ownerReferences: [owner] },
@@ -320,7 +320,7 @@ test('a node cannot change pods of another node', async () => {
   ])
 })
 
-test('a node cannot change its restricted labels or its taints, by any kind of write', async () => {
+test('a node cannot change its restricted labels or its taints with any kind of write', async () => {
   const own = '/api/v1/nodes/one'
   const key = 'node-restriction.kubernetes.io/pci'
   const labels = { [key]: 'yes' }
@@ -366,7 +366,7 @@ const csiNode = (name: string): RequestOptions => ({
   body: { metadata: { name }, spec: { drivers: [] } },
 })
 
-test('a node cannot write another node, not even by an update that creates it', async () => {
+test('a node cannot write another node, not even with an update that would create it', async () => {
   const two = '/api/v1/nodes/two'
   const leases = '/apis/coordination.k8s.io/v1/namespaces'
   await refused([
@@ -387,12 +387,12 @@ test('a node cannot write another node, not even by an update that creates it', 
       { body: { apiVersion: 'v1', kind: 'Secret' }, type: apply },
     ],
   ])
-  // An update of a Node does not create it.
+  // An update does not create a Node.
   assert.equal(
     (await asOne('PUT', '/api/v1/nodes/three', { body: nodeObject('three') })).status,
     404,
   )
-  // The name in the path is authorized, so the name in the body must be the same.
+  // The name in the path is authorized, so it must equal the name in the body.
   assert.equal((await asOne('PUT', '/api/v1/nodes/one', { body: nodeObject('two') })).status, 400)
   assert.equal((await call('GET', '/api/v1/nodes/three')).status, 404)
 })
@@ -416,7 +416,7 @@ const bound = (name: string, uid = uids.get(name)): object => ({
   uid,
 })
 
-test('a node can create tokens for its own pods only', async () => {
+test('a node can create tokens only for its own pods', async () => {
   await refused([
     token('of-two', bound('on-two')),
     token('of-two', bound('on-one')),
@@ -440,7 +440,7 @@ test('a node cannot act as another user', async () => {
   }
 })
 
-test('a server that is ready knows the pods of each node', async () => {
+test('a server that is ready has loaded the pods of each node', async () => {
   assert.ok(server)
   await using replica = await startReplica(server, flags)
   await using other = clients['HTTP/2']?.(replica.url)

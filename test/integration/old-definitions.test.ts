@@ -1,4 +1,4 @@
-/** Tests definitions that were stored as v1beta1, with schemas that v1 would refuse. */
+/** Tests definitions that were stored as v1beta1, with schemas that v1 would reject. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,6 +1,6 @@
 /**
  * Tests users of OpenID issuers: a real provider over TLS, key rotation, several issuers, issuers
- * that are down, and a file that changes.
+ * that are down, and a configuration file that changes.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
@@ -21,7 +21,7 @@ const users = {
 
 type Issuing = { readonly url: string; readonly caPem: string }
 
-/** Returns an authenticator of the configuration file as JSON, which is also YAML. */
+/** Returns the configuration file of an authenticator as JSON, which is also valid YAML. */
 const authenticator = ({ url, caPem }: Issuing, prefix: string, more: object = {}) => ({
   issuer: { url, certificateAuthority: caPem, audiences: ['kubernetes'] },
   claimMappings: { username: { claim: 'sub', prefix }, groups: { claim: 'groups', prefix } },
@@ -49,7 +49,7 @@ after(async () => {
 
 let files = 0
 
-/** Starts a server with this content of --authentication-config. */
+/** Starts a server with this text in the file of --authentication-config. */
 async function serve(content: string, args: readonly string[] = []) {
   const path = join(dir, `authentication-${files++}.json`)
   await writeFile(path, content)
@@ -76,7 +76,7 @@ async function whyNot(client: Client, token: string): Promise<string> {
   return JSON.parse(text).status.error ?? ''
 }
 
-/** Waits until the server recognizes the user. */
+/** Waits until the server authenticates the user. */
 async function known(client: Client, token: string) {
   const untilMs = performance.now() + FOUND_MS_MAX
   for (;;) {
@@ -95,7 +95,7 @@ async function startProvider(clientId = 'kubernetes'): Promise<OpenIdProvider> {
   return provider
 }
 
-test('a user logs in at a real provider, and the claims of the token name the user and its groups', async () => {
+test('a user logs in to a real provider, and the claims of the token determine the user and the groups', async () => {
   const provider = await startProvider()
   const { client } = await serve(fileOf(authenticator(asIssuing(provider), 'oidc:')))
   const { idToken } = await provider.login('jane')
@@ -133,7 +133,7 @@ test('an issuer can be configured with flags', async () => {
   assert.equal(await whoAmI(client, (await provider.login('joe')).idToken), 401)
 })
 
-test('keys are rotated while clients keep working', async () => {
+test('tokens stay valid during a key rotation, until their key is withdrawn', async () => {
   const provider = await startProvider()
   const { client } = await serve(fileOf(authenticator(asIssuing(provider), '')))
   const logins = [await provider.login('jane'), await provider.login('joe')]
@@ -155,8 +155,8 @@ test('keys are rotated while clients keep working', async () => {
   }
   isOver = true
   for (const requests of await Promise.all(working)) assert.ok(requests > 5)
-  // The withdrawn key signs a token of its own. The same token, issued again in the same second,
-  // might be cached.
+  // The withdrawn key signs a separate token, because an identical token of the same second might
+  // be cached.
   await provider.rotate({ keepsOld: true })
   const withdrawn = await logins[0]?.refresh()
   await provider.rotate({ keepsOld: false })
@@ -184,7 +184,7 @@ test('two issuers have separate users, and neither can issue tokens for the othe
   )
 })
 
-test('tokens for another audience, expired or not yet valid are refused, and only reviewers see the reason', async () => {
+test('tokens that are expired, not yet valid or for another audience are rejected, and only reviewers see the reason', async () => {
   const issuer = parts.use(await StaticIssuer.start())
   const { client } = await serve(fileOf(authenticator(issuer, '')))
   await known(client, await issuer.sign({ sub: 'a' }))
@@ -209,7 +209,7 @@ test('tokens for another audience, expired or not yet valid are refused, and onl
   }
 })
 
-test('a server starts although an issuer is down, and accepts its tokens when it is up', async () => {
+test('a server starts although an issuer is down, and accepts its tokens when the issuer is up', async () => {
   const provider = parts.use(await OpenIdProvider.create({ clientId: 'kubernetes', users }))
   const { client } = await serve(fileOf(authenticator(asIssuing(provider), '')))
   assert.equal((await client.call({ path: '/readyz' })).status, 200)
@@ -231,7 +231,7 @@ async function change(path: string, content: string): Promise<void> {
 const hasComplaint = (server: TestServer, text: string): boolean =>
   server.complaints.some((one) => one.includes(text))
 
-test('issuers are replaced together when the file changes, and a bad file changes nothing', async () => {
+test('all issuers are replaced at once when the file changes, and an invalid file changes nothing', async () => {
   const [one, two] = [parts.use(await StaticIssuer.start()), parts.use(await StaticIssuer.start())]
   const { client, server, path } = await serve(fileOf(authenticator(one, 'one:')))
   await known(client, await one.sign({ sub: 'a' }))
@@ -270,7 +270,7 @@ test('issuers are replaced together when the file changes, and a bad file change
   )
 })
 
-test('a distributed groups claim is fetched from its endpoint, with its access token', async () => {
+test('a distributed groups claim is fetched from its endpoint with its access token', async () => {
   const [one, two] = [parts.use(await StaticIssuer.start()), parts.use(await StaticIssuer.start())]
   const { client } = await serve(
     fileOf(authenticator({ url: one.url, caPem: one.caPem + two.caPem }, 'o:')),
@@ -296,7 +296,7 @@ test('a distributed groups claim is fetched from its endpoint, with its access t
   )
 })
 
-test('responses of an issuer are limited, and are only read over TLS', async () => {
+test('responses of an issuer have a size limit, and are only read over TLS', async () => {
   const [long, elsewhere] = [
     parts.use(await StaticIssuer.start()),
     parts.use(await StaticIssuer.start()),

@@ -1,5 +1,5 @@
 /**
- * Tests a small operator on controller-runtime, and a dynamic informer, with a kind that the
+ * Tests a small operator that uses controller-runtime and a dynamic informer, with a kind that the
  * operator itself defines.
  */
 import assert from 'node:assert/strict'

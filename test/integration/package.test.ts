@@ -1,4 +1,6 @@
-/** Tests the built package: its program starts, and finds the threads that it loads by name. */
+/**
+ * Tests the built package: its program starts, and finds the worker threads that it loads by name.
+ */
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -44,20 +46,20 @@ const object = (name: string, text: string): object => ({
 const kept = (): string[] =>
   readdirSync(join(cacheHome, 'keelson')).filter((file) => /^code-v[0-9.]+-/.test(file))
 
-test('compiled code is kept for the next start', async () => {
-  // Code is saved after two seconds, when the server is idle or ends.
+test('the code cache is kept for the next start', async () => {
+  // The code cache is written after two seconds, when the server is idle or stops.
   await sleep(2_500)
   await server.restart('SIGTERM')
   assert.equal(kept().length, 1)
   assert.equal((await client.call({ path: '/readyz' })).status, 200)
 })
 
-test('descriptions of kinds are read from the package', async () => {
+test('descriptions of kinds are loaded from the package', async () => {
   const { text } = await client.call({ path: '/openapi/v3/api/v1' })
   assert.match(text, /"description":"A group of containers that run on the same node /)
 })
 
-test('a large YAML body is converted in a thread', async () => {
+test('a large YAML body is converted in a worker thread', async () => {
   const yaml = `metadata:\n  name: large\ndata:\n  key: ${'v'.repeat(300_000)}\n`
   const body = Buffer.from(yaml)
   const headers = { 'content-type': 'application/yaml' }
@@ -70,7 +72,7 @@ test('a large YAML body is converted in a thread', async () => {
   assert.equal(made.status, 201, made.text.slice(0, 200))
 })
 
-test('a long string is matched in a thread', async () => {
+test('a long string is matched in a worker thread', async () => {
   const rule = { rule: 'self.text.matches("^(a|b)*c$")' }
   const spec = {
     type: 'object',
@@ -105,7 +107,10 @@ test('a long string is matched in a thread', async () => {
   assert.equal((await client.call({ method: 'POST', path, body: object('bad', long) })).status, 422)
 })
 
-/** Returns the objects of a server in memory, once they are as expected or a timeout has passed. */
+/**
+ * Returns the objects of an in-memory server, as soon as they are as expected or a timeout has
+ * passed.
+ */
 async function ephemeral(
   flags: readonly string[],
   isExpected: (objects: readonly string[]) => boolean,
@@ -154,7 +159,7 @@ const SETTLED_MS_MAX = 30_000
 const firstKinds =
   'ns,cm,sa,svc,ep,clusterroles,clusterrolebindings,roles,rolebindings,apiservices,flowschemas,prioritylevelconfigurations,priorityclasses,servicecidrs,ipaddresses'
 
-test('a server in memory has the same objects from the package as it would create', async () => {
+test('an in-memory server that loads objects from the package has the same ones as a server that creates them', async () => {
   const prepared = await ephemeral([], (objects) =>
     objects.some((item) => item.includes('"kind":"Endpoints"')),
   )
@@ -187,7 +192,7 @@ void (async () => {
 })()
 `
 
-test('keelson/testing starts with the objects of the package', async () => {
+test('keelson/testing starts with the objects from the package', async () => {
   const folder = packageFolder
   assert.ok(existsSync(join(folder, 'dist', 'first-objects.json')))
   const start = async () => {

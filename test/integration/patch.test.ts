@@ -1,4 +1,4 @@
-/** Tests patches on a whole server: many concurrent ones on one object, and hostile bodies. */
+/** Tests patches on a whole server: many concurrent patches of one object, and hostile bodies. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Answer, serverOfFile } from './support.ts'
@@ -47,7 +47,7 @@ test('concurrent patches without a resourceVersion all succeed', async () => {
   assert.deepEqual(Object.keys(await dataOf('shared')).toSorted(), keys.toSorted())
 })
 
-test('of concurrent patches that test what they change, one wins', async () => {
+test('of concurrent patches that test the value that they change, exactly one succeeds', async () => {
   const { metadata } = await create('contested', { turn: '0' })
   const tested = await Promise.all(
     Array.from({ length: 20 }, (_, at) =>
@@ -68,7 +68,7 @@ test('of concurrent patches that test what they change, one wins', async () => {
   assert.equal(stale.status, 409)
 })
 
-test('hostile bodies are refused, and other requests are served in the meantime', async () => {
+test('hostile bodies are rejected, and other requests are served in the meantime', async () => {
   await create('target', { a: '1' })
   const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`
   const bodies: readonly (readonly [Form, string])[] = [

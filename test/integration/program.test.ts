@@ -1,6 +1,6 @@
 /**
- * Tests bin/keelson as a program: it is found through links, reports mistakes clearly, and ends on
- * a signal.
+ * Tests bin/keelson as a program: it can be started through links, reports errors clearly, and
+ * stops on a signal.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile } from 'node:child_process'
@@ -35,29 +35,29 @@ function run(
   })
 }
 
-test('the program runs through a chain of links', async () => {
+test('the program can be started through a chain of links', async () => {
   await symlink(program, join(dir, 'one'))
   await symlink('one', join(dir, 'two'))
   const { code, out } = await run(join(dir, 'two'), ['--version'])
   assert.deepEqual([code, /^\d+\.\d+\.\d+\n$/.test(out)], [0, true])
 })
 
-test('without a Node on the PATH, the program uses the one in its package', async () => {
+test('without Node on the PATH, the program uses the Node in its package', async () => {
   const { code, out } = await run(program, ['--help'], { PATH: '/usr/bin:/bin' })
   assert.equal(code, 0)
   assert.match(out, /^Usage: keelson <command>/)
 })
 
-test('help lists the flags', async () => {
+test('serve --help lists the flags', async () => {
   const { out } = await run(program, ['serve', '--help'])
   assert.match(out, /^Etcd:\n {2}--etcd-servers=list\n {8}URLs of the etcd servers/m)
   assert.equal((await run(program, ['serve', '--help=true'])).out, out)
 })
 
-test('mistakes are reported together, with what to do', async () => {
+test('invalid arguments are reported together, with advice', async () => {
   const { code, out, err } = await run(program, ['serve', '--no-such-flag', '--secure-port=0'])
   assert.deepEqual([code, out], [2, ''])
-  // The faults in kube-apiserver's words come first, and then what to do.
+  // The errors in kube-apiserver's words are printed first, and then the advice.
   assert.match(
     err,
     /^keelson: unknown flag: --no-such-flag\nkeelson: --etcd-servers must be specified\n/,
@@ -69,7 +69,7 @@ test('mistakes are reported together, with what to do', async () => {
   )
 })
 
-test('the error names an etcd that does not respond', async () => {
+test('the error message names an etcd that does not respond', async () => {
   const args = [
     'serve',
     '--etcd-servers=http://127.0.0.1:1',
@@ -84,7 +84,7 @@ test('the error names an etcd that does not respond', async () => {
   )
 })
 
-test('the error names a port in use, SIGUSR1 opens no debugger, and SIGTERM ends the server cleanly', async () => {
+test('the error message names a port in use, SIGUSR1 opens no debugger, and SIGTERM stops the server', async () => {
   await using etcd = await startEtcd()
   await using server = await startKeelson({ etcdUrl: etcd.clientUrl })
   process.kill(server.pid, 'SIGUSR1')
@@ -105,7 +105,7 @@ test('the error names a port in use, SIGUSR1 opens no debugger, and SIGTERM ends
 })
 
 for (const format of ['json', 'text'])
-  test(`a disk that is full of logs (${format}) does not end the server`, async () => {
+  test(`the server continues if the disk for its ${format} log is full`, async () => {
     await using etcd = await startEtcd()
     const command = [
       '/bin/sh',

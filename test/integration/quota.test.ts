@@ -1,4 +1,4 @@
-/** Tests quotas with many concurrent writers, on two servers that share an etcd. */
+/** Tests quotas with many concurrent writers on two servers that share an etcd. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Client, clients, startReplica, startTestServer, type TestServer } from './support.ts'
@@ -36,8 +36,8 @@ const call = async (at: number, method: string, path: string, body?: unknown) =>
 }
 
 /**
- * Creates a namespace with quotas, and fills in their status as the controller would. All replicas
- * know the quotas afterwards.
+ * Creates a namespace with quotas and sets their status as the controller would. Afterwards, all
+ * replicas have loaded the quotas.
  */
 async function limited(
   namespace: string,
@@ -63,7 +63,7 @@ const usedOf = async (path: string, name: string) =>
 
 const WRITERS = 120
 
-test('two replicas together allow no more objects than the quota', async () => {
+test('two replicas together do not allow more objects than the quota', async () => {
   const path = await limited('counted', { q: { configmaps: '40' } })
   const made = await Promise.all(
     Array.from({ length: WRITERS }, (_, at) =>
@@ -77,7 +77,7 @@ test('two replicas together allow no more objects than the quota', async () => {
   assert.deepEqual(await usedOf(path, 'q'), { configmaps: '40' })
 })
 
-test('pods are charged what they request, and never more than the quota allows', async () => {
+test('pods are charged for their requests, and never exceed the quota', async () => {
   const path = await limited('spent', { q: { 'requests.cpu': '5', pods: '100' } })
   const resources = { requests: { cpu: '200m' } }
   const pod = (name: string) => ({
@@ -91,7 +91,7 @@ test('pods are charged what they request, and never more than the quota allows',
   assert.deepEqual(await usedOf(path, 'q'), { pods: '25', 'requests.cpu': '5' })
 })
 
-test('the smaller of two quotas decides, and both are charged the same', async () => {
+test('the smaller of two quotas limits the number of objects, and both are charged equally', async () => {
   const path = await limited('twice', { a: { secrets: '50' }, b: { 'count/secrets': '30' } })
   const made = await Promise.all(
     Array.from({ length: WRITERS }, (_, at) =>
@@ -103,7 +103,7 @@ test('the smaller of two quotas decides, and both are charged the same', async (
   assert.deepEqual(await usedOf(path, 'b'), { 'count/secrets': '30' })
 })
 
-test('a dry run is refused like the real request, and is not charged', async () => {
+test('a dry run is rejected like the real request, and is not charged', async () => {
   const path = await limited('dry', { q: { configmaps: '1' } })
   const body = { metadata: { name: 'c' } }
   assert.equal((await call(0, 'POST', `${path}/configmaps?dryRun=All`, body)).status, 201)

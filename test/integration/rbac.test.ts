@@ -45,7 +45,7 @@ type RequestOptions = {
   readonly as?: string
 }
 
-/** Makes a request as admin, unless another user is named. */
+/** Sends a request as admin, unless another user is named. */
 async function call(path: string, { method = 'GET', body, type, as }: RequestOptions = {}, at = 0) {
   const client = all[at]
   assert.ok(client)
@@ -55,7 +55,7 @@ async function call(path: string, { method = 'GET', body, type, as }: RequestOpt
   }
   const sent = { method, path, token: adminToken, headers, ...(body === undefined ? {} : { body }) }
   const { status, text } = await client.call(sent)
-  // Some paths that are not routed have a plain text response.
+  // Paths that are not routed have a plain text response.
   return { status, body: text.startsWith('{') ? JSON.parse(text) : { message: text } }
 }
 
@@ -83,7 +83,7 @@ async function namespace(name: string): Promise<string> {
   return `${rbac}/namespaces/${name}`
 }
 
-test('a grant applies to the next request, and so does its end, 200 times', async () => {
+test('a binding and its deletion each apply to the next request, 200 times', async () => {
   const path = await namespace('quick')
   await post(`${path}/roles`, role('r', may('get', 'configmaps')))
   const target = '/api/v1/namespaces/quick/configmaps/none'
@@ -95,7 +95,7 @@ test('a grant applies to the next request, and so does its end, 200 times', asyn
   }
 })
 
-test('changes of a role by patch, update, apply and deletion of the collection apply to the next request', async () => {
+test('a role that is patched, updated, applied or deleted with its collection applies to the next request', async () => {
   const path = await namespace('changes')
   const target = '/api/v1/namespaces/changes/secrets/none'
   await post(`${path}/roles`, role('r'))
@@ -122,7 +122,7 @@ test('changes of a role by patch, update, apply and deletion of the collection a
   }
 })
 
-test('a write through one server soon applies on the other', async () => {
+test('a write through one server soon applies on the other server', async () => {
   const path = await namespace('replicas')
   await post(`${path}/roles`, role('r', may('get', 'configmaps')))
   await post(`${path}/rolebindings`, binding('b', 'Role/r', 'alice'))
@@ -133,7 +133,7 @@ test('a write through one server soon applies on the other', async () => {
   )
 })
 
-test('a permission that was revoked through one server cannot be granted through the other', async () => {
+test('a permission that was revoked through one server cannot be granted through the other server', async () => {
   const path = await namespace('late')
   const writes = may('create', 'roles', { apiGroups: [group] })
   for (let round = 0; round < 50; round++) {
@@ -148,7 +148,7 @@ test('a permission that was revoked through one server cannot be granted through
   }
 })
 
-test('a cluster starts with its default roles, and a server that starts repairs them', async () => {
+test('a new cluster has the default roles, and a server repairs them at its start', async () => {
   const protectedRole = `${rbac}/clusterroles/system:monitoring`
   const mended = `${rbac}/clusterroles/system:discovery`
   const rebound = `${rbac}/clusterrolebindings/system:basic-user`
@@ -184,7 +184,7 @@ test('a cluster starts with its default roles, and a server that starts repairs 
   assert.equal((await call('/api/v1/nodes', { as: 'mallory' })).status, 403)
 })
 
-test('attacks: no kind of write gives more permissions', async () => {
+test("attacks: no kind of write increases the user's permissions", async () => {
   const path = await namespace('attacks')
   const writes = may('*', 'roles,rolebindings', {
     apiGroups: [group],
@@ -248,7 +248,7 @@ test('attacks: no kind of write gives more permissions', async () => {
   assert.equal((await call('/api/v1/namespaces/attacks/secrets', { as: 'mallory' })).status, 403)
 })
 
-test('attacks: impersonation and subresources need permissions of their own', async () => {
+test('attacks: impersonation and subresources require separate permissions', async () => {
   const path = await namespace('others')
   await post(
     `${path}/roles`,
@@ -291,9 +291,9 @@ test('attacks: impersonation and subresources need permissions of their own', as
 })
 
 /**
- * CVE-2019-11247 and CVE-2022-3162: a path that begins in the namespace does not lead out of it.
+ * CVE-2019-11247 and CVE-2022-3162: a path that begins with the namespace does not lead out of it.
  */
-test('attacks: all permissions in one namespace do not lead out of it', async () => {
+test('attacks: all permissions in one namespace do not apply outside of it', async () => {
   const path = await namespace('walled')
   await post(`${path}/roles`, role('all', may('*', '*', { apiGroups: ['*'] })))
   await post(`${path}/rolebindings`, binding('all', 'Role/all', 'mallory'))
@@ -351,7 +351,7 @@ test('attacks: all permissions in one namespace do not lead out of it', async ()
   assert.equal((await call('/apis/example.com/v1/walls/w')).status, 200)
 })
 
-test('the aggregation controller keeps aggregated roles current', async () => {
+test('the aggregation controller keeps aggregated roles up to date', async () => {
   const view = `${rbac}/clusterroles/view`
   assert.deepEqual((await call(view)).body.rules, null)
   const [first] = servers
@@ -367,7 +367,7 @@ test('the aggregation controller keeps aggregated roles current', async () => {
   const widgets = role('widgets', may('get', 'widgets', { apiGroups: ['example.com'] }))
   const labels = { [`${group}/aggregate-to-view`]: 'true' }
   await post(`${rbac}/clusterroles`, { ...widgets, metadata: { name: 'widgets', labels } })
-  // The rule is added to view, from there to edit, and from there to admin.
+  // The rule is added to view, then to edit, and finally to admin.
   await until(async () => (await resources('admin')).includes('widgets'), 'the role has changed')
   assert.ok((await resources('view')).includes('configmaps'))
   const { metadata } = (await call(view)).body

@@ -1,4 +1,4 @@
-/** Tests access reviews with more groups and extras than any user has. */
+/** Tests access reviews with more groups and extras than any real user has. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { type Cluster, startCluster } from '../../src/entry/testing/index.ts'
@@ -28,7 +28,7 @@ suite('an access review', () => {
       },
     })
 
-  test('with as many groups as are allowed succeeds', async () => {
+  test('succeeds with the maximum number of groups', async () => {
     const groups = Array.from({ length: 10_000 }, (_, at) =>
       at === 9_999 ? 'system:masters' : `g${at}`,
     )
@@ -37,13 +37,13 @@ suite('an access review', () => {
     assert.equal(body.status?.allowed, true)
   })
 
-  test('with too many groups is refused, and the error names the limit', async () => {
+  test('is rejected with too many groups, and the error names the limit', async () => {
     const { status, body } = await review({ groups: Array.from({ length: 10_001 }, () => 'g') })
     assert.equal(status, 422)
     assert.match(body.message ?? '', /spec\.groups: Too many: 10001: must have at most 10000 items/)
   })
 
-  test('with too many extras is refused, whether they are keys or values', async () => {
+  test('is rejected with too many extra keys or extra values', async () => {
     const keys = Object.fromEntries(Array.from({ length: 5_001 }, (_, at) => [`k${at}`, ['v']]))
     const values = { k: Array.from({ length: 10_000 }, () => 'v') }
     for (const [extra, count] of [

@@ -1,15 +1,15 @@
-/** A small rolling restart; test/chaos/soak/rolling.ts is the full one. */
+/** A short rolling restart. test/chaos/soak/rolling.ts is the full version. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { restartInTurn } from '../chaos/soak/rolling-restart.ts'
 
 /**
- * Maximum duration. It allows for three starts on a busy machine, and ends the test if a request
- * gets no response.
+ * Maximum duration. It allows for three starts on a busy machine, and stops a test in which a
+ * request gets no response.
  */
 const TEST_MS_MAX = 600_000
 
-test('replicas are restarted in turn, and neither a request nor an event is lost', {
+test('when replicas are restarted in turn, no request and no event is lost', {
   timeout: TEST_MS_MAX,
 }, async () => {
   const { faults, requests, events, resumes } = await restartInTurn({

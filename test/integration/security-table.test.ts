@@ -1,5 +1,5 @@
 /**
- * Tests that the tests which SECURITY.md names exist, and claims of its table that no other test
+ * Tests that the tests named in SECURITY.md exist, and claims of its table that no other test
  * covers.
  */
 import assert from 'node:assert/strict'
@@ -31,7 +31,7 @@ test('every test that SECURITY.md names exists', () => {
   }
 })
 
-test('no path leads to files of the host', async () => {
+test('paths do not give access to files of the host', async () => {
   await using server = await startTestServer()
   await using client = clients['HTTP/1.1']?.(server.url) ?? assert.fail('there is a client')
   for (const path of [

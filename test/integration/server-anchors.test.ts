@@ -1,7 +1,7 @@
 /**
- * Tests which servers our clients trust (webhooks, calls by a kubeconfig, OpenID issuers, kubelets,
- * etcd), with real chains over real sockets. As in Go, any certificate of a bundle is an anchor.
- * The server's own certificate must still meet all requirements.
+ * Tests which servers our clients trust (webhooks, calls with a kubeconfig, OpenID issuers,
+ * kubelets, etcd), with real chains over real sockets. As in Go, any certificate of a bundle is a
+ * trust anchor. The server's own certificate must still meet all requirements.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -44,7 +44,10 @@ const broken = '-----BEGIN CERTIFICATE-----\nbm8=\n-----END CERTIFICATE-----\n'
 const pemOf = (...certificates: readonly TreeCertificate[]): string =>
   certificates.map(({ certificatePem }) => certificatePem).join('')
 
-/** Returns the error of each client for a server, or '' for a client that trusts it. */
+/**
+ * Returns the error of each client for a server. The error is an empty string for a client that
+ * trusts the server.
+ */
 async function judge(
   chain: readonly TreeCertificate[],
   bundle: string,
@@ -101,14 +104,14 @@ const whyOf = (error: unknown): string => (error instanceof Error ? reasonOf(err
 
 const trusted = ['', '', '', '', '']
 
-test("a root, an intermediate and the server's own certificate can be anchors", async () => {
+test("a root, an intermediate and the server's own certificate can be trust anchors", async () => {
   assert.deepEqual(await judge([good, middle], pemOf(root)), trusted, 'root')
   assert.deepEqual(await judge([good], pemOf(middle)), trusted, 'intermediate')
   assert.deepEqual(await judge([good], pemOf(good)), trusted, 'its own certificate')
   assert.deepEqual(await judge([good], pemOf(other, good)), trusted, 'one of several')
 })
 
-test('a block that cannot be parsed does not hide the certificates that follow it', async () => {
+test('an unparsable block does not hide the certificates that follow it', async () => {
   assert.deepEqual(await judge([good], `${broken}${pemOf(middle)}`), trusted)
 })
 

@@ -1,7 +1,4 @@
-/**
- * Tests the ranges that Services get their addresses from, with servers that start with other
- * ranges.
- */
+/** Tests the IP ranges of Services, with servers that start with different ranges. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -60,7 +57,7 @@ test('a cluster becomes dual-stack when a server starts with a second range', as
   assert.deepEqual(second.complaints, [])
 })
 
-test('objects that the server itself creates have the field managers of kube-apiserver', async () => {
+test('objects that the server itself creates have the same field managers as in kube-apiserver', async () => {
   await using server = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])
   await withClient(server, async (call) => {
     const managers = async (path: string): Promise<readonly object[]> => {
@@ -127,7 +124,7 @@ type Entry = {
   readonly fieldsV1: { readonly 'f:spec'?: object; readonly 'f:status'?: object }
 }
 
-test('the service and the range that the cluster needs come back after their deletion', async () => {
+test('the service and the range that the cluster needs are recreated after their deletion', async () => {
   await using server = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])
   await withClient(server, async (call) => {
     const condition = async (): Promise<string | undefined> =>
@@ -135,9 +132,9 @@ test('the service and the range that the cluster needs come back after their del
     const isComplete = async (): Promise<boolean> =>
       (await condition()) === 'True' &&
       (await call({ path: `${services}/kubernetes` })).status === 200
-    // The server checks every ten seconds.
+    // The server checks for them every ten seconds.
     const completed = (): Promise<void> => until(isComplete, 'both objects exist')
-    // The service is created after the server is ready.
+    // The service is created only when the server is ready.
     await completed()
     assert.equal((await call({ method: 'DELETE', path: range })).status, 200)
     const body = { metadata: { name: 'kubernetes' }, spec: { cidrs: ['192.168.0.0/24'] } }
@@ -147,7 +144,7 @@ test('the service and the range that the cluster needs come back after their del
   })
 })
 
-test('a server whose range differs from that of the cluster logs it once', async () => {
+test('a server whose range differs from that of the cluster logs this once', async () => {
   await using first = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])
   await using second = await startReplica(first, ['--service-cluster-ip-range=192.168.1.0/24'])
   const reported = second.complaints.filter((complaint) =>
@@ -156,7 +153,7 @@ test('a server whose range differs from that of the cluster logs it once', async
   assert.equal(reported.length, 1)
 })
 
-test('a range may be too large for the records of older servers if these are not kept', async () => {
+test('without records for older servers, a range can exceed the size limit of these records', async () => {
   const gate = '--feature-gates=DisableAllocatorDualWrite=true'
   await using server = await startTestServer(['--service-cluster-ip-range=2001:db8::/64', gate])
   await withClient(server, async (call) => {
@@ -170,7 +167,7 @@ test('a range may be too large for the records of older servers if these are not
   assert.deepEqual(server.complaints, [])
 })
 
-test('the address of a service that an older server wrote is allocated on update, and again after a client freed it', async () => {
+test('an update allocates the address of a service that an older server wrote, even after a client has released it', async () => {
   await using server = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])
   const address = `${addresses}/192.168.0.11`
   const stored = {
@@ -217,7 +214,7 @@ const refusal = (server: TestServer, name: string, ip: string): Promise<string |
     return status === 201 ? undefined : JSON.parse(text).message
   })
 
-test('servers with and without address objects, and with a larger range, assign no address twice', async () => {
+test('servers with and without IPAddress objects, and with a larger range, assign no address twice', async () => {
   const gate = '--feature-gates=MultiCIDRServiceAllocator=false'
   const taken = /provided IP is already allocated$/
   await using withObjects = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])

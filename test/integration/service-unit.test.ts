@@ -1,6 +1,6 @@
 /**
- * Tests deploy/keelson.service: systemd accepts every line and rates it as well confined, and
- * keelson serve knows its flags.
+ * Tests deploy/keelson.service: systemd accepts every line and rates the unit as well sandboxed,
+ * and `keelson serve` knows its flags.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -13,8 +13,8 @@ import { isFlagName } from '../../src/config/flags.ts'
 import { findOnPath } from '../support/harness/packed.ts'
 
 /**
- * Ten times the maximum exposure level, which systemd rates from 0 to 10. The network, sockets and
- * V8's compiler need 1.3.
+ * Maximum exposure level times ten. systemd rates exposure from 0 to 10, and the network, sockets
+ * and V8's compiler require 1.3.
  */
 const EXPOSURE_MAX = 15
 const COMMAND_MS_MAX = 60_000
@@ -36,7 +36,7 @@ test('systemd accepts the unit', {
   const dir = mkdtempSync(join(tmpdir(), 'keelson-unit-'))
   try {
     const file = join(dir, 'keelson.service')
-    // systemd checks whether the program exists.
+    // systemd checks that the program exists.
     writeFileSync(file, unit.replace('/usr/local/bin/keelson', process.execPath))
     const { stderr } = await run('systemd-analyze', ['verify', '--man=no', file], {
       timeout: COMMAND_MS_MAX,

@@ -1,6 +1,6 @@
 /**
- * Tests Services on two replicas of one etcd: addresses and node ports are assigned once, and are
- * released.
+ * Tests Services on two replicas that share an etcd: addresses and node ports are assigned only
+ * once, and are released.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -24,7 +24,7 @@ before(async () => {
   const first = await startTestServer([ipRange, '--advertise-address=192.0.2.11'])
   servers = [first, await startReplica(first, [ipRange, '--advertise-address=192.0.2.12'])]
   replicas = servers.map(({ url }) => connect(url))
-  // These are the last objects that servers create for themselves when they start.
+  // The last objects that servers create for themselves at their start.
   await until(
     async () =>
       (await replica(0).call({ path: `${endpoints}/kubernetes` })).text.includes('192.0.2.12'),
@@ -76,7 +76,7 @@ async function addressNames(): Promise<string[]> {
   return items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
 }
 
-test('many concurrent services on two replicas get distinct addresses and ports, and release all of them', async () => {
+test('many concurrent services on two replicas get different addresses and ports, and release all of them', async () => {
   const names = Array.from({ length: SERVICES }, (_, at) => `crowd-${at}`)
   const begun = performance.now()
   const made = await Promise.all(names.map((name, at) => create(at, nodePort(name))))
@@ -90,7 +90,7 @@ test('many concurrent services on two replicas get distinct addresses and ports,
   const gone = await Promise.all(names.map((name, at) => remove(at + 1, name)))
   assert.deepEqual([...new Set(gone.map(({ status }) => status))], [200])
   assert.deepEqual(await addressNames(), ['10.96.0.1'])
-  // All ports of the range can be allocated, and then no more.
+  // All ports of the range can be allocated, and no further ones.
   const all = Array.from({ length: 277 }, (_, at) => {
     const ports = Array.from({ length: Math.min(10, 2768 - 10 * at) }, (__, port) => ({
       name: `p${port}`,
@@ -108,7 +108,7 @@ test('many concurrent services on two replicas get distinct addresses and ports,
   console.log(`${SERVICES} services over two replicas: ${Math.round(createdMs)} ms`)
 })
 
-test('of many services that want the same address and port, one gets them', async () => {
+test('if many services request the same address and port, one of them gets both', async () => {
   const wanted = { clusterIP: '10.96.0.77', ports: [{ port: 80, nodePort: 30077 }] }
   const made = await Promise.all(
     Array.from({ length: 40 }, (_, at) => create(at, nodePort(`same-${at}`, wanted))),
@@ -121,7 +121,7 @@ test('of many services that want the same address and port, one gets them', asyn
   await remove(0, 'same-again')
 })
 
-test('a create that fails releases what it allocated', async () => {
+test('a failed create releases the addresses and ports that it allocated', async () => {
   const wanted = { clusterIP: '10.96.0.78', ports: [{ port: 80, nodePort: 30078 }] }
   const refused = await create(0, nodePort('Bad', wanted))
   assert.equal(refused.status, 422)
@@ -141,7 +141,7 @@ test('a create that fails releases what it allocated', async () => {
   await remove(0, 'good')
 })
 
-test('a change of the type releases ports and the address', async () => {
+test('a change of the type releases the ports and the address', async () => {
   const wanted = { clusterIP: '10.96.0.79', ports: [{ port: 80, nodePort: 30079 }] }
   const made = json(await create(0, nodePort('changing', wanted)))
   const path = `${services}/changing`
@@ -159,7 +159,7 @@ test('a change of the type releases ports and the address', async () => {
   assert.deepEqual(await addressNames(), ['10.96.0.1'])
 })
 
-test('the service of the API has the first address, and the servers as endpoints', async () => {
+test('the kubernetes service has the first address, and its endpoints are the servers', async () => {
   const { spec } = json(await replica(1).call({ path: `${services}/kubernetes` }))
   assert.equal(spec.clusterIP, '10.96.0.1')
   assert.deepEqual(spec.ipFamilies, ['IPv4'])
@@ -172,7 +172,7 @@ test('the service of the API has the first address, and the servers as endpoints
   const { items } = json(
     await replica(0).call({ path: '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases' }),
   )
-  // Both servers have the Lease of their host, as in kube-apiserver.
+  // As in kube-apiserver, both servers share the Lease of their host.
   assert.equal(items.length, 1)
 })
 
@@ -180,7 +180,7 @@ test('the service of the API has the first address, and the servers as endpoints
 const addressesOf = async (): Promise<string> =>
   (await replica(0).call({ path: `${endpoints}/kubernetes` })).text
 
-test('a replica that leaves is removed from the endpoints', async () => {
+test('a replica that stops is removed from the endpoints', async () => {
   const third = await startReplica(servers[0] ?? never(), [
     ipRange,
     '--advertise-address=192.0.2.13',

@@ -1,6 +1,6 @@
 /**
- * Tests how connections and requests are served: certificates by name, CORS, GOAWAY, shared ports,
- * and a shutdown with Retry-After.
+ * Tests how connections and requests are served: certificates by host name, CORS, GOAWAY, shared
+ * ports, and a shutdown with Retry-After.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -37,7 +37,7 @@ type StartedServer = AsyncDisposable & {
   readonly client: Client
 }
 
-/** Starts a server that keeps everything in memory, because these tests store next to nothing. */
+/** Starts an in-memory server, because these tests store almost nothing. */
 async function start(
   flagsIn: (folder: string) => readonly string[] | Promise<readonly string[]>,
   { port = 0, version = 'HTTP/2' } = {},
@@ -99,7 +99,7 @@ function shownTo(url: string, servername: string): Promise<string | undefined> {
   })
 }
 
-test('a client gets the certificate for the host that it names, and a renewed one when its file changes', async () => {
+test('a client receives the certificate for its host name, and a renewed one when the file changes', async () => {
   await using started = await start(async (folder) => [
     `--tls-sni-cert-key=${await writePair(folder, 'own', certificateOf('own.example.org', ['alt.example.org']))}`,
     `--tls-sni-cert-key=${await writePair(folder, 'given', certificateOf('given', ['named.example.org', 'x.wild.example.org', 'localhost']))}:API.example.org,*.wild.example.org`,
@@ -116,7 +116,7 @@ test('a client gets the certificate for the host that it names, and a renewed on
     ['a.wild.example.org', 'given'],
     ['a.b.wild.example.org', other],
     ['wild.example.org', other],
-    // Names of a certificate count unless the server's own certificate has them.
+    // The names in this certificate apply, unless the server's own certificate contains them.
     ['named.example.org', 'given'],
     ['localhost', other],
   ] as const) {
@@ -131,7 +131,7 @@ test('a client gets the certificate for the host that it names, and a renewed on
   assert.equal(await shownTo(url, 'alt.example.org'), 'own.example.org')
 })
 
-test('browsers on allowed sites get CORS headers, and other requests are served as before', async () => {
+test('only browsers on allowed sites get CORS headers, and other requests are served as before', async () => {
   await using started = await start(() => [
     '--cors-allowed-origins=//ok\\.example\\.org(:|$),^https://(a|b)\\.test$',
   ])
@@ -170,7 +170,7 @@ test('browsers on allowed sites get CORS headers, and other requests are served 
   }
 })
 
-test('an HTTP/2 client is occasionally sent elsewhere, and its running requests continue', async () => {
+test('HTTP/2 clients occasionally receive GOAWAY, and their running requests continue', async () => {
   await using started = await start(() => ['--goaway-chance=0.02'])
   const session = connectHttp2(started.server.url, { rejectUnauthorized: false })
   try {
@@ -201,7 +201,7 @@ test('an HTTP/2 client is occasionally sent elsewhere, and its running requests 
   }
 })
 
-test('two servers can share a port if both permit it', async () => {
+test('two servers can share a port if both permit this', async () => {
   await using first = await start(() => ['--permit-port-sharing'])
   const port = Number(new URL(first.server.url).port)
   await using second = await start(() => ['--permit-port-sharing'], { port })
@@ -213,7 +213,7 @@ test('two servers can share a port if both permit it', async () => {
 })
 
 for (const version of ['HTTP/2', 'HTTP/1.1']) {
-  test(`${version}: with --shutdown-send-retry-after, requests during the shutdown get Retry-After`, async () => {
+  test(`${version}: with --shutdown-send-retry-after, responses during the shutdown have Retry-After`, async () => {
     await using started = await start(() => ['--shutdown-send-retry-after'], { version })
     const { client, server } = started
     using slow = await RawHttp2.open(Number(new URL(server.url).port))
@@ -267,7 +267,7 @@ for (const version of ['HTTP/2', 'HTTP/1.1']) {
   })
 }
 
-test('several workers delete a collection, and no delete waits for a garbage collector that is turned off', async () => {
+test('several workers delete a collection, and without a garbage collector no delete waits for it', async () => {
   await using started = await start(() => [
     '--delete-collection-workers=7',
     '--enable-garbage-collector=false',
@@ -292,7 +292,9 @@ test('several workers delete a collection, and no delete waits for a garbage col
   assert.doesNotMatch((await client.call({ path })).text, /one-/)
 })
 
-test('nothing more is started once the start of a server has failed', async ({ mock }) => {
+test('after the start of a server has failed, no further component is started', async ({
+  mock,
+}) => {
   const roles = Promise.withResolvers<void>()
   mock.method(RolesInformer.prototype, 'start', () => roles.promise)
   const graph = mock.method(NodeGraphInformer.prototype, 'start', async () => undefined)

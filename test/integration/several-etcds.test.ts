@@ -1,6 +1,6 @@
 /**
- * Tests a server on two etcds, one of them only for Events: what each of them stores, and what
- * happens when one is away.
+ * Tests a server on two etcds, one of them only for Events: which data each of them stores, and
+ * what happens when one of them is down.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -66,7 +66,7 @@ test('each etcd has its own resources, revisions and compaction', async () => {
   assert.equal((await call(client, 'POST', maps, map('m'))).status, 201)
   assert.equal(await countIn(main, '/registry/events/'), 0)
   assert.equal(await countIn(other, '/registry/'), 5)
-  // The other etcd is new. Its revisions are far below those of the first one, which has the
+  // The other etcd is new. Its revisions are far below those of the first etcd, which contains the
   // objects of a new cluster.
   const listed = await call(client, 'GET', events)
   assert.equal(listed.body.items.length, 5)
@@ -99,7 +99,7 @@ test('each etcd has its own resources, revisions and compaction', async () => {
   assert.deepEqual(health, ['etcd-0 True', 'etcd-1 True'])
 })
 
-test('leases of Events last as --lease-reuse-duration-seconds says, in every etcd', async () => {
+test('leases of Events have the duration of --lease-reuse-duration-seconds in every etcd', async () => {
   await using main = await startEtcd()
   await using other = await startEtcd()
   await using server = await startOn(main, [
@@ -158,7 +158,7 @@ test('calls to another etcd are part of a trace', async () => {
   )
 })
 
-test('without one etcd, the resources of the other are served', async () => {
+test('while one etcd is down, the resources of the other one are served', async () => {
   await using main = await startEtcd()
   await using other = await startEtcd()
   await using server = await startOn(main, [
@@ -190,7 +190,7 @@ test('without one etcd, the resources of the other are served', async () => {
   assert.equal((await call(client, 'POST', events, event('after'))).status, 201)
 })
 
-test('an etcd that is away at the start is used when it is back', async () => {
+test('an etcd that is down at the start is used when it is up again', async () => {
   await using main = await startEtcd()
   await using other = await startEtcd()
   other.pause()
@@ -222,7 +222,7 @@ test('an etcd that is away at the start is used when it is back', async () => {
   }
 })
 
-/** Enables authentication, so that only this user can read and write. */
+/** Enables authentication in etcd, so that only this user can read and write. */
 async function protect({ clientUrl }: Etcd, password: string): Promise<void> {
   await using client = new EtcdClient({ endpoints: [clientUrl] })
   await client.auth.userAdd('root', password)
@@ -231,7 +231,7 @@ async function protect({ clientUrl }: Etcd, password: string): Promise<void> {
   await client.auth.authEnable()
 }
 
-test('the server uses the user and password of etcds, and reads a changed password again', async () => {
+test('the server authenticates to etcds with user and password, and rereads a changed password', async () => {
   await using main = await startEtcd()
   await using other = await startEtcd()
   const folder = await mkdtemp(join(tmpdir(), 'keelson-login-'))
@@ -246,7 +246,7 @@ test('the server uses the user and password of etcds, and reads a changed passwo
   await using client = clientOf(server.url)
   assert.equal((await call(client, 'POST', events, event('a'))).status, 201)
   assert.equal((await call(client, 'POST', maps, map('a'))).status, 201)
-  // With a new password, the old tokens are invalid, and the file is read again.
+  // With a new password, the old tokens become invalid, and the file is read again.
   for (const { clientUrl } of [main, other]) {
     await using admin = new EtcdClient({ endpoints: [clientUrl], user: 'root', password: 'first' })
     await admin.auth.userChangePassword('root', 'second')

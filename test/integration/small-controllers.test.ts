@@ -1,5 +1,5 @@
 /**
- * Tests small controllers inside the server: finished Jobs, claims and volumes in use, bootstrap
+ * Tests small controllers inside the server: finished Jobs, volumes and claims in use, bootstrap
  * tokens, and type checks of policies.
  */
 import assert from 'node:assert/strict'
@@ -75,12 +75,12 @@ test('a finished Job is deleted after its time to live', async () => {
   const status = { startTime: now, completionTime: now, conditions, succeeded: 1 }
   for (const name of ['j', 'stays']) await patch(`${jobs}/${name}/status`, { status })
   await untilGone(`${jobs}/j`)
-  // The time to live counts from the second in which the Job finished.
+  // The time to live starts at the second in which the Job finished.
   assert.ok(Date.now() - Math.floor(nowMs / 1000) * 1000 >= TTL_S * 1000, 'not before')
   assert.ok(await read(`${jobs}/stays`))
 })
 
-test('a claim that a pod uses is deleted after the pod', async () => {
+test('a claim that a pod uses is deleted only after the pod', async () => {
   const claims = '/api/v1/namespaces/default/persistentvolumeclaims'
   const pods = '/api/v1/namespaces/default/pods'
   const resources = { requests: { storage: '1Gi' } }
@@ -153,7 +153,7 @@ function kubeletRequest(): string {
   return Buffer.from(pem('CERTIFICATE REQUEST', whole)).toString('base64')
 }
 
-test('the request of a kubelet that gets its permission later is approved', async () => {
+test('a certificate request of a kubelet is approved when the kubelet receives the permission later', async () => {
   const rbac = '/apis/rbac.authorization.k8s.io/v1'
   const bind = (name: string, role: string): Promise<void> =>
     post(`${rbac}/clusterrolebindings`, {
@@ -180,9 +180,9 @@ test('the request of a kubelet that gets its permission later is approved', asyn
   assert.equal((await conditions())[0].type, 'Approved')
 })
 
-test('the server logged no complaints', () => assert.deepEqual(server.complaints, []))
+test('the server logged no warnings or errors', () => assert.deepEqual(server.complaints, []))
 
-test('the status of a policy has the type errors of its expressions, and is updated when they change', async () => {
+test('the status of a policy contains the type errors of its expressions, and is updated when they change', async () => {
   const path = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies'
   const rule = {
     apiGroups: ['apps'],

@@ -1,6 +1,6 @@
 /**
  * Tests how a server stops: readiness fails first, running requests get responses, watches end
- * cleanly, and then the process ends.
+ * without errors, and then the process exits.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -22,13 +22,15 @@ import {
 import { PATIENCE_MS, until } from '../support/harness/until.ts'
 import { adminToken, clients, startTestServer } from './support.ts'
 
-/** Shutdown delay. It is long enough for a slow machine to do all requests of the test in it. */
+/**
+ * Shutdown delay, long enough that a slow machine can send all requests of the test in this time.
+ */
 const DELAY_MS = 5_000
 const CANCEL = 8
-/** Maximum time to a response, which is far less than the default timeout of a minute. */
+/** Maximum time for a response, far less than the default timeout of a minute. */
 const ANSWERED_MS_MAX = 30_000
 
-test('during the shutdown delay readiness fails and writes succeed, and then watches end without an error', async () => {
+test('during the shutdown delay, readiness fails and writes succeed; then watches end without errors', async () => {
   const server = await startTestServer([`--shutdown-delay-duration=${DELAY_MS}ms`])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const watched: string[] = []
@@ -81,7 +83,7 @@ test('a request whose body is incomplete when the server stops gets a response',
   await stopped
 })
 
-test('readiness fails immediately and the server stops in time, whatever etcd does', async () => {
+test('readiness fails immediately and the server stops in time, even if etcd does not respond', async () => {
   const server = await startTestServer([`--shutdown-delay-duration=${DELAY_MS}ms`])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   await client.call({ path: '/readyz' })
@@ -92,7 +94,7 @@ test('readiness fails immediately and the server stops in time, whatever etcd do
   try {
     assert.equal((await client.call({ path: '/readyz' })).status, 500)
     assert.ok(!isStopped)
-    // Requests that wait for etcd are abandoned.
+    // Requests that wait for etcd are aborted.
     await stopped.catch((error: unknown) =>
       assert.match(String(error), /did not stop within 5000 ms/),
     )
@@ -103,7 +105,7 @@ test('readiness fails immediately and the server stops in time, whatever etcd do
   }
 })
 
-test('concurrent writes beyond the limit are refused with Retry-After', async () => {
+test('concurrent writes that exceed the limit are rejected with Retry-After', async () => {
   await using server = await startTestServer([
     '--enable-priority-and-fairness=false',
     '--max-mutating-requests-inflight=1',
@@ -141,7 +143,7 @@ test('concurrent writes beyond the limit are refused with Retry-After', async ()
   assert.equal((await client.call({ ...review, token: 'bob-token' })).status, 201)
 })
 
-test('a long response occupies a slot until its client has read it or has gone', async () => {
+test('a long response occupies a slot until its client has read it or has disconnected', async () => {
   await using server = await startTestServer([
     '--enable-priority-and-fairness=false',
     '--max-requests-inflight=1',
@@ -165,7 +167,7 @@ test('a long response occupies a slot until its client has read it or has gone',
   for (let count = 0; count < 3; count++) assert.equal(await statusOf('/openapi/v2'), 200)
 })
 
-test('a long response counts as in flight until its client has read it or has gone', async () => {
+test('a long response counts as in flight until its client has read it or has disconnected', async () => {
   await using server = await startTestServer()
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const open = async (): Promise<number> => {
@@ -182,7 +184,7 @@ test('a long response counts as in flight until its client has read it or has go
   const asAdmin = field('authorization', `Bearer ${adminToken}`)
   await slow.send(headersFrame(1, requestFields('GET', '/openapi/v2', asAdmin)))
   assert.ok(await slow.until(({ type, stream }) => type === FRAME.HEADERS && stream === 1))
-  // The gauge is the maximum of the last second, and the start of the server had more requests.
+  // The gauge is the maximum of the last second, in which the starting server had more requests.
   while ((await open()) !== 1) await sleep(5)
   await slow.send(reset(1, CANCEL))
   while ((await open()) !== 0) await sleep(5)
@@ -190,7 +192,7 @@ test('a long response counts as in flight until its client has read it or has go
   while ((await open()) !== 0) await sleep(5)
 })
 
-test('a watch is counted as long as it runs', async () => {
+test('a watch is counted as long as it is open', async () => {
   await using server = await startTestServer()
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const open = async (): Promise<string | undefined> => {
@@ -211,7 +213,7 @@ test('a watch is counted as long as it runs', async () => {
   assert.match(text, /^apiserver_watch_events_total\{group="",kind="Namespace",version="v1"\} 8$/m)
 })
 
-test('a request takes no longer than its timeout, whatever etcd does', async () => {
+test('a request takes no longer than its timeout, even if etcd does not respond', async () => {
   await using server = await startTestServer()
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   await client.call({ path: '/api/v1/namespaces/default' })

@@ -1,6 +1,6 @@
 /**
  * Moves a cluster with objects of every kind from etcd to a file, a folder, a file and back. The
- * hash stays the same, and so do the objects that servers list.
+ * hash and the listed objects must stay the same.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -69,7 +69,7 @@ async function during(
   return { listed: await listAll(client), revision: Number(metadata['resourceVersion']) }
 }
 
-/** Whether the object is a record that every server writes again. */
+/** Whether the object is a record that every server rewrites. */
 const isOfServer = (place: string): boolean => /\/leases |\/componentstatuses /.test(place)
 
 const versionOf = ({ metadata }: Fields): number =>
@@ -113,7 +113,7 @@ test('a cluster can move from etcd to a file, a folder, a file and etcd', async 
   const back = await store('export', `--data-dir=${at('store')}`, `--file=${at('b')}`)
   assert.deepEqual([back.keys, back.sha256], [exported.keys, exported.sha256])
   const inFolder = { etcdUrl: '', omit: ['etcd-servers'], args: [`--data-dir=${at('store')}`] }
-  // A folder that a server uses can be exported, but not imported into.
+  // A folder that a server uses can be exported, but cannot be imported into.
   const second = await during(inFolder, async () => {
     const running = await store('export', `--data-dir=${at('store')}`, `--file=${at('running')}`)
     assert.ok(running.keys >= exported.keys)
@@ -154,7 +154,7 @@ test('a cluster can move from etcd to a file, a folder, a file and etcd', async 
   await fails(/is not empty/, 'import', `--etcd-servers=${other.clientUrl}`, `--file=${at('b')}`)
 })
 
-test('an incomplete or damaged export is refused, and nothing is imported', async () => {
+test('an incomplete or damaged export is rejected, and nothing is imported', async () => {
   const text = readFileSync(at('a'), 'utf8')
   const damaged: [name: string, content: string, message: RegExp][] = [
     ['cut', text.slice(0, -40), /is not a complete export/],
@@ -176,6 +176,6 @@ test('an incomplete or damaged export is refused, and nothing is imported', asyn
   await fails(/there is no store/, 'export', `--data-dir=${at('empty')}`, `--file=${at('c')}`)
   await fails(/already exists/, 'export', `--data-dir=${at('store')}`, `--file=${at('a')}`)
   await fails(/either --etcd-servers or --data-dir/, 'export', `--file=${at('c')}`)
-  // With --replace, a valid file replaces the contents.
+  // With --replace, a valid file replaces the existing contents.
   await store('import', `--data-dir=${at('store')}`, `--file=${at('a')}`, '--replace')
 })

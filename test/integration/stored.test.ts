@@ -1,11 +1,11 @@
-/** Tests values in etcd: how long they last, and how values of other servers are read. */
+/** Tests values in etcd: their lifetime, and how values that other servers wrote are read. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EtcdClient } from '../../src/storage/etcd/client.ts'
 import { until } from '../support/harness/until.ts'
 import { clients, startReplica, startTestServer } from './support.ts'
 
-test('only the built-in events expire, not custom objects of a kind with the same name', async () => {
+test('only built-in events expire, not custom objects of a kind with the same name', async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   await using etcd = new EtcdClient({ endpoints: [server.etcdUrl] })
@@ -44,7 +44,7 @@ test('only the built-in events expire, not custom objects of a kind with the sam
   assert.equal(BigInt((await leaseOf('/registry/example.com/events/default/mine')) ?? -1), 0n)
 })
 
-test('a write that changes nothing rewrites an object that is stored in an old version', async () => {
+test('an update without changes rewrites an object that is stored in an old version', async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   await using etcd = new EtcdClient({ endpoints: [server.etcdUrl] })
@@ -68,7 +68,7 @@ test('a write that changes nothing rewrites an object that is stored in an old v
     assert.equal(answer.status, 200)
     return JSON.parse(answer.text).metadata.resourceVersion
   }
-  // After a list, the cache has the object in its wire form, and no longer as it was stored.
+  // After a list, the cache contains the serialized form of the object instead of the stored form.
   assert.equal((await client.call({ method: 'GET', path: path.replace(/.old$/, '') })).status, 200)
   const before = await versionOf('GET')
   const { apiVersion: _, ...same } = stored
@@ -82,7 +82,7 @@ test('a write that changes nothing rewrites an object that is stored in an old v
   )
 })
 
-test('a write that changes nothing stores a custom object with defaults that were added to its kind', async () => {
+test('an update without changes stores a custom object with defaults that were added to its kind', async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   await using etcd = new EtcdClient({ endpoints: [server.etcdUrl] })
@@ -137,7 +137,7 @@ test('a write that changes nothing stores a custom object with defaults that wer
 
 const mapKey = (name: string): Buffer => Buffer.from(`/registry/configmaps/default/${name}`)
 
-test('an unreadable object is deleted only with the gate, and only if the client asks for it', async () => {
+test('an unreadable object can only be deleted with the feature gate and an explicit option', async () => {
   await using server = await startTestServer()
   await using unsafe = await startReplica(server, [
     '--feature-gates=AllowUnsafeMalformedObjectDeletion=true',
@@ -174,7 +174,7 @@ const announced = async ({ url }: { readonly url: string }, name: string): Promi
   ).status
 }
 
-test('versions that a flag turned off again are no longer announced', async () => {
+test('versions that a flag has disabled again are no longer announced', async () => {
   const version = 'v1alpha1.storage.k8s.io'
   await using server = await startTestServer(['--runtime-config=storage.k8s.io/v1alpha1=true'])
   await until(async () => (await announced(server, version)) === 200, 'the version is announced')
@@ -183,7 +183,7 @@ test('versions that a flag turned off again are no longer announced', async () =
   assert.equal(await announced(plain, 'v1.storage.k8s.io'), 200)
 })
 
-test('field owners of a version that a flag turned off again are shown until the next write drops them', async () => {
+test('field owners of a version that a flag has disabled are shown until the next write drops them', async () => {
   await using server = await startTestServer(['--runtime-config=networking.k8s.io/v1beta1=true'])
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   const beta = '/apis/networking.k8s.io/v1beta1/servicecidrs'
@@ -197,7 +197,7 @@ test('field owners of a version that a flag turned off again are shown until the
     before.managedFields.map(({ apiVersion }: { apiVersion: string }) => apiVersion),
     ['networking.k8s.io/v1beta1'],
   )
-  // As in kube-apiserver, a patch that changes nothing else is also a write.
+  // As in kube-apiserver, a patch without further changes also writes the object.
   const headers = { 'content-type': 'application/merge-patch+json' }
   const after = JSON.parse(
     (await other.call({ method: 'PATCH', path, headers, body: {} })).text,
@@ -206,7 +206,7 @@ test('field owners of a version that a flag turned off again are shown until the
   assert.notEqual(after.resourceVersion, before.resourceVersion)
 })
 
-test('a webhook configuration that cannot be decoded stops writes, but not the start of a server', async () => {
+test('a webhook configuration that cannot be decoded blocks writes, but a server can still start', async () => {
   await using first = await startTestServer()
   await using etcd = new EtcdClient({ endpoints: [first.etcdUrl] })
   const key = Buffer.from('/registry/validatingwebhookconfigurations/broken')

@@ -1,6 +1,6 @@
 /**
- * Tests the package as a new user gets it: packed by npm, and installed without a network in an
- * empty folder, with only Node on the PATH.
+ * Tests the package as a new user would install it: packed by npm, installed without a network in
+ * an empty folder, with only Node on the PATH.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
@@ -38,7 +38,7 @@ before(async () => {
 })
 after(() => parts.disposeAsync())
 
-test('the package has what it needs and nothing else', () => {
+test('the package contains all required files and no others', () => {
   assert.ok(packed.bytes < PACKED_BYTES_MAX, `${packed.bytes} bytes`)
   const others = packed.files.filter(
     (path) => !/^(bin|dist)\/|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(path),
@@ -55,7 +55,7 @@ test('the package has what it needs and nothing else', () => {
   assert.deepEqual(installed, ['keelson'])
 })
 
-test('third-party code has its license in the package', () => {
+test('the package contains the licenses of third-party code', () => {
   const manifest = readFileSync(
     join(folder, 'node_modules', 'keelson', 'dist', 'licenses.txt'),
     'utf8',
@@ -89,7 +89,7 @@ test('keelson/testing can be imported, and has types', async () => {
   }
 })
 
-test('npx keelson dev serves, for curl and kubectl', async () => {
+test('npx keelson dev starts a server for curl and kubectl', async () => {
   const [port = 0] = await freePorts(1)
   const began = performance.now()
   const npx = spawn('npx', ['keelson', 'dev', `--secure-port=${port}`], {
@@ -160,8 +160,8 @@ test('npx keelson dev serves, for curl and kubectl', async () => {
 })
 
 /**
- * Ends the whole process group, because npx does not pass signals to its child. Kills it if it does
- * not end.
+ * Stops the whole process group, because npx does not forward signals to its child. Kills the group
+ * if it does not exit.
  */
 async function endGroup(child: ChildProcess): Promise<void> {
   const { pid } = child
@@ -170,13 +170,13 @@ async function endGroup(child: ChildProcess): Promise<void> {
     try {
       return process.kill(-pid, name)
     } catch {
-      // No process of the group is left.
+      // No process of the group is running.
       return false
     }
   }
   if (!signal('SIGTERM')) return
   try {
-    // If no process reaps ended children, the group stays, but its output ends.
+    // If no process reaps the exited children, the group still exists, but its output has ended.
     const isSilent = (): boolean =>
       [child.stdout, child.stderr].every((stream) => stream?.closed !== false)
     await until(() => isSilent() || !signal(0), 'keelson dev has ended', COMMAND_MS_MAX)
@@ -189,12 +189,12 @@ function findKubectl(): string | undefined {
   try {
     return toolPath('kubectl')
   } catch {
-    // kubectl was not built here, so the one of this machine is used if there is one.
+    // kubectl was not built here. Use the one on this machine, if there is one.
     return findOnPath('kubectl')
   }
 }
 
-/** A program that uses only Node. Its arguments are the data folder and the port. */
+/** A program that needs only Node. Its arguments are the data folder and the port. */
 const asking = `
 const { readFileSync } = require('node:fs')
 const [folder, port] = process.argv.slice(1)

@@ -1,5 +1,5 @@
 /**
- * Tests protobuf watches that begin with many objects and are read slowly. The frames of a batch
+ * Tests protobuf watches that start with many objects and are read slowly. The frames of a batch
  * are in memory that the next batch reuses.
  */
 import assert from 'node:assert/strict'
@@ -15,11 +15,11 @@ import { adminToken, type Client, clients, startTestServer, type TestServer } fr
 
 const COUNT = 200
 /**
- * Size of the text in each object. Together they have about 2 MB, which takes several batches, and
- * more than the windows of a client that does not read.
+ * Size of the text in each object. The objects total about 2 MB, which is several batches and
+ * exceeds the windows of a client that does not read.
  */
 const TEXT_BYTES = 10_000
-/** Pause after each piece, which makes the client slower than the server. */
+/** Pause after each chunk, which makes the client slower than the server. */
 const PAUSE_MS = 2
 const accept = 'application/vnd.kubernetes.protobuf;stream=watch'
 const authorization = `Bearer ${adminToken}`
@@ -49,8 +49,8 @@ after(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-test('a slow watch over HTTP/2 gets every object intact', async () => {
-  // With the smallest window, the server sends a batch in many pieces.
+test('a slow watch over HTTP/2 receives every object intact', async () => {
+  // With the smallest window, the server sends a batch in many chunks.
   const session = connect(server.url, {
     rejectUnauthorized: false,
     settings: { initialWindowSize: 65_535 },
@@ -62,7 +62,7 @@ test('a slow watch over HTTP/2 gets every object intact', async () => {
   }
 })
 
-test('a slow watch over HTTP/1.1 gets every object intact', async () => {
+test('a slow watch over HTTP/1.1 receives every object intact', async () => {
   const answer = await new Promise<Readable>((resolve, reject) => {
     const options = { headers: { accept, authorization }, rejectUnauthorized: false, agent: false }
     get(`${server.url}${path}`, options, resolve).on('error', reject)
@@ -74,7 +74,7 @@ test('a slow watch over HTTP/1.1 gets every object intact', async () => {
   }
 })
 
-/** Reads events until all objects have arrived, and compares them. */
+/** Reads events until all objects have arrived, and verifies the objects. */
 async function checkObjects(stream: Readable): Promise<void> {
   const seen = new Map<string, string>()
   let bytes: Buffer = Buffer.alloc(0)

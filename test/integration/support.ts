@@ -53,16 +53,15 @@ export type TestServer = AsyncDisposable & {
   readonly complaints: readonly string[]
   /** Info messages that the server logged. */
   readonly remarks: readonly string[]
-  /** Suspends etcd until it is resumed. */
+  /** Suspends etcd until `resumeEtcd` is called. */
   readonly pauseEtcd: () => void
   readonly resumeEtcd: () => void
-  /** Stops only the server; etcd continues. */
+  /** Stops only the server. etcd continues. */
   readonly stop: () => Promise<void>
 }
 
 /**
- * Options of a test server. `findHost` resolves host names, for tests whose nodes are on this
- * machine.
+ * Options of a test server. `findHost` resolves host names, for tests with nodes on this machine.
  */
 type Options = { readonly findHost?: FindHost; readonly clock?: Clock; readonly ids?: Ids }
 
@@ -76,7 +75,7 @@ export async function startTestServer(
 
 type Etcd = Awaited<ReturnType<typeof startEtcd>>
 
-/** Starts another server on the same etcd. Its end does not end etcd. */
+/** Starts another server on the same etcd. Stopping this server does not stop etcd. */
 export const startReplica = (
   { etcd }: TestServer,
   args: readonly string[] = [],
@@ -87,8 +86,8 @@ export async function startOn(
   args: readonly string[],
   { owned, ...options }: Options & { readonly owned?: AsyncDisposable } = {},
 ): Promise<TestServer> {
-  // If the start fails, everything that was started ends. An etcd that keeps running would keep the
-  // test running.
+  // If the start fails, stop everything that was started. A running etcd would prevent the test
+  // from ending.
   await using parts = new AsyncDisposableStack()
   if (owned !== undefined) parts.use(owned)
   const dir = await mkdtemp(join(tmpdir(), 'keelson-integration-'))
@@ -96,7 +95,7 @@ export async function startOn(
   const complaints: string[] = []
   const remarks: string[] = []
   const log: Log = (level, message, fields) => {
-    // The test and its client share the event loop with the server: their work counts in its ticks.
+    // The test and its client share the event loop with the server, so their work also blocks it.
     if (message === 'event loop blocked') return
     if (level === 'error' || level === 'warn')
       complaints.push(`${level} ${message} ${JSON.stringify(fields)}`)
@@ -113,7 +112,7 @@ export async function startOn(
     ...addresses,
     `--cert-dir=${dir}`,
     `--token-auth-file=${tokenFile}`,
-    // No controller creates service accounts.
+    // No controller creates ServiceAccounts.
     '--disable-admission-plugins=ServiceAccount',
   ]
   const checked = checkArgs([...flags, ...args])
@@ -154,8 +153,8 @@ class Http2Client implements Client {
   call = async (call: Call): Promise<Answer> => {
     const stream = this.#open(call)
     stream.setEncoding('utf8')
-    // Both are awaited from the start, because Node reports a stream that ends before it is read as
-    // cut off.
+    // Wait for both events from the start. Node reports a stream as aborted if it ends before it is
+    // read.
     const [headers, text] = await Promise.all([
       new Promise<IncomingHttpHeaders>((resolve, reject) => {
         stream.once('response', resolve).once('error', reject)
@@ -181,7 +180,7 @@ class Http2Client implements Client {
 
   #open(call: Call) {
     const body = bodyOf(call)
-    // A server sends GOAWAY after a response to an unauthenticated client.
+    // The server sends GOAWAY after a response to an unauthenticated client.
     if (this.#session.closed) this.#session = connect(this.#url, { rejectUnauthorized: false })
     const stream = this.#session.request(
       { ':method': call.method ?? 'GET', ':path': call.path, ...headersOf(call, body) },
@@ -237,7 +236,7 @@ class Http1Client implements Client {
         resolve,
       )
       request.on('error', reject)
-      // With separate calls of write and end, Node cannot fill in the length by itself.
+      // With separate calls of write and end, Node would not set the content-length.
       if (body !== undefined) request.write(body)
       request.end()
     })
@@ -245,8 +244,8 @@ class Http1Client implements Client {
 }
 
 /**
- * Starts one server for all tests of a file. Returns a function for calls over HTTP/2. The server
- * must have logged no complaints at its end.
+ * Starts one server for all tests of a file. Returns a function for requests over HTTP/2. The tests
+ * fail if the server has logged warnings or errors.
  */
 export function serverOfFile(args: readonly string[] = []): Client['call'] {
   const parts = new AsyncDisposableStack()

@@ -1,6 +1,6 @@
 /**
  * Tests that clients without a configured CA trust the roots of the system, as Go programs do:
- * webhooks, calls by a kubeconfig, proxies, OpenID issuers, aggregated servers and etcd. OpenSSL
+ * webhooks, calls with a kubeconfig, proxies, OpenID issuers, aggregated servers and etcd. OpenSSL
  * reads SSL_CERT_FILE on first use, so this process can choose the roots.
  */
 import assert from 'node:assert/strict'
@@ -40,7 +40,7 @@ const inFile = tree.make('in-file', { extensions: authorityExtensions })
 const inFolder = tree.make('in-folder', { extensions: authorityExtensions })
 const unknown = tree.make('unknown', { extensions: authorityExtensions })
 
-// These must be written before any client reads the roots.
+// The roots must be written before any client reads them.
 mkdirSync(join(dir, 'certs'))
 writeFileSync(join(dir, 'file.pem'), inFile.certificatePem)
 writeFileSync(join(dir, 'certs', 'any-name.pem'), inFolder.certificatePem)
@@ -85,8 +85,8 @@ const kubeconfigOf = (server: string, proxyUrl: string) =>
   }) as const
 
 /**
- * Returns the error of each client, by its name, for a server that this CA has signed. It is '' for
- * a client that trusts the server.
+ * Returns the error of each client, by its name, for a server whose certificate this CA has signed.
+ * The error is an empty string if the client trusts the server.
  */
 async function judge(signer: TreeCertificate): Promise<Record<string, string>> {
   const { server, port } = await listen(signer, `leaf-of-${signer.name}`)
@@ -126,7 +126,7 @@ async function judge(signer: TreeCertificate): Promise<Record<string, string>> {
 
 const whyOf = (error: unknown): string => (error instanceof Error ? reasonOf(error) : String(error))
 
-test('servers that a system root has signed are trusted, whether the root is in the file or in the folder', async () => {
+test('servers with certificates of a system root are trusted, whether the root is in the file or in the folder', async () => {
   for (const signer of [inFile, inFolder]) {
     for (const [client, said] of Object.entries(await judge(signer)))
       assert.equal(said, '', `${client}, ${signer.name}`)
@@ -139,7 +139,7 @@ test('servers of other CAs are not trusted', async () => {
   }
 })
 
-test('clients with the same certificate share a context, because it takes long to build', () => {
+test('clients with the same certificate share a TLS context, because it takes long to build', () => {
   const own = tree.make('own', { by: inFile, extensions: [] })
   const pair = { cert: own.certificatePem, key: own.keyPem }
   assert.equal(systemContext(), systemContext())

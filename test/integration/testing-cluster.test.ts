@@ -9,7 +9,7 @@ import { AppsV1Api, CoreV1Api, KubeConfig, Watch } from '@kubernetes/client-node
 import { type Cluster, startCluster } from '../../src/entry/testing/index.ts'
 
 /**
- * Maximum time for a start and an end on a busy machine. Watches that are not closed would last for
+ * Maximum time for a start and a stop on a busy machine. Watches that are not closed would last for
  * five minutes or more.
  */
 const FORGOTTEN_MS_MAX = 120_000
@@ -23,7 +23,7 @@ const configMap = (name: string, data: Record<string, string> = {}) => ({
   data,
 })
 
-/** Makes a request over TLS, as a client without a library would. */
+/** Sends a request over TLS, as a client without a library would. */
 function getWithToken(cluster: Cluster, path: string, token: string): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const headers = { authorization: `Bearer ${token}` }
@@ -40,14 +40,14 @@ function getWithToken(cluster: Cluster, path: string, token: string): Promise<nu
   return promise
 }
 
-suite('a cluster', () => {
+suite('a keelson/testing cluster', () => {
   let cluster: Cluster
   before(async () => {
     cluster = await startCluster()
   })
   after(() => cluster.stop())
 
-  test('is ready, so that a pod can be created immediately', async () => {
+  test('is ready after the start, so that a pod can be created immediately', async () => {
     const core = await cluster.client(CoreV1Api)
     const pod = { metadata: { name: 'first' }, spec: { containers: [{ name: 'c', image: 'i' }] } }
     const created = await core.createNamespacedPod({ namespace: 'default', body: pod })
@@ -62,7 +62,7 @@ suite('a cluster', () => {
     assert.equal((await fork.request({ path: '/readyz' })).status, 200)
   })
 
-  test('has typed clients of any group', async () => {
+  test('provides typed clients for any API group', async () => {
     const apps = await cluster.client(AppsV1Api)
     const { items } = await apps.listNamespacedDeployment({ namespace: 'default' })
     assert.deepEqual(items, [])
@@ -73,7 +73,7 @@ suite('a cluster', () => {
     assert.equal(await getWithToken(cluster, '/api/v1/nodes', 'wrong'), 401)
   })
 
-  test('authenticates other users by their certificates, and authorizes them by roles', async () => {
+  test('authenticates other users by their certificates, and authorizes them with roles', async () => {
     const alice = { name: 'alice', groups: ['readers'] }
     const core = await cluster.client(CoreV1Api, alice)
     await assert.rejects(core.listNamespacedConfigMap({ namespace: 'default' }), { code: 403 })
@@ -90,7 +90,7 @@ suite('a cluster', () => {
     assert.equal((await cluster.request({ path: '/api/v1/nodes', user: alice })).status, 403)
   })
 
-  test('has its kubeconfig as an object and as a file', async () => {
+  test('provides its kubeconfig as an object and as a file', async () => {
     const path = cluster.kubeconfigFile()
     assert.equal(statSync(path).mode & 0o777, 0o600)
     assert.deepEqual(JSON.parse(readFileSync(path, 'utf8')), cluster.kubeconfig)
@@ -103,7 +103,7 @@ suite('a cluster', () => {
     )
   })
 
-  test('waits for the effects of a controller', async () => {
+  test('waits until a controller has produced a result', async () => {
     const path = '/api/v1/namespaces'
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'passing' } }
     assert.equal((await cluster.request({ method: 'POST', path, body })).status, 201)
@@ -114,14 +114,14 @@ suite('a cluster', () => {
       return found.items.length > 0 && found.items
     })
     assert.equal(accounts[0]?.metadata.name, 'default')
-    // The controllers also empty and remove namespaces, and delete what an owner leaves behind.
+    // The controllers also empty and remove namespaces, and delete dependents of deleted owners.
     assert.equal((await cluster.request({ method: 'DELETE', path: `${path}/passing` })).status, 200)
     await cluster.waitFor(
       async () => (await cluster.request({ path: `${path}/passing` })).status === 404,
     )
   })
 
-  test('reports what it waited for in vain, and why', async () => {
+  test('reports the awaited state and the cause when a wait times out', async () => {
     const why = new Error('this is why')
     const waiting = cluster.waitFor(() => Promise.reject(why), {
       timeoutMs: 50,
@@ -146,7 +146,7 @@ suite('a cluster', () => {
   })
 })
 
-test('clusters of one process are separate', async () => {
+test('clusters in one process are independent', async () => {
   await using one = await startCluster()
   await using other = await startCluster()
   const path = '/api/v1/namespaces/default/configmaps'
@@ -159,7 +159,7 @@ test('clusters of one process are separate', async () => {
   assert.notEqual(one.url, other.url)
 })
 
-test('controllers can be left out, as with envtest', async () => {
+test('controllers can be disabled, as with envtest', async () => {
   await using cluster = await startCluster({ controllers: false })
   const core = await cluster.client(CoreV1Api)
   assert.deepEqual((await core.listNamespacedServiceAccount({ namespace: 'default' })).items, [])
@@ -170,7 +170,7 @@ test('controllers can be left out, as with envtest', async () => {
   assert.equal((await core.readNamespace({ name: 'stays' })).status?.phase, 'Terminating')
 })
 
-test('flags are those of keelson serve, and faults in them are reported', async () => {
+test('clusters accept the flags of keelson serve, and report invalid flags', async () => {
   await using cluster = await startCluster({
     flags: ['--enable-admission-plugins=AlwaysPullImages'],
   })
@@ -184,7 +184,7 @@ test('flags are those of keelson serve, and faults in them are reported', async 
   await assert.rejects(startCluster({ flags: ['--nope=1'] }), /nope/)
 })
 
-test('after a stop nothing is left: no file, no port, no watch', async () => {
+test('after a stop, no file, no open port and no watch remains', async () => {
   const cluster = await startCluster()
   const file = cluster.kubeconfigFile()
   const kubeconfig = new KubeConfig()
@@ -201,7 +201,7 @@ test('after a stop nothing is left: no file, no port, no watch', async () => {
   await assert.rejects(cluster.request({ path: '/version' }), /has been stopped/)
 })
 
-test('a cluster that is not stopped does not keep the process alive', async () => {
+test('a cluster that was not stopped does not keep the process alive', async () => {
   const module = new URL('../../src/entry/testing/index.ts', import.meta.url).href
   const program = `
     const { startCluster } = await import(${JSON.stringify(module)})
@@ -211,7 +211,7 @@ test('a cluster that is not stopped does not keep the process alive', async () =
     await cluster.request({ path: '/api/v1/namespaces' })
     console.log('forgotten')
   `
-  // Otherwise the process would live for minutes, because its watches have time limits.
+  // The timeout of the watches is minutes, so they would keep the process alive.
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--input-type=module', '--eval', program],
@@ -222,7 +222,7 @@ test('a cluster that is not stopped does not keep the process alive', async () =
   assert.equal(stdout, 'forgotten\n')
 })
 
-test('tokens of one cluster are invalid in another, but valid in its forks', async () => {
+test('the tokens of a cluster are invalid in other clusters, but valid in its forks', async () => {
   await using one = await startCluster()
   await using other = await startCluster()
   await using fork = await one.fork()

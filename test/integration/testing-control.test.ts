@@ -1,6 +1,6 @@
 /**
- * Tests keelson/testing over HTTPS: it is served only if it is enabled, and only to authorized
- * users. Also tests the helpers of other languages, which use it.
+ * Tests control of keelson/testing over HTTPS. It must be served only if it is enabled, and only to
+ * authorized users. Also tests the helper libraries of other languages, which use it.
  */
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
@@ -15,9 +15,9 @@ import { keelsonProgram } from '../support/harness/keelson.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..', '..')
-/** Number of requests that are sent together. */
+/** Number of requests that are sent concurrently. */
 const AT_ONCE = 50
-/** Maximum duration of a helper's tests. Go compiles the helper first. */
+/** Maximum duration of the tests of a helper library. Go compiles the helper first. */
 const HELPER_MS_MAX = 300_000
 
 type Answer = { readonly status: number; readonly body: string }
@@ -116,7 +116,7 @@ test('only authorized users can use the control paths', async () => {
     400,
   )
   assert.equal((await call(cluster, 'POST', '/keelson/testing/faults', { token }, '{')).status, 400)
-  // A fault that matches everything does not lock the test out.
+  // A fault that matches all requests must not prevent the test from removing it.
   const all = JSON.stringify({ match: {}, effect: { status: 500 } })
   assert.equal((await call(cluster, 'POST', '/keelson/testing/faults', { token }, all)).status, 200)
   assert.equal((await call(cluster, 'GET', '/api/v1/pods', { token })).status, 500)
@@ -155,7 +155,7 @@ function idIn(said: unknown): string {
 const messageIn = (said: unknown): string =>
   typeof said === 'object' && said !== null && 'message' in said ? String(said.message) : ''
 
-test('credentials of a fork give no permissions in its origin', async () => {
+test('credentials of a fork grant no permissions in its origin', async () => {
   await using cluster = await startCluster({ servesControl: true })
   const user = { name: 'forker' }
   const rbac = '/apis/rbac.authorization.k8s.io/v1'
@@ -196,7 +196,8 @@ test('credentials of a fork give no permissions in its origin', async () => {
   const { certificateAuthority } = cluster
   const fork = { url, certificateAuthority }
   const admin = loginOf(kubeconfig)
-  // The fork accepts the credentials of its origin, but the origin accepts none of the fork.
+  // The fork accepts the credentials of its origin, but the origin does not accept those of the
+  // fork.
   assert.equal((await call(fork, 'GET', secrets, { certificate: admin })).status, 200)
   assert.equal((await call(fork, 'GET', secrets, { certificate })).status, 403)
   assert.equal(
@@ -222,7 +223,7 @@ test('credentials of a fork give no permissions in its origin', async () => {
   assert.equal((await call(cluster, 'GET', secrets, { token: inFork })).status, 401)
 })
 
-test('every field is checked, and the error names it', async () => {
+test('every field is validated, and the error names the field', async () => {
   await using cluster = await startCluster({ servesControl: true })
   const control = controlOf(cluster)
   for (const [method, path, body, message] of [
@@ -265,7 +266,7 @@ test('every field is checked, and the error names it', async () => {
   }
 })
 
-/** Adds items until the limit is reached, and checks the error. */
+/** Adds items up to the limit, and checks the error that follows. */
 const fill = async (add: () => Promise<Answer>, max: number): Promise<void> => {
   for (let left = max; left > 0; left -= AT_ONCE) {
     const answers = await Promise.all(Array.from({ length: Math.min(left, AT_ONCE) }, add))
@@ -291,7 +292,7 @@ test('the numbers of faults and snapshots are limited, and a reset removes all o
   await fill(() => set({ status: 500 }), 200)
 })
 
-test('impersonation gives the permissions of the impersonated user', async () => {
+test('an impersonated user has its own permissions', async () => {
   await using cluster = await startCluster({ servesControl: true })
   const { token } = cluster
   const as = (user: string, ...groups: readonly string[]) =>
@@ -335,7 +336,7 @@ const isMissing = async (program: string): Promise<string | false> => {
   }
 }
 
-test('a server that Node started also ends with its standard input', async () => {
+test('a server that was started by Node also stops when its standard input ends', async () => {
   const child = spawn(keelsonProgram, ['serve', '--testing'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
@@ -350,12 +351,14 @@ test('a server that Node started also ends with its standard input', async () =>
   }
 })
 
-test('the tests of the Python helper pass', { skip: await isMissing('python3') }, async () => {
+test('the tests of the Python helper library pass', {
+  skip: await isMissing('python3'),
+}, async () => {
   const { stderr } = await run('python3', ['-m', 'unittest'], options('python'))
   assert.match(stderr, /OK/)
 })
 
-test('the tests of the Go helper pass', { skip: await isMissing('go') }, async () => {
+test('the tests of the Go helper library pass', { skip: await isMissing('go') }, async () => {
   const { stdout } = await run('go', ['test', '-count=1', './...'], options('go'))
   assert.match(stdout, /^ok/m)
 })

@@ -1,4 +1,4 @@
-/** Tests that every block of TypeScript in docs/testing.md is a test file that passes. */
+/** Tests that every TypeScript block in docs/testing.md is a test file that passes. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,14 +8,14 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..', '..')
-/** Maximum duration of all blocks, one after the other, on a busy machine. */
+/** Maximum duration of all blocks, which run sequentially, on a busy machine. */
 const RUN_MS_MAX = 300_000
 
 test('the examples of docs/testing.md pass', async () => {
   const text = readFileSync(join(root, 'docs', 'testing.md'), 'utf8')
   const blocks = [...text.matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = '']) => code)
   assert.ok(blocks.length >= 4)
-  // The folder is inside the repository, where the imported packages are found.
+  // The folder is inside the repository, so that imported packages are found.
   const folder = mkdtempSync(join(root, 'test', '.docs-'))
   try {
     const entry = join(root, 'src', 'entry', 'testing', 'index.ts')

@@ -1,6 +1,6 @@
 /**
- * Tests every kind of fault, by the example of docs/testing.md. An operator with one bug passes
- * without the fault and fails with it, and a correct operator passes with it.
+ * Tests every kind of fault, with the example of docs/testing.md. An operator with one bug passes
+ * without the fault and fails with it. A correct operator passes with the fault.
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, suite, test } from 'node:test'
@@ -20,12 +20,12 @@ const resource = 'configmaps'
 type ItemList = { readonly items: readonly unknown[] }
 type Site = { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } }
 
-/** Result for a site: whether it is ready, and how many children it has. */
+/** Result for a site: whether it is ready, and the number of its children. */
 type Outcome = { readonly isReady: boolean; readonly children: number }
 
 const good: Outcome = { isReady: true, children: 1 }
 
-suite('faults find the bugs of an operator', () => {
+suite('a fault reveals a bug of an operator', () => {
   let cluster: Cluster
   before(async () => {
     cluster = await startCluster()
@@ -64,7 +64,7 @@ suite('faults find the bugs of an operator', () => {
 
   type Act = (operator: SiteOperator, fault: Fault | undefined) => Promise<void>
 
-  /** Creates a site while an operator runs. The fault is set once the operator watches. */
+  /** Creates a site while an operator runs. The fault is set as soon as the operator watches. */
   const run = async (
     care: Care,
     fault: readonly [FaultMatch, FaultEffect] | undefined,
@@ -77,7 +77,8 @@ suite('faults find the bugs of an operator', () => {
       cluster.faults.clear()
       await operator.settled()
     }
-    // The reset must come last, because an operator that still runs would use what it removes.
+    // Reset the cluster last, because a running operator would still use the objects that the reset
+    // removes.
     const result = await outcome('home')
     await cluster.reset()
     return result
@@ -106,7 +107,7 @@ suite('faults find the bugs of an operator', () => {
     await operator.settled()
   }
 
-  test('status: a request that fails must be retried', async () => {
+  test('status: a failed request must be retried', async () => {
     const fault = [{ verb: 'create', resource, times: 1 }, { status: 500 }] as const
     const { unseen, found, right } = await compare({ retries: false }, fault, makeSite)
     assert.deepEqual([unseen, right], [good, good])
@@ -145,7 +146,7 @@ suite('faults find the bugs of an operator', () => {
     if (!hasEnded) await cluster.waitFor(async () => (await outcome('home')).isReady)
   }
 
-  test('dropConnection: a write whose response is lost may have been made', async () => {
+  test('dropConnection: a write whose response is lost might have succeeded', async () => {
     const fault = [{ verb: 'create', resource, times: 1 }, { dropConnection: 'after' }] as const
     const { unseen, found, right } = await compare(
       { looksAgain: false, namesChildren: false },
@@ -156,7 +157,7 @@ suite('faults find the bugs of an operator', () => {
     assert.deepEqual(found, { isReady: true, children: 2 })
   })
 
-  test('dropConnection: a request that did not arrive must be sent again', async () => {
+  test('dropConnection: a request that was not received must be sent again', async () => {
     const fault = [{ verb: 'create', resource, times: 1 }, { dropConnection: true }] as const
     const { unseen, found, right } = await compare({ retries: false }, fault, makeSite)
     assert.deepEqual([unseen, right], [good, good])
@@ -174,14 +175,14 @@ suite('faults find the bugs of an operator', () => {
     assert.deepEqual(found, { isReady: true, children: 2 })
   })
 
-  test('closeWatch: a watch that has ended must be opened again', async () => {
+  test('closeWatch: a watch that has ended must be reopened', async () => {
     const fault = [{ verb: 'watch', resource, times: 1 }, { closeWatch: true }] as const
     const { unseen, found, right } = await compare({ rewatches: false }, fault, createAfterWatch)
     assert.deepEqual([unseen, right], [good, good])
     assert.deepEqual(found, { isReady: false, children: 0 })
   })
 
-  test('staleRead: an object that a list does not show may exist', async () => {
+  test('staleRead: an object that is missing in a list might exist', async () => {
     const fault = [{ verb: 'list', resource }, { staleRead: true }] as const
     const act: Act = async (operator) => {
       await create('home')
@@ -202,7 +203,7 @@ suite('faults find the bugs of an operator', () => {
   })
 })
 
-test('closeWatch: a watch ends after whole events, even after one that is sent in parts', async () => {
+test('closeWatch: a watch ends after complete events, even if the last one is sent in parts', async () => {
   await using cluster = await startCluster()
   const path = '/api/v1/namespaces/default/configmaps'
   for (const [name, length] of [
@@ -236,7 +237,7 @@ type ObjectList = {
   readonly items: readonly unknown[]
 }
 
-test('staleRead: a list has the resourceVersion of its state, so that a watch from there reports what it lacks', async () => {
+test('staleRead: a list has the resourceVersion of its state, so that a watch reports later changes', async () => {
   await using cluster = await startCluster()
   const event = {
     apiVersion: 'v1',
@@ -254,7 +255,7 @@ test('staleRead: a list has the resourceVersion of its state, so that a watch fr
     return [Number(metadata?.resourceVersion), items.length]
   }
   assert.deepEqual(await list(), [frozen, 1])
-  // Neither the server's own writes nor time change the list.
+  // Neither the server's own writes nor the passage of time change the list.
   await cluster.clock.advance('2h')
   for (let i = 0; i < 20; i++) {
     assert.deepEqual(await list(), [frozen, 1])

@@ -1,5 +1,5 @@
 /**
- * Tests that a keelson/testing cluster which starts with the objects of a file is the same as one
+ * Tests that a keelson/testing cluster which loads its first objects from a file equals a cluster
  * that creates them.
  */
 import assert from 'node:assert/strict'
@@ -18,7 +18,7 @@ async function objectsIn(state: EngineState): Promise<Map<string, string>> {
 
 const isAggregated = (object: string): boolean => object.includes('"aggregationRule"')
 
-test('the first objects of a cluster are the same from a file', async () => {
+test('a cluster has the same first objects with and without the file', async () => {
   const text = await createFirstObjects()
   assert.doesNotMatch(text, /BEGIN CERTIFICATE/)
   const nowMs = Date.now()

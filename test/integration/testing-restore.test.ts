@@ -1,6 +1,6 @@
 /**
- * Tests what the server and its controllers do in keelson/testing while a state is restored, and
- * right after that.
+ * Tests the server and its controllers in keelson/testing while a state is restored, and
+ * immediately afterwards.
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
@@ -74,8 +74,8 @@ async function uidsOf(cluster: Cluster, path: string): Promise<string[]> {
 }
 
 /**
- * Resolves when a namespace that is deleted now is gone. By then the controllers have had time for
- * everything before it.
+ * Deletes another namespace and waits until it has disappeared. Until then, the controllers have
+ * had time to process all earlier changes.
  */
 async function controllersHavePassed(cluster: Cluster): Promise<void> {
   await post(cluster, namespaces, named('Namespace', 'other'))
@@ -88,7 +88,7 @@ async function controllersHavePassed(cluster: Cluster): Promise<void> {
 const deletions = (cluster: Cluster, resource: string): number =>
   cluster.history({ resource }).filter(({ operation }) => operation === 'delete').length
 
-/** Number of objects, which take the server many ticks to delete. */
+/** Number of objects, large enough that the server needs many ticks to delete them. */
 const OBJECTS = 600
 
 async function postMany(
@@ -118,7 +118,7 @@ test('a namespace that is restored while it is being emptied keeps all its objec
   assert.deepEqual(await uidsOf(cluster, path), before)
 })
 
-test('a definition that is restored while its objects are being deleted keeps all of them', async () => {
+test('a definition that is restored while its objects are being deleted keeps all objects', async () => {
   await using cluster = await startCluster()
   await post(cluster, definitions, widgetDefinition)
   await cluster.waitFor(async () => (await statusOf(cluster, widgets)) === 200)
@@ -137,13 +137,13 @@ test('a definition that is restored while its objects are being deleted keeps al
 })
 
 type HeldWrite = {
-  /** Write of a controller that the webhook holds. */
+  /** The write of a controller that the webhook holds back. */
   readonly held: HeldRequests
-  /** Creates the state of the snapshot. */
+  /** Creates the state for the snapshot. */
   readonly prepare: (cluster: Cluster) => Promise<void>
-  /** Makes the controller write. */
+  /** Causes the controller to write. */
   readonly act: (cluster: Cluster) => Promise<void>
-  /** Path of the objects to which the write belongs. */
+  /** Path of the objects that the write affects. */
   readonly path: string
 }
 
@@ -215,7 +215,7 @@ const heldWrites: Readonly<Record<string, HeldWrite>> = {
   },
 }
 
-suite('a write that a controller decided before a restore is not made after it', () => {
+suite('a write that a controller decided before a restore is not executed after it', () => {
   for (const [what, { held, prepare, act, path }] of Object.entries(heldWrites)) {
     test(what, async () => {
       await using hook = await HoldingWebhook.start()
@@ -241,7 +241,7 @@ suite('a write that a controller decided before a restore is not made after it',
   }
 })
 
-test('a request that a client sent before a restore stores nothing after it', async () => {
+test('a request that was sent before a restore stores nothing after it', async () => {
   await using hook = await HoldingWebhook.start()
   await using cluster = await startCluster()
   await post(
@@ -262,7 +262,7 @@ test('a request that a client sent before a restore stores nothing after it', as
   assert.equal(await statusOf(cluster, `${configMaps}/late`), 404)
 })
 
-test('an object that was recreated is deleted before it is restored, so that no event changes a uid', async () => {
+test('an object that was recreated is first deleted, so that no watch event changes a uid', async () => {
   await using cluster = await startCluster()
   await post(cluster, configMaps, named('ConfigMap', 'c'))
   const snapshot = cluster.snapshot()
@@ -279,14 +279,14 @@ test('an object that was recreated is deleted before it is restored, so that no 
   assert.notEqual(last, second)
 })
 
-suite('when restore returns, requests are decided on the restored state', () => {
+suite('after restore returns, requests are decided on the restored state', () => {
   /**
-   * Number of repetitions. Watches that had events recently are woken later, so the second of two
-   * restores is likely to be missed.
+   * Number of repetitions. Watches that had events recently are woken later, so an error is most
+   * likely in the second of two restores.
    */
   const ROUNDS = 5
 
-  test('roles and bindings', async () => {
+  test('after restore, authorization uses the restored roles and bindings', async () => {
     await using cluster = await startCluster()
     const user = { name: 'bob' }
     const empty = cluster.snapshot()
@@ -301,7 +301,7 @@ suite('when restore returns, requests are decided on the restored state', () => 
       roleRef,
       subjects,
     })
-    // They take more than one tick of the event loop.
+    // The bindings take more than one tick of the event loop.
     await postMany(cluster, `${rbac}/clusterrolebindings`, (name) => ({
       ...binding,
       metadata: { name },
@@ -320,7 +320,7 @@ suite('when restore returns, requests are decided on the restored state', () => 
     }
   })
 
-  test('policies and webhooks', async () => {
+  test('after restore, admission uses the restored policies and webhooks', async () => {
     await using hook = await HoldingWebhook.start()
     await using cluster = await startCluster()
     const apiVersion = 'admissionregistration.k8s.io/v1'
@@ -370,7 +370,7 @@ suite('when restore returns, requests are decided on the restored state', () => 
     assert.deepEqual(await create(), [201, 1])
   })
 
-  test('definitions', async () => {
+  test('after restore, custom resources are served according to the restored definitions', async () => {
     await using cluster = await startCluster()
     const empty = cluster.snapshot()
     await post(cluster, definitions, widgetDefinition)
@@ -386,7 +386,7 @@ suite('when restore returns, requests are decided on the restored state', () => 
     }
   })
 
-  test('namespaces and service accounts without controllers, whose resources have no watchers', async () => {
+  test('after restore, namespaces and service accounts without watchers are up to date', async () => {
     await using cluster = await startCluster({ controllers: false })
     const empty = cluster.snapshot()
     await post(cluster, namespaces, named('Namespace', 'n'))
@@ -410,7 +410,7 @@ suite('when restore returns, requests are decided on the restored state', () => 
   })
 })
 
-test('every write that the server makes after its start can be refused after a restore', async () => {
+test('after a restore, every write that the server began before it can be rejected', async () => {
   const config = configure({}, createCredentials())
   const clock = new TestClock({ offsetMs: 0, onMoving: () => undefined, onMoved: () => undefined })
   const history = new History({ wallMs: clock.clock.wallMs, root: '/registry/' })

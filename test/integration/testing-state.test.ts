@@ -1,6 +1,6 @@
 /**
- * Tests the state of keelson/testing clusters: history, the clock, fork, snapshot, restore and
- * reset.
+ * Tests the state of keelson/testing clusters: history, clock, forks, snapshots, restores and
+ * resets.
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, suite, test } from 'node:test'
@@ -36,7 +36,7 @@ async function names(cluster: Cluster): Promise<string[]> {
     .filter((name) => name !== 'kube-root-ca.crt')
 }
 
-suite('a cluster whose state is forked, restored and reset', () => {
+suite('the state of a keelson/testing cluster', () => {
   let cluster: Cluster
   before(async () => {
     cluster = await startCluster()
@@ -44,7 +44,7 @@ suite('a cluster whose state is forked, restored and reset', () => {
   after(() => cluster.stop())
   afterEach(() => cluster.reset())
 
-  test('the history has users, writes and field owners', async () => {
+  test('the history contains users, writes and field owners', async () => {
     const alice = { name: 'alice', groups: ['system:masters'] }
     const core = await cluster.client(CoreV1Api, alice)
     const body = { metadata: { name: 'x' }, data: { a: '1' } }
@@ -176,7 +176,7 @@ suite('a cluster whose state is forked, restored and reset', () => {
     await assert.rejects(cluster.clock.advance('soon'), RangeError)
   })
 
-  test('controllers do what is due when the clock advances', async () => {
+  test('controllers do the work that is due when the clock advances', async () => {
     const job = {
       apiVersion: 'batch/v1',
       kind: 'Job',
@@ -215,7 +215,7 @@ suite('a cluster whose state is forked, restored and reset', () => {
     )
   })
 
-  test('both sides of a fork continue, with their own history, faults and clock', async () => {
+  test('both sides of a fork continue with their own history, faults and clock', async () => {
     await create(cluster, 'before')
     await using fork = await cluster.fork()
     assert.notEqual(fork.url, cluster.url)
@@ -246,7 +246,7 @@ suite('a cluster whose state is forked, restored and reset', () => {
     assert.deepEqual(await names(fork), ['before'])
   })
 
-  test('a fork is started by its first client, and an unused fork can be stopped', async () => {
+  test('a fork is started by its first client, and can be stopped without being used', async () => {
     await create(cluster, 'x')
     const fork = await cluster.fork()
     const core = await fork.client(CoreV1Api)
@@ -259,7 +259,7 @@ suite('a cluster whose state is forked, restored and reset', () => {
     await unused.stop()
   })
 
-  test('a snapshot is restored by writes, which watches see', async () => {
+  test('a snapshot is restored by writes, which watches report', async () => {
     const kept = await create(cluster, 'kept', { text: 'first' })
     const snapshot = cluster.snapshot()
     const kubeconfig = new KubeConfig()
@@ -292,7 +292,7 @@ suite('a cluster whose state is forked, restored and reset', () => {
         .map(({ operation, name }) => `${operation} ${name}`),
       ['update kept', 'delete passing'],
     )
-    // It can be restored again, even after one of its objects was created again.
+    // It can be restored again, even after one of its objects was recreated.
     await cluster.request({ method: 'DELETE', path })
     await create(cluster, 'kept', { text: 'third' })
     await cluster.restore(snapshot)
@@ -357,12 +357,12 @@ for (const [now, year] of [
     const { metadata } = await create(cluster, 'x')
     const { body } = await cluster.request<TimedObject>({ path: `${configMaps}/${metadata.name}` })
     assert.equal(body.metadata.creationTimestamp.slice(0, 4), year)
-    // The first objects of every cluster are also created at that time.
+    // The first objects of every cluster are also created at this time.
     const { body: first } = await cluster.request<TimedObject>({
       path: '/api/v1/namespaces/kube-system',
     })
     assert.equal(first.metadata.creationTimestamp.slice(0, 4), year)
-    // Client certificates are valid at that time.
+    // Client certificates are valid at this time.
     for (const user of [undefined, { name: 'alice', groups: ['system:masters'] }]) {
       const core = await cluster.client(CoreV1Api, user)
       assert.equal(
@@ -390,7 +390,7 @@ for (const [now, year] of [
   })
 }
 
-test('invalid times are refused with an error that names them', async () => {
+test('invalid times are rejected with an error that names them', async () => {
   await assert.rejects(startCluster({ now: 'tomorrow' }), /now: tomorrow is not a time/)
   await assert.rejects(startCluster({ now: '1969-12-31T23:59:59Z' }), /is before 1970/)
   await assert.rejects(startCluster({ now: new Date(8.64e15) }), /is too late/)
@@ -402,7 +402,7 @@ test('invalid times are refused with an error that names them', async () => {
   assert.ok(Math.abs(cluster.clock.now().getTime() - startMs) < 3_600_000)
 })
 
-test('a test that moves the clock does not affect the start of other clusters', async () => {
+test('advancing the clock of a cluster does not affect clusters that are started later', async () => {
   const options = { flags: ['--event-ttl=61m'] }
   await using first = await startCluster(options)
   await first.clock.advance(87_600 * 3_600_000)
@@ -420,7 +420,7 @@ test('a test that moves the clock does not affect the start of other clusters', 
   }
 })
 
-test('a restore gives expiring objects the remaining time that they had in the snapshot', async () => {
+test('after a restore, expiring objects have the same remaining time as in the snapshot', async () => {
   await using cluster = await startCluster()
   const events = '/api/v1/namespaces/default/events'
   const involvedObject = { kind: 'ConfigMap', namespace: 'default', name: 'x' }

@@ -1,7 +1,7 @@
 /**
- * Tests attacks by bearer tokens on a server with tokens of service accounts, of Secrets and of an
- * OpenID issuer. Each attack must fail with the same response, which reveals nothing. The server
- * must send no requests to hosts that its configuration does not name.
+ * Tests attacks with bearer tokens on a server that accepts tokens of ServiceAccounts, of Secrets
+ * and of an OpenID issuer. Each attack must fail with the same response, which reveals nothing. The
+ * server must not send requests to hosts that its configuration does not name.
  */
 import assert from 'node:assert/strict'
 import {
@@ -27,7 +27,7 @@ const path = '/api/v1/namespaces/default/pods'
 
 const parts = new AsyncDisposableStack()
 const keys = {
-  /** Key of service account tokens. */
+  /** The key for ServiceAccount tokens. */
   own: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
   attacker: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
 }
@@ -35,7 +35,9 @@ let dir = ''
 let server: TestServer
 let client: Client
 let issuer: StaticIssuer
-/** A server at the address to which tokens try to lead the API server. */
+/**
+ * A server to which the URLs in manipulated tokens refer. The API server must not connect to it.
+ */
 let trap: StaticIssuer
 let issuerKey: KeyObject
 let ownKeyId = ''
@@ -105,7 +107,7 @@ const use = (token: string): Promise<Answer> => client.call({ path, token })
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 const now = (): number => Math.floor(Date.now() / 1000)
 
-/** Returns claims that would be valid if the right key had signed them. */
+/** Returns claims that would be valid if they were signed with the right key. */
 const accountClaims = (more: object = {}) => ({
   iss: accountIssuer,
   aud: [accountIssuer],
@@ -144,13 +146,13 @@ function signed(claims: object, key: KeyObject, header: object): string {
   return `${text}.${sign('sha256', Buffer.from(text), key).toString('base64url')}`
 }
 
-/** Signs claims that are given as a string. */
+/** Signs claims that are given as text. */
 function signedText(text: string, key: KeyObject, kid: string): string {
   const whole = `${encode({ alg: 'RS256', kid })}.${Buffer.from(text).toString('base64url')}`
   return `${whole}.${sign('sha256', Buffer.from(whole), key).toString('base64url')}`
 }
 
-/** Returns one JSON object with the fields of both, which may have the same names. */
+/** Returns one JSON object with the fields of both objects, possibly with duplicate names. */
 const twice = (first: object, last: object): string =>
   `${JSON.stringify(first).slice(0, -1)},${JSON.stringify(last).slice(1)}`
 
@@ -169,7 +171,7 @@ function hmac(claims: object, secret: string | Buffer, header: object): string {
   return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
 }
 
-/** Returns both kinds of tokens, each with its key and the id of its key. */
+/** Returns the claims of both kinds of tokens, each with its key and key ID. */
 const kinds = (): readonly {
   readonly claims: object
   readonly kid: string
@@ -364,7 +366,7 @@ const refusal = {
   message: 'Unauthorized',
 }
 
-/** Returns the response to an attack without the parts that differ each time. */
+/** Returns the response to an attack without the parts that always differ. */
 function shownOf({ status, headers, text }: Answer): string {
   const { date: _, 'audit-id': __, ...rest } = headers
   return `${status} ${JSON.stringify(Object.entries(rest).toSorted(([a], [b]) => a.localeCompare(b)))} ${text}`
@@ -401,7 +403,7 @@ test('a token that is bound to a pod becomes invalid with the pod', async () => 
   assert.equal((await use(bound.token)).status, 401, 'a pod of the same name is another one')
 })
 
-test('an issuer cannot create service account tokens, and its claims are not read as theirs', async () => {
+test('an issuer cannot create service account tokens, and its claims cannot name a service account', async () => {
   const token = byIssuer(
     issuerClaims({ ...accountClaims(), iss: issuer.url, aud: 'kubernetes', sub: 'jane' }),
   )
@@ -412,7 +414,7 @@ test('an issuer cannot create service account tokens, and its claims are not rea
   assert.deepEqual(groups, ['system:authenticated'])
 })
 
-test('a flood of tokens with unknown keys does not flood the issuer', async () => {
+test('a flood of tokens with unknown keys does not cause a flood of requests to the issuer', async () => {
   const known = issuer.requests.length
   const flood = Array.from({ length: 200 }, (_, at) =>
     use(byAttacker(issuerClaims(), { kid: `k${at}` })),
@@ -423,7 +425,7 @@ test('a flood of tokens with unknown keys does not flood the issuer', async () =
   assert.equal((await use(byIssuer(issuerClaims()))).status, 200)
 })
 
-test('the server sent requests to no host other than the issuer', () => {
+test('the server sent requests only to the issuer', () => {
   assert.deepEqual(trap.requests, [])
   assert.deepEqual(
     server.complaints.filter((text) => /eyJ[A-Za-z0-9_-]{20}/.test(text)),
@@ -432,7 +434,7 @@ test('the server sent requests to no host other than the issuer', () => {
   )
 })
 
-/** Makes a TokenReview with this many audiences. */
+/** Sends a TokenReview with this number of audiences. */
 function reviewFor(count: number): Promise<Answer> {
   const audiences = Array.from({ length: count }, (_, at) => `a${at}`)
   const body = {

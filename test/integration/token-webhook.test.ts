@@ -1,6 +1,6 @@
 /**
- * Tests a real token webhook over TLS. Its responses outlive a revocation no longer than in
- * kube-apiserver.
+ * Tests a real token webhook over TLS. After a revocation, its responses must not be cached longer
+ * than in kube-apiserver.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -13,7 +13,7 @@ import { Authority } from '../support/harness/issued-certificate.ts'
 import { until } from '../support/harness/until.ts'
 import { type Client, clients, startTestServer, type TestServer } from './support.ts'
 
-/** Lifetimes of the webhook's cache, and of the cache of all tokens. */
+/** Lifetimes of the webhook's cache and of the cache for all tokens. */
 const CACHE_MS = 1000
 const TOKEN_CACHE_MS = 10_000
 /** Extra time for a busy machine. */
@@ -81,7 +81,8 @@ before(async () => {
   const created = clients['HTTP/2']?.(server.url)
   assert.ok(created)
   client = created
-  // Until the flow schemas of a new cluster exist, all users share the few seats of catch-all.
+  // Until the flow schemas of a new cluster exist, all users share the few seats of the level
+  // catch-all.
   await until(
     async () => (await client.call({ path: '/readyz' })).status === 200,
     'the server is ready',
@@ -100,7 +101,7 @@ async function statusOf(token: string): Promise<number> {
   return (await client.call({ method: 'POST', path, token, body: {} })).status
 }
 
-test('many requests with one token make one call to the webhook', async () => {
+test('many requests with one token cause one webhook call', async () => {
   users.set('many', { username: 'jane' })
   const statuses = await Promise.all(Array.from({ length: 50 }, () => statusOf('many')))
   assert.deepEqual(new Set(statuses), new Set([201]))
@@ -129,11 +130,11 @@ test('attack: a revoked token is refused once the caches have expired', async ()
     )
     await sleep(200)
   }
-  // The token stays refused, even while the webhook's last response is cached.
+  // The token remains rejected even while the webhook's last response is cached.
   assert.equal(await statusOf('revoked'), 401)
 })
 
-test('without its webhook a token is refused, and other authenticators still work', async () => {
+test('while the webhook is down, its tokens are rejected, and other authenticators still work', async () => {
   hook.closeAllConnections()
   hook.close()
   assert.equal(await statusOf('any'), 401)

@@ -1,6 +1,6 @@
 /**
- * Compares spans of requests with those of kube-apiserver, as recorded by
- * test/recorded/traces/record.ts.
+ * Compares the spans of requests with those of kube-apiserver, which test/recorded/traces/record.ts
+ * has recorded.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ import { exercise, type SpanShape, tracingFlag } from '../recorded/traces/exerci
 import recorded from '../recorded/traces/recorded.json' with { type: 'json' }
 import { adminToken, startTestServer } from './support.ts'
 
-/** Spans and attributes that are missing here, or may be missing, with the reasons. */
+/** Spans and attributes that are missing here or can be missing, with the reasons. */
 const differences: readonly (readonly [pattern: RegExp, why: string])[] = [
   [/ http\.target: [^ ]*\?/, 'a query may contain secrets, such as a command that is executed'],
   [/ type: \*core\./, "Go's name of a type"],
@@ -26,7 +26,7 @@ const differences: readonly (readonly [pattern: RegExp, why: string])[] = [
   [/^apply .*GuaranteedUpdate etcd3$/, 'an apply that creates has a Create etcd3'],
 ]
 
-test('requests have the spans of kube-apiserver, with their attributes', {
+test('requests have the same spans and attributes as in kube-apiserver', {
   timeout: 300_000,
 }, async () => {
   await using receiver = await startReceiver()

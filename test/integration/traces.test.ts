@@ -1,5 +1,5 @@
 /**
- * Tests traces of requests, as a collector gets them. `COLLECTOR=go` uses a real collector
+ * Tests traces of requests as a collector receives them. `COLLECTOR=go` uses a real collector
  * (test/integration/observe/receiver.ts).
  */
 import assert from 'node:assert/strict'
@@ -22,8 +22,8 @@ let server: TestServer
 let client: Client
 
 /**
- * Returns the flag of a tracing configuration. With a rate of 0, only traces of privileged clients
- * are continued.
+ * Returns the flag for a tracing configuration. With a sampling rate of 0, only traces of
+ * privileged clients are continued.
  */
 const config = (endpoint: string, rate = 0): string => {
   const file = join(folder, `tracing-${rate}.yaml`)
@@ -51,7 +51,7 @@ const secrets = '/api/v1/namespaces/default/secrets'
 const secret = (name: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name } })
 let traces = 0
 
-/** Returns the ids of a new trace, and the header that continues it. */
+/** Returns the IDs of a new trace, and the header with which a request continues it. */
 function newTrace(): {
   readonly traceparent: string
   readonly parentId: string
@@ -67,7 +67,7 @@ async function spansOf(id: string): Promise<readonly ReceivedSpan[]> {
   return own()
 }
 
-test('a create is traced down to etcd, below the span of its client', async () => {
+test('the trace of a create includes the calls to etcd, below the span of its client', async () => {
   const { id, parentId, traceparent } = newTrace()
   const { status } = await client.call({
     method: 'POST',
@@ -101,7 +101,7 @@ test('a create is traced down to etcd, below the span of its client', async () =
   )
 })
 
-test('requests of unprivileged clients, and requests without a trace, are not traced', async () => {
+test('requests of unprivileged clients and requests without a trace are not traced', async () => {
   const earlier = receiver.spans.length
   const { id, traceparent } = newTrace()
   await client.call({ path: secrets, headers: { traceparent }, token: 'bob-token' })
@@ -113,7 +113,7 @@ test('requests of unprivileged clients, and requests without a trace, are not tr
   assert.ok(receiver.spans.slice(earlier).every(({ traceId }) => traceId === last))
 })
 
-test('webhook calls are part of the trace, and pass on its context', async () => {
+test('webhook calls are part of the trace, and propagate its context', async () => {
   const { certificatePem: cert, keyPem: key } = createSelfSigned('hook', ['127.0.0.1'], Date.now())
   const got: (string | undefined)[] = []
   const hook = createServer({ cert, key }, (request, response) => {
@@ -170,7 +170,7 @@ test('webhook calls are part of the trace, and pass on its context', async () =>
   }
 })
 
-test('a share of all requests is sampled, and the trace of an unprivileged client is linked', async () => {
+test('a fraction of all requests is sampled, and the trace of an unprivileged client is linked', async () => {
   await using other = await startTestServer([
     config(receiver.endpoint, 1_000_000),
     '--authorization-mode=AlwaysAllow',
@@ -187,7 +187,7 @@ test('a share of all requests is sampled, and the trace of an unprivileged clien
   assert.notEqual(root?.traceId, id)
 })
 
-test('without a collector no request waits, and lost spans are counted', async () => {
+test('without a collector, requests do not wait, and lost spans are counted', async () => {
   await using alone = await startTestServer([
     config('127.0.0.1:1', 999_999),
     '--authorization-mode=AlwaysAllow',
@@ -201,7 +201,7 @@ test('without a collector no request waits, and lost spans are counted', async (
   await until(failed, 'spans that could not be sent')
 })
 
-/** Returns the modules of src/request/tracing that a server has loaded when it serves. */
+/** Returns the modules in src/request/tracing that a server has loaded when it is ready. */
 async function loadedBy(args: readonly string[]): Promise<string> {
   const [port = 0] = await freePorts(1)
   const load = `(url, context, next) => (url.includes('/src/request/tracing/') && console.log(url), next(url, context))`
@@ -227,7 +227,7 @@ async function loadedBy(args: readonly string[]): Promise<string> {
   return out
 }
 
-test('no module of tracing is loaded if it is off', async () => {
+test('no tracing module is loaded if tracing is disabled', async () => {
   assert.equal(await loadedBy([]), '')
   assert.match(await loadedBy([config('127.0.0.1:1')]), /tracing\.ts/)
 })

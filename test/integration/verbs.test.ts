@@ -1,6 +1,6 @@
 /**
- * Tests the verbs on a whole server: dry runs, deletion in all its forms, namespaces that come and
- * go, pages and bookmarks.
+ * Tests the verbs on a whole server: dry runs, all forms of deletion, creating and deleting
+ * namespaces, pages and bookmarks.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -55,7 +55,7 @@ async function fill(path: string, names: readonly string[], metadata: object = {
   }
 }
 
-test('a dry run has the response of the write, and writes nothing', async () => {
+test('a dry run has the same response as the write, but writes nothing', async () => {
   const path = await space('dry')
   const made = await post(`${path}?dryRun=All`, { metadata: { name: 'a' } })
   assert.equal(made.status, 201)
@@ -75,7 +75,7 @@ test('a dry run has the response of the write, and writes nothing', async () => 
   assert.equal((await get(`${path}/a`)).text, stored.text)
 })
 
-test('a write that changes nothing makes no new resourceVersion', async () => {
+test('an update without changes does not change the resourceVersion', async () => {
   const path = await space('same')
   await fill(path, ['a'])
   const stored = await get(`${path}/a`)
@@ -118,7 +118,7 @@ test('deletes check preconditions and follow the propagation policy', async () =
   assert.equal((await get(`${path}/a`)).status, 404)
 })
 
-test('a collection is deleted by its selectors and its limit, and the deleted objects are returned', async () => {
+test('a collection is deleted by selectors and limit, and the deleted objects are returned', async () => {
   const path = await space('many')
   await fill(path, ['a', 'b'], { labels: { keep: 'no' } })
   await fill(path, ['c', 'd'])
@@ -154,7 +154,7 @@ test('a namespace that is being deleted accepts no new objects', async () => {
   assert.equal((await remove('/api/v1/namespaces/default')).status, 403)
 })
 
-test('unknown fields are warned about, refused or ignored', async () => {
+test('unknown fields cause a warning, are rejected, or are ignored', async () => {
   const path = await space('strict')
   const body = { metadata: { name: 'a' }, surprise: 1 }
   const refused = await post(`${path}?fieldValidation=Strict`, body)
@@ -167,7 +167,7 @@ test('unknown fields are warned about, refused or ignored', async () => {
   assert.equal(quiet.headers['warning'], undefined)
 })
 
-test('the pages of a list show one revision', async () => {
+test('all pages of a list show the state at one revision', async () => {
   const path = await space('pages')
   const names = Array.from({ length: 7 }, (_, i) => `n${i}`)
   await fill(path, names)
@@ -182,7 +182,7 @@ test('the pages of a list show one revision', async () => {
     seen.push(...namesOf(page))
     if (seen.length === 3) assert.equal(metadata.remainingItemCount, 4)
     next = metadata.continue ?? ''
-    // Changes between the pages do not show in them.
+    // Changes between the pages are not visible.
     await remove(`${path}/n${seen.length}`)
   } while (next !== '')
   assert.deepEqual(seen, names)
@@ -227,7 +227,7 @@ test('objects and lists are available as YAML and as indented JSON', async () =>
   assert.equal(html.status, 406)
 })
 
-test('a watch gets a bookmark before it ends, if anything happened', async () => {
+test('a watch receives a bookmark before it ends if any object has changed', async () => {
   const path = await space('marks')
   await fill(path, ['a'])
   const watch = `${path}?watch=1&allowWatchBookmarks=1&timeoutSeconds=6&fieldSelector=metadata.name%3Da`
@@ -241,7 +241,7 @@ test('a watch gets a bookmark before it ends, if anything happened', async () =>
   assert.deepEqual(types, ['ADDED', 'BOOKMARK'])
 })
 
-test('a pod without a node is first marked and then deleted', async () => {
+test('a pod without a node is first marked for deletion and then deleted', async () => {
   await space('pods')
   const path = '/api/v1/namespaces/pods/pods'
   const made = await post(path, {
@@ -261,12 +261,12 @@ test('a pod without a node is first marked and then deleted', async () => {
   assert.deepEqual(types, ['MODIFIED', 'DELETED'])
 })
 
-test('memory for long selectors of watches is limited, and released when they end', async () => {
+test('the memory for long selectors of watches is limited, and released when the watches end', async () => {
   const path = await space('selecting')
   await fill(path, ['a'])
   const watch = (seconds: number): string =>
     `${path}?watch=1&timeoutSeconds=${seconds}&fieldSelector=metadata.name!%3D${'x'.repeat(600_000)}`
-  // Node's HTTP/2 client does not send headers of this length.
+  // Node's HTTP/2 client cannot send headers of this length.
   const plain = clients['HTTP/1.1']?.(server.url)
   assert.ok(plain)
   await using one = plain
@@ -278,7 +278,7 @@ test('memory for long selectors of watches is limited, and released when they en
     assert.equal((await one.call({ path: `${path}?watch=1&timeoutSeconds=1` })).status, 200)
     break
   }
-  // The server notices the end a little later.
+  // The server notices the end of the watches a little later.
   await until(
     async () => (await one.call({ path: watch(1) })).status === 200,
     'the memory is released',

@@ -1,4 +1,7 @@
-/** Tests where watches without a resourceVersion start, on two servers that share an etcd. */
+/**
+ * Tests from which state watches without a resourceVersion start, on two servers that share an
+ * etcd.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { clients, startReplica, startTestServer } from './support.ts'
@@ -6,12 +9,12 @@ import { clients, startReplica, startTestServer } from './support.ts'
 const configMaps = '/api/v1/namespaces/default/configmaps'
 
 /**
- * Number of attempts. The feed of the other server is some milliseconds behind the write, so each
- * attempt may find it behind.
+ * Number of attempts. The feed of the other server lags some milliseconds behind a write, so each
+ * attempt might find it behind.
  */
 const ATTEMPTS = 100
 
-test('a watch without a resourceVersion starts with what another server has just acknowledged', async () => {
+test('a watch without a resourceVersion starts with a state that includes acknowledged writes of another server', async () => {
   await using first = await startTestServer()
   await using second = await startReplica(first)
   await using writer = clients['HTTP/2']?.(first.url) ?? assert.fail()
@@ -22,7 +25,7 @@ test('a watch without a resourceVersion starts with what another server has just
     body: { metadata: { name: 'x' } },
   })
   assert.equal(created.status, 201)
-  // The cache of the other server follows the resource from here on.
+  // The cache of the other server loads the resource at this point.
   assert.equal((await watcher.call({ path: configMaps })).status, 200)
   const headers = { 'content-type': 'application/merge-patch+json' }
   const missed: number[] = []

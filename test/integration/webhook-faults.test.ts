@@ -1,8 +1,8 @@
 /**
- * Tests webhooks of both types that do everything wrong, over HTTP/1.1 and HTTP/2, with
- * failurePolicy Fail and Ignore. Nothing that Fail forbids is stored, and no request waits beyond
- * the timeout. The server, which is a separate process here, keeps its event loop and its memory
- * free.
+ * Tests faulty webhooks of both types, over HTTP/1.1 and HTTP/2, with failurePolicy Fail and
+ * Ignore. Objects that Fail forbids are not stored, and no request waits longer than the timeout.
+ * The server runs in a separate process. Its event loop must not be blocked, and its memory use
+ * must stay limited.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -23,21 +23,21 @@ import { until } from '../support/harness/until.ts'
 import { type Client, clients } from './support.ts'
 
 /**
- * Timeouts in seconds: of webhooks that do not respond in time, and of those whose response is
+ * Timeouts in seconds: for webhooks that do not respond in time, and for those whose response is
  * expected.
  */
 const SHORT_TIMEOUT = 1
 const LONG_TIMEOUT = 10
 /**
- * Extra time on a busy machine. With the short timeout, the sum is less than the default timeout of
- * 10 s.
+ * Extra time for a busy machine. With the short timeout, the sum is less than the default timeout
+ * of 10 s.
  */
 const MARGIN_MS = 8_000
 /** Maximum CPU time of a tick of the server. A response of 4 MB is decoded in one tick. */
 const TURN_MS_MAX = 600
 /**
- * Maximum growth of the memory: all responses that are being received, twice as buffers, and what
- * is not garbage-collected yet.
+ * Maximum growth of the memory: twice the size of all responses that are being received, plus data
+ * that has not been garbage-collected yet.
  */
 const MEMORY_BYTES_MAX = 400 << 20
 
@@ -58,10 +58,10 @@ type Way = {
   readonly policy: (typeof policies)[number]
 }
 
-/** Faults that have a port of their own. */
+/** Faults for which the webhook server uses a separate port. */
 const ownPorts = ['silent', 'plain', 'window', 'streams'] as const
 
-/** Returns all ways in which a webhook with this fault can be called. */
+/** Returns all combinations in which a webhook with this fault can be called. */
 function waysOf(fault: string): Way[] {
   const own = ownPorts.find((port) => port === fault)
   const ports: readonly (keyof HostilePorts)[] = own === undefined ? ['HTTP/1.1', 'HTTP/2'] : [own]
@@ -73,7 +73,7 @@ function waysOf(fault: string): Way[] {
 const nameOf = ({ fault, port, type, policy }: Way): string =>
   `${fault}-${port}-${type}-${policy}`.toLowerCase().replace(/[^a-z0-9]+/g, '-')
 
-/** Faults without any response, however long the timeout is. */
+/** Faults without a complete response, regardless of the timeout. */
 const endless: ReadonlySet<string> = new Set(['hangs', 'dribbles', 'silent', 'window', 'streams'])
 const timeoutOf = ({ fault }: Way): number => (endless.has(fault) ? SHORT_TIMEOUT : LONG_TIMEOUT)
 
@@ -146,7 +146,10 @@ async function create(way: Way): Promise<CreateOutcome> {
   return { status, text, isStored: found === 200, tookMs }
 }
 
-/** Creates an object in each of these ways concurrently, and checks the cost for the server. */
+/**
+ * Creates an object for each of these combinations concurrently, and checks the cost for the
+ * server.
+ */
 async function createAll(
   ways: readonly Way[],
   check: (way: Way, created: CreateOutcome) => void,
@@ -166,11 +169,11 @@ async function createAll(
 
 for (const fault of faults) {
   test(
-    `a webhook that ${fault} fails requests, or is ignored if its failurePolicy allows it`,
+    `a webhook that ${fault} fails requests, or is ignored if its failurePolicy is Ignore`,
     { timeout: 120_000 },
     () =>
       createAll(waysOf(fault), (way, { status, text, isStored }) => {
-        // An oversized response may contain a refusal, so it fails the request even with `Ignore`.
+        // An oversized response might contain a denial, so it fails the request even with `Ignore`.
         const isIgnored = way.policy === 'Ignore' && fault !== 'floods'
         assert.equal(status, isIgnored ? 201 : 500, text)
         assert.equal(isStored, isIgnored)
@@ -190,22 +193,25 @@ for (const oddity of oddityNames) {
 }
 
 for (const fault of badPatchNames) {
-  test(`a webhook that ${fault} is not ignored`, { timeout: 120_000 }, () =>
-    createAll(
-      waysOf(fault).filter(({ type }) => type === 'mutating'),
-      (_, { status, text, isStored }) => {
-        assert.equal(status, 500, text)
-        assert.ok(!isStored)
-      },
-    ),
+  test(
+    `a webhook that ${fault} fails requests even if its failurePolicy is Ignore`,
+    { timeout: 120_000 },
+    () =>
+      createAll(
+        waysOf(fault).filter(({ type }) => type === 'mutating'),
+        (_, { status, text, isStored }) => {
+          assert.equal(status, 500, text)
+          assert.ok(!isStored)
+        },
+      ),
   )
 }
 
-/** A nested loop over the data, whose cost is the square of the number of keys. */
+/** A nested loop over the data. Its cost grows quadratically with the number of keys. */
 const costly =
   'object.data.all(k, object.data.all(l, k != l || object.data[k] != object.data[l] || true))'
 
-/** Policies in which one validation exceeds the budget by itself, or all of them together. */
+/** Policies in which a single validation, or all validations together, exceed the budget. */
 const budgets = [
   { keys: 1_000, count: 1, message: 'operation cancelled: actual cost limit exceeded' },
   {
@@ -217,7 +223,7 @@ const budgets = [
 ]
 
 for (const { keys, count, message } of budgets) {
-  test(`a policy that exceeds the cost budget is stopped, with ${count} validations`, {
+  test(`a policy with ${count} validations that exceeds the cost budget is aborted`, {
     timeout: 120_000,
   }, async () => {
     const policyPath = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies'

@@ -1,7 +1,7 @@
 /**
- * Tests the identity of webhooks. The certificate is checked for each connection, and the host name
- * is resolved once for each. No request goes to another server, whatever DNS returns by then
- * (CVE-2020-8562). A webhook without a valid certificate counts as one that cannot be called.
+ * Tests the identity of webhooks. For each connection, the certificate is verified and the host
+ * name is resolved once. No request may be sent to another server, even if DNS returns another
+ * address later (CVE-2020-8562). A webhook without a valid certificate is treated as unreachable.
  */
 import assert from 'node:assert/strict'
 import dns from 'node:dns'
@@ -14,7 +14,7 @@ import { Authority, type IssuedCertificate } from '../support/harness/issued-cer
 import { type Client, clients, startTestServer } from './support.ts'
 
 const NAME = 'hook.example.test'
-/** Addresses to which DNS leads, at first and later. */
+/** The addresses that DNS returns at first and later. */
 const FIRST = '127.0.78.1'
 const LATER = '127.0.78.2'
 
@@ -28,7 +28,7 @@ const certified = (authority: Authority, ...hosts: string[]): IssuedCertificate 
 
 const parts = new AsyncDisposableStack()
 let client: Client
-/** Addresses of the webhooks that were called. */
+/** The addresses of the webhooks that were called. */
 const asked: string[] = []
 
 async function listen(
@@ -74,7 +74,8 @@ const configurations = '/apis/admissionregistration.k8s.io/v1/validatingwebhookc
 const configMaps = '/api/v1/namespaces/default/configmaps'
 
 /**
- * Registers webhooks at the URL, one for each failurePolicy. Each matches objects with its label.
+ * Registers webhooks with the URL, one for each failurePolicy. Each webhook matches objects with
+ * its label.
  */
 async function register(name: string, url: string, caBundle: string): Promise<void> {
   const webhooks = policies.map((failurePolicy) => ({
@@ -107,7 +108,8 @@ const create = (
   })
 
 /**
- * Creates objects until the webhook is called, because a configuration may apply a moment later.
+ * Creates objects until the webhook is called, because a configuration might take effect a moment
+ * later.
  */
 async function inForce(name: string): Promise<void> {
   const { length } = asked
@@ -124,7 +126,7 @@ async function refused(name: string, why: RegExp): Promise<void> {
   assert.equal((await create(name, 'Ignore')).status, 201)
 }
 
-test('a webhook that changes its certificate is called only if the new one is valid', {
+test('a webhook that changes its certificate is only called if the new certificate is valid', {
   timeout: 120_000,
 }, async () => {
   const host = '127.0.0.1'
@@ -149,7 +151,7 @@ test('a webhook that changes its certificate is called only if the new one is va
   assert.equal((await create('changes', 'Fail')).status, 201, 'the certificate is valid again')
 })
 
-test('a webhook whose name leads elsewhere later is not called there', {
+test('if DNS later returns another address, the server at that address is not called', {
   timeout: 120_000,
 }, async () => {
   const first = await listen(certified(ours, NAME), FIRST)
@@ -166,7 +168,7 @@ test('a webhook whose name leads elsewhere later is not called there', {
         real(name, options, done)
         return
       }
-      // The name leads to the first address once, and elsewhere afterwards.
+      // DNS returns the first address once, and another one afterwards.
       const address = addresses.shift() ?? LATER
       resolved.push(address)
       process.nextTick(done, null, options.all ? [{ address, family: 4 }] : address, 4)
@@ -186,7 +188,7 @@ test('a webhook whose name leads elsewhere later is not called there', {
 
 type LookupDone = (error: NodeJS.ErrnoException | null, addresses: dns.LookupAddress[]) => void
 
-test('a webhook whose name cannot be resolved fails', { timeout: 120_000 }, async () => {
+test('a webhook whose host name cannot be resolved fails', { timeout: 120_000 }, async () => {
   await register('nowhere', 'https://nowhere.invalid/', bundleOf(ours))
   while ((await create('nowhere', 'Fail')).status === 201) await sleep(20)
   await refused('nowhere', /dial tcp: lookup nowhere\.invalid/)

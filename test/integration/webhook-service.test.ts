@@ -1,6 +1,6 @@
 /**
- * Tests an admission webhook that is named by a Service. It is called at its cluster IP, with its
- * port and path, by the name in its certificate.
+ * Tests an admission webhook that is configured with a Service. The server connects to the cluster
+ * IP, uses the given port and path, and verifies the certificate for the name of the Service.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
 import { portOf } from '../support/harness/port-of.ts'
 import { type Answer, clients, startTestServer } from './support.ts'
 
-/** Cluster IP of the webhook. It is a loopback address, so that the test can listen there. */
+/** Cluster IP of the webhook. It is a loopback address, so that the test can listen on it. */
 const CLUSTER_IP = '127.0.78.9'
 const admission = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
 
@@ -22,7 +22,9 @@ const { certificatePem: cert, keyPem: key } = createSelfSigned(
   Date.now(),
 )
 
-/** Starts a webhook that denies everything and records by which name and path it was called. */
+/**
+ * Starts a webhook that denies all requests and records the server name and the path of each call.
+ */
 async function startWebhook(
   stack: AsyncDisposableStack,
 ): Promise<{ readonly port: number; readonly calls: readonly unknown[] }> {
@@ -45,7 +47,7 @@ async function startWebhook(
   return { port: portOf(webhook), calls }
 }
 
-/** Returns a configuration with one webhook, which is reached by a Service. */
+/** Returns a configuration with one webhook that refers to a Service. */
 const configurationOf = (name: string, service: object): object => ({
   metadata: { name },
   webhooks: [
@@ -64,7 +66,7 @@ const configurationOf = (name: string, service: object): object => ({
   ],
 })
 
-test('a webhook behind a Service is called at its cluster IP, by the name of the Service', {
+test('a webhook with a Service is called at the cluster IP with the name of the Service', {
   timeout: 120_000,
 }, async () => {
   await using stack = new AsyncDisposableStack()

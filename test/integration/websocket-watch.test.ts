@@ -54,7 +54,7 @@ async function open(
   return new Messages(socket)
 }
 
-/** Reads the messages of a server, which may arrive in pieces. */
+/** Parses the messages of a server, which may arrive in chunks. */
 class Messages implements Disposable {
   readonly socket: Duplex
   readonly #all: { readonly opcode: number; readonly payload: Buffer }[] = []
@@ -126,7 +126,7 @@ class Messages implements Disposable {
   }
 }
 
-test('each event is one message of any length, a ping gets a pong, and other messages are ignored', async () => {
+test('each event is one message of any length, a ping is answered with a pong, and other messages are ignored', async () => {
   await make('a')
   using watching = await open('')
   const names: string[] = []
@@ -147,7 +147,7 @@ test('each event is one message of any length, a ping gets a pong, and other mes
   await once(watching.socket, 'close')
 })
 
-test('a watch that ends closes its socket', async () => {
+test('a watch that ends closes its WebSocket', async () => {
   using watching = await open('timeoutSeconds=1&resourceVersion=0&fieldSelector=metadata.name=none')
   assert.equal((await watching.next()).opcode, 8)
 })

@@ -1,7 +1,8 @@
 /**
- * Expressions of the kind that kube-prometheus and kubernetes-mixin evaluate for an API server.
- * They are written from the meaning of the metrics: rates by code and resource, availability over a
- * month, burn rates of the objective, quantiles, work queues, certificates and terminations.
+ * Expressions of the kind that kube-prometheus and kubernetes-mixin evaluate for an API server,
+ * written independently from the definitions of the metrics. They cover rates by code and resource,
+ * availability over a month, burn rates of the objective, quantiles, work queues, certificates and
+ * terminations.
  */
 const job = 'job="apiserver"'
 const reads = 'verb=~"LIST|GET"'
@@ -27,8 +28,8 @@ const all = (verbs: string, range: string): string =>
   `sum by (job) (rate(apiserver_request_total{${job},${verbs}}[${range}]))`
 
 /**
- * Returns a burn rate. Errors default to 0, because without a failed request kube-apiserver also
- * has no value for them.
+ * Returns the expression of a burn rate. Errors default to 0, because kube-apiserver has no series
+ * for errors before the first failed request.
  */
 const burn = (verbs: string, slow: string, range: string): string =>
   `((${slow}) + (${errors(verbs, range)} or 0 * ${all(verbs, range)})) / ${all(verbs, range)}`
@@ -42,7 +43,7 @@ export const kubePrometheusQueries: readonly string[] = [
   `sum by (code, resource) (rate(apiserver_request_total{${job},${writes}}[5m]))`,
   `sum by (code, verb) (increase(apiserver_request_total{${job},${reads},code=~"2.."}[1h]))`,
   `sum by (code, verb) (increase(apiserver_request_total{${job},${writes},code=~"4.."}[1h]))`,
-  // The original evaluates each full hour, [30d:1h]. A test does not last that long.
+  // The original evaluates each full hour ([30d:1h]), but a test does not run that long.
   `avg_over_time(sum by (code, verb) (increase(apiserver_request_total{${job}}[1h]))[1h:5s])`,
   `sum by (verb, scope, le) (increase(${sli}_bucket{${job}}[1h]))`,
   `sum by (verb, scope) (increase(${sli}_count{${job}}[1h]))`,

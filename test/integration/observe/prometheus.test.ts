@@ -1,7 +1,7 @@
 /**
- * Tests that a real Prometheus, which scrapes a loaded Keelson, has values for every expression of
- * docs/dashboards and of kube-prometheus. First run `test/support/tools/install prometheus
- * promtool`.
+ * Tests that a real Prometheus, which scrapes a Keelson server under load, has values for every
+ * expression of docs/dashboards and of kube-prometheus. First run `test/support/tools/install
+ * prometheus promtool`.
  */
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
@@ -96,8 +96,7 @@ async function startPrometheus({
 }
 
 /**
- * Makes reads, writes, watches, requests that are refused and requests that time out, until it is
- * disposed.
+ * Sends reads, writes, watches, and requests that are rejected or time out, until it is disposed.
  */
 function keepAsking(client: Client, stranger: Client): Disposable {
   let isOver = false
@@ -183,7 +182,7 @@ test('every recording rule has values, and so do the metrics of every alert', {
   for (const { record, expr } of groups.flatMap(({ rules }) => rules)) {
     if (record !== undefined) await hasValues(record)
     // An alert has a value only while it fires, but the expressions that it compares always have
-    // one.
+    // values.
     const parts =
       record === undefined
         ? expr.split(' and ').map((part) => part.replace(/ (?:>|==) .*$/s, ''))

@@ -1,7 +1,7 @@
 /**
- * A receiver of OTLP over gRPC for tests. With COLLECTOR=go it is that of a real collector
+ * A receiver of OTLP over gRPC for tests. With COLLECTOR=go it is a real collector
  * (test/clients/collector, built by `test/support/tools/install collector`). Otherwise it is a
- * small one in this process, which does not need Go.
+ * small receiver in this process, which does not need Go.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,7 +9,7 @@ import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from 'n
 import { createInterface } from 'node:readline'
 import { freePorts, toolPath } from '../../support/harness/etcd.ts'
 
-/** A span as in the JSON of OTLP, but with its attributes as an object. */
+/** A span as in the JSON form of OTLP, but with its attributes as an object. */
 export type ReceivedSpan = {
   readonly traceId: string
   readonly spanId: string
@@ -154,7 +154,7 @@ async function startOwn(): Promise<Receiver> {
 
 type Field = { readonly field: number; readonly bytes: Buffer; readonly number: bigint }
 
-/** Returns the fields of any protobuf message in their order. */
+/** Returns the fields of any protobuf message, in their order. */
 function* fieldsOf(message: Buffer): Generator<Field> {
   let at = 0
   const varint = (): bigint => {

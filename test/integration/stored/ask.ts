@@ -1,4 +1,4 @@
-/** Puts one value into etcd, as JSON or protobuf, and reads it through a server. */
+/** Writes one value to etcd, as JSON or protobuf, and reads it through a server. */
 import assert from 'node:assert/strict'
 import { type Fields, fieldsOf, omit, textOf } from '../../../src/api/object.ts'
 import { encodeObject } from '../../../src/objects/codec/protobuf/envelope.ts'
@@ -8,7 +8,7 @@ import type { StoredValue } from './values.ts'
 
 export type Form = 'json' | 'protobuf'
 
-/** Responses to a read and to a patch, without the parts that differ from run to run. */
+/** Responses to a read and a patch, without the parts that differ between runs. */
 export type Answers = { readonly read: unknown; readonly patched?: unknown }
 
 export type Ask = (call: {
@@ -20,7 +20,7 @@ export type Ask = (call: {
   readonly body: unknown
 }>
 
-/** Encodes a value. Returns undefined if protobuf cannot represent it. */
+/** Encodes a value. Returns undefined if protobuf cannot represent the value. */
 export function bytesOf(
   { value, key, isOnlyJson }: StoredValue,
   name: string,
@@ -59,7 +59,7 @@ export async function askFor(
   }
 }
 
-/** Returns a response in a form that is the same for JSON and protobuf. */
+/** Returns a response in a form that is equal for JSON and protobuf. */
 function shown(
   { status, body }: { readonly status: number; readonly body: unknown },
   name: string,
@@ -70,7 +70,7 @@ function shown(
     .replaceAll(`\\"${name}\\"`, `\\"${as}\\"`)
   const fields: Fields = JSON.parse(text)
   const { resourceVersion: _, managedFields: __, ...metadata } = fieldsOf(fields['metadata'])
-  // Controllers of kube-apiserver write the status of these kinds.
+  // kube-apiserver's own controllers write the status of these kinds.
   const isWatched = fields['kind'] === 'FlowSchema' || fields['kind'] === 'APIService'
   return { status, body: { ...(isWatched ? omit(fields, 'status') : fields), metadata } }
 }

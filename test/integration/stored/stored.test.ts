@@ -1,6 +1,5 @@
 /**
- * Tests that a database which has lived through many versions is read and written as by
- * kube-apiserver.
+ * Tests that data written by many versions of Kubernetes is read and written as by kube-apiserver.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

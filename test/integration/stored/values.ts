@@ -1,7 +1,7 @@
 /**
- * Objects as they were stored by old servers, by servers with other gates, or as only a person
- * could have written them. `record.ts` records kube-apiserver's responses, and the test compares
- * Keelson's with them.
+ * Objects that were stored by old servers, by servers with other feature gates, or by hand.
+ * `record.ts` records kube-apiserver's responses for them, and the test compares Keelson's
+ * responses.
  */
 import type { Fields } from '../../../src/api/object.ts'
 
@@ -12,9 +12,9 @@ export type StoredValue = {
   /** Path of the object in the API, with `$` for the object's name. */
   readonly path: string
   readonly value: Fields
-  /** A merge patch, whose response is also compared. Absent if the object is only read. */
+  /** A merge patch whose response is also compared. Absent if the object is only read. */
   readonly patch?: Fields
-  /** Whether the value is stored as JSON only, because protobuf cannot represent it. */
+  /** Whether the value is only stored as JSON, because protobuf cannot represent it. */
   readonly isOnlyJson?: true
 }
 

@@ -26,7 +26,7 @@ type Type = {
   readonly collection: string
   /** Path of the webhook. */
   readonly path: string
-  /** Data to which the webhook reacts. */
+  /** Data that makes the webhook deny or change an object. */
   readonly data: Fields
   /** Whether the response shows that the webhook was called. */
   readonly isInForce: (answer: Answer) => boolean
@@ -53,7 +53,7 @@ const types: Readonly<Record<string, Type>> = {
 const hasFirst = ({ versions }: Fields): boolean =>
   itemsOf(versions).some(({ version }) => version === 'v1')
 
-suite('configurations', { concurrency: true, timeout: 300_000 }, () => {
+suite('webhook configurations', { concurrency: true, timeout: 300_000 }, () => {
   test('discovery shows both types', async () => {
     const group = 'admissionregistration.k8s.io'
     const { body: all } = await fixture().call({ path: '/apis' })

@@ -76,7 +76,7 @@ const inSecond = ({ group }: Custom): Fields => ({
 const namesIn = ({ body }: Answer): unknown[] => itemsOf(body['items']).map(nameOf).toSorted()
 const nameOf = ({ metadata }: Fields): string => textOf(fieldsOf(metadata)['name'])
 
-suite('conversion', { concurrency: true, timeout: 300_000 }, () => {
+suite('conversion webhooks and extension servers', { concurrency: true, timeout: 300_000 }, () => {
   for (const reach of ['url', 'service'] as const) {
     test(`an object is read in the other version, with a webhook by ${reach}`, async () => {
       await using scope = await Scope.begin(fixture())
@@ -120,10 +120,10 @@ suite('conversion', { concurrency: true, timeout: 300_000 }, () => {
   )
 })
 
-/** Names that were added and deleted, as seen by a watch or an informer. */
+/** Names that were added and deleted, as reported by a watch or an informer. */
 type SeenNames = { readonly added: Set<string>; readonly deleted: Set<string> }
 
-/** Follows a collection. An informer first lists it, and watches from there. */
+/** Follows a collection. An informer first lists the collection, then watches it from there. */
 function follow(
   path: string,
   query: string,

@@ -36,7 +36,7 @@ const withMark =
   (mark: string) =>
   (object: Fields): Fields => ({ ...object, data: { ...dataOf(object), 'webhook-test': mark } })
 
-suite('denials', { concurrency: true, timeout: 300_000 }, () => {
+suite('webhooks that deny writes', { concurrency: true, timeout: 300_000 }, () => {
   for (const reach of ['url', 'service'] as const) {
     test(`a webhook refuses pods and config maps, called by ${reach}`, () =>
       refusesPodsAndConfigMaps(reach))
@@ -126,7 +126,8 @@ suite('denials', { concurrency: true, timeout: 300_000 }, () => {
     await using scope = await Scope.begin(fixture())
     const plurals = ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations']
     const group = 'admissionregistration.k8s.io'
-    // The original webhooks also select namespaces, which has no effect on cluster-scoped objects.
+    // The original webhooks also select namespaces, but this has no effect on cluster-scoped
+    // objects.
     const more = {
       failurePolicy: 'Fail',
       objectSelector: { matchLabels: { [scope.name]: 'true' } },

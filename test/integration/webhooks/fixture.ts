@@ -1,7 +1,7 @@
 /**
- * Fixtures that the tests of this folder share: a server (Keelson in a process, or kube-apiserver
- * with WEBHOOKS_ON=reference), the sample webhook, and for each test a namespace whose label its
- * webhooks select.
+ * Fixtures that the tests of this folder share: a server (Keelson in this process, or
+ * kube-apiserver with WEBHOOKS_ON=reference), the sample webhook, and for each test a namespace
+ * with a label that its webhooks select.
  */
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
@@ -13,9 +13,9 @@ import { startReference } from '../../support/harness/reference.ts'
 import { type Call, type Client, clients } from '../support.ts'
 import { CLUSTER_IP, SampleWebhook } from './sample-webhook.ts'
 
-/** The Service of the webhook, for tests that reach the webhook by it. */
+/** The Service of the webhook, for tests that configure the webhook with a Service. */
 const SERVICE = { namespace: 'default', name: 'webhook' } as const
-/** Maximum time until a configuration applies. It applies a moment after it is stored. */
+/** Maximum time until a configuration takes effect, which happens a moment after it is stored. */
 const IN_FORCE_MS_MAX = 60_000
 
 export const admission = '/apis/admissionregistration.k8s.io/v1'
@@ -69,7 +69,7 @@ export class Fixture implements AsyncDisposable {
     return this.#client.lines({ path })
   }
 
-  /** Makes a write that must succeed, and returns the body of the response. */
+  /** Sends a write that must succeed, and returns the body of the response. */
   async write(call: Call): Promise<Fields> {
     const { status, body } = await this.call(call)
     assert.ok(status < 300, `${call.method} ${call.path}: ${status} ${JSON.stringify(body)}`)
@@ -82,7 +82,7 @@ export class Fixture implements AsyncDisposable {
     return { service: { ...SERVICE, port, path }, caBundle }
   }
 
-  /** Returns a name that no other test has. */
+  /** Returns a name that no other test uses. */
   unique(): string {
     return `webhook-${process.pid}-${++this.#tests}`
   }
@@ -96,7 +96,7 @@ export class Fixture implements AsyncDisposable {
     return name
   }
 
-  /** Resolves when `attempt` returns true. */
+  /** Waits until `attempt` returns true. */
   async until(what: string, attempt: () => Promise<boolean>): Promise<void> {
     const endMs = performance.now() + IN_FORCE_MS_MAX
     while (!(await attempt())) {
@@ -118,8 +118,8 @@ export class Fixture implements AsyncDisposable {
       const body = { metadata, spec: { clusterIP: CLUSTER_IP, ports } }
       return (await this.call({ method: 'POST', path, body })).status === 201
     })
-    // kube-proxy would use these endpoints. The API server itself calls the cluster IP, because
-    // --enable-aggregator-routing is not set.
+    // kube-proxy would use these Endpoints. The API server itself connects to the cluster IP,
+    // because --enable-aggregator-routing is not set.
     const labels = { 'kubernetes.io/service-name': SERVICE.name }
     const endpoints = [{ addresses: ['192.0.2.1'], conditions: { ready: true } }]
     await this.write({

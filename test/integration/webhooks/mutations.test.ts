@@ -26,8 +26,8 @@ const first = { ...start, 'stage-1': 'yes' } as const
 const second = { ...first, 'stage-2': 'yes' } as const
 
 /**
- * Registers webhooks for widgets. The first stage is also called for updates, as in the original
- * test.
+ * Registers webhooks for widgets. As in the original test, the first webhook is also called for
+ * updates.
  */
 async function mutateWidgets(scope: Scope, { group }: Custom): Promise<void> {
   const rules = (...operations: string[]): Fields[] => [rule(operations, group, ['widgets'])]
@@ -37,7 +37,7 @@ async function mutateWidgets(scope: Scope, { group }: Custom): Promise<void> {
   ])
 }
 
-suite('mutations', { concurrency: true, timeout: 300_000 }, () => {
+suite('webhooks that change writes', { concurrency: true, timeout: 300_000 }, () => {
   test('the second webhook sees the changes of the first', async () => {
     await using scope = await Scope.begin(fixture())
     await scope.register(mutating, [

@@ -1,6 +1,6 @@
 /**
- * The server that Kubernetes' tests run as a pod: admission webhooks and a conversion webhook by
- * path, over TLS with a CA of its own.
+ * The server that Kubernetes' tests run as a Pod: admission webhooks and a conversion webhook on
+ * different paths, over TLS with its own CA.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -11,12 +11,13 @@ import { type Fields, fieldsOf, itemsOf, textOf } from '../../../src/api/object.
 import { Authority } from '../../support/harness/issued-certificate.ts'
 
 /**
- * Cluster IP of the webhook. It is a loopback address within the range of Services, so that a
- * Service leads here without kube-proxy.
+ * Cluster IP of the webhook. It is a loopback address in the range of Services, so that a Service
+ * works without kube-proxy.
  */
 export const CLUSTER_IP = '127.0.77.9'
 /**
- * Duration of `/allows-late`. It is longer than the shortest timeout, and shorter than the default.
+ * Response time of `/allows-late`. It is longer than the shortest timeout, and shorter than the
+ * default timeout.
  */
 export const LATE_MS = 2_000
 
@@ -33,7 +34,7 @@ export class SampleWebhook implements AsyncDisposable {
     this.#server = server
   }
 
-  /** Starts the webhook. `serviceNames` are DNS names of the Services that lead to it. */
+  /** Starts the webhook. `serviceNames` are the DNS names of its Services. */
   static async start(serviceNames: readonly string[]): Promise<SampleWebhook> {
     const authority = new Authority('webhooks')
     const { certificatePem: cert, keyPem: key } = authority.issue({
@@ -96,7 +97,7 @@ const refuseData = (request: Fields): Fields => {
   return allowed
 }
 
-/** Adds the key that follows the last existing one. */
+/** Adds a key whose number follows that of the last existing key. */
 const addStage = (request: Fields): Fields => {
   const data = dataOf(request)
   if (data['stage-1'] === 'yes') return patched('/data/stage-2', 'yes')

@@ -1,12 +1,12 @@
 /**
  * The objects of one test: a namespace, webhooks that match only its contents, and custom
- * resources. Configurations and definitions are deleted with the scope.
+ * resources. Configurations and definitions are deleted when the scope is disposed.
  */
 import assert from 'node:assert/strict'
 import { type Fields, textOf } from '../../../src/api/object.ts'
 import { type Answer, dataOf, definitions, type Fixture, messageOf, type Reach } from './fixture.ts'
 
-/** A webhook, without the fields that all webhooks have in common. */
+/** A webhook, without the fields that all webhooks share. */
 export type WebhookRegistration = {
   readonly path: string
   readonly rules: readonly Fields[]
@@ -66,8 +66,8 @@ export class Scope implements AsyncDisposable {
   }
 
   /**
-   * Creates a configuration and waits until it applies. An additional webhook, which denies objects
-   * with a certain label, shows when it does.
+   * Creates a configuration and waits until it takes effect. This is checked with an additional
+   * webhook that denies objects with a certain label.
    */
   async register(
     collection: string,
@@ -105,7 +105,7 @@ export class Scope implements AsyncDisposable {
     })
   }
 
-  /** Creates ConfigMaps with this data until a response meets the condition, and deletes them. */
+  /** Creates ConfigMaps with this data and deletes them, until a response meets the condition. */
   async untilConfigMap(
     data: Fields,
     what: string,
@@ -121,13 +121,13 @@ export class Scope implements AsyncDisposable {
     })
   }
 
-  /** Gets an object, changes it and puts it back. */
+  /** Reads an object, changes it and writes it back. */
   async update(path: string, change: (object: Fields) => Fields): Promise<Answer> {
     const { body } = await this.fixture.call({ path })
     return this.fixture.call({ method: 'PUT', path, body: change(body) })
   }
 
-  /** Defines a kind with a group of its own, and waits until all versions are served. */
+  /** Defines a kind with its own API group, and waits until all versions are served. */
   async define(versions: readonly Fields[], spec: Fields = {}): Promise<Custom> {
     const group = `${this.name}.example.com`
     const names = { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' }
