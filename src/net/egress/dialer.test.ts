@@ -448,7 +448,7 @@ test('if the proxy sends GOAWAY on a new connection, the dial opens another one'
   const opened: Socket[] = []
   const between = createServer((socket) => {
     opened.push(socket.on('error', () => socket.destroy()))
-    // SETTINGS and GOAWAY. The connection stays open.
+    // Sends SETTINGS and GOAWAY, but leaves the connection open.
     if (++connected === 1)
       socket
         .resume()

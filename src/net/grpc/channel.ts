@@ -1,7 +1,7 @@
 /**
  * A gRPC client. It makes calls by method name, chooses an endpoint, adds a token and a deadline,
  * and retries where this is safe. Reads are retried whenever the endpoint could not serve them.
- * Writes are retried only if they were certainly not applied (errors.ts), so that nothing is
+ * Writes are retried only if they were definitely not applied (errors.ts), so that nothing is
  * written twice.
  *
  * channel.ts      this file: calls and streams by method name
@@ -84,7 +84,7 @@ export type ChannelOptions = {
 const ROUNDS_MAX = 4
 const ROUND_PAUSE_FIRST_MS = 50
 /**
- * The gRPC timeout header holds at most eight digits, which are 27 hours. Node's timers allow more.
+ * Maximum timeout. The gRPC timeout header has at most eight digits, which allow about 27 hours.
  */
 const TIMEOUT_MS_MAX = 99_999_999
 
@@ -128,7 +128,7 @@ export class Channel {
     if (this.#tokens?.isRefusal(reason) === true) this.#tokens.drop()
   }
 
-  /** Makes all later calls carry a token. */
+  /** Makes all later calls send a token. */
   authenticateWith(tokens: TokenSource): void {
     this.#tokens = tokens
   }

@@ -54,7 +54,8 @@ const failureOf = (endpoints: Endpoints): Promise<unknown> =>
 
 async function brokenTunnel(): Promise<PassThrough> {
   const tunnel = new PassThrough()
-  // The sockets of real dialers also have such a listener. An error alone does not end the process.
+  // Like the sockets of real dialers, the tunnel has an error listener, so that an error does not
+  // crash the process.
   tunnel.on('error', () => undefined)
   process.nextTick(() => tunnel.destroy(new Error('broken')))
   return tunnel

@@ -66,7 +66,7 @@ export type ConnectionOptions = {
   /** Opens the transport to the endpoint. If undefined, the connection is direct. */
   readonly dial?: Dial | undefined
   readonly log: Log
-  /** Creates the error of a failed call. By default only the status code decides. */
+  /** Creates the error of a failed call. By default, only the status code is considered. */
   readonly statusError?: StatusError | undefined
   /**
    * The ID of the first stream, for tests. A connection runs out of stream IDs after about a
@@ -306,7 +306,7 @@ export class GrpcConnection {
         // RFC 9113, 6.8: the peer has not processed streams above this ID. A second GOAWAY can
         // lower the ID.
         this.#lastProcessedId = Math.min(this.#lastProcessedId, lastStreamId)
-        this.#log('info', 'the server sent GOAWAY, new calls use another connection', {
+        this.#log('info', 'the server sent GOAWAY; new calls use another connection', {
           endpoint: this.endpoint,
           code,
         })

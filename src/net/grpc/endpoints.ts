@@ -27,7 +27,7 @@ export type EndpointsOptions = {
   readonly dial?: Dial | undefined
   readonly clock: Clock
   readonly log: Log
-  /** Creates the error of a failed call. By default only the status code decides. */
+  /** Creates the error of a failed call. By default, only the status code is considered. */
   readonly statusError?: StatusError | undefined
   readonly firstStreamId?: number | undefined
 }

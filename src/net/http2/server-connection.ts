@@ -26,8 +26,8 @@ const STREAM_WINDOW = 256 * 1024
 /** Receive window of the connection, as in Go's server. */
 const CONNECTION_WINDOW = 1024 * 1024
 /**
- * Maximum number of stream IDs to remember after a reset of this server. Frames that the client
- * sent before it received the reset are not an error.
+ * Maximum number of reset streams whose IDs the server remembers. Frames that the client sent
+ * before it received the reset are not an error.
  */
 const DROPPED_MAX = 1000
 

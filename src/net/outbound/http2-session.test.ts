@@ -111,7 +111,7 @@ test('more connections are opened when the webhook has no free streams', async (
   assert.equal(hook.sessions.length, 3)
 })
 
-test('a call succeeds if the webhook closed the idle connection before it', async () => {
+test('a call succeeds even if the webhook has closed the idle connection', async () => {
   await using hook = await start(echo)
   for (const end of ['close', 'goaway', 'destroy'] as const) {
     await hook.webhook.post('{}', within())

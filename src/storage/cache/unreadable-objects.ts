@@ -9,11 +9,11 @@ import { type KeyRange, toText } from '../keys.ts'
 import type { UnreadableValue } from '../store.ts'
 
 /**
- * State of an object before it became unreadable, as far as readers may know it:
- * - `unknown`: the first list of the resource found the object unreadable. The cache of
- *   kube-apiserver cannot start in this case.
- * - `readable`: readers know the object. A list without it would look as if it were deleted.
- * - `nothing`: readers that accept any state need not see the object.
+ * Knowledge that readers may have of an object from before it became unreadable:
+ * - `unknown`: the object was already unreadable in the first list of the resource. In this case,
+ *   the cache of kube-apiserver cannot start.
+ * - `readable`: readers may know the object. If a list omitted it, it would seem to be deleted.
+ * - `nothing`: readers have never received the object. A list that accepts any state can omit it.
  */
 type PreviousState = 'unknown' | 'readable' | 'nothing'
 

@@ -23,7 +23,7 @@ const cases: readonly (readonly [GrpcCode, string, boolean])[] = [
 ]
 
 for (const [code, message, ambiguous] of cases) {
-  test(`the error ${code} "${message}" has ${ambiguous ? 'an unknown' : 'a known'} outcome`, () => {
+  test(`after ${code} "${message}", the outcome of a write is ${ambiguous ? 'unknown' : 'known'}`, () => {
     const error = etcdStatusError(code, message, 'http://a')
     equal(error.code, code)
     equal(error.ambiguous, ambiguous)

@@ -52,7 +52,7 @@ const isWrite = (call: Call): call is WriteCall =>
 export class DatabaseThread {
   readonly #database: SqliteDatabase
   readonly #port: MessagePort
-  /** Ranges in the order of their turns. */
+  /** Ranges that are being read, in the order in which they take turns. */
   #readings: OpenRange[] = []
   #isTurnDue = false
   #isEnding = false

@@ -22,8 +22,9 @@ const VARINT_BYTES_MAX = 10
 const TWO_28 = 2 ** 28
 const TWO_32 = 2 ** 32
 
-/** Tags of a varint field and of a length-delimited field. Readers switch on them. */
+/** Returns the tag of a varint field. Readers compare tags to find the field that follows. */
 export const varintTag = (field: number): number => field * 8 + WIRE_VARINT
+/** Returns the tag of a length-delimited field. */
 export const bytesTag = (field: number): number => field * 8 + WIRE_BYTES
 
 export class WireReader {

@@ -23,8 +23,8 @@ export type WatchCreate = {
    */
   readonly progressNotify?: boolean | undefined
   /**
-   * Lets etcd split a response that exceeds its request limit. Fragments is the class that joins
-   * the parts.
+   * Lets etcd split a response that exceeds its request limit. The class `Fragments` joins the
+   * parts.
    */
   readonly fragment?: boolean | undefined
   /** Type of events that etcd filters out. */
