@@ -159,7 +159,7 @@ const SETTLED_MS_MAX = 30_000
 const firstKinds =
   'ns,cm,sa,svc,ep,clusterroles,clusterrolebindings,roles,rolebindings,apiservices,flowschemas,prioritylevelconfigurations,priorityclasses,servicecidrs,ipaddresses'
 
-test('an in-memory server that loads objects from the package has the same ones as a server that creates them', async () => {
+test('an in-memory server has the same objects whether it loads them from the package or creates them', async () => {
   const prepared = await ephemeral([], (objects) =>
     objects.some((item) => item.includes('"kind":"Endpoints"')),
   )

@@ -292,7 +292,7 @@ test('the numbers of faults and snapshots are limited, and a reset removes all o
   await fill(() => set({ status: 500 }), 200)
 })
 
-test('an impersonated user has its own permissions', async () => {
+test('requests with impersonation have the permissions of the impersonated user', async () => {
   await using cluster = await startCluster({ servesControl: true })
   const { token } = cluster
   const as = (user: string, ...groups: readonly string[]) =>

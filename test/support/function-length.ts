@@ -1,8 +1,8 @@
 /**
  * Checks the length of functions (docs/style.md, section 3): a function, method, constructor or
- * accessor in src/, test/, bench/ and scripts/ has at most 70 lines, from its first to its last.
- * Callbacks of `describe` and `suite` are exempt. Generated files hold tables, not functions.
- * Prints every fault and exits with 1 if there is one.
+ * accessor in src/, test/, bench/ and scripts/ has at most 70 lines. Callbacks of `describe` and
+ * `suite` are exempt. Generated files are skipped, because they contain tables instead of
+ * functions. Prints every function that is too long, and exits with 1 if there is one.
  */
 import { join, relative } from 'node:path'
 import { API } from 'typescript/unstable/sync'
@@ -46,7 +46,7 @@ function faultsIn(file: SourceFile): string[] {
   const found: string[] = []
   const visit = (node: Node): void => {
     if (isFunctionLikeDeclaration(node) && !isSuiteCallback(node)) {
-      // The comments above a function do not count.
+      // Comments above a function do not count.
       const start = node.getStart(file)
       const lines = file.text.slice(start, node.end).split('\n').length
       if (lines > LINES_MAX) {
@@ -66,7 +66,10 @@ function isSuiteCallback({ parent }: Node): boolean {
   return isCallExpression(parent) && /^(?:describe|suite)(?:\.|$)/.test(parent.expression.getText())
 }
 
-/** The name of a function, of the variable that holds it, or of the test whose callback it is. */
+/**
+ * Returns the name of a function, of the variable that it is assigned to, or of the test whose
+ * callback it is.
+ */
 function nameOf(node: FunctionLikeDeclaration): string {
   if (isConstructorDeclaration(node)) return 'constructor'
   const { parent } = node

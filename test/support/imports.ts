@@ -1,7 +1,7 @@
 /**
  * Checks the imports of src/ (docs/style.md, section 4): a folder imports only folders further down
- * in the list, and no file imports itself through others. Type imports count. Prints every fault
- * and exits with 1 if there is one.
+ * in the list, and there are no import cycles. Type imports count. Prints every violation and exits
+ * with 1 if there is one.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -10,7 +10,7 @@ import { dirname, join, relative } from 'node:path'
 const layers =
   'main.ts > entry > server > controllers | request > admission | access > registry | config | storage > objects | net > api > lib'
 
-/** Such lists for the folders inside of a folder. The files next to them are not restricted. */
+/** Lists for the subfolders of some folders. Files directly in the folder are not restricted. */
 const innerLayers: { readonly [folder: string]: string } = {
   entry: 'commands > dev | envtest | testing',
   request:
@@ -34,7 +34,7 @@ function importsOf(file: string): string[] {
     .map((to) => relative(src, join(src, dirname(file), to)))
 }
 
-/** The position of each folder in a list. */
+/** Returns the position of each folder in a list. */
 function ranksOf(list: string): ReadonlyMap<string, number> {
   const groups = list.split(' > ').map((group) => group.split(' | '))
   return new Map(groups.flatMap((group, rank) => group.map((folder) => [folder, rank] as const)))

@@ -1,20 +1,23 @@
 /**
  * Checks the language of comments, test names, help texts and documents (docs/style.md, section 1):
  * lines have at most 100 columns, sentences at most 40 words, and none of the patterns below.
- * Prints every fault and exits with 1 if there is one. Arguments limit the check to files whose
- * path begins with one of them.
+ * Prints every violation and exits with 1 if there is one. Arguments are path prefixes that limit
+ * the check.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Prose, proseFiles, proseOf, root } from './prose.ts'
 
 const COLUMNS_MAX = 100
-/** The style guide wants about 25. This limit finds the sentences that need to be cut. */
+/**
+ * Maximum number of words per sentence. The style guide recommends about 25; this limit finds
+ * sentences that must be split.
+ */
 const WORDS_MAX = 40
 
 type Pattern = { readonly pattern: RegExp; readonly advice: string }
 
-/** Patterns of all prose. */
+/** Patterns that apply to all texts. */
 const patterns: readonly Pattern[] = [
   {
     pattern: /(?:^|[.;:] )(?:Who|What|Whoever|Whatever|Whose)\b(?![^.]*\?)/,
@@ -38,14 +41,14 @@ const patterns: readonly Pattern[] = [
   { pattern: /\b(?:goes|went|going) on\b/, advice: 'write "continues"' },
 ]
 
-/** Patterns of doc comments, which stand on their own. */
+/** Pattern for doc comments, which must be understandable on their own. */
 const docPattern: Pattern = {
   pattern:
     /^(?:Of|By|As|Than|To|In|With|At|On|From|And|But|Or|Whose|None|Nothing|The same)\b|^…|…$/,
   advice: 'a doc comment stands on its own: begin with what the thing is or does',
 }
 
-/** Quoted text and code are examples, and do not follow the rules. */
+/** Removes quoted text and code, which are examples and do not follow the rules. */
 const withoutQuotes = (text: string): string =>
   text.replaceAll(/`[^`]*`/g, 'code').replaceAll(/"[^"]*"/g, 'quote')
 

@@ -1,18 +1,18 @@
 /**
  * Checks the names of types in src/, test/, bench/ and scripts/ (docs/style.md, section 2): a type
  * is named by what it is, and the type of constructor arguments is called XOptions. Prints every
- * fault and exits with 1 if there is one.
+ * violation and exits with 1 if there is one.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A name may not be, or end in, one of these words: they do not say what a type is. */
+/** Words that must not be a name or the end of a name, because they do not say what a type is. */
 const endings = `
   Place Places Asked Asking Known Found Made Shown Given Told Telling Parts Passed Seams
   Surroundings Life Arrival Follower World Door
 `
 
-/** A name may not be one of these words: they need a noun, as in `StoredValue`. */
+/** Words that must not be a name by themselves, because they need a noun, as in `StoredValue`. */
 const words = `
   Acknowledged Acting Across Adding Admitted Allocating Answered Applied Applying Around Arrived
   Assigned At Audited Authenticated Before Beginning Begun Booted Bound Built Called Changed
@@ -34,7 +34,7 @@ const words = `
 const bannedWords = new Set(words.trim().split(/\s+/))
 const bannedEnding = new RegExp(`(?:${endings.trim().split(/\s+/).join('|')})$`)
 
-/** Other suffixes for the type of constructor arguments. */
+/** Suffixes that must not be used for the type of constructor arguments. */
 const argumentSuffix = /(?:Args|Arguments|Deps|Dependencies|Params|Props)$/
 
 const root = join(import.meta.dirname, '..', '..')

@@ -1,6 +1,7 @@
 /**
  * Removes the change that a walkthrough in docs/contribute describes, so that a reader can make it:
- * `node test/support/practice.ts add-a-field`. The page has all of the change, so nothing is lost.
+ * `node test/support/practice.ts add-a-field`. The page contains the whole change, so nothing is
+ * lost.
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +19,7 @@ if (!existsSync(join(root, page))) {
 
 function removeChange(path: string): void {
   const blocks = readBlocks(readFileSync(join(root, path), 'utf8'))
-  /** New contents by file. Files without content are removed. */
+  /** New contents by file. Files without content are deleted. */
   const contents = new Map<string, string | undefined>()
   for (const block of blocks.toReversed()) {
     if (block.kind === 'commands') continue
@@ -44,6 +45,6 @@ function readExisting(file: string): string | undefined {
 }
 
 function report(fault: string): void {
-  console.error(`${page} does not fit to the files. Nothing was changed.\n${fault}`)
+  console.error(`${page} does not match the files. Nothing was changed.\n${fault}`)
   process.exitCode = 1
 }

@@ -1,6 +1,6 @@
 /**
- * Finds the texts of the repository that people read: comments, names of tests, help texts, log
- * lines and documents. `language.ts` checks them; `language-sample.ts` draws some of them.
+ * Finds the texts of the repository that people read: comments, test names, help texts, log lines
+ * and documents. `language.ts` checks these texts; `language-sample.ts` draws samples from them.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -15,15 +15,15 @@ export type Prose = {
   readonly text: string
   /** Whether the paragraph begins a doc comment. */
   readonly isDoc: boolean
-  /** The lines of the whole comment, for its paragraphs. */
+  /** The range of lines of the comment that contains the paragraph. */
   readonly comment?: { readonly from: number; readonly to: number }
 }
 
-/** Recorded or generated text. */
+/** Matches files with recorded or generated text. */
 const skipped =
   /\/gen\/|recorded\/\w+\/(?:scenarios|recordings|fixtures|data)\/|^src\/registry\/catalogue\/|package-lock/
 
-/** Returns the paths of the files that have prose. Recorded and generated code is left out. */
+/** Returns the paths of the files that contain prose. Recorded and generated files are left out. */
 export function proseFiles(): readonly string[] {
   const listing = ['ls-files', '--cached', '--others', '--exclude-standard']
   return execFileSync('git', listing, { cwd: root, encoding: 'utf8' })
@@ -55,14 +55,17 @@ function* proseOfTypeScript(lines: readonly string[]): Generator<Prose> {
   }
 }
 
-/** Yields the paragraphs of a comment that ends at a line, with the lines of the whole comment. */
+/**
+ * Yields the paragraphs of a comment that ends at this line, each with the lines of the whole
+ * comment.
+ */
 function* wholeComment(paragraphs: readonly Prose[], to: number): Generator<Prose> {
   const from = paragraphs[0]?.line ?? to
   for (const paragraph of paragraphs)
     if (paragraph.text !== '') yield { ...paragraph, comment: { from, to } }
 }
 
-/** The name of a test, or a text that a user reads. It may be on the line after the call or key. */
+/** Yields the name of a test, or a text for users. It can be on the line after the call or key. */
 function* namesAndMessages(raw: string, line: number, before = ''): Generator<Prose> {
   const test =
     /\b(?:test|it|describe|suite)(?:\.\w+)?\((['"`])(.*?)\1[,)]/.exec(raw) ??
@@ -79,7 +82,7 @@ function* namesAndMessages(raw: string, line: number, before = ''): Generator<Pr
   yield { kind: test === null ? 'message' : 'test', line, text: match[2], isDoc: false }
 }
 
-/** A string on a line of its own. */
+/** Matches a string on its own line. */
 const ownLine = /^\s*(['"`])(.*)\1,?$/
 
 function* proseOfScript(lines: readonly string[]): Generator<Prose> {

@@ -1,6 +1,6 @@
 /**
- * Finds work in src/ that grows with the square of a list, or overflows the stack with a long one.
- * Clients send lists of tens of thousands of items. Reports
+ * Finds code in src/ whose work grows quadratically with the length of a list, or that overflows
+ * the stack with a long list. Clients send lists of tens of thousands of items. Reports
  *
  *   - a scan of a list (`includes`, `find`, …) inside a loop, or inside a callback that is called
  *     for each item, if the list is declared outside of it;
@@ -8,8 +8,8 @@
  *
  * Use a Set, a Map, or `addAll` of lib/scheduling/long-lists.ts instead. A comment `// limit: …` in
  * the same statement, or on the line before it, makes an exception and states what keeps the list
- * short. Lists of modules, tuples and lists of literals are short, and so are lists of field
- * errors. Prints every fault and exits with 1 if there is one.
+ * short. Lists that a module defines, tuples, list literals and lists of field errors count as
+ * short. Prints every violation and exits with 1 if there is one.
  */
 import { relative, join } from 'node:path'
 import { API, type Checker, type Type } from 'typescript/unstable/sync'
@@ -41,14 +41,14 @@ import {
 } from 'typescript/unstable/ast'
 
 /**
- * Number of lines above a statement in which a `// limit:` comment counts. One further above
- * belongs to other code.
+ * Maximum distance between a `// limit:` comment and its statement, in lines. A comment further
+ * above belongs to other code.
  */
 const COMMENT_LINES_MAX = 6
 
 const root = join(import.meta.dirname, '..', '..')
 
-/** Folders that process input of an administrator or a developer instead of a client. */
+/** Folders that process only the input of administrators or developers, not of clients. */
 const trusted = /^src\/(?:config|entry|request\/(?:discovery|debug|tracing)|net\/egress)\//
 
 const scans = new Set([
@@ -62,7 +62,7 @@ const scans = new Set([
 ])
 for (const name of ['some', 'every', 'filter']) scans.add(name)
 
-/** Functions that call their last argument for each item. */
+/** Functions that call their last argument once for each item. */
 const iterations = new Set([
   ...scans,
   'map',
@@ -75,8 +75,8 @@ const iterations = new Set([
 ])
 
 /**
- * Functions into which lists of any length are spread. Other functions with a rest parameter, such
- * as those of metrics, take only a few arguments.
+ * Functions whose rest parameters accept lists of any length. Other functions with a rest
+ * parameter, such as those of metrics, get only a few arguments.
  */
 const takesMany = new Set([
   'push',
@@ -139,7 +139,10 @@ function faultsIn(file: SourceFile, types: Checker): string[] {
   })
 }
 
-/** Returns the statement, because the formatter splits a long one into several lines. */
+/**
+ * Returns the statement that contains a node, because the formatter splits a long statement into
+ * several lines.
+ */
 function statementAround(node: Node): Node {
   let around = node
   while (around.parent !== undefined && !isBlock(around.parent) && !isSourceFile(around.parent)) {
@@ -184,8 +187,8 @@ function iterationAround(start: Node): Node | undefined {
 }
 
 /**
- * Returns the list for whose items a callback is called, or undefined if the callback is called
- * otherwise.
+ * Returns the list for whose items a callback is called, or undefined if the callback is not called
+ * for items of a list.
  */
 function iteratedBy(callback: Node): Expression | undefined {
   const call = callback.parent
@@ -243,8 +246,8 @@ function isFromOutside(list: Expression, iteration: Node): boolean {
 }
 
 /**
- * The variable that an expression reads from: `a` of `a.b`, `a[0]`, `a.map(f)`, `Object.keys(a)`
- * and `f(a)`.
+ * Returns the variable from which an expression reads: `a` for `a.b`, `a[0]`, `a.map(f)`,
+ * `Object.keys(a)` and `f(a)`.
  */
 function baseOf(expression: Expression): Expression | undefined {
   if (

@@ -1,7 +1,7 @@
 /**
- * Builds the program with the tests of all packages, in which our files replace those that start a
- * server. An overlay of Go cannot replace files in the module cache. The two modules are therefore
- * also linked below .cache, and go.mod has a replace directive for each.
+ * Builds a program with the tests of all packages, in which our files replace those that start a
+ * server. A Go overlay cannot replace files in the module cache. Therefore the two modules are
+ * linked below .cache, and go.mod has a replace directive for each of them.
  */
 import { execFile } from 'node:child_process'
 import {
@@ -37,7 +37,7 @@ const OUTPUT_BYTES_MAX = 1 << 28
 
 const modules = { kubernetes: 'v1.33.4', 'apiextensions-apiserver': 'v0.33.4' } as const
 
-/** The file that each of our files replaces. */
+/** Maps each of our files to the file that it replaces. */
 const replaced: Readonly<Record<string, string>> = {
   'kube_testserver.go': 'kubernetes/cmd/kube-apiserver/app/testing/testserver.go',
   'framework_test_server.go': 'kubernetes/test/integration/framework/test_server.go',
@@ -48,8 +48,8 @@ const listed = join(here, 'packages.txt')
 const binary = join(cache, 'bin', 'all.test')
 
 /**
- * Linker flags: those with which test/support/tools/install builds kube-apiserver, and the one that
- * `go test` sets for package testing.
+ * Linker flags: the flags with which test/support/tools/install builds kube-apiserver, and the flag
+ * that `go test` sets for package testing.
  */
 const linkerFlags =
   '-X testing.testBinary=1 -s -w -X k8s.io/component-base/version.gitVersion=v1.33.4 -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=33'
@@ -58,7 +58,7 @@ const linkerFlags =
 export type TestProgram = {
   readonly name: string
   readonly binary: string
-  /** Working directory of its tests, because they read testdata. */
+  /** Working directory of the tests, because they read testdata. */
   readonly directory: string
   readonly argv0: string
   readonly tests: readonly string[]
@@ -94,8 +94,9 @@ export async function buildProgram(): Promise<void> {
 }
 
 /**
- * Returns a copy of the file of package etcd that starts its server, in which that function has
- * another name. The file itself cannot be replaced, because it contains more than that function.
+ * Returns a copy of the file that starts the server in package etcd. In the copy, the function that
+ * starts the server is renamed. The file itself cannot be replaced, because it also contains other
+ * functions.
  */
 function withoutStart(file: string): string {
   const copy = join(cache, 'etcd_server.go')
@@ -106,7 +107,7 @@ function withoutStart(file: string): string {
   return copy
 }
 
-/** Returns how to run the tests of a package when the program is built. */
+/** Returns the command that runs the tests of a package. The program must be built. */
 export function testProgram(name: string): TestProgram {
   const place = placeOf(name)
   const directory =
@@ -154,7 +155,7 @@ async function linkModules(): Promise<void> {
   mkdirSync(sources, { recursive: true })
   for (const [module, version] of Object.entries(modules)) {
     if (existsSync(join(sources, module))) continue
-    // The command runs outside of our own module, which is incomplete until the links exist.
+    // The command runs outside of our module, which is incomplete until the links exist.
     const env = { ...process.env, GOFLAGS: '' }
     const text = await output('go', ['mod', 'download', '-json', `k8s.io/${module}@${version}`], {
       cwd: tmpdir(),
@@ -168,7 +169,7 @@ async function linkModules(): Promise<void> {
 }
 
 /**
- * Maps source files to the names that they have in Kubernetes' own build, as
+ * Maps the paths of source files to the names in Kubernetes' own build, as
  * test/support/tools/install does.
  */
 async function sourceNames(): Promise<string> {
@@ -192,8 +193,8 @@ const newestSource = (): number => {
 }
 
 /**
- * Creates the folder from which package etcd runs. It reads testdata of k8s.io/api at the path of
- * Kubernetes' repository, where modules do not have it.
+ * Creates the folder in which package etcd runs. The package reads testdata of k8s.io/api at its
+ * path in Kubernetes' repository, where the module does not have it.
  */
 function besideApi(): string {
   const tree = join(cache, 'tree')
@@ -207,8 +208,8 @@ function besideApi(): string {
 }
 
 /**
- * Returns the package's own folder, or a copy of its testdata if that contains scripts, because
- * files in the module cache are not executable.
+ * Returns the package's own folder. If its testdata contains scripts, returns a copy instead,
+ * because files in the module cache are not executable.
  */
 function runnable(name: string, directory: string): string {
   const testdata = join(directory, 'testdata')
@@ -219,7 +220,7 @@ function runnable(name: string, directory: string): string {
   const copy = join(cache, 'work', name)
   mkdirSync(join(copy, 'testdata'), { recursive: true })
   for (const file of files) {
-    // The tests of `client` need one script that is not executable.
+    // The tests of package `client` need one script that must not be executable.
     const mode = file.name.endsWith('.sh') && !file.name.includes('not-executable') ? 0o755 : 0o644
     writeFileSync(join(copy, 'testdata', file.name), readFileSync(join(testdata, file.name)), {
       mode,

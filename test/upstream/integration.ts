@@ -12,7 +12,7 @@ import { runTest, type TimedOutcome } from './run-test.ts'
 import { Tally } from './tally.ts'
 import { Waits } from './waits.ts'
 
-/** Quota of etcd, to which hundreds of servers write, each with its own prefix. */
+/** Quota of etcd. Hundreds of servers write to it, each with its own prefix. */
 const QUOTA_BYTES = 8 * 2 ** 30
 
 class Run {
@@ -109,7 +109,7 @@ function table(packages: readonly string[]): Tally {
   return tally
 }
 
-/** Returns the exit status. */
+/** Returns the exit code. */
 async function main(options: Options): Promise<number> {
   if (options.tableOnly) return report(table(options.packages))
   await buildProgram()

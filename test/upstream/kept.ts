@@ -1,5 +1,5 @@
 /**
- * The output of each test's last run, as one line of JSON per test below .cache. The verdicts alone
+ * The output of each test's last run, as one line of JSON per test below .cache. Only the verdicts
  * are in a committed file (results.ts).
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { cache } from './build.ts'
 import type { ServerKind } from './options.ts'
 import type { TimedOutcome } from './run-test.ts'
 
-/** Replaces the line of this test in the package's file and keeps those of other tests. */
+/** Replaces the line of this test in the file of its package. The lines of other tests are kept. */
 export function keepOutcome(
   server: ServerKind,
   name: string,

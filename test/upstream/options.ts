@@ -1,4 +1,4 @@
-/** Parses and validates the command line before anything starts. */
+/** Parses and validates the command line before anything is started. */
 import { parseArgs } from 'node:util'
 
 export const usage = `npm run integration -- [PACKAGE…] [options]
@@ -30,10 +30,10 @@ export type Options = {
   readonly tableOnly: boolean
 }
 
-/** An error in the command line. Its message states what to write instead. */
+/** An error in the command line. The message says what to write instead. */
 export class UsageError extends Error {}
 
-/** Parses the command line. `listed` are the existing packages. */
+/** Parses the command line. `listed` contains the existing packages. */
 export function parseOptions(argv: readonly string[], listed: readonly string[]): Options {
   const { values, positionals } = parse(argv)
   const timeoutSeconds = Number(values.timeout)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readOutcome } from './outcome.ts'
 
-test('the outcome of a failed test has its failed subtests and its last messages', () => {
+test('the outcome of a failed test contains its failed subtests and its last messages', () => {
   const text = `=== RUN   TestX
     x_test.go:1: extserver: start keelson serve
     x_test.go:9: expected a, got b
@@ -35,18 +35,18 @@ test('a test that passes without an external server counts as skipped', () => {
   )
 })
 
-test('a test that did not end counts as failed', () => {
+test('a test that did not complete counts as failed', () => {
   assert.deepEqual(readOutcome('panic: test timed out after 2m0s\n', 'TestX').said, ['timed out'])
   assert.equal(readOutcome('', 'TestX').result, 'fail')
 })
 
-test('dropped list flags keep their values, and flags that every server gets are not reported', () => {
+test('dropped list flags keep their values, and flags that all servers get are not reported', () => {
   const text = `    x.go:1: extserver: dropped --feature-gates=A=true --profiling=false --proxy-client-key-file=/x
 --- PASS: TestX (1.00s)`
   assert.deepEqual(readOutcome(text, 'TestX').dropped, ['feature-gates=A=true', 'profiling'])
 })
 
-test('a pass without the flag that the test is about counts as skipped', () => {
+test('a test that passes without the flag that it is about counts as skipped', () => {
   const text = `    x.go:1: extserver: start keelson serve
     x.go:1: extserver: dropped --emulated-version=kube=1.32
 --- PASS: TestX (1.00s)`

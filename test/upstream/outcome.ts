@@ -5,8 +5,8 @@ export type Verdict = 'pass' | 'fail' | 'skip'
 export type TestOutcome = {
   readonly result: Verdict
   /**
-   * Flags that the test requested and the server does not know. A pass without them may mean
-   * nothing.
+   * Flags that the test requested but the server does not support. If the test passes without them,
+   * this may be meaningless.
    */
   readonly dropped: readonly string[]
   /** Names of failed subtests. */
@@ -15,17 +15,17 @@ export type TestOutcome = {
   readonly said: readonly string[]
 }
 
-/** Flags without which a pass means nothing, because the test is about them. */
+/** Flags without which a pass is meaningless, because the test is about them. */
 const essentialFlags = /^(emulated-version|encryption-provider-config|tracing-config-file)$/
 const NO_SERVER = 'it started no external server'
 const LINES_MAX = 6
 const LINE_LENGTH_MAX = 400
 const SUBTESTS_MAX = 20
 
-/** Flags that the overlay sets for every server, whether or not the test needs them. */
+/** Flags that the overlay sets for every server, even if the test does not need them. */
 const ownFlags =
   /^(requestheader-(allowed-names|client-ca-file|extra-headers-prefix|group-headers|username-headers)|proxy-client-(cert|key)-file)$/
-/** Flags whose values show what is missing. */
+/** Flags whose values show which feature is missing. */
 const listFlags =
   /^(feature-gates|runtime-config|(enable|disable)-admission-plugins|authorization-mode)$/
 const ownLines =
@@ -40,11 +40,12 @@ export function readOutcome(text: string, test: string): TestOutcome {
   )
   const own = verdicts.find(({ name }) => name === test)?.result ?? 'fail'
   const subtests = verdicts.filter(({ name }) => name !== test)
-  // A test whose subtests were all skipped shows nothing.
+  // If all subtests were skipped, the test has no result.
   const isEmpty =
     subtests.some(({ result }) => result === 'skip') &&
     !subtests.some(({ result }) => result === 'pass')
-  // Package etcd starts servers within the test's process, and some tests start none at all.
+  // The servers of package etcd start within the test's process, and some tests start no server at
+  // all.
   const hasServer = text.includes('extserver: start')
   const dropped = droppedFlags(text)
   const missing = dropped.find((flag) => essentialFlags.test(flag))

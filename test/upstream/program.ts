@@ -1,27 +1,29 @@
 /**
  * One Go program with the tests of all packages. Linking a program takes a minute, and there are
- * eighty packages. Go's overlay therefore presents their test files as files of ordinary packages
+ * eighty packages. Therefore Go's overlay turns their test files into files of ordinary packages
  * next to them. A generated file contains the table of their tests for ../overlay/program_main.go.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-/** Name of the program's folder, in each module's folder of integration tests. */
+/** Name of the folder for the program, in the folder of integration tests of each module. */
 const FOLDER = 'program'
 
 export type PackageLocation = {
-  /** Name in packages.txt. */
+  /** Name of the package in packages.txt. */
   readonly name: string
   /**
    * The folder of integration tests that contains the package, and the import path of that folder.
    */
   readonly folder: string
   readonly path: string
-  /** The package's own folder within it. Empty for the folder itself. */
+  /** The package's own folder within `root`. Empty for the folder itself. */
   readonly within: string
 }
 
-/** The tests of one Go package. A folder has two packages if some of its tests are in `x_test`. */
+/**
+ * The tests of one Go package. A folder contains two packages if some of its tests are in `x_test`.
+ */
 type Suite = {
   readonly alias: string
   readonly path: string
@@ -29,7 +31,7 @@ type Suite = {
   readonly hasMain: boolean
 }
 
-/** Overlay for Go: the path of each file, and the file that Go reads instead. */
+/** Overlay for Go: maps the path of each file to the file that Go reads instead. */
 export type Overlay = Map<string, string>
 
 /**
@@ -55,7 +57,7 @@ export function planProgram(
 export const programPath = (main: PackageLocation): string => `${main.path}/${FOLDER}`
 export const mainFile = (main: PackageLocation): string => join(main.folder, FOLDER, 'main.go')
 
-/** Returns the folder in which Go sees a package's files, including test files. */
+/** Returns the folder in which Go finds the files of a package, including test files. */
 export const seenFolder = ({ folder, within }: PackageLocation): string =>
   join(folder, FOLDER, within === '' ? 'all' : within)
 
@@ -122,8 +124,8 @@ export const testsOf = (place: PackageLocation): string[] =>
     .toSorted()
 
 /**
- * Returns the name that Go gives the test program of a single package. Clients name themselves
- * after it, and tests expect that.
+ * Returns the name that Go gives the test program of a single package. Clients derive their names
+ * from it, and tests expect these names.
  */
 export const argv0Of = ({ path, within }: PackageLocation): string =>
   `${basename(join(path, within))}.test`

@@ -1,7 +1,7 @@
 /**
  * The last result of each test on a server, in a committed file: `pass`, `fail` or `skip`, the
- * package, the test. Tests that pass on the reference can be tested from outside, and Keelson is
- * measured by them.
+ * package and the test. Tests that pass on the reference do not depend on a server in the same
+ * process, and Keelson must pass them.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ export class Results {
     this.#results = read(this.#path)
   }
 
-  /** Returns the verdict, or undefined if the test never ran. */
+  /** Returns the verdict, or undefined if the test has never run. */
   of(name: string, test: string): Verdict | undefined {
     return this.#results.get(keyOf(name, test))
   }
@@ -40,8 +40,8 @@ export class Results {
   }
 
   /**
-   * Records a verdict. Reads the file again first, because runs of other packages may have written
-   * to it.
+   * Records a verdict. Reads the file again first, because runs of other packages might have
+   * written to it.
    */
   record(name: string, test: string, verdict: Verdict): void {
     this.#results = read(this.#path).set(keyOf(name, test), verdict)

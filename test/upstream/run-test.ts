@@ -1,4 +1,4 @@
-/** Runs one test in a separate process, against separate servers. */
+/** Runs one test in a separate process, with its own servers. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -8,9 +8,9 @@ import { cache, type TestProgram } from './build.ts'
 import type { Options, ServerKind } from './options.ts'
 import { readOutcome, type TestOutcome } from './outcome.ts'
 
-/** Time after the test's own limit, for a test that fails to end itself. */
+/** Additional time for a test that does not end at its own time limit. */
 const GRACE_MS = 30_000
-/** Time to wait for the end of the output. Servers that outlive their test keep it open. */
+/** Maximum wait for the end of the output. Servers that outlive their test keep the output open. */
 const DRAIN_MS = 2_000
 const OUTPUT_LENGTH_MAX = 20_000_000
 
@@ -36,7 +36,8 @@ export async function runTest(
     {
       cwd: program.directory,
       argv0: program.argv0,
-      // The process leads its own process group, so that its servers can be killed with it.
+      // The process is the leader of its own process group, so that its servers can be killed
+      // together with it.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {

@@ -25,13 +25,13 @@ test('a test that passes only on the reference counts as failed, unless it waits
   ])
 })
 
-test('a test that never ran on the reference counts as failed, even if it passes', () => {
+test('a test that has never run on the reference counts as failed, even if it passes', () => {
   const tally = new Tally()
   assert.match(tally.add(judged({ result: 'pass', wanted: undefined })), /--reference/)
   assert.equal(tally.failed, 1)
 })
 
-test('a listed test waits, whether or not it ran on the reference', () => {
+test('a listed test counts as waiting, even if it has never run on the reference', () => {
   const tally = new Tally()
   assert.match(
     tally.add(judged({ wanted: undefined, waitsFor: 'audit' })),

@@ -7,9 +7,9 @@ import type { Verdict } from './outcome.ts'
 export type JudgedPackage = {
   readonly package: string
   readonly result: Verdict
-  /** Verdict of the reference, or undefined if the test never ran on it. */
+  /** Verdict of the reference, or undefined if the test has never run on it. */
   readonly wanted: Verdict | undefined
-  /** The feature that the test waits for. */
+  /** The feature for which the test waits. */
   readonly waitsFor: string | undefined
 }
 
@@ -28,7 +28,7 @@ const byText = (a: string, b: string): number => (a < b ? -1 : 1)
 export class Tally {
   readonly #packages = new Map<string, Counts>()
 
-  /** Counts a result. Returns a remark if the result alone does not show how it counts. */
+  /** Counts a result. Returns a remark if the result counts differently than it appears. */
   add(judged: JudgedPackage): string {
     const { result, wanted, waitsFor } = judged
     if (wanted !== 'pass' && wanted !== undefined) return `reference: ${wanted}`
@@ -63,9 +63,7 @@ export class Tally {
     return this.#sum(({ failed }) => failed)
   }
 
-  /**
-   * Returns a line for each package, a line for each feature that tests wait for, and the total.
-   */
+  /** Returns one line per package, one line per feature that tests wait for, and the total. */
   summary(): string[] {
     const features = new Map<string, number>()
     for (const { waits } of this.#packages.values())

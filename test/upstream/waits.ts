@@ -1,7 +1,7 @@
 /**
- * Tests that do not have to pass yet: feature, package, test. A test that passes on the reference,
- * fails and is not listed is an error. README.md gives the reasons for entries that begin with "on
- * purpose".
+ * Tests that do not have to pass yet: feature, package and test. A test that passes on the
+ * reference and fails here is an error, unless it is listed. README.md gives the reasons for
+ * entries that begin with "on purpose".
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ export class Waits {
     }
   }
 
-  /** Returns the feature that a test waits for, or undefined if the test must pass. */
+  /** Returns the feature for which a test waits, or undefined if the test must pass. */
   of(name: string, test: string): string | undefined {
     return this.#features.get(`${name}\t${test}`)
   }

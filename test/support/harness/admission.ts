@@ -1,6 +1,6 @@
 /**
- * Shared code of the tests of admission plugins: a write in the form that plugins get, and objects
- * in memory instead of a server.
+ * Shared code of the tests of admission plugins: a write in the form in which plugins receive it,
+ * and objects in memory instead of a server.
  */
 import assert from 'node:assert/strict'
 import { Admission, type Attributes, type Plugin } from '../../../src/admission/admission.ts'
@@ -71,7 +71,7 @@ function contextOf(user: User): RequestContext {
   return context
 }
 
-/** Returns the object after admission, or the message with which the plugin rejects it. */
+/** Returns the object after admission, or the message with which the plugin rejects the write. */
 export async function admit(
   plugin: Plugin,
   write: Attributes,
@@ -87,7 +87,7 @@ export async function admit(
   }
 }
 
-/** Objects by `plural/namespace/name`. Reads always see the latest state. */
+/** Objects by `plural/namespace/name`. Reads always return the latest state. */
 export class MemoryObjects implements Objects {
   readonly #objects = new Map<string, KubeObject>()
 

@@ -1,7 +1,7 @@
 /**
  * Starts an API server as a separate process, with the flags, tokens and keys that were used for
- * the recordings of test/recorded/compat. Keelson and the reference are started alike, so that only
- * their responses can differ.
+ * the recordings of test/recorded/compat. Keelson and the reference are started in the same way, so
+ * that only their responses can differ.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
@@ -15,12 +15,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePorts } from './etcd.ts'
 
 /**
- * Limit for the start. The reference takes 5 s on a quiet machine, and many times longer on a busy
- * one with 2 cores.
+ * Maximum time for the start. The reference takes 5 s on an idle machine, and many times longer on
+ * a busy one with 2 cores.
  */
 const READY_MAX_MS = 90_000
 const READY_POLL_MS = 50
-/** Limit for a graceful shutdown, which drains open watches. After this the process is killed. */
+/**
+ * Maximum time for a graceful shutdown, which drains open watches. After this time, the process is
+ * killed.
+ */
 const STOP_MAX_MS = 10_000
 
 export const ADMIN_TOKEN = 'admin-token'
@@ -33,14 +36,14 @@ export type ApiServerOptions = {
   readonly etcdUrl: string
   /** Flags in addition to those of the recordings. A later flag overrides an earlier one. */
   readonly args?: readonly string[]
-  /** Names of the usual flags to leave out. */
+  /** Names of default flags that are left out. */
   readonly omit?: readonly string[]
   /**
-   * Called before the server starts, to write files into its folder. Returns flags that refer to
-   * them.
+   * Called before the server starts, to write files to its folder. Returns flags that name these
+   * files.
    */
   readonly prepare?: (dir: string) => Promise<readonly string[]>
-  /** Port to listen on. If absent, a free one is chosen. A restarted server must keep its port. */
+  /** Port to listen on. If absent, a free port is chosen. A restarted server keeps its port. */
   readonly port?: number | undefined
 }
 
@@ -60,7 +63,7 @@ export class ApiServerProcess implements AsyncDisposable {
     this.#launch = launch
     this.#child = launch()
     this.#kill = () => this.#child.kill('SIGKILL')
-    // This process may fail before it can stop the server.
+    // Kill the server if this process exits without stopping it.
     process.once('exit', this.#kill)
   }
 
@@ -73,7 +76,7 @@ export class ApiServerProcess implements AsyncDisposable {
     return readFileSync(join(this.dir, 'log'), 'utf8')
   }
 
-  /** Resolves when the process has started, which is before the server responds. */
+  /** Resolves when the process has started. At this time, the server does not respond yet. */
   async spawned(): Promise<void> {
     if (this.#child.pid !== undefined) return
     const [error]: unknown[] = await once(this.#child, 'error')
@@ -81,8 +84,8 @@ export class ApiServerProcess implements AsyncDisposable {
   }
 
   /**
-   * Ends the process and starts it again with the same flags on the same port. Resolves when it is
-   * ready.
+   * Stops the process and starts it again with the same flags on the same port. Resolves when the
+   * server is ready.
    */
   async restart(signal: 'SIGTERM' | 'SIGKILL', stopMsMax = STOP_MAX_MS): Promise<void> {
     await this.#end(signal, stopMsMax)
@@ -90,7 +93,7 @@ export class ApiServerProcess implements AsyncDisposable {
     await this.ready()
   }
 
-  /** Ends the process, waits until it has exited and removes its folder. */
+  /** Stops the process, waits until it has exited, and removes its folder. */
   async stop(): Promise<void> {
     await this.#end('SIGTERM')
     process.off('exit', this.#kill)
@@ -192,8 +195,8 @@ export async function startApiServer(
 }
 
 /**
- * Returns the flag for the store. KEELSON_STORE=sqlite or memory runs the suites on a store inside
- * the server. Tests that look into etcd themselves then find nothing there.
+ * Returns the flag for the store. With KEELSON_STORE=sqlite or memory, the test suites use a store
+ * inside the server. Tests that read etcd themselves then find nothing there.
  */
 function storeFlag(dir: string, etcdUrl: string): string {
   const store = process.env['KEELSON_STORE'] ?? 'etcd'

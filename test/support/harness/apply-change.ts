@@ -4,9 +4,9 @@
  * must occur exactly once in the file.
  */
 
-/** Returns the text of a file with the change. Throws if it does not fit. */
+/** Returns the text of a file after the change. Throws if the change does not match the file. */
 export function applyChange(text: string, change: string): string {
-  // Lines are found with their line breaks around them, so that no part of a line is replaced.
+  // The search includes the surrounding line breaks, so that only whole lines are replaced.
   let changed = `\n${text}`
   for (const part of change.split(/^@@.*\n/m).filter((one) => one.trim() !== '')) {
     const lines = part.replace(/\n$/, '').split('\n')
@@ -20,14 +20,14 @@ export function applyChange(text: string, change: string): string {
   return changed.slice(1)
 }
 
-/** Returns the text of a file without the change, which it has. */
+/** Reverts a change. The text must already contain it. */
 export const undoChange = (text: string, change: string): string =>
   applyChange(
     text,
     change.replaceAll(/^[-+]/gm, (sign) => (sign === '+' ? '-' : '+')),
   )
 
-/** Returns the lines that have a sign, and those that have none. */
+/** Returns the lines with this sign and the lines without a sign. */
 const linesOf = (lines: readonly string[], sign: '-' | '+'): string =>
   `\n${lines
     .filter((line) => line === '' || line.startsWith(' ') || line.startsWith(sign))

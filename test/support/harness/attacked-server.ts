@@ -1,6 +1,6 @@
 /**
  * A listener in a separate process, as the target of attacks. Its CPU time and memory are measured
- * separately, and the attacker's work slows it down no more than that of a remote client.
+ * separately, and the work of the attacker slows it down no more than a remote client would.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ export type Usage = {
   readonly cpuMs: number
   /** Live memory after a garbage collection, in the heap and outside of it. */
   readonly liveBytes: number
-  /** Requests that have reached the handler since the start. */
+  /** Requests that have reached the handler since the server was started. */
   readonly handled: number
   readonly openRequests: number
   readonly openConnections: number
@@ -53,8 +53,8 @@ export class AttackedServer implements Disposable {
 const LARGE = Buffer.alloc(1_000_000, 'x')
 
 /**
- * Serves `/large` with a megabyte, and `/hang` not until the client gives up. All other requests
- * get a response as soon as their body has arrived.
+ * Responds to `/large` with a megabyte, and to `/hang` only after the client has canceled the
+ * request. All other requests get a response as soon as their body has arrived.
  */
 const answer: Handler = async (request) => {
   if (request.path === '/hang') await once(request.signal, 'abort')

@@ -1,4 +1,4 @@
-/** Creates certificates with extensions of the test's choice, with the openssl command. */
+/** Creates certificates with arbitrary extensions, with the openssl command. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,13 +11,14 @@ export type TreeCertificate = {
 }
 
 export type Growth = {
-  /** Issuer. If absent, the certificate is self-signed. */
+  /** The issuer. If absent, the certificate is self-signed. */
   readonly by?: TreeCertificate
   readonly subject?: string
   /** Lines of an openssl extension file. */
   readonly extensions: readonly string[]
   /**
-   * Milliseconds until it expires. If absent, a day. All certificates are valid from an hour ago.
+   * Milliseconds until the certificate expires. If absent, a day. All certificates have been valid
+   * for an hour.
    */
   readonly endsInMs?: number
 }

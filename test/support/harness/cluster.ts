@@ -1,6 +1,7 @@
 /**
  * Several etcd members on this machine that fail over quickly, for fault injection. Members are
- * identified by their index in `members`. Each can be killed, paused and restarted separately.
+ * identified by their index in `members`. Each member can be killed, paused and restarted
+ * separately.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,13 +12,13 @@ import { readStatus } from './gateway.ts'
 import { type FaultProxy, startProxy } from './proxy.ts'
 
 /**
- * A tenth of etcd's defaults, so that a lost leader is replaced in about a second even on a busy
+ * A tenth of etcd's defaults, so that a new leader is elected in about a second, even on a busy
  * machine.
  */
 const HEARTBEAT_MS = 50
 const ELECTION_MS = 500
 
-/** Limit for a member to report its leader. A member that takes longer counts as down. */
+/** Maximum time for a member to report its leader. A member that takes longer counts as down. */
 const STATUS_TIMEOUT_MS = 2_000
 
 export class Cluster implements AsyncDisposable {
@@ -43,7 +44,8 @@ export class Cluster implements AsyncDisposable {
   }
 
   /**
-   * Returns the index of the member that considers itself the leader. Waits for an election to end.
+   * Returns the index of the member that considers itself the leader. Waits while an election is in
+   * progress.
    */
   async leader(timeoutMs = 20_000): Promise<number> {
     const until = performance.now() + timeoutMs
@@ -60,8 +62,8 @@ export class Cluster implements AsyncDisposable {
 
   /** Waits until each member responds as part of a cluster with a leader. */
   async ready(timeoutMs = 30_000): Promise<void> {
-    // The health check of a member is a read that waits for a leader, longer than an election
-    // takes. Therefore wait for a leader first.
+    // A member's health check is a read that blocks until there is a leader. This can take longer
+    // than an election, so wait for a leader first.
     await this.leader(timeoutMs)
     await Promise.all(this.members.map((member) => member.ready(timeoutMs)))
   }
@@ -87,7 +89,7 @@ export class Cluster implements AsyncDisposable {
 
 export type ClusterOptions = { readonly size?: number; readonly args?: readonly string[] }
 
-/** Starts a cluster and waits until it has elected a leader. */
+/** Starts a cluster, and waits until it has elected a leader. */
 export async function startCluster({ size = 3, args = [] }: ClusterOptions = {}): Promise<Cluster> {
   const dir = await mkdtemp(join(tmpdir(), 'keelson-cluster-'))
   const ports = await freePorts(size * 2)

@@ -1,6 +1,6 @@
 /**
- * A client of the API server that is part of a control plane: kube-controller-manager or
- * kube-scheduler. If the process exits by itself, it is restarted.
+ * A control plane component that is a client of the API server: kube-controller-manager or
+ * kube-scheduler. If its process exits unexpectedly, it is restarted.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -34,7 +34,7 @@ export class Component implements AsyncDisposable {
     this.#dir = dir
     this.#args = args
     this.#child = this.#launch()
-    // This process may fail before it can stop the component.
+    // Kill the component if this process exits without stopping it.
     process.once('exit', this.#kill)
   }
 
@@ -42,7 +42,7 @@ export class Component implements AsyncDisposable {
     return readFileSync(join(this.#dir, 'log'), 'utf8')
   }
 
-  /** Number of times that the process exited by itself. */
+  /** Number of times that the process exited unexpectedly. */
   get restarts(): number {
     return this.#restarts
   }
@@ -77,8 +77,8 @@ export class Component implements AsyncDisposable {
 }
 
 /**
- * Starts a component. `args` follow the flags that every component gets: the server's address, and
- * a separate port and folder.
+ * Starts a component. `args` are added to the flags of every component: the server's address, and a
+ * separate port and folder.
  */
 export async function startComponent(
   name: string,

@@ -1,8 +1,7 @@
 /**
  * Proxies that `--egress-selector-config-file` can name, each as small as its protocol allows. One
  * speaks HTTP CONNECT over TLS or over a Unix domain socket. The other speaks konnectivity's
- * protocol (gRPC on Node's own HTTP/2). Both record the addresses that they are asked to connect
- * to.
+ * protocol (gRPC on Node's own HTTP/2). Both record the addresses to which clients want to connect.
  */
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -18,7 +17,7 @@ import type { Duplex } from 'node:stream'
 import { portOf } from './port-of.ts'
 
 export type EgressProxyServer = AsyncDisposable & {
-  /** Addresses that it was asked to connect to, in order, such as `127.0.0.1:443`. */
+  /** Requested addresses, in order, such as `127.0.0.1:443`. */
   readonly dialed: readonly string[]
   /** Port, or 0 for a Unix domain socket. */
   readonly port: number
@@ -26,7 +25,7 @@ export type EgressProxyServer = AsyncDisposable & {
   readonly openTunnels: () => number
   /** Returns the number of connections since the start. */
   readonly connections: () => number
-  /** Closes all connections through the proxy. */
+  /** Closes all connections that pass through the proxy. */
   readonly cut: () => void
 }
 
@@ -35,7 +34,7 @@ export type ConnectProxyOptions = {
   readonly path?: string
   /** TLS files. If absent, the proxy does not use TLS. */
   readonly tls?: { readonly cert: string; readonly key: string; readonly ca: string }
-  /** Status with which every tunnel is refused. */
+  /** Status with which every tunnel is rejected. */
   readonly refusal?: number
 }
 
@@ -118,7 +117,7 @@ const [DIAL_REQ, DIAL_RSP, CLOSE_REQ, CLOSE_RSP, DATA, DIAL_CLS] = [0, 1, 2, 3, 
 
 export type GrpcProxyOptions = {
   readonly path: string
-  /** Error in the response to every dial. With `silence`, there is no response. */
+  /** Error in the response to every dial. With `silence`, the proxy does not respond. */
   readonly refusal?: string
   /**
    * Called before the response to a dial. `bytes` is the number of bytes received on the stream so
@@ -127,7 +126,9 @@ export type GrpcProxyOptions = {
   readonly onDialed?: (stream: ServerHttp2Stream, bytes: number) => void
 }
 
-/** A proxy whose `packets` are the types of all packets received, over all tunnels. */
+/**
+ * A proxy that also has `packets`, the types of all packets that it has received over all tunnels.
+ */
 export type GrpcProxyServer = EgressProxyServer & { readonly packets: readonly number[] }
 
 export async function startGrpcProxy({
@@ -226,15 +227,15 @@ function serve(stream: ServerHttp2Stream, options: TunnelOptions): void {
 }
 
 type DialOptions = TunnelOptions & {
-  /** Number of the connection. */
+  /** Number that identifies the connection. */
   readonly id: bigint
   readonly request: ReadonlyMap<number, Field>
   readonly receivedBytes: () => number
 }
 
 /**
- * Connects to the requested address and forwards the data. Returns undefined if the dial is
- * refused.
+ * Connects to the requested address and forwards the data. Returns undefined if the proxy rejects
+ * the dial.
  */
 function dial(
   stream: ServerHttp2Stream,

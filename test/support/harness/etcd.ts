@@ -1,6 +1,6 @@
 /**
  * A real etcd in a temporary folder on free ports, for tests, benchmarks and fault injection. The
- * caller that starts one must end it, by process id.
+ * code that starts an etcd must stop it, by process ID.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 
-/** Returns the path of a tool that test/support/tools/install has built. */
+/** Returns the path of a program that test/support/tools/install has built. */
 export function toolPath(name: string): string {
   const path = join(process.env['KEELSON_TOOLS'] ?? join(root, '.cache', 'tools'), name)
   if (!existsSync(path))
@@ -22,20 +22,20 @@ export function toolPath(name: string): string {
 }
 
 /**
- * Returns the name of the etcd tool that the tests run on: 'etcd' (3.6) unless KEELSON_ETCD names
+ * Returns the name of the etcd version for the tests: 'etcd' (3.6), unless KEELSON_ETCD names
  * another one, such as etcd-3.5.
  */
 export const etcdTool = (): string => process.env['KEELSON_ETCD'] ?? 'etcd'
 
 /**
- * Range of the ports. It is below the range from which the system takes ports for outgoing
- * connections. One of those could take the port of a member while it is down, and the member could
- * not restart.
+ * Range of the ports. It is below the range from which the system chooses ports for outgoing
+ * connections. Otherwise such a connection could take the port of a member that is down, and the
+ * member could not restart.
  */
 const PORT_MIN = 12_000
 const PORT_MAX = 31_999
 
-/** Returns different ports that no process listens on at this moment. */
+/** Returns different ports on which no process is listening at this moment. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers: Server[] = []
   while (servers.length < count) {
@@ -81,7 +81,7 @@ export class EtcdProcess implements AsyncDisposable {
     const child = spawn(toolPath(etcdTool()), this.#args, { stdio: ['ignore', log, log] })
     closeSync(log) // The child has its own copy.
     this.#child = child
-    // Kill etcd even if this process fails.
+    // Kill etcd if this process exits without stopping it.
     const end = (): void => void child.kill('SIGKILL')
     process.once('exit', end)
     child.once('exit', () => process.off('exit', end))
@@ -94,7 +94,7 @@ export class EtcdProcess implements AsyncDisposable {
       const answer = await fetch(`${this.clientUrl}/health`, {
         signal: AbortSignal.timeout(1000),
       }).catch(() => undefined)
-      // Another process may have taken its port and be the one that responds.
+      // Another process may have taken the port and respond instead.
       if (!this.#isAlive) throw new Error(`etcd ended: ${this.#tail()}`)
       if (answer?.ok === true) return
       if (performance.now() > until) throw new Error(`etcd is not ready: ${this.#tail()}`)
@@ -103,8 +103,8 @@ export class EtcdProcess implements AsyncDisposable {
   }
 
   /**
-   * Resolves when this process responds, identified by the name of its folder. Another etcd may
-   * have taken the client port and respond there, while this one is about to exit.
+   * Resolves when this process responds. It is identified by the name of its folder, because
+   * another etcd could have taken the client port while this one is about to exit.
    */
   async answersAsPeer(peerUrl: string): Promise<void> {
     for (;;) {
@@ -132,7 +132,7 @@ export class EtcdProcess implements AsyncDisposable {
     process.kill(this.pid, 'SIGCONT')
   }
 
-  /** Ends the process and waits until it has exited. The data remains. */
+  /** Stops the process and waits until it has exited. The data is kept. */
   async stop(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
     const child = this.#child
     if (child === undefined || !this.#isAlive) return
@@ -158,8 +158,8 @@ export class EtcdProcess implements AsyncDisposable {
 export type EtcdOptions = { readonly args?: readonly string[] }
 
 /**
- * Number of attempts to start. Hundreds of tests look for ports at the same time, so another one
- * may take a port before etcd does.
+ * Maximum number of attempts to start. Hundreds of tests search for ports at the same time, so
+ * another process might take a port before etcd does.
  */
 const STARTS_MAX = 5
 
@@ -213,7 +213,8 @@ async function createEtcd({
 const STOP_POLL_MS = 1
 
 /**
- * Checks the state of each thread, as Linux reports it: the first field after the name in brackets.
+ * Whether all threads are stopped. The state of a thread is the first field after the name, which
+ * is in parentheses.
  */
 const isStopped = (pid: number): boolean =>
   readdirSync(`/proc/${pid}/task`).every((thread) =>

@@ -1,4 +1,4 @@
-/** An external signer of service account tokens behind a Unix domain socket. */
+/** An external signer of ServiceAccount tokens that listens on a Unix domain socket. */
 import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { once } from 'node:events'
 import type { Http2Server } from 'node:http2'

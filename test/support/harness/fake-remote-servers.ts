@@ -1,4 +1,4 @@
-/** Fake remote servers for tests. A table defines the response to each request. */
+/** Fake remote servers for tests. A table determines the response to each request. */
 import type {
   ListedApiService,
   OnListedApiService,

@@ -1,12 +1,12 @@
 /**
- * A client of etcd's own JSON gateway. It is a second way into the database that shares no code
- * with ours, so that a test can find out what really happened. It can also do what the server never
- * does (defragment, disarm an alarm). Each call opens a new connection, so that a leak check sees
- * no open ones.
+ * A client of etcd's own JSON gateway. It shares no code with our client, so that a test can verify
+ * independently what has happened. It also supports operations that the server never uses
+ * (defragment, disarm an alarm). Each call opens a new connection, so that a leak check sees no
+ * open ones.
  */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 
-/** One change as the database recorded it. */
+/** A change as etcd recorded it. */
 export type Change = {
   readonly key: string
   readonly revision: number
@@ -42,7 +42,7 @@ export async function readRevision(url: string): Promise<number> {
   return number(field(answer, 'header'), 'revision')
 }
 
-/** Returns all keys of a prefix with their values, at one revision. */
+/** Returns all keys with a prefix and their values, at one revision. */
 export async function readAll(
   url: string,
   prefix: string,
@@ -56,7 +56,7 @@ export async function readAll(
 }
 
 /**
- * Returns all changes between two revisions, both included. Fails if the first one is compacted.
+ * Returns all changes between two revisions, including both. Fails if the first one is compacted.
  */
 export async function readHistory(
   url: string,
@@ -84,7 +84,7 @@ export async function readHistory(
   return changes.filter((change) => change.revision <= to)
 }
 
-/** Writes one key unconditionally, to fill a disk. Do not use it for keys of the model. */
+/** Writes a key unconditionally, to fill a disk. Do not use it for keys that a model tracks. */
 export async function put(
   url: string,
   { key, value }: { key: string; value: string },

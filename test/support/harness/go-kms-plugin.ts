@@ -1,6 +1,6 @@
 /**
- * The KMS plugin of test/clients/kms-plugin as a process, with keys that persist after it. Requires
- * `test/support/tools/install kms-plugin`.
+ * Runs the KMS plugin of test/clients/kms-plugin as a process. Its keys are stored in files.
+ * Requires `test/support/tools/install kms-plugin`.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -25,7 +25,7 @@ export class GoKmsPlugin implements AsyncDisposable {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     this.#child = child
-    // Kill the plugin even if this process fails.
+    // Kill the plugin if this process exits without stopping it.
     const end = (): void => void child.kill('SIGKILL')
     process.once('exit', end)
     child.once('exit', () => process.off('exit', end))
@@ -42,13 +42,13 @@ export class GoKmsPlugin implements AsyncDisposable {
     await gone
   }
 
-  /** Encrypts with this key from now on. */
+  /** Makes the plugin encrypt with this key from now on. */
   useKey(id: string): void {
     writeFileSync(join(this.#folder, 'key-id'), id)
   }
 
   /**
-   * Sets the failure of a method: the number of a gRPC code and a message. With undefined, calls
+   * Sets the error of a method: the number of a gRPC code and a message. With undefined, calls
    * succeed.
    */
   fail(method: 'Status' | 'Encrypt' | 'Decrypt', fault: string | undefined): void {

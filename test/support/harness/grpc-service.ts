@@ -1,6 +1,6 @@
 /**
- * A unary gRPC service on Node's own HTTP/2 behind a Unix domain socket, with hand-written
- * messages.
+ * A gRPC service with unary methods on a Unix domain socket, with Node's own HTTP/2 and
+ * hand-written messages.
  */
 import { createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2'
 
@@ -16,18 +16,18 @@ type Call = {
 }
 
 /**
- * Returns the response to a message, or undefined if the method does not exist. The client receives
- * the message of an exception.
+ * Returns the response to a message, or undefined if the method does not exist. If it throws, the
+ * client receives the message of the error.
  */
 export type AnswerCall = (call: Call) => Buffer | undefined | Promise<Buffer | undefined>
 
-/** Creates a server. The caller makes it listen. */
+/** Creates a server. The caller must call `listen`. */
 export function createGrpcService(answer: AnswerCall): Http2Server {
   const server = createServer()
   server.on('stream', (stream, headers) => {
     const chunks: Buffer[] = []
     stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-    // A message is preceded by one byte for its compression and four bytes for its length.
+    // A message is preceded by one byte for the compression and four bytes for the length.
     stream.on('end', () => {
       const path = headers[':path'] ?? ''
       const message = Buffer.concat(chunks).subarray(5)

@@ -1,9 +1,9 @@
-/** Measures memory that is still reachable after its owner has ended. */
+/** Measures memory that is still reachable after the work is done. */
 import assert from 'node:assert/strict'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Returns the bytes that are in use after `run` but were not before. */
+/** Returns the number of bytes by which memory use has grown after `run`. */
 export async function heldBytes(run: () => void | Promise<void>): Promise<number> {
   const before = await usedBytes()
   await run()
@@ -14,9 +14,9 @@ async function usedBytes(): Promise<number> {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')
   assert.ok(typeof collect === 'function')
-  // Replaces the subject of the last regular expression, which V8 retains.
+  // V8 retains the subject of the last regular expression match, so replace it.
   'another text'.match(/a/)
-  // Memory of buffers is returned between two collections.
+  // The memory of buffers is released between two garbage collections.
   for (let twice = 0; twice < 2; twice++) {
     collect()
     await new Promise((resolve) => void setTimeout(resolve, 20))
@@ -26,8 +26,8 @@ async function usedBytes(): Promise<number> {
 }
 
 /**
- * Returns the text as a slice of a string of a megabyte, like a name that is a slice of its
- * request's path.
+ * Returns a copy of the text that is a slice of a string of one megabyte, as a name can be a slice
+ * of its request path.
  */
 export const partOfMegabyte = (text: string): string =>
   Buffer.from(text + 'a'.repeat(1 << 20))

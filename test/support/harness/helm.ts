@@ -1,16 +1,19 @@
-/** Runs the real Helm, with the kubeconfig and the folder of a kubectl. */
+/** Runs the real Helm with the kubeconfig and the folder of a kubectl. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { toolPath } from './etcd.ts'
 import type { Kubectl } from './kubectl.ts'
 
-/** Limit for a run, which takes a second. Helm itself waits five minutes for a server. */
+/**
+ * Maximum time for a run, which usually takes a second. Helm itself waits five minutes for a
+ * server.
+ */
 const RUN_MAX_MS = 120_000
 
 const run = promisify(execFile)
 
-/** Runs Helm and returns its output. Rejects with its error. */
+/** Runs Helm and returns its output. Rejects with the error output. */
 export type Helm = (...args: readonly string[]) => Promise<string>
 
 export function helmFor({ dir }: Kubectl, namespace: string): Helm {

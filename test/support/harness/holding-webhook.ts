@@ -1,4 +1,6 @@
-/** An admission webhook that holds requests until a test releases them, and then allows them. */
+/**
+ * An admission webhook that holds back requests until a test releases them. Then it allows them.
+ */
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:https'
 import { json } from 'node:stream/consumers'
@@ -9,7 +11,7 @@ import { portOf } from './port-of.ts'
 
 const { certificatePem: cert, keyPem: key } = createSelfSigned('hook', ['127.0.0.1'], Date.now())
 
-/** Timeout of the webhook, longer than any test holds a request. */
+/** Timeout of the webhook, longer than any test holds back a request. */
 const TIMEOUT_SECONDS = 30
 
 export class HoldingWebhook implements AsyncDisposable {
@@ -44,22 +46,24 @@ export class HoldingWebhook implements AsyncDisposable {
     })
   }
 
-  /** Resolves when the first request is held. */
+  /** Resolves when the first request is held back. */
   get held(): Promise<void> {
     return this.#held.promise
   }
 
-  /** Number of requests that the webhook received. */
+  /** Number of requests that the webhook has received. */
   get count(): number {
     return this.#count
   }
 
-  /** Allows all held and future requests. */
+  /** Allows all requests, including those that are held back. */
   release(): void {
     this.#released.resolve()
   }
 
-  /** Returns a ValidatingWebhookConfiguration for these operations on a core resource. */
+  /**
+   * Returns a ValidatingWebhookConfiguration for these operations on a resource of the core group.
+   */
   configuration({ operation, resource, condition }: HeldRequests): Fields {
     const rules = [
       { operations: [operation], apiGroups: [''], apiVersions: ['v1'], resources: [resource] },
@@ -94,9 +98,9 @@ export class HoldingWebhook implements AsyncDisposable {
 
 export type HeldRequests = {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE'
-  /** Resource, with its subresource: `resourcequotas/status`. */
+  /** The resource and optionally a subresource: `resourcequotas/status`. */
   readonly resource: string
-  /** A CEL expression over `request`. If absent, all requests are held. */
+  /** A CEL expression over `request`. If absent, all requests are held back. */
   readonly condition?: string
 }
 

@@ -1,7 +1,7 @@
 /**
- * Issues certificates with any content, in this process and within a millisecond. `src/lib/x509`
- * only issues valid ones. Tests also need invalid ones (without a purpose, expired, from an unknown
- * CA).
+ * Issues certificates with arbitrary contents, in this process and within a millisecond.
+ * `src/lib/x509` issues only valid certificates, but tests also need invalid ones (without a usage,
+ * expired, from an unknown CA).
  */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -25,16 +25,19 @@ export type IssuedCertificate = { readonly certificatePem: string; readonly keyP
 export type Subject = {
   readonly cn?: string
   readonly o?: readonly string[]
-  /** Value of Kubernetes' own attribute for the uid of a user (1.3.6.1.4.1.57683.2). */
+  /** Value of Kubernetes' attribute for the uid of a user (1.3.6.1.4.1.57683.2). */
   readonly uid?: string
 }
 
 export type IssueOptions = Subject & {
-  /** Extended key usages. An empty list omits the extension. If absent, client. */
+  /**
+   * Extended key usages. With an empty list, the extension is omitted. If absent, the usage is
+   * client.
+   */
   readonly usage?: readonly ('client' | 'server')[]
   /** DNS names and IPv4 addresses. */
   readonly hosts?: readonly string[]
-  /** Validity in seconds from now. If absent, from an hour ago until a day from now. */
+  /** Validity period in seconds from now. If absent, from an hour ago until a day from now. */
   readonly beginsIn?: number
   readonly endsIn?: number
 }

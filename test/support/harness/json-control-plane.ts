@@ -1,7 +1,7 @@
 /**
  * The parts of a server that controllers need, on any engine: readers of the cache, and a handler
  * that deletes and patches objects according to finalizers, owners and preconditions. Objects are
- * stored as JSON without conversion. There is no admission and no validation.
+ * stored as JSON without conversion, admission or validation.
  */
 import { parseJson } from '../../../src/api/json-value.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf, textsOf } from '../../../src/api/object.ts'
@@ -26,7 +26,7 @@ export type JsonControlPlaneOptions = {
   readonly now: () => string
 }
 
-/** Returns what a write does with the current object. A status code rejects the write. */
+/** Returns the result of the write for the current object. A status code rejects the write. */
 type Decide = (object: KubeObject) => KubeObject | 'delete' | 'unchanged' | number
 
 export class JsonControlPlane {
@@ -172,8 +172,8 @@ function put(object: KubeObject, sent: Fields): ReturnType<Decide> {
 }
 
 /**
- * Deletes an object that is being deleted when its last finalizer is gone. For a namespace, this
- * includes the finalizers of its spec.
+ * Removes an object that is being deleted when it has no finalizers left. For a namespace, this
+ * includes the finalizers in its spec.
  */
 function released(object: KubeObject): KubeObject | 'delete' {
   const { deletionTimestamp, finalizers = [] } = object.metadata

@@ -1,6 +1,6 @@
 /**
- * A KMS plugin, v1beta1 and v2, behind a Unix domain socket. Its keys are random unless a test
- * provides a cipher.
+ * A KMS plugin with the versions v1beta1 and v2 on a Unix domain socket. Its keys are random,
+ * unless a test provides a cipher.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -8,14 +8,14 @@ import { rmSync } from 'node:fs'
 import type { Http2Server, ServerHttp2Session } from 'node:http2'
 import { bytesField, createGrpcService } from './grpc-service.ts'
 
-/** The plugin's encryption with one of its keys. */
+/** Encrypts and decrypts with the keys of the plugin. */
 export type PluginCipher = {
   readonly seal: (plain: Buffer, keyId: string) => Buffer
-  /** Decrypts, or throws if it cannot. */
+  /** Returns the plaintext. Throws if the value cannot be decrypted. */
   readonly open: (sealed: Buffer) => Buffer
 }
 
-/** AES-GCM with one key for each id. Ciphertexts begin with the id. */
+/** AES-GCM with one key per ID. Ciphertexts begin with the ID. */
 export class PluginKeys implements PluginCipher {
   readonly #keys = new Map<string, Buffer>()
 
@@ -52,7 +52,7 @@ export class PluginKeys implements PluginCipher {
 export class KmsPluginServer implements AsyncDisposable {
   readonly path: string
   readonly cipher: PluginCipher
-  /** Version and method of all calls, such as `v2 Encrypt`. */
+  /** Version and method of all calls so far, such as `v2 Encrypt`. */
   readonly calls: string[] = []
   keyId = 'key-1'
   healthz = 'ok'
@@ -61,7 +61,7 @@ export class KmsPluginServer implements AsyncDisposable {
     'mode.plugin.example.com': 'test',
     'version.plugin.example.com': '1',
   }
-  /** Delays every response until it resolves. */
+  /** Delays every response until this promise resolves. */
   pause: Promise<void> = Promise.resolve()
   readonly #sessions = new Set<ServerHttp2Session>()
   #server: Http2Server | undefined
@@ -95,7 +95,7 @@ export class KmsPluginServer implements AsyncDisposable {
     this.#server = server
   }
 
-  /** Stops as if the process were killed: connections break. */
+  /** Stops as if the process had been killed: open connections break. */
   async stop(): Promise<void> {
     const server = this.#server
     this.#server = undefined
@@ -142,8 +142,8 @@ export class KmsPluginServer implements AsyncDisposable {
 }
 
 /**
- * Reads the fields of a request, all of which are length-delimited. Of a repeated field, only the
- * last one is returned.
+ * Parses the fields of a request, all of which are length-delimited. For a repeated field, only the
+ * last value is returned.
  */
 function fieldsOf(message: Buffer): Map<number, Buffer> {
   const fields = new Map<number, Buffer>()

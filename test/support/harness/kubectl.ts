@@ -7,7 +7,9 @@ import { join } from 'node:path'
 import type { ApiServerProcess } from './api-server.ts'
 import { toolPath } from './etcd.ts'
 
-/** Limit for a run. One that takes longer hangs, because kubectl itself would wait forever. */
+/**
+ * Maximum time for a run. A command that takes longer hangs, because kubectl itself has no timeout.
+ */
 const RUN_MAX_MS = 30_000
 const LINE_MAX_MS = 20_000
 
@@ -22,7 +24,7 @@ export class Kubectl implements AsyncDisposable {
 
   constructor(dir: string) {
     this.dir = dir
-    // `kubectl edit` runs the file `editor`, if a test writes one.
+    // `kubectl edit` runs the file `editor`, if a test has written it.
     this.#env = { ...process.env, TMPDIR: dir, KUBE_EDITOR: join(dir, 'editor') }
     this.#flags = [`--kubeconfig=${join(dir, 'config')}`, `--cache-dir=${join(dir, 'cache')}`]
   }
@@ -55,7 +57,7 @@ export class Kubectl implements AsyncDisposable {
     return new KubectlWatch([...this.#flags, ...args])
   }
 
-  /** Writes a file and returns its path. Objects are written as JSON, strings unchanged. */
+  /** Writes a file and returns its path. Objects are written as JSON, and strings unchanged. */
   async file(name: string, content: string | object): Promise<string> {
     const path = join(this.dir, name)
     await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content))
@@ -89,7 +91,7 @@ export class KubectlWatch implements AsyncDisposable {
     }
   }
 
-  /** Waits until the command ends by itself and returns its exit code. */
+  /** Waits until the command exits and returns its exit code. */
   async end(): Promise<number | null> {
     if (this.#child.exitCode === null) await once(this.#child, 'exit')
     return this.#child.exitCode
@@ -112,7 +114,7 @@ export async function kubectlFor(
   return kubectl
 }
 
-/** The server's own certificate serves as the authority, so that clients verify its host names. */
+/** The server's own certificate is used as the authority, so that clients verify its host names. */
 export function kubeconfig(
   server: ApiServerProcess,
   token = server.token,

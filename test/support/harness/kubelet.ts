@@ -1,6 +1,6 @@
 /**
- * The part of a kubelet that an API server uses: logs, a path that returns the request, and
- * connections that echo their input.
+ * A fake kubelet with the features that an API server uses: logs, a path that returns the request,
+ * and connections that echo their input.
  */
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -20,11 +20,12 @@ export type Kubelet = AsyncDisposable & {
 /** GUID that a WebSocket server appends to the client's key (RFC 6455, section 4.2.2). */
 const WEBSOCKET_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
-/** Longer than the request timeout of the test's server. */
+/** Longer than the request timeout of the test server. */
 const LATE_MS = 2_000
 
 /**
- * Responds with the length of the body, one digit at a time, so that the response arrives in parts.
+ * Responds with the length of the body, one digit at a time, so that the response arrives in
+ * chunks.
  */
 function count(request: IncomingMessage, response: ServerResponse): void {
   let bytes = 0
@@ -35,7 +36,10 @@ function count(request: IncomingMessage, response: ServerResponse): void {
   })
 }
 
-/** Whether a request is upgraded. `/refused` stays an ordinary request, on a kept connection. */
+/**
+ * Whether a request is upgraded. `/refused` is handled as an ordinary request on a persistent
+ * connection.
+ */
 const shouldUpgradeCallback = ({ url }: IncomingMessage): boolean => url !== '/refused'
 
 export async function startKubelet(): Promise<Kubelet> {
@@ -52,7 +56,8 @@ export async function startKubelet(): Promise<Kubelet> {
         return void response.end('first line\nsecond line\n')
       if (pathname === '/count') return count(request, response)
       if (pathname === '/late') return void setTimeout(() => response.end('late'), LATE_MS)
-      // Never reads the body, so that a client can send only what buffers on the way can hold.
+      // Never reads the body, so that a client can send only as much as the buffers between them
+      // can hold.
       if (pathname === '/deaf') return
       if (pathname === '/moved')
         return void response.writeHead(302, { location: '/there?a=b' }).end()

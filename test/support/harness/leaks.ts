@@ -1,7 +1,7 @@
 /**
- * Checks whether a closed component has released everything: handles that keep the process alive,
- * open file descriptors (which also reveal unref'ed handles), and memory that a garbage collection
- * cannot free.
+ * Checks whether a closed component has released its resources: handles that keep the process
+ * alive, open file descriptors (which also reveal unref'ed handles), and memory that a garbage
+ * collection cannot free.
  */
 import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,15 +10,15 @@ import { runInNewContext } from 'node:vm'
 
 export type Footprint = {
   readonly handles: ReadonlyMap<string, number>
-  /** Number of descriptors by target: a path, or the type of the resource. */
+  /** Number of file descriptors by target: a path, or the type of the resource. */
   readonly descriptors: ReadonlyMap<string, number>
-  /** Memory in use by JavaScript, inside its heap and outside of it (buffers). */
+  /** Memory that JavaScript uses, inside the heap and outside of it (buffers). */
   readonly memoryBytes: number
 }
 
 /**
- * Resource types that come and go, including the sleep of the check itself. A leak is a growing
- * count.
+ * Types of resources whose number varies, including the timer of this check. For them, only a
+ * growing number is a leak.
  */
 const TRANSIENT = new Set(['Immediate', 'TickObject', 'FSReqPromise', 'FSReqCallback', 'CloseReq'])
 
@@ -34,8 +34,8 @@ export function measureFootprint(): Footprint {
 }
 
 /**
- * Returns what is held in addition to an earlier footprint, after some time to release it. Empty if
- * nothing leaks.
+ * Returns the resources that are in use in addition to an earlier footprint, after some time to
+ * release them. Empty if nothing leaks.
  */
 export async function findLeaks(
   before: Footprint,
@@ -80,10 +80,10 @@ function collectGarbage(): void {
   collect()
 }
 
-/** Target of a descriptor that the runtime keeps open for child processes. */
+/** Target of a file descriptor that Node keeps open for child processes. */
 const NOWHERE = '/dev/null'
 
-/** Returns an empty list on systems without /proc. Then only handles are compared. */
+/** Returns an empty list on systems without /proc, where only handles are compared. */
 function listDescriptors(): string[] {
   const folder = '/proc/self/fd'
   if (!existsSync(folder)) return []

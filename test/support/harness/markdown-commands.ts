@@ -1,9 +1,9 @@
 /**
- * Runs the commands of a Markdown page, as a reader would type them. Fenced blocks marked `sh` are
- * commands, which run in order in one folder. `sh needs=go` names a requirement, and the commands
- * of `sh fails` must fail. A block with `file=NAME` is written to that file, and a block marked
- * `diff file=NAME` changes it. A block marked `text` is output that the commands before it must
- * print, among other lines; `…` in it matches anything.
+ * Runs the commands of a Markdown page as a reader would type them. Fenced blocks marked `sh`
+ * contain commands, which run in order in one folder. `sh needs=go` names a requirement, and the
+ * commands of `sh fails` must fail. A block with `file=NAME` is written to that file, and a block
+ * marked `diff file=NAME` changes it. A block marked `text` contains lines that the preceding
+ * commands must print, possibly among other lines. `…` matches any text.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -24,7 +24,7 @@ export type Block =
       readonly mustFail: boolean
     }
   | {
-      /** `change`: the text is a diff for applyChange. */
+      /** For `change`, the text is a diff for `applyChange`. */
       readonly kind: 'file' | 'change'
       readonly name: string
       readonly text: string
@@ -32,8 +32,8 @@ export type Block =
     }
 
 /**
- * Returns the blocks to run. Blocks that are only shown (YAML without a file, output without
- * commands) are left out.
+ * Returns the blocks to run. Leaves out blocks that are only shown (YAML without a file name,
+ * output without commands).
  */
 export function readBlocks(markdown: string): readonly Block[] {
   const blocks: Block[] = []
@@ -57,16 +57,16 @@ export function readBlocks(markdown: string): readonly Block[] {
 export type Session = {
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
-  /** Replaces port 6443, so that two sessions do not collide. */
+  /** Port that replaces 6443, so that concurrent sessions do not collide. */
   readonly port: number
-  /** Returns why blocks with a requirement cannot run here, or undefined if they can. */
+  /** Returns the reason why blocks with a requirement cannot run here, or undefined if they can. */
   readonly lacks: (need: string) => string | undefined
   readonly onSkipped: (need: string, why: string) => void
 }
 
 /**
- * Runs the blocks. Rejects when a command fails or does not print what the page shows. Ends
- * everything that it started.
+ * Runs the blocks. Rejects when a command fails or does not print the expected output. Stops all
+ * processes that it has started.
  */
 export async function runBlocks(blocks: readonly Block[], session: Session): Promise<void> {
   await using page = new RunningPage(session)
@@ -93,19 +93,23 @@ async function writeNested(path: string, text: string): Promise<void> {
 }
 
 /**
- * Matches a command that serves until it is ended. The page has `# Ctrl-C` where a reader ends it.
+ * Matches a command that runs a server until it is interrupted. The page contains `# Ctrl-C` where
+ * the reader stops the server.
  */
 const serves = /^(?:npx )?(?:bin\/)?keelson (?:dev|serve)\b(?!.*(?:--help|\|))/
 const interrupts = /^# Ctrl-C\b/
 /**
- * Matches `keelson stop`, which ends the server gracefully. Another signal would end it
+ * Matches `keelson stop`, which stops the server gracefully. An additional signal would stop it
  * immediately.
  */
 const stops = /^(?:npx )?(?:bin\/)?keelson stop\b/
-/** Matches a variable assignment. Later commands see the value that it had. */
+/** Matches a variable assignment. Later commands use the value. */
 const assigns = /^(export )?([A-Z_]+)=/
 
-/** Limit for a start. It takes a second, or minutes on a machine that is busy with other tests. */
+/**
+ * Maximum time for a start. It takes a second, or minutes on a machine that is busy with other
+ * tests.
+ */
 const READY_MS_MAX = 300_000
 
 class RunningPage implements AsyncDisposable {
@@ -141,7 +145,7 @@ class RunningPage implements AsyncDisposable {
         await this.#ended()
       } else {
         const [, exported = '', name] = assigns.exec(line) ?? []
-        // An assignment in front of a command applies only to that command.
+        // An assignment before a command applies only to that command.
         if (name === undefined || /^[A-Z_]+=\w* \S/.test(line)) pending.push(line)
         else {
           await flush()
@@ -168,7 +172,10 @@ class RunningPage implements AsyncDisposable {
     return stdout
   }
 
-  /** Starts a server. Resolves when it is ready, because a reader then types the next command. */
+  /**
+   * Starts a server. Resolves when the server is ready, because a reader would type the next
+   * command then.
+   */
   async #serve(command: string): Promise<void> {
     await this.#interrupt()
     const own = /--secure-port/.test(command)

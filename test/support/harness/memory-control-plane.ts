@@ -1,5 +1,5 @@
 /**
- * A control plane of plain objects in this process, for tests of controllers:
+ * A control plane in this process for tests of controllers:
  * test/support/harness/json-control-plane.ts on the in-memory engine.
  */
 import { Cache } from '../../../src/storage/cache/cache.ts'

@@ -1,5 +1,6 @@
 /**
- * A real OpenID provider (npm `oidc-provider`) over TLS, and a user who logs in as with a browser.
+ * A real OpenID provider (npm `oidc-provider`) over TLS, and a simulated user who logs in with a
+ * browser.
  */
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
@@ -12,12 +13,12 @@ import { createAuthority, issue } from '../../../src/lib/x509/certificates.ts'
 import { freePorts } from './etcd.ts'
 
 const redirectUri = 'https://127.0.0.1/callback'
-/** Limit for redirects. A login takes seven. */
+/** Maximum number of redirects. A login needs seven. */
 const HOPS_MAX = 15
 
 export type Login = {
   readonly idToken: string
-  /** Returns a new token of the same login. */
+  /** Returns a new token for the same login. */
   readonly refresh: () => Promise<string>
 }
 
@@ -31,9 +32,9 @@ export type OpenIdProviderOptions = {
 
 export class OpenIdProvider implements AsyncDisposable {
   readonly issuer: string
-  /** PEM of the CA that signed its certificate. */
+  /** PEM of the CA that signed the provider's certificate. */
   readonly caPem: string
-  /** Paths of all requests. */
+  /** Paths of all requests so far. */
   readonly requests: string[] = []
   readonly #port: number
   readonly #options: OpenIdProviderOptions
@@ -59,7 +60,7 @@ export class OpenIdProvider implements AsyncDisposable {
     this.#tls = { cert: certificatePem, key: keyPem }
   }
 
-  /** Creates a provider. `start` makes it listen. */
+  /** Creates a provider. Call `start` to make it listen. */
   static async create(options: OpenIdProviderOptions): Promise<OpenIdProvider> {
     const [port = 0] = await freePorts(1)
     const provider = new OpenIdProvider(port, options)
@@ -175,7 +176,7 @@ export class OpenIdProvider implements AsyncDisposable {
 
 type StoredEntity = { readonly [name: string]: unknown }
 
-/** Storage for logins, which persists when keys are rotated. Nothing expires within a test. */
+/** Storage for logins. It is kept when keys are rotated, and nothing expires during a test. */
 class Adapter {
   readonly #name: string
   readonly #stored: Map<string, StoredEntity>
@@ -214,7 +215,7 @@ type Page = {
   readonly text: string
 }
 
-/** Follows redirects explicitly and stores cookies. */
+/** A client that follows redirects and stores cookies like a browser. */
 class Browser {
   readonly #ca: string
   readonly #cookies = new Map<string, string>()

@@ -1,6 +1,6 @@
 /**
- * Builds the package as users install it: with built files and without sources. Run as a program,
- * it builds the package in the given folder.
+ * Builds the package as users install it, with built files and without sources. When run as a
+ * program, it builds the package in the given folder.
  */
 import { cpSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 const run = promisify(execFile)
-/** Limit for npm, far longer than it takes on a busy machine. */
+/** Maximum time for npm, far longer than npm takes on a busy machine. */
 const NPM_MS_MAX = 300_000
 
 export type PackedPackage = {
@@ -19,7 +19,7 @@ export type PackedPackage = {
   readonly files: readonly string[]
 }
 
-/** Returns a folder for PATH that contains only Node, npm and the shell that npm calls. */
+/** Returns a folder for PATH that contains only Node, npm, and the shell that npm calls. */
 export function pathWithNodeAlone(dir: string): string {
   const bin = join(dir, 'bin')
   mkdirSync(bin)
@@ -29,7 +29,7 @@ export function pathWithNodeAlone(dir: string): string {
   return bin
 }
 
-/** Environment without the network and without the files of the current user. */
+/** Environment variables without network access and without the user's own files. */
 export const npmEnvironment = (dir: string, path: string): NodeJS.ProcessEnv => ({
   PATH: path,
   HOME: join(dir, 'home'),
@@ -41,7 +41,8 @@ export const npmEnvironment = (dir: string, path: string): NodeJS.ProcessEnv => 
 })
 
 /**
- * Packs the package from a copy of the checkout, so that build output stays out of the checkout.
+ * Packs the package from a copy of the checkout, so that build output is not written to the
+ * checkout.
  */
 export async function packPackage(dir: string, env: NodeJS.ProcessEnv): Promise<PackedPackage> {
   const copy = join(dir, 'checkout')
@@ -101,7 +102,7 @@ export function findOnPath(name: string): string | undefined {
     try {
       return realpathSync(join(folder, name))
     } catch {
-      // The program is not in this folder.
+      // This folder does not contain the program.
     }
   }
   return undefined

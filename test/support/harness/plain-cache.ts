@@ -18,7 +18,7 @@ import { identity } from '../../../src/storage/transform.ts'
 
 export const root = '/registry/'
 
-/** A stored value. */
+/** Creates a stored value. */
 export type Plain = { readonly metadata: { readonly name: string }; readonly value: string }
 
 export const encode = (name: string, value: string): Buffer =>

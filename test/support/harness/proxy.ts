@@ -1,7 +1,8 @@
 /**
- * A TCP proxy in front of one etcd, with which a test simulates a bad network. It cuts, refuses,
- * stalls or delays connections, stops in the middle of a frame, or discards one direction. It never
- * changes the bytes that it forwards. A connection that has lost bytes is never repaired, only cut.
+ * A TCP proxy in front of one etcd that simulates network faults. It closes, rejects, stalls or
+ * delays connections, stops in the middle of a frame, or discards the data of one direction. It
+ * does not change the bytes that it forwards. A connection that has lost bytes is eventually
+ * closed.
  */
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket, connect } from 'node:net'
@@ -10,14 +11,14 @@ import { type AddressInfo, createServer, type Server, type Socket, connect } fro
 export type Direction = 'up' | 'down'
 
 /**
- * How a connection is cut. 'reset' sends RST, and data in flight is lost. 'finish' sends FIN, and
- * sent data arrives.
+ * How a connection is closed. 'reset' sends RST, and data in flight is lost. 'finish' sends FIN,
+ * and data that was sent still arrives.
  */
 export type CutManner = 'reset' | 'finish'
 
 /**
- * Limit for the bytes that a delayed connection buffers. Above it, the source is not read until
- * some bytes have left.
+ * Maximum number of bytes that a delayed connection buffers. At this limit, the proxy stops reading
+ * until some bytes have been forwarded.
  */
 const DELAYED_BYTES_MAX = 1024 * 1024
 
@@ -48,46 +49,46 @@ export class FaultProxy implements AsyncDisposable {
     return this.#links.size
   }
 
-  /** Cuts all current connections. New ones are accepted. */
+  /** Closes all current connections. New connections are accepted. */
   cut(manner: CutManner = 'reset'): void {
     for (const link of this.#links) link.cut(manner)
   }
 
-  /** Resets new connections immediately. Existing ones continue. */
+  /** Resets new connections immediately. Existing connections continue. */
   refuse(): void {
     this.#refusing = true
   }
 
   /**
-   * Keeps existing connections and accepts new ones, but forwards nothing until heal(). No data is
-   * lost.
+   * Keeps existing connections and accepts new ones, but forwards nothing until `heal` is called.
+   * No data is lost.
    */
   stall(): void {
     this.#stalled = true
     for (const link of this.#links) link.hold()
   }
 
-  /** Delays each chunk by this much and preserves the order. */
+  /** Delays each chunk by this time. The order is preserved. */
   delay(delayMs: number): void {
     this.#delayMs = delayMs
   }
 
-  /** Discards all bytes of a direction. heal() cuts the connections that lost bytes. */
+  /** Discards all bytes of one direction. `heal` closes the connections that have lost bytes. */
   swallow(direction: Direction): void {
     this.#swallowed = direction
   }
 
   /**
-   * Blocks traffic from and to these members, by their ids, or from and to all. For a proxy in
-   * front of a member's peer address.
+   * Blocks traffic from and to these members, by their IDs, or all traffic. For a proxy in front of
+   * a member's peer address.
    */
   block(origins: readonly string[] | 'all'): void {
     this.#blocked = origins
   }
 
   /**
-   * Forwards this many more bytes of a direction, then cuts the connection that carried the last
-   * one, usually in the middle of a frame. Applies once.
+   * Forwards this number of further bytes in one direction, then closes the connection that carried
+   * the last byte, usually in the middle of a frame. Applies once.
    */
   cutAfter({
     bytes,
@@ -101,7 +102,7 @@ export class FaultProxy implements AsyncDisposable {
     this.#cutoff = { bytesLeft: bytes, direction, manner }
   }
 
-  /** Restores a good network. */
+  /** Removes all faults. */
   heal(): void {
     this.#refusing = false
     this.#delayMs = 0
@@ -131,8 +132,8 @@ export class FaultProxy implements AsyncDisposable {
     const target = connect({ port: this.#targetPort, host: '127.0.0.1' })
     const link = new Link(client, target, (direction, chunk) => this.#treat(link, direction, chunk))
     this.#links.add(link)
-    // Keep the link until both sides are closed. One side may wait for bytes that were discarded,
-    // and cut() must still find it.
+    // Keep the link until both sides are closed. One side might wait for bytes that were discarded,
+    // and `cut` must still find the link.
     for (const [socket, other] of [
       [client, target],
       [target, client],
@@ -167,9 +168,9 @@ export class FaultProxy implements AsyncDisposable {
   }
 }
 
-/** Header with the id of a peer, in hexadecimal, which is in every request of a peer. */
+/** The header with the ID of a peer in hexadecimal. Every request of a peer contains it. */
 const originHeader = /\r\nX-Server-From: ([0-9a-f]+)\r\n/i
-/** Length of the header section that is searched. No request has a longer one. */
+/** Number of bytes that are searched for the header. The headers of requests are shorter. */
 const HEAD_BYTES_MAX = 2048
 
 /** Starts a proxy on a free port in front of an etcd address. */
@@ -181,7 +182,7 @@ export async function startProxy(target: string): Promise<FaultProxy> {
 
 /** A client's connection and the corresponding connection to etcd. */
 class Link {
-  /** The id of the member at the client's end, if the client is a member. */
+  /** The ID of the member that opened the connection, if the client is a member. */
   origin: string | undefined
   readonly #ways: Readonly<Record<Direction, Way>>
 
@@ -239,8 +240,8 @@ class Link {
 }
 
 /**
- * One direction of a link. Chunks leave in the order of their arrival, each no earlier than its
- * delay allows.
+ * One direction of a link. Chunks are forwarded in the order of their arrival, each after its
+ * delay.
  */
 class Way {
   readonly from: Socket
@@ -284,7 +285,7 @@ class Way {
     this.from.resume()
   }
 
-  /** Ends the direction when all delayed chunks have left. */
+  /** Ends the direction when all delayed chunks have been forwarded. */
   finish(end: () => void): void {
     if (this.isBroken) return // After lost bytes, the receiver must not see a normal end; cut() ends it.
     this.#onEmpty = end
@@ -326,7 +327,8 @@ class Way {
 
 /**
  * Resets a socket. Node 24 loses the handle of a socket that is reset while its end is pending. In
- * that case `destroy` is enough, because closing a socket with unread data also resets it.
+ * this case `destroy` is sufficient, because closing a socket with unread data also resets the
+ * connection.
  */
 function reset(socket: Socket): void {
   if (socket.connecting || socket.writableEnded || socket.writableLength > 0) socket.destroy()

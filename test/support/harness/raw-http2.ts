@@ -1,6 +1,6 @@
 /**
- * An HTTP/2 client that sends arbitrary bytes, stores the frames that it receives, and does nothing
- * on its own.
+ * An HTTP/2 client that sends arbitrary bytes and stores the frames that it receives. It sends
+ * nothing on its own.
  */
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -51,7 +51,7 @@ export function uint32(value: number): Buffer {
 }
 
 /**
- * Encodes an integer for HPACK (RFC 7541, section 5.1). `first` holds the bits in front of its
+ * Encodes an integer for HPACK (RFC 7541, section 5.1). `first` contains the bits that precede the
  * prefix.
  */
 export function integer(value: number, prefix: number, first = 0): Buffer {
@@ -78,7 +78,7 @@ export const indexedField = (name: string, value: string): Buffer =>
 export const block = (...fields: readonly (readonly [name: string, value: string])[]): Buffer =>
   Buffer.concat(fields.map(([name, value]) => field(name, value)))
 
-/** Encodes the fields that every request has, followed by the given ones. */
+/** Encodes the fields that every request has, followed by the given fields. */
 export const requestFields = (method: string, path: string, ...more: readonly Buffer[]): Buffer =>
   Buffer.concat([
     block([':method', method], [':scheme', 'https'], [':path', path], [':authority', '127.0.0.1']),
@@ -103,7 +103,7 @@ export const settings = (...entries: readonly (readonly [id: number, value: numb
 export const reset = (stream: number, code: number): Buffer =>
   frame(FRAME.RST_STREAM, 0, stream, uint32(code))
 
-/** Encodes a field block of any length in as many frames as necessary. */
+/** Encodes a field block of any length as the required number of frames. */
 export function longHeaders(
   stream: number,
   fields: Buffer,
@@ -168,7 +168,7 @@ export class RawHttp2 implements Disposable {
     return this.#isOver
   }
 
-  /** Resolves when the socket has accepted the bytes, or is closed. */
+  /** Resolves when the socket has accepted the bytes or is closed. */
   async send(...bytes: readonly Buffer[]): Promise<void> {
     if (this.#isOver || !this.socket.writable) return
     await new Promise<void>((resolve) => {
@@ -181,7 +181,8 @@ export class RawHttp2 implements Disposable {
   }
 
   /**
-   * Returns the first matching frame, or undefined if the connection ends or the time is up first.
+   * Returns the first matching frame, or undefined if the connection ends or the timeout expires
+   * first.
    */
   async until(
     fits: (frame: ReceivedFrame) => boolean,
@@ -212,7 +213,7 @@ export class RawHttp2 implements Disposable {
     return found?.payload.readUInt32BE(0)
   }
 
-  /** Returns whether the connection closes within this time. */
+  /** Returns whether the server closes the connection within this time. */
   async closed(timeoutMs = PATIENCE_MS): Promise<boolean> {
     await this.until(() => false, timeoutMs)
     return this.#isOver

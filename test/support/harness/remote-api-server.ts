@@ -1,6 +1,6 @@
 /**
- * A remote API server in the process of a test, behind a handler. It serves the resource `things`
- * of `remote.example.com`, with list, watch, get, patch and delete.
+ * A simulated remote API server in the process of a test. It serves the resource `things` of
+ * `remote.example.com`, with list, watch, get, patch and delete.
  */
 import { fieldsOf, type KubeObject, textOf, textsOf } from '../../../src/api/object.ts'
 import type { Handler } from '../../../src/api/request.ts'
@@ -57,7 +57,7 @@ export class RemoteApiServer {
     }
   }
 
-  /** Sets the content of discovery. */
+  /** Sets the content of the discovery documents. */
   discover(versions: readonly RemoteVersion[]): void {
     this.#versions = versions
     for (const listener of this.#listeners) listener()
@@ -95,7 +95,10 @@ export class RemoteApiServer {
     return this.#watchers.size
   }
 
-  /** Returns a handler that serves this server's API group and passes other requests on. */
+  /**
+   * Returns a handler that serves this server's API group and passes other requests to another
+   * handler.
+   */
   before(handle: Handler): Handler {
     return async (request, user) => {
       if (!request.path.startsWith(`/apis/${group}/`)) return handle(request, user)

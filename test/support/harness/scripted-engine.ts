@@ -1,6 +1,6 @@
 /**
- * An engine for which the test determines, step by step, what happens and which events the feed
- * receives. It simulates situations that are too rare with etcd.
+ * An engine whose behavior and events a test controls step by step. It simulates situations that
+ * are too rare with etcd.
  */
 import { Cache, type CacheOptions } from '../../../src/storage/cache/cache.ts'
 import type { Reader } from '../../../src/storage/cache/reader.ts'
@@ -28,15 +28,15 @@ const unexpected = (): Promise<never> =>
 export class ScriptedEngine implements Engine {
   revision = 10
   databaseId = 'first'
-  /** While true, every call waits. */
+  /** While this is true, all calls wait. */
   isHanging = false
-  /** Streams that were opened, in order. */
+  /** The streams that were opened, in order. */
   readonly streams: { readonly sink: FeedListener; readonly after: number; isClosed: boolean }[] =
     []
   #values = new Map<Key, VersionedValue>()
   #resume: (() => void)[] = []
 
-  /** Writes a value and returns the event for `emit`. */
+  /** Writes a value, and returns the event that a test can pass to `emit`. */
   put(key: Key, value: string): FeedEvent {
     const revision = ++this.revision
     const createRevision = this.#values.get(key)?.createRevision ?? revision

@@ -1,6 +1,6 @@
 /**
- * A token issuer that signs any claims and headers, and serves its discovery document and its keys
- * over TLS.
+ * A token issuer that signs arbitrary claims and headers, and serves its discovery document and its
+ * keys over TLS.
  */
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -13,10 +13,10 @@ export type Respond = (request: IncomingMessage, response: ServerResponse) => vo
 
 export class StaticIssuer implements AsyncDisposable {
   readonly url: string
-  /** PEM of the CA that signed its certificate. */
+  /** PEM of the CA that signed the issuer's certificate. */
   readonly caPem: string
   readonly requests: string[] = []
-  /** Responses for additional paths, which a test defines. */
+  /** Responses for additional paths that a test defines. */
   readonly pages = new Map<string, Respond>()
   readonly privateKey: CryptoKey
   publicJwk: JWK
@@ -69,7 +69,7 @@ export class StaticIssuer implements AsyncDisposable {
   }
 
   /**
-   * Signs a token. Unless the claims differ, it is valid for a minute, for the audience
+   * Signs a token. Unless the claims say otherwise, it is valid for a minute and for the audience
    * `kubernetes`.
    */
   sign(

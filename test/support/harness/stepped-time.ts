@@ -1,6 +1,6 @@
 /**
- * A clock that stands still until a test advances it. All timers that become due run in order, each
- * at its own time, within that call.
+ * A clock that stands still until a test advances it. During the call that advances it, all timers
+ * that become due run in order, each at its own time.
  */
 import type { Time, Timer } from '../../../src/lib/time/timers.ts'
 

@@ -1,4 +1,4 @@
-/** Creates a cache item without a cache, in the state before its first read. */
+/** Creates a cache item without a cache, in its state before the first read. */
 import { decodeStored, printWire } from '../../../src/objects/codec/object.ts'
 import type { ObjectSchema } from '../../../src/objects/schema/object-schema.ts'
 import { Item, type ItemHome } from '../../../src/storage/cache/item.ts'

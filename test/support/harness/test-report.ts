@@ -1,12 +1,12 @@
 /**
- * A node:test reporter for .ci/run. It prints a line for each test that failed or was slow: `fail`
- * or `slow`, milliseconds, file and name. The last line of a complete run is `end`, followed by the
- * number of tests and a readable summary.
+ * A node:test reporter for .ci/run. It prints a line for each test that failed or was slow, with
+ * `fail` or `slow`, milliseconds, file and name. The last line of a complete run is `end`, the
+ * number of tests, and a readable summary.
  */
 import { relative } from 'node:path'
 import type { EventData } from 'node:test'
 
-/** Limit above which a test counts as slow. */
+/** Duration above which a test counts as slow. */
 const SLOW_MS = 1_500
 
 type TestEvent =
@@ -21,7 +21,7 @@ export default async function* reportTests(
   events: AsyncIterable<TestEvent>,
 ): AsyncGenerator<string> {
   for await (const { type, data } of events) {
-    // Each file also has a summary.
+    // Node also emits a summary per file, which is ignored.
     if (type === 'test:summary' && data.file === undefined) yield formatEnd(data.counts)
     if (type !== 'test:pass' && type !== 'test:fail') continue
     const { details, name, file = '' } = data
@@ -32,7 +32,7 @@ export default async function* reportTests(
   }
 }
 
-/** A suite fails if one of its tests fails. That test has its own line. */
+/** A suite fails if one of its tests fails, but that test has its own line. */
 const isOfOthers = (details: object): boolean =>
   'error' in details &&
   details.error instanceof Error &&

@@ -1,7 +1,7 @@
 import { Slices } from '../../../src/lib/scheduling/slices.ts'
 import { systemTime, type Time } from '../../../src/lib/time/timers.ts'
 
-/** Returns how many ticks of the event loop other work gets while `work` runs. */
+/** Returns the number of event loop ticks in which other work can run while `work` runs. */
 export async function turnsDuring(work: () => Promise<void>): Promise<number> {
   let turns = 0
   let isDone = false
@@ -37,8 +37,8 @@ export async function longestTurnMs(work: () => Promise<void>): Promise<number> 
 }
 
 /**
- * Like `longestTurnMs`, but returns the lowest of three results, because a run may include
- * compilation or garbage collection.
+ * Like `longestTurnMs`, but returns the lowest of three results, because compilation or garbage
+ * collection can affect a run.
  */
 export async function bestLongestTurnMs(work: () => Promise<void>): Promise<number> {
   let bestMs = Infinity
@@ -69,7 +69,7 @@ export class BusyLoop implements AsyncDisposable {
   readonly #lists: readonly Promise<void>[]
 
   constructor() {
-    // Each read of the clock takes a quarter of a slice.
+    // Each read of the clock advances it by a quarter of a slice.
     const monotonicMs = (): number => (this.#nowMs += 0.25)
     this.time = { ...systemTime, monotonicMs, defer: (run) => void this.#due.push(run) }
     this.#lists = Array.from({ length: 40 }, async () => {

@@ -1,17 +1,18 @@
 /**
- * Waiting in tests. A test that sleeps for a fixed time passes only on a fast machine. A test that
- * waits for a condition also passes on a machine that stalls for seconds.
+ * Functions that wait in tests. A test that sleeps for a fixed time passes only on a fast machine.
+ * A test that waits for a condition also passes on a machine that stalls for seconds.
  */
 import { fail } from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Timeout of waits, far longer than anything that tests wait for. If it expires, there is a bug,
- * not just a busy machine.
+ * Timeout of waits, far longer than anything that tests wait for. If it expires, the cause is a bug
+ * and not only a busy machine.
  */
 export const PATIENCE_MS = 60_000
 /**
- * Timeout for events of a file watcher. Shorter than 60 s, after which files are read in any case.
+ * Timeout for events of a file watcher. It is shorter than 60 s, because files are read again after
+ * that time in any case.
  */
 export const WATCHED_MS = 20_000
 const POLL_MS = 10

@@ -1,8 +1,8 @@
 /**
  * `npm run envtest`: runs suites that start a control plane with envtest, from published modules,
  * on Keelson's assets and on the real kube-apiserver and etcd. The suites are those of
- * controller-runtime, Flux's source-controller and Cluster API. The same specs must pass on both,
- * except for those that `differences.ts` explains.
+ * controller-runtime, Flux's source-controller and Cluster API. On both servers, the same specs
+ * must pass, except for those that `differences.ts` explains.
  *
  *   --only client,flux    run some suites, by name or group (test/upstream/envtest/suites.ts)
  *   --keelson             run only on Keelson
@@ -35,14 +35,13 @@ import { type SuiteToRun, suites, tools } from './suites.ts'
  */
 const SUITE_MS_MAX = 870_000
 /**
- * Number of attempts for a suite. Some specs wait only for a second. The specs of pkg/webhook start
- * a server on the port of the previous spec, which may still be closing; that is probably why its
- * suite occasionally panics. A suite that fails runs again, and the report shows the number of
- * attempts.
+ * Number of attempts per suite. Some specs wait for only a second. The specs of pkg/webhook start a
+ * server on the port of the previous spec, which may still be closing; this probably causes
+ * occasional panics. A suite that fails runs again, and the report shows the number of attempts.
  */
 const TRIES_MAX = 3
 const run = promisify(execFile)
-/** Stands for all specs of a suite that reports none. */
+/** Represents all specs of a suite that reports no specs. */
 const wholeSuite = '(the suite)'
 
 const { values } = parseArgs({
@@ -118,8 +117,8 @@ function failedIn(suite: Suite): number {
 }
 
 /**
- * Returns whether a run on the real binaries is good enough to compare with. Some of Go's own tests
- * need a network and always fail.
+ * Returns whether a run on the real binaries is complete enough for a comparison. Some of Go's own
+ * tests require a network and always fail.
  */
 function isClean(ran: Suite, { reports }: SuiteToRun): boolean {
   return reports === 'go' ? !ran.specs.has(wholeSuite) : failedIn(ran) === 0
@@ -143,7 +142,7 @@ async function runSuite(suite: SuiteToRun, assets: string): Promise<Omit<SuiteRu
   running.child.stdout?.on('data', (text: string) => {
     if (/^=== RUN/m.test(text)) firstMs ||= performance.now() - began
   })
-  // The report lists failures. A suite without a report has failed as a whole.
+  // The report lists failures. If a suite has no report, the whole suite has failed.
   const { told: reported, failure } = await running.then(
     ({ stdout }) => ({ told: stdout, failure: '' }),
     (error: Error & { stdout?: string }) => ({
@@ -163,7 +162,7 @@ async function runSuite(suite: SuiteToRun, assets: string): Promise<Omit<SuiteRu
     if (suite.reports === 'go') return { seconds, suite: readGoTests(reported, firstMs / 1000) }
     return { seconds, suite: readReport(JSON.parse(readFileSync(report, 'utf8'))) }
   } catch {
-    // A suite that panics outside of its specs writes no report.
+    // A suite that panics outside of its specs does not write a report.
     const specs = new Map([[wholeSuite, 'panicked']])
     return {
       seconds,
@@ -200,8 +199,8 @@ function figures({ seconds, suite, tries }: SuiteRun) {
     tries,
     seconds,
     /**
-     * Seconds until the first spec can start: the control plane, and what a suite sets up in
-     * addition.
+     * Seconds until the first spec can start: the time to start the control plane and to run the
+     * suite's own setup.
      */
     setUpSeconds: suite.setUpSeconds,
   }

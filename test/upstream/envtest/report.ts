@@ -1,4 +1,4 @@
-/** Reads the report of a suite: Ginkgo's JSON, or the output of Go's own tests. */
+/** Parses the report of a suite: Ginkgo's JSON, or the output of Go's own tests. */
 
 /** The results of a suite. */
 export type Suite = {
@@ -39,7 +39,7 @@ export function readReport(
       ...(reported.ContainerHierarchyTexts ?? []),
       reported.LeafNodeText || reported.LeafNodeType,
     ].join(' ')
-    // Some specs of controller-runtime have the same name. The worst result counts.
+    // Some specs of controller-runtime have the same name. The worst result is used.
     if (specs.get(name) === undefined || specs.get(name) === 'passed')
       specs.set(name, reported.State)
     if (reported.Failure?.Message !== undefined)
@@ -55,8 +55,8 @@ const states: { readonly [word: string]: string } = {
 }
 
 /**
- * Reads the output of `-test.v`, which has a line for each completed test and subtest. Throws if
- * the tests did not all complete because of a panic.
+ * Parses the output of `-test.v`, which has a line for each completed test and subtest. Throws if a
+ * panic prevented some tests from completing.
  */
 export function readGoTests(text: string, setUpSeconds: number): Suite {
   if (!/^(?:PASS|FAIL)$/m.test(text)) throw new Error('the tests did not complete')

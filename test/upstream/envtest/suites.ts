@@ -1,5 +1,6 @@
 /**
- * The suites that `npm run envtest` runs. Each is a test binary of `test/support/tools/install`.
+ * The suites that `npm run envtest` runs. Each suite is a test binary of
+ * `test/support/tools/install`.
  */
 import { execFileSync } from 'node:child_process'
 import { realpathSync } from 'node:fs'
@@ -7,17 +8,17 @@ import { basename, join } from 'node:path'
 
 export type SuiteToRun = {
   readonly name: string
-  /** Name with which `--only` selects several suites at once. */
+  /** Name with which `--only` selects several suites. */
   readonly group: string
   /** Name of the binary in test/support/tools/install. */
   readonly tool: string
   /**
-   * Whether results come from Ginkgo's JSON report or from the `-test.v` output of Go's own tests.
+   * Whether the results are in Ginkgo's JSON report or in the `-test.v` output of Go's own tests.
    */
   readonly reports: 'ginkgo' | 'go'
-  /** Tests that cannot pass on any server here, for Go's `-test.skip`. */
+  /** Tests that cannot pass on any server in this environment, for Go's `-test.skip`. */
   readonly skip?: string
-  /** Returns the folder in which its tests look for files. */
+  /** Returns the folder in which the tests look for files. */
   readonly folder: () => string
 }
 
@@ -85,8 +86,8 @@ function downloadedModule(pin: string, module: string): string {
 }
 
 /**
- * Returns the copy of the sources in which `test/support/tools/install` built the tool. Both have
- * the pin in their names.
+ * Returns the copy of the sources from which `test/support/tools/install` built the binary. The
+ * names of both contain the pinned version.
  */
 function copiedModule(folder: string, tool: string): string {
   const pin = basename(realpathSync(join(tools(), tool))).slice(tool.length + 1)

@@ -46,7 +46,8 @@ var serving struct {
 	err       error
 }
 
-// servingCertificate writes a certificate for this host into dir, where servers look for their own.
+// servingCertificate writes a certificate for this host to dir, where servers look for their own
+// certificate.
 func servingCertificate(dir string) ([]byte, error) {
 	serving.once.Do(func() { serving.cert, serving.key, serving.err = selfSigned() })
 	if serving.err != nil {
@@ -58,8 +59,8 @@ func servingCertificate(dir string) ([]byte, error) {
 	return serving.cert, os.WriteFile(filepath.Join(dir, "apiserver.key"), serving.key, 0o600)
 }
 
-// selfSigned creates a certificate with an RSA key, as servers do themselves, so that tests can use
-// RSA cipher suites.
+// selfSigned creates a certificate with an RSA key, as servers do themselves, because some tests
+// require RSA cipher suites.
 func selfSigned() (cert, key []byte, err error) {
 	private, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -89,7 +90,7 @@ func selfSigned() (cert, key []byte, err error) {
 }
 
 // ServiceAccountKey writes a new key pair to dir. It returns the file of the private key, which
-// also contains the public one.
+// also contains the public key.
 func ServiceAccountKey(dir string) (string, *ecdsa.PrivateKey, error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

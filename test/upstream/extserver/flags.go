@@ -50,14 +50,14 @@ func (f *Flags) Remove(name string) {
 	}
 }
 
-// Merge copies all flags of other.
+// Merge copies all flags from other.
 func (f *Flags) Merge(other *Flags) {
 	for _, name := range other.names {
 		f.Set(name, other.values[name]...)
 	}
 }
 
-// Parse sets args in fs and returns the flags as they were given.
+// Parse parses args with fs and returns the flags in the form in which they were given.
 func Parse(fs *pflag.FlagSet, args []string) (*Flags, error) {
 	given := &Flags{}
 	err := fs.ParseAll(args, func(flag *pflag.Flag, value string) error {
@@ -67,8 +67,8 @@ func Parse(fs *pflag.FlagSet, args []string) (*Flags, error) {
 	return given, err
 }
 
-// Changed returns the flags whose values in fs differ from those in defaults, because code changed
-// the struct behind them.
+// Changed returns the flags whose values in fs differ from those in defaults because code has
+// changed the options struct.
 func Changed(fs, defaults *pflag.FlagSet) *Flags {
 	changed := &Flags{}
 	fs.VisitAll(func(flag *pflag.Flag) {
@@ -91,7 +91,7 @@ func Changed(fs, defaults *pflag.FlagSet) *Flags {
 
 var refusal = regexp.MustCompile(`--([a-z0-9-]+)(?:: |=| )(\S+) is not supported`)
 
-// refusals removes from flags the values that a server's log reports as not supported, and returns
+// refusals removes the values that a server's log reports as not supported from flags, and returns
 // them.
 func refusals(log string, flags *Flags) []string {
 	var refused []string
@@ -121,7 +121,7 @@ var (
 	errKnown  error
 )
 
-// knownFlags returns the flags in the server's help.
+// knownFlags returns the flags that the server's help lists.
 func knownFlags(words []string) (map[string]bool, error) {
 	knownOnce.Do(func() {
 		help, err := exec.Command(words[0], append(append([]string{}, words[1:]...), "--help")...).CombinedOutput()

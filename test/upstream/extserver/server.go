@@ -33,11 +33,11 @@ import (
 const (
 	readyMax = 90 * time.Second
 	stopMax  = 10 * time.Second
-	// InProcess is the reason for skipping a test that cannot run against another process.
+	// InProcess is the reason for skipping a test that needs a server in its own process.
 	InProcess = "needs in-process hooks"
 )
 
-// Logf is the part of testing.TB that this package needs.
+// Logf is the method of testing.TB that this package needs.
 type Logf func(format string, args ...any)
 
 // Server is a running process.
@@ -54,7 +54,7 @@ type Server struct {
 	once    sync.Once
 }
 
-// Options configures Start.
+// Options are the options of Start.
 type Options struct {
 	Name  string // Name of the log.
 	Dir   string // Folder for certificates and tokens, and for the log unless logs are kept.
@@ -226,7 +226,7 @@ func (s *Server) get(client *http.Client, path string) (bool, string) {
 	return response.StatusCode == http.StatusOK, fmt.Sprintf("%d %s", response.StatusCode, body)
 }
 
-// Stop ends the process and waits until it has exited.
+// Stop stops the process and waits until it has exited.
 func (s *Server) Stop() {
 	s.once.Do(func() {
 		_ = s.command.Process.Signal(syscall.SIGTERM)

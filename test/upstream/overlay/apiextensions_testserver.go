@@ -1,6 +1,6 @@
 // Replaces k8s.io/apiextensions-apiserver/pkg/cmd/server/testing/testserver.go. It declares the
-// same names, but the server is a separate process (see ../extserver), and a whole API server
-// instead of one for custom resources only.
+// same names, but starts the server as a separate process (see ../extserver). The server is a whole
+// API server instead of one that serves only custom resources.
 package testing
 
 import (
@@ -32,7 +32,7 @@ type TestServer struct {
 	ServerOpts   *options.CustomResourceDefinitionsServerOptions
 	TearDownFn   TearDownFunc
 	TmpDir       string
-	// CompletedConfig stays empty, because the server is not in this process.
+	// CompletedConfig is empty, because the server does not run in this process.
 	CompletedConfig extensionsapiserver.CompletedConfig
 }
 

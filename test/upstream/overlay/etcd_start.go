@@ -1,5 +1,5 @@
 // Replaces a function of k8s.io/kubernetes/test/integration/etcd/server.go, which build.ts renames.
-// The server is a separate process (see ../extserver).
+// It starts the server as a separate process (see ../extserver).
 package etcd
 
 import (
@@ -38,7 +38,7 @@ func StartRealAPIServerOrDie(t *testing.T, modifications ...func(*options.Server
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Tests use full keys, so each server has its own prefix in etcd.
+	// Tests use full keys, so each server must have its own prefix in etcd.
 	prefix := path.Join("/", uuid.New().String())
 	opts, defaults := options.NewServerRunOptions(), options.NewServerRunOptions()
 	opts.GenericServerRunOptions.ComponentGlobalsRegistry = gates.Registry

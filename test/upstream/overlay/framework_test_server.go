@@ -1,6 +1,7 @@
 // Replaces k8s.io/kubernetes/test/integration/framework/test_server.go. It declares the same names,
-// but the server is a separate process (see ../extserver). Changes that a test makes to the
-// server's options or config become flags. A test that adds its own code to the config is skipped.
+// but starts the server as a separate process (see ../extserver). Changes that a test makes to the
+// server's options or config are converted to flags. A test that adds its own code to the config is
+// skipped.
 package framework
 
 import (

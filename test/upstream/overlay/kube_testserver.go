@@ -1,5 +1,5 @@
 // Replaces k8s.io/kubernetes/cmd/kube-apiserver/app/testing/testserver.go. It declares the same
-// names, but the server is a separate process (see ../extserver).
+// names, but starts the server as a separate process (see ../extserver).
 package testing
 
 import (
@@ -213,8 +213,8 @@ func etcdClient(config *storagebackend.TransportConfig) (*clientv3.Client, error
 	return clientv3.New(clientv3.Config{Endpoints: config.ServerList, DialTimeout: 20 * time.Second, TLS: tlsConfig})
 }
 
-// certificates creates the CAs of clients and of front proxies, and the server's own identity as a
-// front proxy.
+// certificates creates the CAs for clients and for front proxies, and the certificate with which
+// the server identifies itself as a front proxy.
 func certificates(dir string, proxyCA *ProxyCA, flags *extserver.Flags, opts *options.ServerRunOptions) error {
 	if proxyCA == nil {
 		ca, key, err := authority("front-proxy-ca")

@@ -1,5 +1,5 @@
 // The entry point of a program with the tests of all packages (see ../program.ts). UPSTREAM_PACKAGE
-// names the package whose tests to run, as if only they had been compiled.
+// names the package whose tests run, as if the program contained only this package.
 package main
 
 import (
@@ -29,13 +29,13 @@ func main() {
 	if chosen.main == nil {
 		os.Exit(m.Run())
 	}
-	// TestMain functions of Kubernetes exit the process themselves, with the result of m.Run.
+	// The TestMain functions of Kubernetes exit the process themselves, with the result of m.Run.
 	chosen.main(m)
 	os.Exit(2)
 }
 
-// dependencies provides what `go test` passes to package testing. Fuzzing, profiles and coverage
-// are not supported.
+// dependencies provides the functions that `go test` passes to package testing. Fuzzing, profiles
+// and coverage are not supported.
 type dependencies struct{}
 
 type corpusEntry = struct {

@@ -1,6 +1,6 @@
 /**
- * The fields that the expressions of the cost tables use, as declared in the scenarios of the
- * compat suite.
+ * The fields in the expressions of the cost tables, as declared in the scenarios of the compat
+ * suite.
  */
 import type { Fields } from '../../../../src/api/object.ts'
 
@@ -41,7 +41,9 @@ export const costSchema: Fields = object({
   nul: string({ nullable: true, maxLength: 10 }),
 })
 
-/** Returns how the reference prints a cost that is `times` that of one evaluation. */
+/**
+ * Returns the form in which the reference prints a cost that is `times` the cost of one evaluation.
+ */
 export function factorText(cost: number, times: number): string {
   const factor = (cost * times) / 10_000_000
   if (factor <= 1) return 'within'

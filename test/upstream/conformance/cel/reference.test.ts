@@ -7,9 +7,7 @@ import { type Case, readSample, recordedFaults, Sample, tablesOf } from './refer
 const { schema, value } = await readSample()
 const sample = new Sample(schema, value)
 
-/**
- * Removes durations. They differ from run to run in other recordings, so the recordings hide them.
- */
+/** Removes durations. They differ between runs, so the recordings do not contain them. */
 const withoutDurations = (text: string): string =>
   text.replace(/(?:\d[\d.]*(?:h|ms|m|us|µs|ns|s))+|\d*\.?<duration>/g, '<d>')
 
@@ -23,7 +21,7 @@ function answer({ id, expression, expected }: Case): string {
 }
 
 for (const file of ['cel-compile', 'cel-operators', 'cel-strings', 'cel-libraries']) {
-  test(`the expressions of ${file} evaluate as in the reference`, () => {
+  test(`the expressions of ${file} evaluate to the same results as in the reference`, () => {
     const wrong = tablesOf(file).flatMap((each) => {
       const expected = textsOf([each.expected].flat()).join('|')
       const actual = answer(each)
@@ -34,7 +32,7 @@ for (const file of ['cel-compile', 'cel-operators', 'cel-strings', 'cel-librarie
   })
 }
 
-test('estimated costs are those of the reference', () => {
+test('estimated costs equal those of the reference', () => {
   const fields = new Sample(costSchema, {})
   const wrong = tablesOf('cel-cost').flatMap(({ id, expression, expected }) => {
     const times = /^cel-cost-of-.*-(1e\d+)$/.exec(id)?.[1]
@@ -46,7 +44,7 @@ test('estimated costs are those of the reference', () => {
   assert.deepEqual(wrong, [])
 })
 
-test('field names are escaped as in the reference', () => {
+test('field names are escaped in the same way as in the reference', () => {
   const names = [
     'a-b',
     'c.d',

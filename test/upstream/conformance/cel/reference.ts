@@ -1,7 +1,7 @@
 /**
- * Results of CEL expressions in the reference server: the recordings of the compat suite, read as
- * tables of expression to value, error or cost. They are tested on the CEL engine alone, which
- * takes a moment, while the suite takes minutes.
+ * Results of CEL expressions in the reference server: the recordings of the compat suite, as tables
+ * that map an expression to a value, an error or a cost. They are tested on the CEL engine alone,
+ * which takes a moment, while the suite takes minutes.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ const compat = join(import.meta.dirname, '..', '..', '..', 'recorded', 'compat')
 
 export type Case = { readonly id: string; readonly expression: string; readonly expected: Json }
 
-/** Returns the rows of all tables in a recording. Steps whose response is a Status are left out. */
+/** Returns the rows of all tables in a recording. Leaves out steps whose response is a Status. */
 export function tablesOf(file: string): Case[] {
   const recordings = JSON.parse(readFileSync(join(compat, 'recordings', `${file}.json`), 'utf8'))
   return Object.entries<{ body: Json }[]>(recordings).flatMap(([id, steps]) => {
@@ -63,7 +63,7 @@ export class Sample {
     this.#self = self
   }
 
-  /** Returns a value as the messageExpression of a rule prints it. */
+  /** Returns a value in the form in which the messageExpression of a rule prints it. */
   valueOf(expression: string): string {
     return this.#run(`'%s'.format([${expression}])`) ?? 'no value'
   }

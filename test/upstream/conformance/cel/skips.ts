@@ -1,7 +1,7 @@
 /** Cases that do not apply to the CEL of Kubernetes 1.33, with the reason for each. */
 import type { Case } from './suite.ts'
 
-/** Suites that do not apply as a whole. */
+/** Suites of which no case applies. */
 const suites: { readonly [name: string]: string } = {
   proto2: 'protobuf messages: Kubernetes has objects by schema instead',
   proto2_ext: 'protobuf extensions',
@@ -17,7 +17,10 @@ const suites: { readonly [name: string]: string } = {
 const olderFormat =
   'Kubernetes uses version 2 of the strings library, which prints this differently (cel-strings-format)'
 
-/** Single cases in which the result of the reference differs, as recordings show. */
+/**
+ * Single cases in which the result of the reference differs from the specification, as recordings
+ * show.
+ */
 const cases: { readonly [path: string]: string } = {
   'timestamps/duration_converters/get_milliseconds':
     'the reference returns all milliseconds, not those of the last second (cel-durations)',
@@ -59,7 +62,7 @@ const formats: readonly string[] = [
 const messages =
   /TestAllTypes|google\.protobuf\.(?:[A-Z]?[A-Za-z0-9]*Value|Struct|Any|Empty|FieldMask)\b|expr\.conformance|NestedEnum|GlobalEnum/
 
-/** Returns why a case is skipped, or undefined if it applies. */
+/** Returns the reason why a case is skipped, or undefined if it applies. */
 export function skipReason({ path, test }: Case): string | undefined {
   const suite = suites[path.split('/', 1)[0] ?? '']
   if (suite !== undefined) return suite

@@ -4,8 +4,8 @@ import { skipReason } from './skips.ts'
 import { allCases, run } from './suite.ts'
 
 /**
- * Number of cases that run. A newer release of the package may change the numbers; check the new
- * cases then.
+ * Number of cases that run. A newer release of the package may change the numbers. In this case,
+ * check the new cases.
  */
 const RUN = 1289
 const SKIPPED = 1055

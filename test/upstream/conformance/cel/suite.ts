@@ -66,7 +66,7 @@ const base = [
 ]
 const BUDGET = 10_000_000
 
-/** Runs a case. Returns a description of the failure, or undefined if it passes. */
+/** Runs a case. Returns a description of the failure, or undefined if the case passes. */
 export function run({ test }: Case): string | undefined {
   const environment = environmentOf(test)
   const compiled = compile(textOf(test['expr']), environment)

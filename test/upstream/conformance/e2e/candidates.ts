@@ -9,12 +9,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { toolPath } from '../../../support/harness/etcd.ts'
 
-/** Limit for the output of --list-tests, which takes 1.5 MB for 6,730 tests. */
+/** Maximum size of the output of --list-tests, which is 1.5 MB for 6,730 tests. */
 const LIST_BYTES_MAX = 16 << 20
 
 /**
- * Matches tests to leave out, in every file. They break the cluster on purpose, or need features
- * that are off by default, or machines and programs that do not exist here.
+ * Matches tests that are left out in every file. They break the cluster on purpose, or require
+ * features that are off by default, or machines and programs that do not exist here.
  */
 const never =
   /\[(Disruptive|Flaky)\]|OffByDefault|\[Feature:(CBOR|StorageVersionAPI|StorageProvider|Example|GPUDevicePlugin|RuntimeHandler|NodeLogQuery|PodLogsQuerySplitStreams|DynamicResourceAllocation)\]|Aggregated APIServer|working \w+ cluster/
@@ -23,21 +23,21 @@ type CandidateFilter = {
   /** Matches files under test/e2e of Kubernetes. */
   readonly files: RegExp
   /**
-   * Matches the names of tests in these files to leave out, because they depend on a running
-   * container.
+   * Matches the names of tests in these files that are left out, because they depend on running
+   * containers.
    */
   readonly but?: RegExp
 }
 
 const asked: readonly CandidateFilter[] = [
-  // The servers of webhooks and of aggregation run in Pods in these tests.
+  // In these tests, the servers of webhooks and of aggregation run in Pods.
   // test/integration/webhooks runs Kubernetes' tests with a local server instead.
   { files: /^apimachinery\/(?!etcd_failure|aggregator|webhook|crd_conversion_webhook)/ },
   {
     files: /^apps\/(?!daemon_restart)/,
-    // kwok's Pods never fail, and those of Jobs complete immediately (two tests of CronJobs pass
-    // only if they see a Pod before that). `exec` breaks the probes of a StatefulSet. Images are
-    // requested through a proxy.
+    // kwok's Pods never fail, and the Pods of Jobs complete immediately. (Two tests of CronJobs
+    // pass only if they see a Pod before that.) One test breaks the probes of a StatefulSet with
+    // `exec`, and some request images through a proxy.
     but: /\bfail(s|ed|ing|ure|-count)?\b|FailIndex|backoffLimit|locally restarted|DisruptionTarget|active deadline|serve a basic image|load-balancer|rolling updates and roll backs|100 missed|from active list|unhealthy pods|halt if any|provide basic identity|retry creating/i,
   },
   { files: /^architecture\// },
@@ -64,7 +64,7 @@ const asked: readonly CandidateFilter[] = [
   { files: /^network\/netpol\/network_policy_api\.go/ },
   {
     files: /^network\/service\.go/,
-    // The remaining tests send no network traffic.
+    // The tests that remain send no network traffic.
     but: /hairpin|ExternalName|connect|functioning|session affinity|up and down|externalIP|rejected|restartable init|terminating|source pod IP|TrafficPolicy|headless|service-proxy-name|recreated|listening on same port/i,
   },
   {

@@ -27,13 +27,13 @@ import { SampleServerPod } from './sample-server.ts'
 
 const here = import.meta.dirname
 /**
- * Number of nodes for the wide list. Some tests need two in addition to the one that they make
- * unschedulable.
+ * Number of nodes for the wide list. Some tests need two nodes in addition to the one that they
+ * make unschedulable.
  */
 const WIDE_NODES = 3
 const cache = join(here, '..', '..', '..', '..', '.cache', 'conformance')
 
-/** Returns the exit status. */
+/** Returns the exit code. */
 async function main(options: Options): Promise<number> {
   const listed = namesOf(options)
   const results = resultsOf(options)
@@ -103,7 +103,7 @@ function startServer(
 }
 
 /**
- * Creates the CA of client certificates. The program that runs the controllers signs with it: the
+ * Creates the CA for client certificates. The program that runs the controllers signs with it: the
  * server itself or kube-controller-manager.
  */
 async function writeAuthority(dir: string, isSigning: boolean): Promise<string[]> {
@@ -120,8 +120,8 @@ const signingFlags = (dir: string): string[] => [
 ]
 
 /**
- * Starts kube-controller-manager for the controllers of workloads, which Keelson does not have. It
- * holds no Lease, because Keelson's controllers would stand by while another process holds it.
+ * Starts kube-controller-manager for the workload controllers, which Keelson does not have. It uses
+ * no Lease, because Keelson's controllers stop while another process holds it.
  */
 function startManager(
   { manager }: Options,
@@ -144,7 +144,7 @@ function startManager(
 
 /**
  * Starts the nodes and returns their number. The tests of the wide list need Pods that are
- * scheduled. The others need one node or none.
+ * scheduled. The tests of the other lists need one node or none.
  */
 async function startNodes(
   { group, nodes, manager }: Options,
@@ -173,7 +173,7 @@ function ownAddress(): string {
 
 /**
  * Prints the table of this run. Also writes files with the results of the whole group, because a
- * list may be run in parts.
+ * list can be run in parts.
  */
 function report(options: Options, outcomes: readonly Outcome[], names: readonly string[]): number {
   const { group, junit } = options
@@ -201,7 +201,10 @@ function rowsOf(group: Group, outcomes: readonly Outcome[]): Row[] {
 
 type Server = Pick<Options, 'group' | 'isReference' | 'manager'>
 
-/** Returns the results file of a server. Results depend on the controllers that run next to it. */
+/**
+ * Returns the results file of a server. The results depend on the controllers that run next to the
+ * server.
+ */
 const fileOf = ({ group, isReference, manager }: Server): string =>
   join(cache, `${group}-${isReference ? 'reference' : `keelson-${manager}`}`)
 

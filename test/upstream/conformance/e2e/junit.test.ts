@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readJunit } from './junit.ts'
 
-test('only the selected tests of a report are read, with the reasons of failures and skips', () => {
+test('only selected tests are read from a report, with the reasons for failures and skips', () => {
   const report = `<testsuites><testsuite>
     <testcase name="[SynchronizedBeforeSuite]" classname="s" status="passed" time="0.1"></testcase>
     <testcase name="[It] [sig-x] a &#34;b&#34; [Conformance]" classname="s" status="passed" time="1.5"></testcase>

@@ -1,4 +1,4 @@
-/** Reads ginkgo's report of a run. */
+/** Parses ginkgo's report of a run. */
 
 export type Outcome = {
   readonly name: string
@@ -9,8 +9,8 @@ export type Outcome = {
 }
 
 /**
- * Returns the outcomes of a report. Ginkgo also reports tests that were not selected, as skipped
- * without a reason. They are left out.
+ * Returns the outcomes in a report. Leaves out tests that were not selected, which ginkgo reports
+ * as skipped without a reason.
  */
 export function readJunit(report: string): Outcome[] {
   const outcomes: Outcome[] = []

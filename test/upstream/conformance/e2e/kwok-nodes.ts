@@ -1,5 +1,5 @@
 /**
- * Nodes whose kubelets kwok simulates. Pods on them are Running as soon as they are bound, Pods of
+ * Nodes whose kubelets kwok simulates. Their Pods are Running as soon as they are bound, Pods of
  * Jobs complete, and deleted Pods are removed.
  */
 import { mkdtemp } from 'node:fs/promises'
@@ -10,7 +10,9 @@ import type { ApiServerProcess } from '../../../support/harness/api-server.ts'
 import { Component } from '../../../support/harness/component.ts'
 import { freePorts } from '../../../support/harness/etcd.ts'
 
-/** Duration of a node lease, as a kubelet sets it. Leases are renewed at a quarter of this. */
+/**
+ * Duration of a node lease, as a kubelet sets it. Leases are renewed after a quarter of this time.
+ */
 const LEASE_SECONDS = 40
 
 const resources = { cpu: '8', memory: '32Gi', pods: '110', 'ephemeral-storage': '100Gi' }

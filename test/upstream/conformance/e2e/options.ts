@@ -30,7 +30,7 @@ export type Options = {
   readonly isReference: boolean
   readonly manager: 'real' | 'inside' | 'none'
   readonly nodes: 'kwok' | 'played'
-  /** File with names that replaces the group's list. */
+  /** File with test names that replaces the list of the group. */
   readonly names: string | undefined
   readonly only: readonly string[]
   readonly skip: readonly string[]

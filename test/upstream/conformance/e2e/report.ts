@@ -1,4 +1,4 @@
-/** Reports of a run: for the terminal, as Markdown, and as JUnit for machines. */
+/** Reports of a run: a table for the terminal, Markdown, and JUnit for other programs. */
 import type { Outcome } from './junit.ts'
 
 export type Row = { readonly outcome: Outcome; readonly reference: Outcome | undefined }
@@ -13,7 +13,7 @@ export function tableOf(rows: readonly Row[]): string {
 export function summaryOf(group: string, rows: readonly Row[]): string {
   const count = (result: Outcome['result']): number =>
     rows.filter(({ outcome }) => outcome.result === result).length
-  // Times are compared over the tests that passed on both servers.
+  // Only tests that passed on both servers are included in the comparison of times.
   const both = rows.filter(
     ({ outcome, reference }) => outcome.result === 'passed' && reference?.result === 'passed',
   )

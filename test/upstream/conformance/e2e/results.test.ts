@@ -9,7 +9,7 @@ import { Results } from './results.ts'
 const passed = { name: '[sig-x] a | b', result: 'passed', seconds: 1.25, said: '' } as const
 const failed = { name: '[sig-x] c', result: 'failed', seconds: 2, said: 'expected 1' } as const
 
-test('the next run finds the last result of each test', (t) => {
+test('the last result of each test is stored for the next run', (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'keelson-results-'))
   t.after(() => rmSync(dir, { recursive: true, force: true }))
   const file = join(dir, 'deeper', 'wide.json')
@@ -23,7 +23,7 @@ test('the next run finds the last result of each test', (t) => {
   assert.equal(again.get('[sig-x] d'), undefined)
 })
 
-test('two concurrent runs store their results in the same file', (t) => {
+test('two concurrent runs can store their results in the same file', (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'keelson-results-'))
   t.after(() => rmSync(dir, { recursive: true, force: true }))
   const file = join(dir, 'wide.json')
@@ -35,7 +35,7 @@ test('two concurrent runs store their results in the same file', (t) => {
   assert.deepEqual(again.get(failed.name), failed)
 })
 
-test('a report shows both servers and compares the times of tests that passed on both', () => {
+test('a report contains both servers, and compares the times of tests that passed on both', () => {
   const rows = [
     { outcome: passed, reference: { ...passed, seconds: 3 } },
     { outcome: failed, reference: { ...failed, result: 'passed', seconds: 4 } as const },

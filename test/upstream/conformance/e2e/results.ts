@@ -1,6 +1,6 @@
 /**
- * Results that are stored between runs, so that a long list can be run in parts, and one server can
- * be compared with another.
+ * Results that are stored between runs, so that a long list can be run in parts, and two servers
+ * can be compared.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -20,8 +20,8 @@ export class Results {
   }
 
   /**
-   * Stores a result. It is written immediately, because a run may be interrupted at any time. The
-   * file is read again first, because another run may have written to it.
+   * Stores a result. It is written immediately, because a run can be interrupted at any time. The
+   * file is read again first, because another run might have written to it.
    */
   keep(outcome: Outcome): void {
     this.#outcomes = this.#read()

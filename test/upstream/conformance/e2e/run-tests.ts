@@ -16,16 +16,16 @@ export type Target = {
 export type Pace = {
   /** Number of tests that run in parallel. */
   readonly jobs: number
-  /** Time limit of a test. If absent, there is none. */
+  /** Time limit of a test. If absent, the time is not limited. */
   readonly limitSeconds: number | undefined
 }
 
 /**
- * Number of tests in each start of e2e.test. A start takes a second or two, so it runs several
+ * Number of tests per start of e2e.test. A start takes one or two seconds, so it runs several
  * tests, but few enough to show progress.
  */
 const TESTS_PER_START = 6
-/** Time for a test to clean up after its limit. */
+/** Additional time for a test to clean up after its time limit. */
 const GRACE_SECONDS = 10
 
 /** Runs the tests in any order. Calls `onOutcome` once for each name. */
@@ -55,8 +55,8 @@ export async function runTests(
 const isAlone = (name: string): boolean => /\[(Serial|Disruptive)\]/.test(name)
 
 /**
- * Distributes the tests over the parts. Names of slow tests are adjacent, so adjacent names go to
- * different parts.
+ * Distributes the tests among the parts. The names of slow tests are adjacent, so adjacent names
+ * are put into different parts.
  */
 function partsOf(names: readonly string[], size: number): string[][] {
   const count = Math.ceil(names.length / size)
@@ -83,9 +83,9 @@ async function runPart(
       `--num-nodes=${nodes}`,
       '--minStartupPods=-1',
       `--kubectl-path=${toolPath('kubectl')}`,
-      // There is no kubelet to query after a failure.
+      // There is no kubelet that could be queried after a failure.
       '--max-nodes-to-gather-from=0',
-      // Matches the whole name, because some names are prefixes of others.
+      // Matches whole names, because some names are prefixes of others.
       ...names.map((name) => `--ginkgo.focus= ${escaped(name)}$`),
       ...(limitSeconds === undefined
         ? []

@@ -1,8 +1,8 @@
 /**
- * Replaces the pod of Kubernetes' test of the aggregator. When the test has created the Secret of
- * its extension API server, this starts the real sample-apiserver on this machine, with that
- * certificate and the pod's ServiceAccount. Then it redirects the test's Service and APIService to
- * the process.
+ * Replaces the Pod in Kubernetes' test of the aggregator. When the test has created the Secret of
+ * its extension API server, this program starts the real sample-apiserver on this machine, with the
+ * certificate of the Secret and the Pod's ServiceAccount. Then it redirects the test's Service and
+ * APIService to this process.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fieldsOf, itemsOf, textOf, type Fields } from '../../../../src/api/object.ts'
@@ -86,7 +86,7 @@ export class SampleServerPod implements AsyncDisposable {
     })
   }
 
-  /** Polls until `find` returns an object. Returns undefined if the test ends first. */
+  /** Polls until `find` returns an object. Returns undefined if the test ends before that. */
   async #until(find: () => Promise<Fields | undefined>): Promise<Fields | undefined> {
     while (!this.#isEnding) {
       const found = await find()

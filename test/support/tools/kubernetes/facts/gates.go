@@ -21,8 +21,8 @@ type gateStage struct {
 	Locked  bool   `json:"locked,omitempty"`
 }
 
-// readGates reads gates from the map literals whose values are lists of stages. Their keys are the
-// gates.
+// readGates reads gates from map literals. The keys are the names of the gates, and the values are
+// lists of stages.
 func readGates(folder string, into map[string]gateFacts) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -52,7 +52,7 @@ func readGates(folder string, into map[string]gateFacts) error {
 				return true
 			}
 			gate := gateFacts{Name: name}
-			// client-go specifies the only stage of a gate instead of a list.
+			// client-go specifies a single stage of a gate instead of a list.
 			if only := readStage(stages); only.Stage != "" {
 				gate.History = append(gate.History, only)
 			}
@@ -72,8 +72,8 @@ func readGates(folder string, into map[string]gateFacts) error {
 	return nil
 }
 
-// gateName returns the value of a constant of the package. For a constant of another package it
-// returns the constant's name, which equals that of the gate.
+// gateName returns the value of a constant of the package. For a constant of another package, it
+// returns the name of the constant, which is also the name of the gate.
 func gateName(key ast.Expr, constants constants) string {
 	switch key := key.(type) {
 	case *ast.Ident:

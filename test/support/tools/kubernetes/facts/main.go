@@ -1,7 +1,7 @@
 // Command facts reads the source of the published Kubernetes modules and prints a description of
-// the API's types as JSON. It includes fields in their order, JSON names, protobuf numbers, list
-// types, merge keys, enum values, defaults, and the feature gates with their history. It compiles
-// nothing, so it takes a second and works with any version.
+// the API's types as JSON. The output includes fields in their order, JSON names, protobuf numbers,
+// list types, merge keys, enum values, defaults, and the feature gates with their history. The
+// program does not compile the modules, so it takes a second and works with any version.
 //
 //	facts -module k8s.io/api=/path/of/its/source -module k8s.io/kubernetes=/path ...
 //
@@ -18,8 +18,8 @@ import (
 	"strings"
 )
 
-// typeFolders lists folders with types that are served or stored, by module. `*` matches one folder
-// name.
+// typeFolders lists the folders with types that are served or stored, by module. `*` matches one
+// folder name.
 var typeFolders = map[string]string{
 	"k8s.io/api":                     "*/v*",
 	"k8s.io/apimachinery":            "pkg/apis/meta/v1",
@@ -27,7 +27,7 @@ var typeFolders = map[string]string{
 	"k8s.io/kube-aggregator":         "pkg/apis/apiregistration/v*",
 }
 
-// gateFolders lists packages that declare feature gates of kube-apiserver, by module.
+// gateFolders lists the packages that declare feature gates of kube-apiserver, by module.
 var gateFolders = map[string][]string{
 	"k8s.io/apiserver":               {"pkg/features", "pkg/util/feature"},
 	"k8s.io/apiextensions-apiserver": {"pkg/features"},

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// marks holds the lines `+name=value` of a comment, which Kubernetes' generators read. A name may
+// marks holds the lines `+name=value` of a comment, which Kubernetes' generators read. A name can
 // occur more than once.
 type marks map[string][]string
 
@@ -51,12 +51,12 @@ func (all marks) value(name, wanted string) (string, bool) {
 
 type found[Spec any] struct {
 	spec Spec
-	// The comment precedes the whole declaration if it declares only one thing.
+	// If a declaration declares only one thing, its comment precedes the whole declaration.
 	doc *ast.CommentGroup
 }
 
-// specs returns the top-level declarations of one kind, with comments that are separated by a blank
-// line. Kubernetes' generators also read these comments.
+// specs returns the top-level declarations of one kind, with the comments that precede them after a
+// blank line. Kubernetes' generators also read these comments.
 func specs[Spec any](file *ast.File, sort token.Token) []found[Spec] {
 	var all []found[Spec]
 	for _, decl := range file.Decls {
@@ -73,7 +73,7 @@ func specs[Spec any](file *ast.File, sort token.Token) []found[Spec] {
 	return all
 }
 
-// apart returns the comment of a declaration, and comments before it that belong to no other
+// apart returns the comment of a declaration, and the comments before it that belong to no other
 // declaration.
 func apart(file *ast.File, declared *ast.GenDecl) *ast.CommentGroup {
 	start := declared.Pos()
@@ -97,11 +97,11 @@ func apart(file *ast.File, declared *ast.GenDecl) *ast.CommentGroup {
 }
 
 type constants struct {
-	// Values of strings and features by constant name.
+	// Values of string constants and features by name.
 	values map[string]string
 	// Values of the constants of each type.
 	of map[string][]string
-	// Constants of other packages, by path.
+	// Constants of other packages, by import path.
 	others map[string]constants
 }
 
@@ -116,7 +116,7 @@ func typeOf(declared, value ast.Expr) string {
 	return ""
 }
 
-// textOf returns the text of a constant expression, which may refer to a constant of another
+// textOf returns the text of a constant expression, which can refer to a constant of another
 // package.
 func (known constants) textOf(expression ast.Expr, imports map[string]string) (string, bool) {
 	switch expression := expression.(type) {
@@ -132,7 +132,7 @@ func (known constants) textOf(expression ast.Expr, imports map[string]string) (s
 }
 
 // readConstants reads the constants of files. `others` holds the constants of packages that were
-// read before, by path.
+// read earlier, by import path.
 func readConstants(files []*ast.File, others map[string]constants) constants {
 	known := constants{map[string]string{}, map[string][]string{}, others}
 	for _, file := range files {
@@ -155,7 +155,7 @@ func readConstants(files []*ast.File, others map[string]constants) constants {
 	return known
 }
 
-// resolve returns a default, which is either JSON or refers to a constant.
+// resolve returns a default value, which is either JSON or the name of a constant.
 func (known constants) resolve(text string) string {
 	inner, isReference := strings.CutPrefix(text, "ref(")
 	if !isReference {

@@ -31,7 +31,7 @@ type aliasFacts struct {
 
 type typeFacts struct {
 	Name string `json:"name"`
-	// Whether it is a kind. NonNamespaced is the client generator's mark for kinds without a
+	// Whether the type is a kind. NonNamespaced is the client generator's marker for kinds without a
 	// namespace.
 	IsKind        bool         `json:"isKind,omitempty"`
 	IsResource    bool         `json:"isResource,omitempty"`
@@ -43,7 +43,7 @@ type typeFacts struct {
 	Fields        []fieldFacts `json:"fields"`
 }
 
-// unionFacts describes a struct whose discriminator determines which field is set.
+// unionFacts describes a struct in which a discriminator determines which field is set.
 type unionFacts struct {
 	Discriminator string `json:"discriminator"`
 	// Go names of the member fields by JSON name.
@@ -68,8 +68,8 @@ type fieldFacts struct {
 	Gates   []string `json:"gates,omitempty"`
 }
 
-// readPackage returns nil if the folder has no API types. It adds the constants of the package to
-// `others`, by `path`.
+// readPackage returns nil if the folder contains no API types. It adds the constants of the package
+// to `others`, under `path`.
 func readPackage(folder, path string, others map[string]constants) (*packageFacts, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -93,7 +93,7 @@ func readPackage(folder, path string, others map[string]constants) (*packageFact
 	if !hasTypes {
 		return nil, nil
 	}
-	// Declarations of all other files follow those of the file with the kinds.
+	// The declarations in the file with the kinds precede those of all other files.
 	sort.SliceStable(files, func(a, b int) bool { return isTypes(set, files[a]) && !isTypes(set, files[b]) })
 	constants := readConstants(files, others)
 	others[path] = constants
@@ -208,8 +208,8 @@ func (of context) readField(field *ast.Field) (fieldFacts, bool) {
 	return read, true
 }
 
-// gatesOf returns the gates of marks. A mark may name several gates, and may be followed by other
-// words.
+// gatesOf returns the feature gates in marks. A mark can name several gates, and other words can
+// follow.
 func gatesOf(marks []string) []string {
 	var gates []string
 	for _, mark := range marks {

@@ -60,8 +60,8 @@ func main() {
 	}
 }
 
-// kinds returns all kinds except lists, which contain other kinds, and the shared kinds that every
-// group registers.
+// kinds returns all kinds, except for lists, which contain other kinds, and for the shared kinds
+// that every group registers.
 func kinds(known *runtime.Scheme) []schema.GroupVersionKind {
 	var all []schema.GroupVersionKind
 	for kind, of := range known.AllKnownTypes() {

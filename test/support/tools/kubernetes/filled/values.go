@@ -14,14 +14,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// sameTypeMax limits recursion: a type that contains itself is filled once below itself.
+// sameTypeMax limits recursion: a type that contains itself is filled in only one level of
+// recursion.
 const sameTypeMax = 2
 
-// textCharacters is long enough to distinguish fields, and short to limit the size of the recorded
-// file.
+// textCharacters is long enough to distinguish fields, but short enough to limit the size of the
+// recorded file.
 const textCharacters = 4
 
-// setFields sets every field. `within` holds the enclosing types.
+// setFields sets every field. `within` contains the enclosing types.
 func setFields(of reflect.Value, within []reflect.Type) {
 	within = append(within, of.Type())
 	for at := range of.NumField() {
@@ -45,7 +46,7 @@ func set(value reflect.Value, name string, within []reflect.Type) {
 	case reflect.Int32:
 		value.SetInt(number)
 	case reflect.Int64:
-		// More than 32 bits, but exactly representable as a double.
+		// The number exceeds 32 bits, but a double represents it exactly.
 		value.SetInt(1<<33 + number)
 	case reflect.Float64:
 		value.SetFloat(float64(number) + 0.5)
@@ -79,7 +80,8 @@ func setEntry(value reflect.Value, name string, within []reflect.Type) {
 	value.SetMapIndex(key, entry)
 }
 
-// special sets types whose JSON differs from that of their fields, and returns whether it did.
+// special sets types whose JSON form differs from that of their fields. It returns whether it has
+// set the value.
 func special(value reflect.Value, name string, number int64) bool {
 	moment := time.Date(2024, 2, 29, 12, int(number%60), int(number%59), 0, time.UTC)
 	raw := []byte(`{"` + strings.ToLower(name) + `":[1,"x",null]}`)
@@ -125,7 +127,7 @@ func special(value reflect.Value, name string, number int64) bool {
 	return true
 }
 
-// numberOf returns the same number for the same name, so that a struct looks the same wherever it
+// numberOf returns the same number for the same name, so that a struct is the same wherever it
 // occurs.
 func numberOf(name string) int64 {
 	sum := fnv.New32a()
