@@ -1,6 +1,6 @@
 /**
- * Starts and stops the process: the only reader of arguments and environment variables, and the
- * only place that exits.
+ * Starts and stops the process. This is the only file that reads arguments and environment
+ * variables, and the only one that calls exit.
  */
 import { enableCompileCache } from 'node:module'
 import { extname } from 'node:path'
@@ -22,15 +22,15 @@ import { nodeFault } from './lib/process/node-version.ts'
 import { readOwnFile } from './lib/process/own-files.ts'
 
 /**
- * The thread that the entry of the package started before it loaded this program
- * (`packaged-main.ts`). Not defined when the program runs from its sources.
+ * The thread that the entry point of the package (`packaged-main.ts`) started before it loaded this
+ * program. Not defined if the program runs from its sources.
  */
 declare const storeThread: Worker | undefined
 
-/** The exit status on a version of Node that is not safe. */
+/** The exit status if the version of Node is not safe. */
 const NODE_FAULT = 1
 
-// Later starts load compiled code from this folder.
+// Store compiled code in this folder, so that later starts can load it.
 const folder = cacheFolder(process.env)
 if (folder !== undefined) enableCompileCache(folder)
 
@@ -49,7 +49,7 @@ Commands:
   --help    Show this text.
 `
 
-/** The commands. Each loads its modules when it is called. */
+/** The commands. The modules of a command are loaded when it is called. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./entry/commands/serve.ts')).serve,
   dev: async () => (await import('./entry/commands/dev.ts')).dev,
@@ -62,8 +62,8 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 }
 
 /**
- * The program that stands in for etcd, for `keelson assets`. It is separate from this one; the
- * single executable contains it (`sea-main.ts`).
+ * The program that replaces etcd, for `keelson assets`. It is a separate program; the single
+ * executable contains it (`sea-main.ts`).
  */
 const standInName = 'etcd-stand-in'
 const standInFile =
@@ -71,7 +71,8 @@ const standInFile =
 
 async function main([name = '--help', ...args]: readonly string[]): Promise<void> {
   const fault = nodeFault()
-  // bin/keelson has already checked this, unless the program was started without it.
+  // bin/keelson has already checked the version, unless the program was started without
+  // bin/keelson.
   if (fault !== undefined) fail(NODE_FAULT, [fault])
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (load !== undefined) return (await load())(args, parts)
@@ -136,9 +137,10 @@ function version(): string {
   return typeof found === 'string' ? found : ''
 }
 
-// By default, this signal opens Node's debugger to everyone on the machine, or ends the process if
-// the debugger is turned off (bin/keelson).
+// By default, this signal opens Node's debugger to every user on the machine, or ends the process
+// if the debugger is disabled (bin/keelson).
 process.on('SIGUSR1', () => undefined)
 
-// Not awaited at the top level, because the packaged program is a CommonJS module.
+// Not awaited at the top level, because the packaged program is a CommonJS module, which does not
+// support this.
 void main(process.argv.slice(2))

@@ -1,6 +1,6 @@
 /**
- * Starts the background work of a server: its own loops, and the controllers that it runs while it
- * is elected.
+ * Starts the background tasks of a server: its own loops, and the controllers that run while the
+ * server is the leader.
  */
 import { hostname } from 'node:os'
 import { AvailabilityMetrics } from '../request/aggregation/metrics.ts'
@@ -23,13 +23,13 @@ export type BackgroundTasksOptions = Pick<
   readonly records: SystemTasksOptions['endpoints']['records']
   readonly port: number
   readonly objects: ClusterObjects
-  /** Whether no other server shares the database, so that controllers need no election. */
+  /** Whether no other server uses the same database, so that controllers need no election. */
   readonly isAlone: boolean
   readonly signers: Signers
   /** The serving certificate. */
   readonly certificatePem: string
   readonly metrics: Metrics
-  /** Called if a task cannot be started. The server is then incomplete. */
+  /** Called if a task cannot be started. The server then lacks this task. */
   readonly onFailed: (error: unknown) => void
 }
 
@@ -123,7 +123,10 @@ function electedStarts(
   })
 }
 
-/** Starts tasks after a delay. If the result is disposed of earlier, nothing is started. */
+/**
+ * Starts tasks after a delay. If the result is disposed before the delay has passed, no task is
+ * started.
+ */
 export function startLater(
   start: () => AsyncDisposable,
   { delayMs, onFailed }: { readonly delayMs: number; readonly onFailed: (error: unknown) => void },
@@ -145,8 +148,8 @@ export function startLater(
 }
 
 /**
- * Returns the last certificate of a chain, which is that of the issuer. A single certificate is its
- * own authority.
+ * Returns the last certificate of a chain, which belongs to the issuer. If the chain has only one
+ * certificate, returns that certificate.
  */
 const lastCertificate = (pem: string): string =>
   `${pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g)?.at(-1) ?? pem}\n`

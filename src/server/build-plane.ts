@@ -1,6 +1,6 @@
 /**
- * Connects a control plane to the server around it: storage, tokens, and documents about the
- * server.
+ * Connects a control plane with the server that contains it: storage, tokens, and documents about
+ * the server.
  */
 import { type Dial, dialDirect } from '../lib/net/dial.ts'
 import type { Egress } from '../net/egress/dialer.ts'
@@ -90,8 +90,8 @@ function hooksOf(core: ServerCore, options: PlaneOptions): ServerHooks {
 }
 
 /**
- * Returns the function that dials aggregated API servers. Connections to this server itself are
- * direct, without a proxy.
+ * Returns the function that opens connections to aggregated API servers. Connections to this server
+ * itself are direct, without a proxy.
  */
 function dialRemote({ cluster }: Egress, state: ServerState): Dial {
   if (cluster === undefined) return dialDirect

@@ -1,5 +1,6 @@
 /**
- * Builds the listener of a server. Until the control plane has started, it refuses most requests.
+ * Builds the listener of a server. Until the control plane has started, the listener refuses most
+ * requests.
  */
 import { identityHeaderTest } from '../api/identity-headers.ts'
 import { joinPems } from '../access/authentication/client-authorities.ts'
@@ -24,7 +25,7 @@ export type Serving = {
 
 export type ServingOptions = {
   readonly certificate: Certificate
-  /** Bytes that all requests together may hold in memory. */
+  /** Maximum number of bytes that all requests together may hold in memory. */
   readonly budget: ByteBudget
   readonly testHooks: TestHooks
 }
@@ -75,7 +76,7 @@ export function buildServing(
   return { listener, open: () => untilKnown.open() }
 }
 
-/** Listens at the configured address. If that fails, the error says which flags to change. */
+/** Listens at the configured address. If this fails, the error names the flags to change. */
 export async function listenAt(
   listener: Listener,
   { network: { port, bindAddress }, serving }: Config,
@@ -91,7 +92,7 @@ export async function listenAt(
 }
 
 /**
- * Returns the address at which a server that is bound to this address is reached from its own
+ * Returns the address at which a server that listens at this address can be reached from its own
  * machine.
  */
 export const loopbackOf = (address: string): string =>

@@ -1,4 +1,4 @@
-/** The objects that every cluster begins with, and the functions that create them at the start. */
+/** The objects that every new cluster has, and the functions that create them at startup. */
 import type { ResourceId } from '../api/object-access.ts'
 import { createNow } from '../api/timestamps.ts'
 import type { Config } from '../config/config.ts'
@@ -13,13 +13,13 @@ import type { Clock } from '../lib/time/clock.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 import { rbacGroup } from '../access/rbac/role.ts'
 
-/** Port of the Service kubernetes if a test lets the system choose the server's port. */
+/** Port of the Service kubernetes if a test lets the system choose the port of the server. */
 const DEFAULT_PORT = 6443
 
 type Plane = Pick<ControlPlane, 'handle' | 'registry' | 'allocation' | 'authorities'>
 
 export type ClusterObjectsOptions = Pick<BootstrapRolesOptions, 'createAll'> & {
-  /** Whether the objects already exist. Nothing is then checked or written at the start. */
+  /** Whether the objects already exist. If so, no object is checked or written at startup. */
   readonly isPrepared: boolean
   readonly clock: Clock
   readonly log: Log
@@ -27,10 +27,11 @@ export type ClusterObjectsOptions = Pick<BootstrapRolesOptions, 'createAll'> & {
 
 export type ClusterObjects = Pick<SystemTasksOptions, 'checkServiceRange' | 'publishInfo'> & {
   readonly cluster: Cluster
-  /** Creates the objects. Must be started only when requests can be answered. */
+  /** Creates the objects. Start it only when requests can be handled. */
   readonly bootstrap: Bootstrap
   /**
-   * Like `publishInfo`, but never fails: a loop retries it, and the server is useful without it.
+   * Does the same as `publishInfo`, but never rejects, because a loop retries it and the server is
+   * useful without it.
    */
   readonly publishIfPossible: (signal: AbortSignal) => Promise<void>
 }
@@ -75,7 +76,7 @@ export function createClusterObjects(
     await allocation.repair.prepare()
   }
   const prepare = async (signal: AbortSignal): Promise<void> => {
-    // Waits until all have ended before anything is retried.
+    // Wait until all of these have settled before any of them is retried.
     const ends = await Promise.allSettled([
       prepareRoles(signal),
       prepareServices(signal),
@@ -103,7 +104,8 @@ const hasResource = (registry: Plane['registry'], id: ResourceId): boolean =>
   registry.find(id) !== undefined
 
 /**
- * Returns a function that publishes the CAs of clients and front proxies, if ConfigMaps are served.
+ * Returns a function that publishes the CAs of clients and front proxies. Does nothing if
+ * ConfigMaps are not served.
  */
 function createPublish(
   { authentication: { requestHeader } }: Config,

@@ -1,7 +1,7 @@
 /**
- * Builds one control plane from its subsystems: the resources that it serves, the storage of their
- * objects, and access control. A process can have any number of control planes on one database,
- * each below its own prefix. Nothing in here is global.
+ * Builds one control plane: the resources that it serves, the storage of their objects, and access
+ * control. A process can have any number of control planes on one database, each with its own key
+ * prefix. No state is global.
  */
 import type { Handler } from '../api/request.ts'
 import type { ClientAuthorities } from '../access/authentication/client-authorities.ts'
@@ -35,45 +35,45 @@ export type ControlPlaneOptions = {
 }
 
 /**
- * Result of a start. `graphFilled` settles when the node authorizer knows all pods. Undefined if
- * there is no node authorizer.
+ * Result of a start. `graphFilled` resolves when the node authorizer knows all pods. It is
+ * undefined if there is no node authorizer.
  */
 export type StartedPlane = { readonly graphFilled: Promise<void> | undefined }
 
 export type ControlPlane = AsyncDisposable & {
   readonly handle: Handler
   /**
-   * Resolves when the control plane knows everything that it needs to decide about requests: roles,
-   * policies, webhooks, APIServices and custom resources. Until then, only health checks and
-   * similar requests may be served (DegradedApi).
+   * Resolves when the control plane knows everything that it needs to decide on requests: roles,
+   * policies, webhooks, APIServices and custom resources. Until then, it can serve only health
+   * checks and similar requests (DegradedApi).
    */
   readonly start: () => Promise<StartedPlane>
   /**
-   * Starts priority and fairness. Never fails. May be called at any time; until then, requests use
-   * the mandatory priority levels.
+   * Starts API Priority and Fairness. Never rejects. Can be called at any time; until then,
+   * requests use the mandatory priority levels.
    */
   readonly startFlowControl: () => Promise<void>
-  /** Priority and fairness. Undefined if requests are limited only by their number. */
+  /** API Priority and Fairness. Undefined if only the number of requests is limited. */
   readonly flowControl: FlowControl | undefined
-  /** Whether the node authorizer knows all pods, if there is one. */
+  /** Whether the node authorizer knows all pods. True if there is no node authorizer. */
   readonly isFilled: () => boolean
   readonly aggregation: Aggregation
   readonly authorizers: ConfiguredAuthorizers
   /** The CAs of client certificates, which are replaced when their files change. */
   readonly authorities: ClientAuthorities
-  /** Writes that were charged to quotas and have not ended. */
+  /** Writes that were charged to quotas and have not finished. */
   readonly openCharges: OpenCharges
   readonly registry: Registry
   /**
-   * Returns how controllers read the objects of a resource. If a webhook converts them, they are
-   * read in the storage version.
+   * Returns the read access of controllers to the objects of a resource. If a webhook converts the
+   * objects, they are read in the storage version.
    */
   readonly readAccessOf: (resource: Resource) => CacheAccess
   readonly allocation: ServiceAllocators
-  /** Creates in progress, by namespace. */
+  /** Creates that are in progress, by namespace. */
   readonly creates: InProgress
   readonly storeRoles: StoreRoles
-  /** The resources that may be loaded into the cache before they are requested. */
+  /** The resources that can be loaded into the cache before they are requested. */
   readonly fillable: () => Fillable[]
 }
 
@@ -99,10 +99,10 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   for (const one of [core, accessControl, admission, aggregation]) owned.use(one)
   const start = async (): Promise<StartedPlane> => {
     await Promise.all([accessControl.start(), admission.start(), aggregation.start()])
-    // The start of the server may have failed meanwhile. Then nothing more may be started.
+    // The start of the server may have failed in the meantime. Nothing more may be started then.
     if (owned.disposed) throw new Error('the control plane was stopped while it started')
-    // Never fails. It takes seconds if there are many pods. Until it ends, the server is not ready,
-    // and a node is denied objects that are not in the graph.
+    // Never rejects. Takes seconds if there are many pods. Until it resolves, the server is not
+    // ready, and a node is denied access to objects that are not in the graph.
     const graphFilled = nodes?.start()
     if (crds !== undefined) await owned.use(crds).start()
     return { graphFilled }

@@ -7,19 +7,22 @@ import type { Log } from '../lib/telemetry/log.ts'
 import type { Verbosity } from '../lib/telemetry/verbosity.ts'
 import { createFindHost, type FindHost } from '../request/verbs/subresources/find-host.ts'
 
-/** Inputs that do not come from the configuration. A test can replace and replay them. */
+/** Inputs that do not come from the configuration. Tests can replace and replay them. */
 export type Environment = {
   readonly clock: Clock
   readonly log: Log
-  /** Verbosity of the log. Absent: that of the configuration. */
+  /** Verbosity of the log. Defaults to the configured verbosity. */
   readonly verbosity?: Verbosity
   readonly ids: Ids
-  /** Returns a number of at least 0 and less than 1, like Math.random. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive), like Math.random. */
   readonly random: () => number
   readonly findHost: FindHost
-  /** Called with the context of each request before it is authenticated. The user is set later. */
+  /**
+   * Called with the context of each request before the request is authenticated. The user is set
+   * later.
+   */
   readonly onContext?: (context: RequestContext) => void
-  /** Wraps the handler of all requests, including those that the server itself makes. */
+  /** Wraps the handler of all requests, including requests of the server to itself. */
   readonly aroundRequest?: (handle: Handler) => Handler
 }
 

@@ -14,7 +14,7 @@ export type Health = {
 
 export type HealthOptions = {
   readonly firstFill: FirstFill
-  /** A function, because the checks are created before the control plane. */
+  /** A function, because the health checks are created before the control plane. */
   readonly plane: () => ControlPlane
 }
 
@@ -39,6 +39,6 @@ export function createHealth(
   return { checks, onChecked: countChecks(sliMetrics) }
 }
 
-/** Returns why the main etcd cannot be relied upon. Undefined if it can. */
+/** Returns an error message if the main etcd is not reliable, otherwise undefined. */
 export const etcdFault = ({ isLive }: OpenStorage['cache']): string | undefined =>
   isLive ? undefined : 'etcd does not respond'

@@ -25,13 +25,13 @@ export type PlaneStorage = {
   readonly cache: Cache
   readonly store: Store
   /**
-   * Returns the other database that stores the objects of the resource. Undefined if the main one
-   * does.
+   * Returns the other database that stores the objects of the resource. Returns undefined if the
+   * main database stores them.
    */
   readonly overrideOf: (
     resource: Resource,
   ) => { readonly cache: Cache; readonly store: Store } | undefined
-  /** Removes the metrics of keys that are no longer used. */
+  /** Removes the metrics of a key prefix that is no longer used. */
   readonly forgetKeys: (prefix: Key) => void
 }
 
@@ -47,7 +47,7 @@ export type PlaneCoreOptions = {
 
 /**
  * The core of a control plane, which its subsystems share: configuration, storage, registry, and
- * the server's own access to objects.
+ * internal access to objects.
  */
 export class PlaneCore implements AsyncDisposable {
   readonly config: Config
@@ -56,9 +56,9 @@ export class PlaneCore implements AsyncDisposable {
   readonly egress: Egress
   readonly metrics: PlaneMetrics
   readonly registry: Registry
-  /** Reads and changes objects for the server itself. */
+  /** Reads and writes objects for the server itself. */
   readonly objects: Objects
-  /** Options of calls to webhooks. */
+  /** Options for calls to webhooks. */
   readonly calls: WebhookClientOptions & { readonly routing: EndpointRouting | undefined }
   readonly getEndpoints: GetService
   readonly yaml: YamlConverter
@@ -87,8 +87,9 @@ export class PlaneCore implements AsyncDisposable {
   }
 
   /**
-   * Connects the subsystems at the end of the wiring. Admission and access control read objects
-   * through the resources that they guard, and make requests to the pipeline that they are part of.
+   * Connects the subsystems after all of them are built. Admission and access control read objects
+   * by the resource access that they guard, and send requests to the pipeline of which they are a
+   * part.
    */
   connect({ access, handle }: { readonly access: ResourceAccess; readonly handle: Handler }): void {
     this.#access = access
@@ -101,8 +102,8 @@ export class PlaneCore implements AsyncDisposable {
   }
 
   /**
-   * Returns access to the resources of a group by plural name. Undefined if the resource is not
-   * served.
+   * Returns access to a resource of the group by its name in the API. Returns undefined if the
+   * resource is not served.
    */
   accessIn(group: string, version = 'v1'): (plural: string) => Access | undefined {
     return (plural) => {
@@ -111,7 +112,7 @@ export class PlaneCore implements AsyncDisposable {
     }
   }
 
-  /** Handles requests that the server itself makes. */
+  /** Handles requests of the server to itself. */
   readonly handle: Handler = (request, user) => {
     assert(this.#handle !== undefined, 'the control plane is connected before it makes requests')
     return this.#handle(request, user)

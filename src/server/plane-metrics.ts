@@ -19,7 +19,7 @@ import { FlowMetrics } from '../request/flow/metrics.ts'
 import { IssuanceMetrics } from '../request/issuance-metrics.ts'
 import { LogMetrics } from '../request/verbs/subresources/log-metrics.ts'
 
-/** The metrics of the subsystems of one control plane. */
+/** The metrics of one control plane's subsystems. */
 export type PlaneMetrics = {
   readonly requests: RequestMetrics
   readonly flow: FlowMetrics

@@ -1,6 +1,6 @@
 /**
  * Reloads files that may be renewed while the server runs: serving certificates, signing CAs, the
- * proxy client certificate, and the CAs of client certificates.
+ * client certificate for aggregated API servers, and the CAs of client certificates.
  */
 import { readFileSync } from 'node:fs'
 import type { ClientCertificate } from '../request/aggregation/client-certificate.ts'
@@ -22,11 +22,11 @@ type RenewSigner = (signers: readonly string[], certificatePem: string, keyPem: 
 
 export type ServerReloadOptions = {
   readonly listener: Listener
-  /** The serving certificate in use, and its files if it has any. */
+  /** The current serving certificate, and its files if it comes from files. */
   readonly certificate: Certificate
   readonly files: { readonly certificatePath: string; readonly keyPath: string } | undefined
   readonly authorities: ClientAuthorities
-  /** Called with a CA that signs certificates; throws if it cannot be used. */
+  /** Called with a CA that signs certificates. Throws if the CA is not usable. */
   readonly renewSigner: RenewSigner
   /** The certificate that this server presents to aggregated API servers. */
   readonly proxyClient: ClientCertificate
@@ -128,7 +128,10 @@ function signingReloader(
   return new FileReloader(files, { what: 'a certificate signing CA', use, log })
 }
 
-/** Reloads the proxy client certificate. Its files may be created after the server has started. */
+/**
+ * Reloads the client certificate for aggregated API servers. Its files may be created after the
+ * server has started.
+ */
 function proxyClientReloader(
   config: Config,
   { proxyClient, log }: ServerReloadOptions,
@@ -158,7 +161,7 @@ function authorityReloaders(
   if (path === null || text === null) return []
   const take = ([pem = '']: readonly string[]): void => {
     const pems = { ...authorities.pems, [use]: pem }
-    // Throws if the PEM cannot be used; nothing changes then.
+    // If the PEM is not valid, throws and keeps the current CAs.
     listener.setClientCa(joinPems(pems) ?? '')
     authorities.set(pems)
     onAuthorities()

@@ -11,32 +11,32 @@ import { Verbosity } from '../lib/telemetry/verbosity.ts'
 import type { Egress } from '../net/egress/dialer.ts'
 import type { Environment } from './environment.ts'
 
-/** The core of a server, which its parts share. */
+/** The core of a server, which all parts of the server share. */
 export type ServerCore = {
   readonly config: Config
   readonly environment: Environment & { readonly verbosity: Verbosity }
   readonly state: ServerState
   readonly time: Time
   readonly metrics: Metrics
-  /** Metrics of health checks, which clients read at a separate path. */
+  /** Metrics of health checks, which are served at a separate path. */
   readonly sliMetrics: Metrics
   readonly egress: Egress
   readonly memory: MemoryPlan
   /**
-   * Identifies the server among those that share a database. Empty without the gate
-   * APIServerIdentity.
+   * Identifies the server among all servers that use the same database. Empty if the gate
+   * APIServerIdentity is disabled.
    */
   readonly serverId: string
   /** The host and port at which clients reach the server. */
   readonly publicAddress: string
 }
 
-/** State that changes while the server starts, runs and stops. */
+/** State that changes while the server starts, runs or stops. */
 export type ServerState = {
   readonly startMs: number
-  /** The address at which this server reaches itself. */
+  /** The address at which this server can reach itself. */
   address: { readonly host: string; readonly port: number } | undefined
-  /** Whether the objects that every cluster begins with exist. */
+  /** Whether the objects that every new cluster has exist. */
   isBootstrapped: () => boolean
   isStopping: boolean
   isLeaving: boolean
@@ -78,7 +78,10 @@ export async function createServerCore(
   }
 }
 
-/** Creates the dialers of the egress configuration. The module is loaded only if there is one. */
+/**
+ * Creates the dialers for the egress configuration. The module is loaded only if egress is
+ * configured.
+ */
 async function createEgress(
   { network: { egress } }: Config,
   metrics: Metrics,

@@ -1,7 +1,7 @@
 /**
- * The composition root: builds each part from those below it, in order. stop-all.ts ends the
- * background tasks and the listener first, then the other parts in reverse order. Nothing is
- * global, so a process can have any number of servers.
+ * The composition root: builds each part of the server from the parts below it, in order. To stop
+ * the server, stop-all.ts stops the background tasks and the listener first, and then the other
+ * parts in reverse order. No state is global, so a process can have any number of servers.
  */
 import type { Config } from '../config/config.ts'
 import { Signers } from '../controllers/certificates/signers.ts'
@@ -33,20 +33,20 @@ import { addOwnMetrics, openAudit, openDebugPages, openTracing } from './telemet
 import type { TestHooks } from './test-hooks.ts'
 
 /**
- * Maximum time that requests in progress may take when the server stops, even if their timeout is
- * longer. A server in a pod or a systemd service is usually killed after half a minute.
+ * Maximum time that requests in progress can take when the server stops, even if their own timeout
+ * is longer. A server in a pod or a systemd service is usually killed after half a minute.
  */
 const STOP_GRACE_MS_MAX = 25_000
 
 /**
- * Maximum time that the server waits for roles, policies, webhooks and definitions before it
- * listens without them. Those of a large cluster are read in less time.
+ * How long the server waits for roles, policies, webhooks and definitions before it starts to
+ * listen without them. Even those of a large cluster are read in less time.
  */
 const KNOWN_MS_MAX = 5_000
 
 /**
  * Delay of the background tasks with the test hook `isPrepared`: a few ticks of the event loop, so
- * that the first request of a test is served first.
+ * that the first request of a test is handled before them.
  */
 const LOOPS_DELAY_MS = 20
 
@@ -58,16 +58,16 @@ type ServerOptions = Pick<Server, 'url' | 'bootstrapped' | 'failed' | 'reloadCer
 export class Server implements AsyncDisposable {
   readonly url: string
   /**
-   * Resolves when the objects that every cluster begins with exist and everything that readiness
-   * waits for is in memory, or when the server stops.
+   * Resolves when the server is ready, or when it stops. The server is ready when the objects that
+   * every new cluster has exist, and everything that requests need is in memory.
    */
   readonly bootstrapped: Promise<void>
   /**
-   * Resolves with the reason if a part of the server cannot be started after the server has begun
-   * to serve. The server must then be stopped.
+   * Resolves to the error if a part of the server fails to start after the server has begun to
+   * serve requests. The server must then be stopped.
    */
   readonly failed: Promise<unknown>
-  /** Reads the serving certificate and the client CAs again. Never fails. */
+  /** Reads the serving certificate and the client CAs again. Never rejects. */
   readonly reloadCertificate: () => Promise<void>
   readonly #stop: () => Promise<void>
   #stopping: Promise<void> | undefined
@@ -81,8 +81,8 @@ export class Server implements AsyncDisposable {
   }
 
   /**
-   * Fails readiness first, answers the requests in progress, then stops everything. Fails if that
-   * takes too long.
+   * Reports the server as not ready, completes the requests in progress, and then stops everything.
+   * Rejects if this takes too long.
    */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop()
@@ -95,7 +95,7 @@ export class Server implements AsyncDisposable {
 }
 
 /**
- * State shared by the steps of a start. `owned` is disposed of with the server, or when the start
+ * State that the steps of a start share. `owned` is disposed with the server, or if the start
  * fails.
  */
 type Start = {
@@ -105,8 +105,8 @@ type Start = {
 }
 
 /**
- * Starts a server. Resolves when clients can connect. If it fails, the error says what to do about
- * it, and nothing is left running.
+ * Starts a server. Resolves when clients can connect. If the start fails, the error explains how to
+ * fix the problem, and no part of the server is left running.
  */
 export async function startServer(
   config: Config,
@@ -120,7 +120,8 @@ export async function startServer(
   const parts = await openParts(start)
   const { plane, storage, firstFill } = parts
   const starting = plane.start()
-  // Awaited in `untilStarted`. If the listener cannot be created, that error is reported instead.
+  // Awaited in `untilStarted`. If the listener cannot be created, the error of the listener is
+  // reported instead.
   starting.catch(() => undefined)
   const { certificate } = served
   const serving = buildServing(core, plane, { certificate, budget: parts.budget, testHooks })
@@ -138,14 +139,14 @@ export async function startServer(
     objects,
     signers,
   })
-  // With the test hook `isPrepared`, nothing is loaded in advance, so that a test waits only for
-  // what it reads.
+  // With the test hook `isPrepared`, no data is loaded in advance, so that a test waits only for
+  // the data that it reads.
   const fillable = testHooks.isPrepared === true ? [] : plane.fillable()
   const filled = firstFill.run(fillable, rangeOf(storage.root))
   const listen = testHooks.listen ?? ((one: Listener) => listenAt(one, config))
   await Promise.all([isListening ? undefined : listen(listener), bootstrap.start()])
   core.state.address = { host: loopbackOf(config.network.bindAddress), port: listener.port }
-  // Never fails. Most flow schemas are written only now, so there is nothing to wait for.
+  // Never rejects. Not awaited, because most FlowSchemas are not written before this point.
   void plane.startFlowControl()
   const background = { plane, storage, objects, signers, certificate, port: listener.port }
   const { tasks, failed } = startBackground(start, background)
@@ -177,11 +178,11 @@ const stopTimes = ({ requests, serving }: Config): StopTimes => ({
 type ServerFields = Pick<PlaneOptions, 'storage' | 'tokens' | 'audit' | 'proxyClient'> & {
   readonly plane: ControlPlane
   readonly firstFill: FirstFill
-  /** Bytes that all requests together may hold in memory. */
+  /** Maximum number of bytes that all requests together may hold in memory. */
   readonly budget: ByteBudget
 }
 
-/** Opens everything below the listener. */
+/** Opens all parts of the server that the listener needs. */
 async function openParts({ core, owned, testHooks }: Start): Promise<ServerFields> {
   const { config, environment, metrics, memory, time, egress, serverId } = core
   const { random, log } = environment
@@ -225,8 +226,8 @@ async function openParts({ core, owned, testHooks }: Start): Promise<ServerField
 }
 
 /**
- * Resolves when the control plane has started. If that takes long, the server listens earlier, and
- * refuses most requests until then.
+ * Resolves when the control plane has started. If this takes long, the server starts to listen
+ * earlier, and refuses most requests until the control plane has started.
  */
 async function untilStarted(
   { core: { config, environment, time }, owned, testHooks }: Start,
@@ -237,7 +238,7 @@ async function untilStarted(
   if (isListening) {
     environment.log(
       'warn',
-      'roles, policies, webhooks or CustomResourceDefinitions cannot be read yet; most requests are refused until then (see /readyz)',
+      'cannot read roles, policies, webhooks or CustomResourceDefinitions yet; most requests are refused until they are read (see /readyz)',
     )
     owned.defer(() => listener.close(stopTimes(config)))
     await listenAt(listener, config)
@@ -259,8 +260,8 @@ const createObjects = (
   { plane, audit }: ServerFields,
 ): ClusterObjects =>
   createClusterObjects(config, plane, {
-    // If requests are audited, the roles are created by requests: kube-apiserver audits these
-    // writes like any other.
+    // If auditing is enabled, the roles are created by requests, because kube-apiserver audits
+    // these writes like all others.
     createAll: audit === undefined ? plane.storeRoles : undefined,
     isPrepared: testHooks.isPrepared === true,
     clock: environment.clock,
@@ -274,7 +275,7 @@ type ReloadOptions = ServerFields &
   }
 
 /**
- * Watches the files that may change while the server runs. Returns a function that reads all of
+ * Watches the files that can change while the server runs. Returns a function that reads all of
  * them again.
  */
 function startReloading(
@@ -305,7 +306,7 @@ type BackgroundOptions = Pick<ServerFields, 'plane' | 'storage'> & {
   readonly port: number
 }
 
-/** Starts background tasks and controllers. `failed` resolves if one of them cannot be started. */
+/** Starts background tasks and controllers. `failed` resolves if any of them cannot be started. */
 function startBackground(
   { core: { config, environment, metrics }, testHooks }: Start,
   { plane, storage, objects, signers, certificate, port }: BackgroundOptions,
@@ -329,8 +330,8 @@ function startBackground(
       timers: testHooks.timers,
       log,
     })
-  // With the test hook `isPrepared`, there is nothing to do at the start, so the first requests go
-  // first.
+  // With the test hook `isPrepared`, the tasks have nothing to do at startup, so the first requests
+  // take precedence.
   const isLater = testHooks.isPrepared === true
   const task = isLater ? startLater(start, { delayMs: LOOPS_DELAY_MS, onFailed }) : start()
   return { tasks: [task], failed }

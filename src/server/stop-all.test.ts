@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { StopTimes } from '../net/http/listener.ts'
 import { type Stopping, stopAll } from './stop-all.ts'
 
-/** Stops a server, and returns the steps in order. */
+/** Stops a server, and returns the names of the steps in order. */
 async function endOf(sendsRetryAfter: boolean): Promise<string[]> {
   const steps: string[] = []
   const phase: Stopping['phase'] = { isStopping: false, isLeaving: false }
@@ -22,7 +22,7 @@ async function endOf(sendsRetryAfter: boolean): Promise<string[]> {
     ],
     listener: { drain: step('drain'), close: step('close') },
     parts,
-    // Longer than the loops need, so that the order is always the same.
+    // Longer than the loops take, so that the order is always the same.
     delayMs: 20,
     times: { graceMs: 7, watchGraceMs: 0 },
     sendsRetryAfter,
@@ -31,7 +31,7 @@ async function endOf(sendsRetryAfter: boolean): Promise<string[]> {
   return steps
 }
 
-test('a server stops its parts in the order of kube-apiserver', async () => {
+test('a server stops its parts in the same order as kube-apiserver', async () => {
   assert.deepEqual(await endOf(false), [
     'ShutdownInitiated',
     'loops not ready',
@@ -45,7 +45,7 @@ test('a server stops its parts in the order of kube-apiserver', async () => {
   ])
 })
 
-test('a server that sends Retry-After listens until everything is answered', async () => {
+test('a server that sends Retry-After listens until all requests are completed', async () => {
   assert.deepEqual((await endOf(true)).slice(4), [
     'NotAcceptingNewRequest',
     'drain 7 refusing',

@@ -1,7 +1,7 @@
 /**
- * Stops a server in kube-apiserver's order, with its event names in the log. Readiness fails first.
- * After a delay, new requests are no longer accepted, requests in progress are answered and watches
- * are ended. Then everything else stops.
+ * Stops a server in the same order as kube-apiserver, with the same event names in the log. First
+ * the server reports that it is not ready. After a delay, it no longer accepts new requests,
+ * completes the requests in progress and ends watches. Then everything else stops.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Listener, StopTimes } from '../net/http/listener.ts'
@@ -9,22 +9,26 @@ import type { Log } from '../lib/telemetry/log.ts'
 import { withTimeout } from '../lib/time/timers.ts'
 
 /**
- * Maximum time to wait for the background loops. They remove this server from objects that others
- * read, which is impossible while etcd is down.
+ * Maximum time to wait for the background tasks. They remove this server from objects that other
+ * programs read, which is impossible while etcd is down.
  */
 const LOOPS_STOP_MS_MAX = 5_000
-/** Maximum time to stop everything after the last request: timers, workers, connections to etcd. */
+/**
+ * Maximum time to stop everything after the last request, such as timers, workers and connections
+ * to etcd.
+ */
 const PARTS_STOP_MS_MAX = 5_000
 /**
- * Maximum time that clients have to close their connections after they were sent a Retry-After and
- * everything else is answered. As in kube-apiserver.
+ * How long clients have to close their connections after they received a Retry-After and all
+ * requests are completed. The value is the same as in kube-apiserver.
  */
 const REFUSED_MS_MAX = 2_000
 
 export type Stopping = {
   readonly phase: {
     /**
-     * Readiness fails while requests are still accepted, so that load balancers use other servers.
+     * The server reports that it is not ready while it still accepts requests, so that load
+     * balancers use other servers.
      */
     isStopping: boolean
     /** New requests are refused with a Retry-After header. */
@@ -35,12 +39,12 @@ export type Stopping = {
   readonly parts: AsyncDisposableStack
   readonly delayMs: number
   readonly times: StopTimes
-  /** Whether connections are accepted until the requests in progress are answered. */
+  /** Whether connections are accepted until the requests in progress are completed. */
   readonly sendsRetryAfter: boolean
   readonly log: Log
 }
 
-/** Stops the server. Fails if some part of it does not stop. */
+/** Stops the server. Fails if any part does not stop. */
 export async function stopAll(stopping: Stopping): Promise<void> {
   const { phase, tasks, parts, delayMs, log } = stopping
   const report = (name: string): void =>
@@ -82,7 +86,7 @@ async function refuseAndClose(
   await closed
 }
 
-/** Waits for the end, and returns whether it came in time. */
+/** Waits until the promise settles, and returns whether it settled in time. */
 const endsIn = (ending: Promise<unknown>, msMax: number): Promise<boolean> =>
   withTimeout(
     ending.then(() => true),

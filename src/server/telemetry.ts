@@ -1,4 +1,4 @@
-/** Telemetry of a server: audit, traces, metrics of the process, debug pages. */
+/** Telemetry of a server: auditing, tracing, metrics of the process, and debug pages. */
 import { named } from '../lib/telemetry/log.ts'
 import { addProcessMetrics, addStartTime } from '../lib/telemetry/process-metrics.ts'
 import type { ModuleLevel } from '../lib/telemetry/verbosity.ts'
@@ -10,7 +10,7 @@ import { addServerMetrics } from '../request/discovery/server-metrics.ts'
 import type { Tracing } from '../request/tracing/tracing.ts'
 import type { ServerCore } from './server-core.ts'
 
-/** Opens the audit log and webhook. Undefined if nothing is audited. */
+/** Opens the audit log and webhook. Returns undefined if auditing is disabled. */
 export function openAudit(core: ServerCore): Promise<(Audit & AsyncDisposable) | undefined> {
   const { config, environment, metrics, memory, egress } = core
   const { clock, random, log } = environment
@@ -24,7 +24,7 @@ export function openAudit(core: ServerCore): Promise<(Audit & AsyncDisposable) |
   })
 }
 
-/** Starts tracing. Undefined if nothing is traced; the module is then not loaded. */
+/** Starts tracing. Returns undefined if tracing is disabled; the module is then not loaded. */
 export async function openTracing(core: ServerCore): Promise<Tracing | undefined> {
   const { config, environment, metrics, egress, serverId } = core
   if (config.telemetry.tracing === null) return undefined
@@ -40,8 +40,8 @@ export async function openTracing(core: ServerCore): Promise<Tracing | undefined
 }
 
 /**
- * Adds metrics of the server and its process. `isShared` means that other servers run in the same
- * process.
+ * Adds metrics of the server and of the process. `isShared` means that other servers run in the
+ * same process.
  */
 export function addOwnMetrics(
   { config, environment, metrics, sliMetrics }: ServerCore,
@@ -55,7 +55,7 @@ export function addOwnMetrics(
 
 export type DebugPages = ReturnType<typeof createDebugPages>
 
-/** Creates the debug pages, and opens the socket that serves them if one is configured. */
+/** Creates the debug pages, and opens the socket for them if it is configured. */
 export async function openDebugPages(
   { config, environment: { verbosity, log } }: ServerCore,
   owned: AsyncDisposableStack,

@@ -4,36 +4,40 @@ import type { Listener } from '../net/http/listener.ts'
 import type { OpenedEngine } from '../storage/open-engine.ts'
 
 /**
- * Replacements for parts of a server, and wrappers between them, for tests (src/entry/testing). A
- * server outside of tests has no hooks.
+ * Replacements for parts of a server, and wrappers around parts, for tests (src/entry/testing).
+ * Outside of tests, a server has no hooks.
  */
 export type TestHooks = {
-  /** Replaces the engine that the configuration names. The server closes it. */
+  /** An engine that replaces the configured engine. The server closes it. */
   readonly engine?: OpenedEngine
-  /**
-   * The engine that the configuration names, if it is already being opened. The server closes it.
-   */
+  /** The configured engine, if the caller has already begun to open it. The server closes it. */
   readonly opening?: Promise<OpenedEngine>
-  /** Identifies the server among those that share a database. Absent: a new identifier. */
+  /**
+   * Identifies the server among all servers that use the same database. If absent, a new identifier
+   * is generated.
+   */
   readonly uid?: string
   /**
-   * Whether the objects that every cluster begins with already exist. Nothing is then checked or
+   * Whether the objects that every new cluster has already exist. If so, no object is checked or
    * read before the server is ready.
    */
   readonly isPrepared?: boolean
-  /** Whether no other server shares the database, so that controllers need no election. */
+  /** Whether no other server uses the same database, so that controllers need no election. */
   readonly isAlone?: boolean
-  /** Whether only requests write: the server then has no background tasks and no controllers. */
+  /**
+   * Whether only requests write objects: the server then has no background tasks and no
+   * controllers.
+   */
   readonly isPassive?: boolean
-  /** Timers of everything that is due at a time of the clock. Absent: those of the system. */
+  /** Timers that use the time of the clock. Defaults to the system timers. */
   readonly timers?: Timers
-  /** Wraps the handler of client requests. The server's own requests do not pass through it. */
+  /** Wraps the handler of client requests. Requests of the server to itself bypass this handler. */
   readonly aroundHandler?: (handle: Handler) => Handler
-  /** Replaces listening at the configured address. */
+  /** A function that replaces listening at the configured address. */
   readonly listen?: (listener: Listener) => Promise<void>
   /**
-   * Aborts a start that waits for something that cannot be read yet. The start then fails with the
-   * signal's reason.
+   * Aborts a start that waits for data that cannot be read yet. The start then fails with the
+   * reason of the signal.
    */
   readonly signal?: AbortSignal
 }

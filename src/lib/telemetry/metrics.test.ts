@@ -100,7 +100,7 @@ function addThree(metrics: Metrics): string {
   return metrics.print()
 }
 
-test('disabled and long deprecated metrics are not shown, but counted as such', () => {
+test('disabled metrics and metrics that have been deprecated for long are not shown, but counted as hidden or disabled', () => {
   const shown = addThree(new Metrics({ disabled: new Set(['noisy_total']) }))
   assert.doesNotMatch(shown, /^(old|noisy)_total/m)
   assert.match(shown, /^# HELP young_total \[STABLE\] \(Deprecated since 1\.33\.0\) Young\.$/m)
@@ -113,7 +113,7 @@ test('disabled and long deprecated metrics are not shown, but counted as such', 
   assert.match(addThree(new Metrics({ showsHidden: true })), /^old_total 0$/m)
 })
 
-test('deprecated metrics that an operator enabled are logged, unless they are disabled', () => {
+test('deprecated metrics that an operator has enabled are logged, unless they are disabled', () => {
   const logged: string[] = []
   const log: Log = (level, message) => logged.push(`${level} ${message}`)
   addThree(new Metrics({ showsHidden: true, disabled: new Set(['young_total']) }, log))
@@ -125,7 +125,7 @@ test('deprecated metrics that an operator enabled are logged, unless they are di
   assert.deepEqual(logged, [])
 })
 
-test('printing in turns returns the same text', async () => {
+test('printing in several ticks of the event loop returns the same text', async () => {
   const metrics = new Metrics()
   const seconds = metrics.histogram({ name: 's', help: 'S.', labels: ['a'] }, [1, 2, 3])
   for (let at = 0; at < 1_234; at++) seconds.with(`${at}`).observe(at)
@@ -133,7 +133,7 @@ test('printing in turns returns the same text', async () => {
   assert.ok((await metrics.printInTurns()).length > 20)
 })
 
-test('values that take long to read do not block the event loop', async () => {
+test('values that take a long time to read do not block the event loop', async () => {
   const metrics = new Metrics()
   const gauge = metrics.gauge({ name: 'steps', help: 'Steps.' }).with()
   metrics.onPrintInTurns(function* () {

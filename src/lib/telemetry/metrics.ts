@@ -1,7 +1,7 @@
 /**
- * Counters, gauges and histograms in the Prometheus text format. Frequent users get a series once
- * (`with`) and keep it, so that counting is an addition to a field. prom-client would look up
- * labels at every call, and cannot print `le` last.
+ * Counters, gauges and histograms in the Prometheus text format. Code that counts often gets a
+ * series once (`with`) and retains it, so that counting is an addition to a field. prom-client is
+ * not used, because it looks up the labels in every call, and cannot print `le` last.
  */
 
 import { type Log, silent } from './log.ts'
@@ -15,30 +15,33 @@ export type MetricOptions = {
   readonly name: string
   readonly help: string
   readonly stability?: Stability
-  /** The names of the labels, printed in this order, which is alphabetical by convention. */
+  /**
+   * The names of the labels, which are printed in this order. By convention, they are in
+   * alphabetical order.
+   */
   readonly labels?: readonly string[]
   /**
-   * The release (`1.27.0`) in which the metric was deprecated. From the next release on it is
-   * hidden, unless an operator asks for it.
+   * The release (`1.27.0`) in which the metric was deprecated. From the next release on, it is
+   * hidden unless an operator requests it.
    */
   readonly deprecatedSince?: string
 }
 
 /**
- * Maximum number of series of a metric. Beyond it, values are counted in a series whose labels are
- * all `other`.
+ * Maximum number of series of a metric. Further values are counted in a series in which all labels
+ * have the value `other`.
  */
 const SERIES_MAX = 20_000
 
-/** The values that are shown for labels that an operator restricts, by `metric,label`. */
+/** For labels that an operator restricts: the values that are shown, by `metric,label`. */
 export type AllowedLabels = ReadonlyMap<string, ReadonlySet<string>>
 
-/** Which metrics an operator wants to see. */
+/** The metrics that an operator has chosen to show. */
 export type MetricChoice = {
   readonly allowedLabels: AllowedLabels
   /** Names of metrics that are not shown. */
   readonly disabled: ReadonlySet<string>
-  /** Whether metrics are shown that have been deprecated for longer than a release. */
+  /** Whether metrics that have been deprecated for more than a release are shown. */
   readonly showsHidden: boolean
 }
 
@@ -48,12 +51,12 @@ const everything: MetricChoice = {
   showsHidden: false,
 }
 
-/** The value that is shown in place of one that is not allowed. */
+/** The value that is shown instead of a value that is not allowed. */
 const UNEXPECTED = 'unexpected'
 
 abstract class Metric<Series> {
   readonly options: MetricOptions
-  /** The values that are shown, for each label. Undefined if no label is restricted. */
+  /** For each label, the values that are allowed. Undefined if no label is restricted. */
   #allowed: readonly (ReadonlySet<string> | undefined)[] | undefined
   #onUnexpected: () => void = () => undefined
   readonly #series = new Map<string, { readonly labels: string; readonly series: Series }>()
@@ -66,7 +69,7 @@ abstract class Metric<Series> {
   protected abstract create(): Series
   protected abstract lines(series: Series, labels: string): string
 
-  /** Restricts labels. Must be called before the first series is created. */
+  /** Restricts the values of labels. Must be called before the first series is created. */
   restrict(allowed: AllowedLabels, onUnexpected: () => void): void {
     this.#onUnexpected = onUnexpected
     const { name, labels = [] } = this.options
@@ -99,15 +102,15 @@ abstract class Metric<Series> {
     return series
   }
 
-  /** Shows a series that another part of the program counts in. */
+  /** Adds a series that another part of the program updates. */
   adopt(series: Series, ...values: readonly string[]): void {
     this.#series.set(values.join('\u0000'), { labels: this.#labelsText(values), series })
   }
 
-  /** Removes a series whose subject no longer exists. */
+  /** Removes a series because the object that it describes no longer exists. */
   remove(...given: readonly string[]): void {
     const values = this.#shown(given)
-    // A series that stands for several subjects stays.
+    // Keep a series that describes several objects.
     if (values.some((value, at) => value !== given[at])) return
     this.#series.delete(values.join('\u0000'))
   }
@@ -117,8 +120,8 @@ abstract class Metric<Series> {
   }
 
   /**
-   * Yields the text in pieces of some series each, so that a caller that prints many of them can
-   * yield to the event loop.
+   * Yields the text in pieces, each with a limited number of series, so that a caller that prints
+   * many series can yield to the event loop.
    */
   *pieces(): Generator<string> {
     if (this.#series.size === 0) return
@@ -136,8 +139,8 @@ abstract class Metric<Series> {
   }
 
   /**
-   * Returns the printed labels of a series. They never change, and printing them is most of the
-   * work.
+   * Returns the printed labels of a series. They are stored with the series, because they never
+   * change and printing them is most of the work.
    */
   #labelsText(values: readonly string[]): string {
     return (this.options.labels ?? [])
@@ -146,7 +149,9 @@ abstract class Metric<Series> {
   }
 }
 
-/** Number of series in a piece. Printing this many histogram series takes about a millisecond. */
+/**
+ * Number of series per piece. Printing this number of histogram series takes about a millisecond.
+ */
 const PIECE_SERIES = 50
 
 export class Count {
@@ -184,7 +189,10 @@ export class Gauge extends Metric<Count> {
 
 export class Distribution {
   readonly #bounds: readonly number[]
-  /** A count for each bound, and one for values above all bounds; not cumulative. */
+  /**
+   * The number of values per bucket, and the number of values above all bounds. The numbers are not
+   * cumulative.
+   */
   readonly counts: number[]
   sum = 0
   count = 0
@@ -203,7 +211,7 @@ export class Distribution {
     this.count++
   }
 
-  /** Counts values that are all the same and not above the first bound. */
+  /** Records a number of equal values that are not above the first bound. */
   observeLow(value: number, times: number): void {
     this.counts[0] = (this.counts[0] ?? 0) + times
     this.sum += value * times
@@ -214,7 +222,7 @@ export class Distribution {
 export class Histogram extends Metric<Distribution> {
   override readonly type = 'histogram'
   readonly #bounds: readonly number[]
-  /** The bounds as they are printed. */
+  /** The bounds in printed form. */
   readonly #shownBounds: readonly string[]
 
   constructor(options: MetricOptions, bounds: readonly number[]) {
@@ -241,7 +249,7 @@ export class Histogram extends Metric<Distribution> {
   }
 }
 
-/** The quantiles that Go's client prints by default. */
+/** The quantiles that Go's client library prints by default. */
 const quantiles = [0.5, 0.9, 0.99] as const
 
 export type SummaryOptions = MetricOptions & {
@@ -279,7 +287,7 @@ export class Summary extends Metric<Quantiles> {
   }
 }
 
-/** All metrics of one endpoint. */
+/** All metrics of one HTTP endpoint. */
 export class Metrics {
   readonly #metrics: {
     readonly options: MetricOptions
@@ -345,7 +353,9 @@ export class Metrics {
     return this.#add(new Summary(options))
   }
 
-  /** Adds a function that is called before each scrape, for values that are read only then. */
+  /**
+   * Adds a function that is called before each scrape, for values that are read only on a scrape.
+   */
   onPrint(update: () => void): void {
     this.#updates.push(() => {
       update()
@@ -354,8 +364,8 @@ export class Metrics {
   }
 
   /**
-   * Like `onPrint`, for updates that take long: the event loop can run other work wherever `update`
-   * yields.
+   * Does the same as `onPrint` for updates that take a long time: the event loop can run other work
+   * wherever `update` yields.
    */
   onPrintInTurns(update: () => Iterable<void>): void {
     this.#updates.push(update)
@@ -366,8 +376,9 @@ export class Metrics {
   }
 
   /**
-   * Like `print`, but does not block the event loop: thousands of series are megabytes. Calls run
-   * one after the other, since each begins with updates.
+   * Does the same as `print`, but does not block the event loop, because thousands of series have
+   * several megabytes. Concurrent calls run one after the other, because each of them runs the
+   * updates first.
    */
   printInTurns(): Promise<Buffer[]> {
     const printing = this.#printing.then(() => this.#printSliced())
@@ -385,7 +396,7 @@ export class Metrics {
     return printed
   }
 
-  /** Yields the printed text. The pieces of updates are empty. */
+  /** Yields the printed text. Updates yield empty pieces. */
   *#pieces(): Generator<string> {
     for (const update of this.#updates) {
       const turns = update()[Symbol.iterator]()
@@ -396,8 +407,8 @@ export class Metrics {
   }
 
   /**
-   * Adds a metric. A metric without labels has its only series from the start. A metric that is not
-   * shown is still counted, which costs less than checking.
+   * Adds a metric. If it has no labels, its only series is created immediately. A metric that is
+   * not shown is still counted, because checking would cost more.
    */
   #add<M extends Metric<unknown>>(metric: M): M {
     const { allowedLabels, disabled, showsHidden } = this.#choice
@@ -418,7 +429,7 @@ export class Metrics {
 const shownAlthoughHidden = (name: string): string =>
   `Hidden metrics (${name}) have been manually overridden, showing this very deprecated metric.`
 
-/** The minor version of the Kubernetes release whose metrics these are. */
+/** The minor version of the Kubernetes release that has these metrics. */
 const MINOR = 33
 
 /** Whether a metric was deprecated before this release. */
@@ -427,7 +438,7 @@ const isOld = (release: string): boolean => Number(release.split('.')[1]) < MINO
 const line = (name: string, labels: string, value: number): string =>
   `${name}${labels === '' ? '' : `{${labels}}`} ${formatNumber(value)}\n`
 
-/** Formats a number like Go: an exponent has at least two digits. */
+/** Formats a number as Go does: an exponent has at least two digits. */
 function formatNumber(value: number): string {
   if (value === Infinity) return '+Inf'
   const text =

@@ -1,12 +1,12 @@
 /**
- * The maximum of a changing number in the current window of a second and in the one before it, so
- * that a peak is visible for at least a second.
+ * The maximum of a changing number in the current and the previous window of one second. So a peak
+ * is visible for at least a second.
  */
 const WINDOW_MS = 1000
 
 export class Peak {
   #now = 0
-  /** The maxima in the window that began last, and in the one before it. */
+  /** The maxima in the current window and in the previous one. */
   #current = 0
   #previous = 0
   #window = 0

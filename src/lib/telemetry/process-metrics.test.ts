@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** Prints metrics before and after the process can open no more files. */
+/** Prints the metrics twice: before and after the process has reached its limit of open files. */
 const program = `
   import { openSync } from 'node:fs'
   import { systemClock } from ${JSON.stringify(import.meta.resolve('../time/clock.ts'))}
@@ -48,8 +48,8 @@ test('metrics are printed even if no file can be opened', {
 })
 
 /**
- * Blocks the event loop for 150 ms of CPU in a tick with known work, then prints what was logged
- * and measured.
+ * Blocks the event loop for 150 ms of CPU time in a tick with recorded work, and then prints the
+ * log and the metrics.
  */
 const blocking = `
   import { systemClock } from ${JSON.stringify(import.meta.resolve('../time/clock.ts'))}
@@ -74,7 +74,7 @@ const blocking = `
   }, 10)
 `
 
-test('a long tick of the event loop is counted, and logged with its work', async () => {
+test('a long tick of the event loop is counted, and logged with the work that caused it', async () => {
   const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', blocking])
   const { lines, printed } = JSON.parse(stdout)
   const [{ message, step, verb, cpuMs }] = lines

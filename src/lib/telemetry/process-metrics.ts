@@ -1,6 +1,6 @@
 /**
- * The usual metrics of a process, under the names that all exporters use, and metrics of its event
- * loop and its garbage collector.
+ * The standard metrics of a process, with the names that all Prometheus exporters use, and metrics
+ * of the event loop and the garbage collector.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants, PerformanceObserver } from 'node:perf_hooks'
@@ -13,9 +13,9 @@ import { tickBounds, Ticks } from './ticks.ts'
 import { turnEnd } from '../time/turn-end.ts'
 
 /**
- * Adds the metrics. Disposing of the result stops continuous measurements; all other values are
- * read at each scrape. `isShared` means that other servers run in the same process, as in tests:
- * then nothing is measured continuously.
+ * Adds the metrics. Some values are measured continuously until the result is disposed; all others
+ * are read on each scrape. `isShared` means that other servers run in the same process, as in
+ * tests. In this case, no value is measured continuously.
  */
 export function addProcessMetrics(
   metrics: Metrics,
@@ -37,8 +37,8 @@ export function addProcessMetrics(
 }
 
 /**
- * Adds the start time of the process. It is called alone for endpoints with few metrics, whose
- * counters start again with the process.
+ * Adds the start time of the process. Called separately for endpoints with few metrics, so that
+ * clients can detect a reset of the counters.
  */
 export function addStartTime(metrics: Metrics, clock: Clock): void {
   const help = 'Start time of the process, in seconds since the Unix epoch.'
@@ -73,25 +73,25 @@ function addUsage(metrics: Metrics): void {
   onPrintFromFiles(metrics, () => (resident.value = process.memoryUsage.rss()))
 }
 
-/** Like `metrics.onPrint`, for values that the kernel reports in files. */
+/** Does the same as `metrics.onPrint` for values that are read from /proc. */
 function onPrintFromFiles(metrics: Metrics, update: () => void): void {
   metrics.onPrint(() => {
     try {
       update()
     } catch {
-      // The process can open no more files, or /proc is missing. The last values stay, since the
-      // other metrics are needed all the more.
+      // The process cannot open more files, or /proc is missing. The previous values are kept,
+      // because the other metrics are needed especially in this situation.
     }
   })
 }
 
 /**
- * The value that Go's client prints for no limit: the largest unsigned 64-bit integer, rounded to a
- * float.
+ * The value that Go's client library prints if there is no limit: the largest unsigned 64-bit
+ * integer, rounded to a float.
  */
 const UNLIMITED = 2 ** 64
 
-/** Adds metrics that only Linux reports. */
+/** Adds metrics that are only available on Linux. */
 function addLimits(metrics: Metrics): void {
   if (process.platform !== 'linux') return
   const gauge = (name: string, help: string) => metrics.gauge({ name, help }).with()
@@ -125,8 +125,8 @@ function addLimits(metrics: Metrics): void {
 }
 
 /**
- * Returns the maximum number of files and sockets that this process may have open, or Infinity if
- * it is unknown.
+ * Returns the maximum number of files and sockets that this process can open, or Infinity if it is
+ * unknown.
  */
 export function openFilesMax(): number {
   try {
@@ -142,7 +142,7 @@ function limitOf(limits: string, name: string): number {
   return soft === 'unlimited' ? UNLIMITED : Number(soft)
 }
 
-/** Reads the counters of two lines: names, then their values. */
+/** Reads counters from two lines: the first has the names, and the second has the values. */
 function readOctets(netstat: string): { readonly [name: string]: number } {
   const [names = '', values = ''] = netstat.split('\n').filter((line) => line.startsWith('IpExt:'))
   const numbers = values.split(' ')
@@ -150,8 +150,8 @@ function readOctets(netstat: string): { readonly [name: string]: number } {
 }
 
 /**
- * Time between two probes of the event loop. Each probe wakes an idle server: at 50 ms, two hundred
- * idle servers on one machine took half of a core.
+ * Interval between probes of the event loop. Each probe wakes up an idle server: with an interval
+ * of 50 ms, two hundred idle servers on one machine used half of a CPU core.
  */
 const LOOP_PROBE_MS = 250
 const loopBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
@@ -169,7 +169,7 @@ function createTicks(metrics: Metrics, log: Log): Ticks {
   const histogram = metrics.histogram(
     {
       name: 'keelson_event_loop_tick_seconds',
-      help: 'CPU time of the main thread between two chances to serve another request, without garbage collection.',
+      help: 'CPU time of the main thread per turn of the event loop, excluding garbage collection.',
     },
     tickBounds,
   )
@@ -179,8 +179,8 @@ function createTicks(metrics: Metrics, log: Log): Ticks {
 }
 
 /**
- * Measures how much later than scheduled a timer fires. A new request waits about as long before it
- * is processed.
+ * Measures the delay between the time for which a timer is scheduled and the time at which it
+ * fires. A new request waits about as long before it is processed.
  */
 function measureLag(metrics: Metrics, { monotonicMs }: Clock, onProbe: () => void): () => void {
   const lag = metrics.histogram(
@@ -201,7 +201,7 @@ function measureLag(metrics: Metrics, { monotonicMs }: Clock, onProbe: () => voi
   return () => clearInterval(timer)
 }
 
-/** The bounds that other programs on Node.js use. */
+/** The bucket bounds that other Node.js programs use. */
 const collectionBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
 
 const collectionKinds: ReadonlyMap<number, string> = new Map([
@@ -218,7 +218,7 @@ function measureCollections(
   const seconds = metrics.histogram(
     {
       name: 'nodejs_gc_duration_seconds',
-      help: 'How long garbage collections paused the program, in seconds.',
+      help: 'Duration of the pauses for garbage collection in seconds.',
       labels: ['kind'],
     },
     collectionBounds,

@@ -1,14 +1,14 @@
 /**
- * Quantiles of positive values over a span of time, within one percent and in bounded memory.
- * Values are counted in buckets whose bounds grow by a constant factor. The span is divided into
- * windows, of which the oldest is dropped as a whole.
+ * Quantiles of positive values over a time span, with an error of at most one percent and in
+ * limited memory. Values are counted in buckets whose bounds increase by a constant factor. The
+ * time span is divided into windows, of which the oldest is dropped as a whole.
  */
 
-/** The ratio of two successive bounds. A value is reported as the middle of its bucket. */
+/** The ratio of two successive bounds. The reported value is the middle of a bucket. */
 const FACTOR = 1.02
 /**
- * The first bound, 100 ns. Values below it are not distinguished, nor are values above the last
- * bound, about half an hour.
+ * The first bound, 100 ns. Values below it are not distinguished, and neither are values above the
+ * last bound, about half an hour.
  */
 const LOWEST = 1e-7
 const BUCKETS = 1200
@@ -41,8 +41,8 @@ export class Quantiles {
   }
 
   /**
-   * Returns the quantiles, or NaN if there is no value in the span. Windows begin when quantiles
-   * are read, so that `observe` need not read the clock.
+   * Returns the quantiles, or NaN if there is no value in the time span. A new window begins only
+   * here, so that `observe` need not read the clock.
    */
   read(quantiles: readonly number[]): readonly number[] {
     this.#turn()

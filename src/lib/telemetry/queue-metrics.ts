@@ -10,13 +10,13 @@ import type {
 } from './metrics.ts'
 
 /**
- * The bounds of buckets: 10 ns to 10 s, each ten times the one before. They are computed as in
- * client-go, with the same rounding, because a bucket is identified by its bound.
+ * Bucket bounds from 10 ns to 10 s. Each is ten times the previous one, and they are computed with
+ * the same rounding as in client-go, because a bucket is identified by its bound.
  */
 const bounds = [10e-9]
 while (bounds.length < 10) bounds.push((bounds.at(-1) ?? 0) * 10)
 
-/** The series of one queue. After it is disposed of, the queue is no longer read. */
+/** The series of one queue. When it is disposed, the queue is no longer read. */
 export type QueueSeries = Disposable & {
   readonly depth: Count
   readonly adds: Count
@@ -26,8 +26,8 @@ export type QueueSeries = Disposable & {
 }
 
 /**
- * Returns for how many milliseconds each key in progress has been processed. Called before each
- * scrape.
+ * Returns for each key in progress how long it has been processed, in milliseconds. Called before
+ * each scrape.
  */
 type ReadRunning = () => readonly number[]
 
@@ -62,7 +62,7 @@ export class QueueMetrics {
     metrics.onPrint(() => this.#update())
   }
 
-  /** Returns the series of a queue. The values of queues with the same name are added up. */
+  /** Returns the series of a queue. The values of queues with the same name are added. */
   of(name: string, running: ReadRunning): QueueSeries {
     const all = this.#running.get(name) ?? new Set()
     this.#running.set(name, all.add(running))
@@ -80,7 +80,7 @@ export class QueueMetrics {
     for (const [name, queues] of this.#running) {
       const all = [...queues].flatMap((running) => running())
       this.#unfinished.with(name).value = all.reduce((sum, ms) => sum + ms, 0) / 1000
-      // limit: the workers of a queue
+      // limit: `all` has one entry for each busy worker
       this.#longest.with(name).value = Math.max(0, ...all) / 1000
     }
   }

@@ -16,7 +16,7 @@ function harness() {
     work,
     readings,
   })
-  /** Ends a tick after some idle time. During `stolenMs` the thread waits for a processor. */
+  /** Ends a tick after some idle time. During `stolenMs`, the thread waits for a CPU. */
   const turn = ({ idleMs = 0, cpuMs = 0, stolenMs = 0 }): void => {
     at.nowMs += idleMs + cpuMs + stolenMs
     at.idleMs += idleMs
@@ -28,7 +28,7 @@ function harness() {
 
 const named = (step: string, bytes: number) => ({ step, bytes, describe: () => ({ bytes }) })
 
-test('the idle time of the loop is not part of a tick', () => {
+test('the idle time of the event loop is not part of a tick', () => {
   const { series, turn } = harness()
   turn({ idleMs: 5_000, cpuMs: 2 })
   turn({ idleMs: 3, cpuMs: 0.5 })
@@ -60,7 +60,7 @@ test('a long tick is attributed to earlier work that continues without recording
   assert.equal(lines[0]?.['step'], 'print')
 })
 
-test('garbage collections and waiting for a processor are not part of a long tick', () => {
+test('garbage collections and waiting for a CPU are not part of a long tick', () => {
   const { lines, at, ticks, turn } = harness()
   turn({ cpuMs: 1 })
   turn({ cpuMs: 20 })

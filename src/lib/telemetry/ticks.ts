@@ -1,21 +1,17 @@
 /**
- * Measures ticks: the CPU time that the main thread takes between two chances to serve another
- * request, without garbage collection. It is read once in each iteration of the event loop in which
- * something was done. Short ticks are measured by the clock, without the time in which the loop was
- * idle. A long one is also limited by the CPU time of the thread, so that a busy machine does not
- * make it longer.
+ * Measures ticks: the CPU time of the main thread per turn of the event loop, without garbage
+ * collection. The clock is read once in each iteration of the event loop in which any work was
+ * done. For a short tick, the elapsed time without idle time is used. For a long tick, the CPU time
+ * of the thread is an additional upper bound, so that a busy machine does not make the tick longer.
  */
 import { performance } from 'node:perf_hooks'
 import type { Log } from './log.ts'
 import type { Distribution } from './metrics.ts'
 import type { NotedWork, RunningWork } from '../scheduling/running-work.ts'
 
-/**
- * Minimum duration of a long tick, for which CPU time and garbage collections are taken into
- * account.
- */
+/** Minimum duration of a long tick, for which CPU time and garbage collections are considered. */
 const LONG_MS = 10
-/** Ticks longer than this are logged: there cannot be more than ten of them in a second. */
+/** Ticks longer than this are logged. There can be at most ten of them per second. */
 const LOGGED_MS = 100
 
 export const tickBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
@@ -23,8 +19,8 @@ export const tickBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 /** A span on the monotonic clock. */
 type Span = { readonly fromMs: number; readonly toMs: number }
 /**
- * A long tick. `cpuShare` is the share of CPU time in the time in which the loop was not idle. The
- * rest of that time the thread waited for a processor.
+ * A long tick. `cpuShare` is the CPU time as a share of the time in which the event loop was not
+ * idle. During the rest of this time, the thread waited for a CPU.
  */
 type LongTick = Span & {
   readonly ms: number
@@ -34,7 +30,7 @@ type LongTick = Span & {
 
 export type TickReadings = {
   readonly nowMs: () => number
-  /** How long the loop has been idle since it started. */
+  /** Total time for which the event loop has been idle. */
   readonly idleMs: () => number
   /** CPU time of this thread. */
   readonly cpuMs: () => number
@@ -64,12 +60,12 @@ export class Ticks {
   #nowMs: number
   #idleMs: number
   /**
-   * When CPU time was read last, which happens rarely. A tick took at most the CPU time used since
-   * then.
+   * When the CPU time was last read, which happens rarely. A tick cannot have taken more than the
+   * CPU time used since then.
    */
   #cpuReadMs: number
   #cpuMs: number
-  /** Long ticks that wait for the garbage collections in them, which are reported later. */
+  /** Long ticks that wait until the garbage collections in them are reported. */
   #long: LongTick[] = []
   #collections: Span[] = []
 
@@ -84,7 +80,7 @@ export class Ticks {
     this.#cpuMs = readings.cpuMs()
   }
 
-  /** Measures the tick that ends now. Called at the end of each iteration of the event loop. */
+  /** Measures the current tick. Called at the end of each iteration of the event loop. */
   readonly read = (): void => {
     const nowMs = this.#readings.nowMs()
     const idleMs = this.#readings.idleMs()
@@ -100,7 +96,7 @@ export class Ticks {
     this.#work.forget()
   }
 
-  /** Records a garbage collection. Times are on the monotonic clock. */
+  /** Records a garbage collection. The times are on the monotonic clock. */
   collected(startMs: number, durationMs: number): void {
     if (this.#long.length > 0 || startMs + durationMs > this.#nowMs - LONG_MS) {
       this.#collections.push({ fromMs: startMs, toMs: startMs + durationMs })
@@ -108,8 +104,8 @@ export class Ticks {
   }
 
   /**
-   * Counts and logs the long ticks so far. Called some time after they ended, when their garbage
-   * collections are known.
+   * Counts and logs the long ticks so far. Called some time after they ended, when all garbage
+   * collections in them are known.
    */
   flush(): void {
     const [ticks, collections] = [this.#long, this.#collections]

@@ -11,7 +11,7 @@ const begin = (): { readonly ratio: TimeRatio; readonly msIn: () => readonly num
   return { ratio, msIn: () => Array.from(times.counts, (ns) => ns / NS_PER_MS) }
 }
 
-test('the time at a value is counted in its bucket, for any value and limit', () => {
+test('the time during which a value is current is counted in the bucket of the value, for any value and limit', () => {
   const { ratio, msIn } = begin()
   ratio.set(1, 1)
   ratio.setLimit(2, 3)
@@ -24,7 +24,7 @@ test('the time at a value is counted in its bucket, for any value and limit', ()
   assert.deepEqual(msIn(), [1, 4 + 16 + 64, 2 + 8 + 32, 128])
 })
 
-test('no time is counted twice if one request has read the clock before another', () => {
+test('no time is counted twice if a request that read the clock earlier is counted later', () => {
   const { ratio, msIn } = begin()
   ratio.set(1, 10)
   ratio.set(2, 6)

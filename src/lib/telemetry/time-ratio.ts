@@ -1,12 +1,12 @@
 /**
- * A histogram of how long a value was at which share of a limit. It counts nanoseconds, as
- * kube-apiserver does, so that dashboards made for kube-apiserver also work here. A new value costs
- * a comparison and some additions; buckets are searched for when the limit changes.
+ * A histogram of the time that a value spends at each fraction of a limit. As in kube-apiserver,
+ * the unit is nanoseconds, so that dashboards for kube-apiserver also work here. A new value costs
+ * a comparison and a few additions; buckets are searched only when the limit changes.
  */
 import type { Distribution } from '../../lib/telemetry/metrics.ts'
 
 const NS_PER_MS = 1e6
-/** Number of values whose buckets are in a table. */
+/** Number of values whose buckets are stored in a table. */
 const TABLE_VALUES = 128
 
 export class TimeRatio {
@@ -44,8 +44,8 @@ export class TimeRatio {
   }
 
   #count(nowMs: number): void {
-    // Requests of several levels are counted here, and some of them wait for a tick first. So a
-    // time may be earlier than the last one.
+    // Requests of several priority levels are counted here, and some of them wait for a tick first.
+    // So a time can precede the previous one.
     if (nowMs <= this.#sinceMs) return
     const ns = Math.round((nowMs - this.#sinceMs) * NS_PER_MS)
     this.#sinceMs = nowMs

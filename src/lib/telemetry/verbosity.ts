@@ -1,12 +1,13 @@
 /**
- * How much is logged, which can be changed while the server runs. Levels are those of
- * kube-apiserver: details from 2 on, and each decision from 4 on.
+ * The verbosity of the log, which can be changed while the server runs. The levels are the same as
+ * in kube-apiserver: details from level 2 on, and each decision from level 4 on.
  */
 export const DETAILS = 2
 export const DECISIONS = 4
 
 /**
- * A level for modules whose name matches a pattern, in which `*` and `?` stand for any characters.
+ * The verbosity of modules whose name matches a pattern. In a pattern, `*` and `?` stand for any
+ * characters.
  */
 export type ModuleLevel = { readonly pattern: string; readonly level: number }
 
@@ -26,8 +27,8 @@ export class Verbosity {
   }
 
   /**
-   * Whether lines of this level are logged for a module. As in klog, the first pattern that matches
-   * decides.
+   * Whether messages of this level are logged for a module. As in klog, the first matching pattern
+   * applies.
    */
   isOn(level: number, module?: string): boolean {
     if (this.level >= level) return true
@@ -44,8 +45,8 @@ export class Verbosity {
 }
 
 /**
- * Translates an operator's pattern. It is matched with names of a dozen characters from the source,
- * so that it cannot take long.
+ * Translates an operator's pattern to a regular expression. It is only matched with module names,
+ * which are short, so matching is always fast.
  */
 const globOf = (pattern: string): RegExp =>
   new RegExp(
@@ -58,7 +59,7 @@ const globOf = (pattern: string): RegExp =>
 /** The largest level, as in klog. */
 const LEVEL_MAX = 2 ** 31 - 1
 
-/** Returns the level, or why the text is not a level. */
+/** Returns the level, or an error message if the text is not a level. */
 export function parseLevel(text: string, max: number = LEVEL_MAX): number | string {
   const level = Number(text)
   const why = !/^\d+$/.test(text)
@@ -69,7 +70,7 @@ export function parseLevel(text: string, max: number = LEVEL_MAX): number | stri
   return why === undefined ? level : `strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`
 }
 
-/** Parses `pattern=N,…`. Returns the levels, or why the text is invalid. */
+/** Parses `pattern=N,…`. Returns the levels, or an error message if the text is invalid. */
 export function parseModules(text: string): readonly ModuleLevel[] | string {
   const modules: ModuleLevel[] = []
   for (const pair of text.split(',')) {

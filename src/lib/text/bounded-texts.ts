@@ -1,19 +1,19 @@
-/** Limits for strings that clients choose. */
+/** Limits for strings from clients. */
 import { createHash } from 'node:crypto'
 
 const KEY_CHARACTERS_MAX = 256
 
 /**
- * Returns the key of a string in a table: the string itself, or its hash if it is longer than any
- * name of a person or a controller.
+ * Returns the key for a string in a table: the string itself, or its hash if the string is longer
+ * than any real user or controller name.
  */
 export const boundedKey = (text: string): string =>
   text.length > KEY_CHARACTERS_MAX ? createHash('sha256').update(text).digest('base64') : text
 
 /**
- * A limit for the total length of texts, such as paths of fields: a path repeats every key above
- * the field, and keys may be long. The text that exceeds the limit is still taken, but is the last
- * one.
+ * A limit for the total length of texts, such as paths of fields. A path repeats all keys above the
+ * field, and keys can be long. The text that exceeds the limit is still accepted, but no further
+ * text.
  */
 export class TextRoom {
   #charactersLeft: number
@@ -52,7 +52,7 @@ export class BoundedTexts {
     for (const text of texts) this.add(() => text)
   }
 
-  /** Adds a text. `make` is called only if there is room. */
+  /** Adds a text. `make` is called only if the limit is not reached. */
   add(make: () => string): void {
     if (this.isFull) return
     const text = make()

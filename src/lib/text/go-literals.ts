@@ -1,6 +1,8 @@
-/** Booleans and integers as Go's strconv reads them. */
+/** Parses booleans and integers as Go's strconv does. */
 
-/** Parses a boolean like Go's strconv.ParseBool. Returns undefined if the text is not a boolean. */
+/**
+ * Parses a boolean as Go's strconv.ParseBool does. Returns undefined if the text is not a boolean.
+ */
 export function parseGoBoolean(text: string): boolean | undefined {
   if (/^(?:1|t|T|true|TRUE|True)$/.test(text)) return true
   return /^(?:0|f|F|false|FALSE|False)$/.test(text) ? false : undefined
@@ -10,8 +12,8 @@ export function parseGoBoolean(text: string): boolean | undefined {
 const DIGITS_MAX = 20
 
 /**
- * Whether a text of digits, with or without a sign, is too long for 64 bits. Check it before
- * BigInt, which takes half a second for a text as long as a request body may be.
+ * Whether a string of digits, with or without a sign, is too long for 64 bits. Check this before
+ * calling BigInt, which takes half a second for the longest string that a request body can contain.
  */
 export const isBeyond64Bits = (text: string): boolean =>
   text.replace(/^[+-]?0*/, '').length > DIGITS_MAX

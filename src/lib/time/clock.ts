@@ -1,6 +1,6 @@
 /**
- * Clocks are injected, so that a test can control time. Waiting and measuring use `monotonicMs`,
- * which never jumps. Only dates that a client will read use `wallMs`.
+ * Clocks are injected, so that tests can control time. `monotonicMs` never jumps and is used for
+ * waiting and measuring. `wallMs` is only for dates that clients will read.
  */
 export type Clock = {
   readonly wallMs: () => number

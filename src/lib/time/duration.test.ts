@@ -29,7 +29,7 @@ const bad: readonly [string, string][] = [
 for (const [text, fault] of bad)
   test(`"${text}" is rejected`, () => assert.deepEqual(parseDuration(text), { fault }))
 
-test('a duration that is as long as a URL may be is rejected', () => {
+test('a duration with the maximum length of a URL is rejected', () => {
   const text = '1ns'.repeat(300_000)
   assert.deepEqual(parseDuration(text), { fault: `time: invalid duration "${text}"` })
 })

@@ -1,6 +1,6 @@
 /**
- * Durations as Go prints and parses them: `1m30s`, `500ms`. Errors have Go's texts, which clients
- * see.
+ * Formats and parses durations as Go does: `1m30s`, `500ms`. Error messages are the same as in Go,
+ * because clients see them.
  */
 const unitMs: ReadonlyMap<string, number> = new Map([
   ['ns', 1e-6],
@@ -13,12 +13,12 @@ const unitMs: ReadonlyMap<string, number> = new Map([
   ['h', 3_600_000],
 ])
 
-/** The longest duration in Go: an int64 of nanoseconds. */
+/** The longest duration in Go: the maximum int64 in nanoseconds. */
 const MS_MAX = 2 ** 63 / 1e6
 
 /**
- * Maximum length of a duration. Go parses durations of any length, such as `1ns1ns…`, of which a
- * URL may contain 1 MB. A real duration has each unit once.
+ * Maximum length of a duration. Go parses durations of any length, such as `1ns1ns…`, and a URL can
+ * contain 1 MB of text. A real duration has each unit only once.
  */
 const CHARACTERS_MAX = 1_000
 
@@ -49,7 +49,7 @@ const invalid = (text: string): { readonly fault: string } => ({
   fault: `time: invalid duration ${JSON.stringify(text)}`,
 })
 
-/** Formats a duration like Go: `1m30s`, `1.5ms`, `0s`. */
+/** Formats a duration as Go does: `1m30s`, `1.5ms`, `0s`. */
 export function formatDuration(ms: number): string {
   const nanos = Math.round(Math.abs(ms) * 1e6)
   const sign = ms < 0 ? '-' : ''

@@ -20,7 +20,7 @@ const refuse = (): never => {
   throw new Error('too late')
 }
 
-test('a delay that setTimeout does not support does not fire at once', async () => {
+test('a delay that exceeds the maximum of setTimeout does not fire immediately', async () => {
   for (const start of [systemTimers.after, systemTimers.every]) {
     let isOver = false
     const timer = start(2 ** 31, () => (isOver = true))
@@ -47,7 +47,7 @@ test('work that settles in time returns its result or error', async () => {
 
 const isLate = (): boolean => true
 
-test('a result after the deadline of the work itself counts as a timeout', async () => {
+test("a result that arrives after the work's own deadline counts as a timeout", async () => {
   const { timers, open } = fakeTimers()
   assert.equal(
     await withOwnTimeout(Promise.resolve('ended'), 5, {
@@ -65,7 +65,7 @@ test('a result after the deadline of the work itself counts as a timeout', async
   assert.equal(open.size, 0, 'no timer is left')
 })
 
-test('work that takes longer times out', async () => {
+test('work that takes longer than the limit times out', async () => {
   for (const wait of [withTimeout, withOwnTimeout]) {
     const { timers, open } = fakeTimers()
     const { promise: work, reject } = Promise.withResolvers<string>()
@@ -82,7 +82,7 @@ test('work that takes longer times out', async () => {
   }
 })
 
-test('a caller that times out leaves nothing behind on work that never ends', async () => {
+test('a caller that times out leaves no callbacks behind on work that never ends', async () => {
   const { timers, open } = fakeTimers()
   const { promise: work } = Promise.withResolvers<string>()
   const giveUp = async (times: number): Promise<void> => {

@@ -1,5 +1,5 @@
 /**
- * Timers are injected, so that a simulation can decide in which order things happen. Other code
+ * Timers are injected, so that a simulation can determine the order of events. All other code
  * accesses time only through Clock and Timers.
  */
 import { type Clock, systemClock } from './clock.ts'
@@ -9,17 +9,17 @@ import { type Defer, turnEnd } from './turn-end.ts'
 export type Timer = { close(): unknown }
 
 export type Timers = {
-  /** Calls `run` once after this many milliseconds, or after 24 days if that is sooner. */
+  /** Calls `run` once after this number of milliseconds, or after 24 days if that is earlier. */
   readonly after: (ms: number, run: () => void) => Timer
   /** Calls `run` periodically, at least every 24 days. Does not keep the process alive. */
   readonly every: (ms: number, run: () => void) => Timer
-  /** Calls at the end of this tick of the event loop, or of the next one. */
+  /** Calls `run` at the end of the current tick of the event loop, or of the next one. */
   readonly defer: Defer
 }
 
 export type Time = Clock & Timers
 
-/** The longest delay of a Node timer: 24 days. A longer one fires after 1 ms. */
+/** The longest delay of a Node timer: 24 days. A timer with a longer delay fires after 1 ms. */
 export const TIMER_MS_MAX = 2 ** 31 - 1
 
 export const systemTimers: Timers = {
@@ -30,7 +30,9 @@ export const systemTimers: Timers = {
 
 export const systemTime: Time = { ...systemClock, ...systemTimers }
 
-/** Resolves after this time. Fails with the signal's reason if it is aborted first. */
+/**
+ * Resolves after this time. If the signal is aborted first, fails with the reason of the signal.
+ */
 export async function sleep(
   { after }: Pick<Timers, 'after'>,
   ms: number,
@@ -51,7 +53,7 @@ export async function sleep(
   }
 }
 
-/** Returns a signal that is aborted after this time, unless it is disposed of before. */
+/** Returns a signal that is aborted after this time, unless it is disposed earlier. */
 export function deadline(
   { after }: Pick<Timers, 'after'>,
   ms: number,
@@ -64,14 +66,14 @@ export function deadline(
 }
 
 export type TimeoutOptions<T> = {
-  /** Called when the time is up: returns the result, or throws. */
+  /** Called when the time limit is reached. Returns the result, or throws. */
   readonly onTimeout: () => T
   readonly timers?: Pick<Timers, 'after'>
 }
 
 /**
- * The callbacks for when a promise settles. There is one reaction per promise for all of them, so
- * that callers that time out leave no reactions behind on a promise that never settles.
+ * For each promise, the callbacks to call when it settles. All of them share one reaction on the
+ * promise, so that callers that time out leave no reactions behind on a promise that never settles.
  */
 const waiting = new WeakMap<Promise<unknown>, Set<() => void>>()
 
@@ -89,8 +91,8 @@ function waitersOf(work: Promise<unknown>): Set<() => void> {
 }
 
 /**
- * Returns the result of the work, or of `onTimeout` if the work takes longer than this time. A
- * later result or error is ignored.
+ * Returns the result of the work. If the work takes longer than this time, returns the result of
+ * `onTimeout`, and ignores a later result or error of the work.
  */
 export function withTimeout<T>(
   work: Promise<T>,
@@ -107,7 +109,7 @@ export function withTimeout<T>(
       reject(error)
     }
   }
-  // Whole milliseconds: Node keeps one list of timers for each distinct duration.
+  // Round to whole milliseconds, because Node keeps one list of timers for each distinct duration.
   const timer = timers.after(Math.max(0, Math.ceil(msMax)), expire)
   const onSettled = (): void => {
     timer.close()
@@ -118,13 +120,16 @@ export function withTimeout<T>(
 }
 
 export type OwnTimeoutOptions<T> = TimeoutOptions<T> & {
-  /** True once the work's own deadline fired: its result may just be the resulting abort error. */
+  /**
+   * Returns true if the work's own deadline has expired. The result of the work may then be caused
+   * by the abort.
+   */
   readonly isTimedOut?: () => boolean
 }
 
 /**
- * Like `withTimeout`, for work with a single waiter, such as the response to one request. It keeps
- * no list of waiters.
+ * Does the same as `withTimeout` for work with a single waiter, such as the response to one
+ * request. Does not need a list of waiters.
  */
 export function withOwnTimeout<T>(
   work: Promise<T>,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TokenBucket } from './token-bucket.ts'
 
-test('a bucket gives its burst at once, then its rate', () => {
+test('a bucket allows its burst immediately, and then its rate', () => {
   const bucket = new TokenBucket(3, 2, 0)
   const takes = (nowMs: number): boolean => bucket.take(nowMs)
   assert.deepEqual([takes(0), takes(0), takes(0), takes(0)], [true, true, true, false])

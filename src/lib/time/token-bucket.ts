@@ -1,4 +1,4 @@
-/** A token bucket: a burst, then a rate per second. */
+/** A token bucket: it allows a burst, and then a rate per second. */
 export class TokenBucket {
   readonly #burst: number
   readonly #perMs: number

@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { type Stage, TurnEnd, turnEnd } from './turn-end.ts'
 
 /**
- * Immediates as in Node: those that are added while others run are for the next tick, and promise
- * reactions run after each.
+ * Immediates that behave as in Node: immediates that are added while others run belong to the next
+ * tick, and promise reactions run after each immediate.
  */
 function harness() {
   let due: (() => void)[] = []
@@ -25,7 +25,7 @@ function harness() {
   return { end, note, turn, isDue: () => due.length > 0 }
 }
 
-test('the stages of a tick run in their order, whatever was added first', async () => {
+test('the stages of a tick run in their order, whatever the order in which calls were added', async () => {
   const { note, turn, isDue } = harness()
   note('long', 'long')
   note('write', 'write')
@@ -37,7 +37,7 @@ test('the stages of a tick run in their order, whatever was added first', async 
   assert.equal(isDue(), false, 'nothing is scheduled if nothing was added')
 })
 
-test('calls that a stage adds to a later stage run in this tick, also from promises, and all others in the next one', async () => {
+test('a call that a stage adds to a later stage runs in this tick, even if a promise adds it, and other calls run in the next tick', async () => {
   const { end, note, turn, isDue } = harness()
   end.defer(() => {
     note('begun again', 'begin')
@@ -53,7 +53,7 @@ test('calls that a stage adds to a later stage run in this tick, also from promi
   assert.equal(isDue(), false)
 })
 
-test('a call that fails does not prevent the others', async () => {
+test('if a call fails, the other calls still run', async () => {
   const { end, note, turn } = harness()
   end.defer(() => {
     throw new Error('failed')
@@ -63,7 +63,7 @@ test('a call that fails does not prevent the others', async () => {
   assert.equal(await turn(), 'other')
 })
 
-test('calls do not run in the async context of the first request', async () => {
+test('calls do not run in the asynchronous context of the request that came first', async () => {
   const current = new AsyncLocalStorage<string>()
   const seen: (string | undefined)[] = []
   const note = (): unknown => seen.push(current.getStore())
@@ -71,7 +71,7 @@ test('calls do not run in the async context of the first request', async () => {
   await new Promise<void>((resolve) =>
     turnEnd.defer(() => {
       note()
-      // Work that schedules itself again would otherwise stay in that context forever.
+      // Otherwise, work that schedules itself again would stay in that context forever.
       turnEnd.defer(() => resolve(void note()))
     }),
   )

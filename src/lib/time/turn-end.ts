@@ -1,8 +1,8 @@
 /**
- * The end of a tick of the event loop, in stages. Node runs setImmediate callbacks in FIFO order.
- * So work that schedules itself again, such as the slices of long lists, would always run before
- * the requests and responses of this tick. Work that one callback leaves to the next would wait for
- * another tick.
+ * Runs calls in stages at the end of a tick of the event loop. Node runs setImmediate callbacks in
+ * FIFO order. Work that schedules itself again, such as the slices of long lists, would therefore
+ * always run before the requests and responses of this tick. And work that one callback leaves to
+ * the next would have to wait for another tick.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Deque } from '../collections/deque.ts'
@@ -28,10 +28,11 @@ export class TurnEnd {
   readonly #immediately: (call: () => void) => void
   readonly #calls = stages.map(() => new Deque<() => void>())
   /**
-   * A callback for each stage, so that promise reactions of one stage run before the next stage.
+   * A callback for each stage, so that the promise reactions of one stage run before the next
+   * stage.
    */
   readonly #runs = stages.map((_, at) => (): void => this.#run(at))
-  /** The stage that runs or ran last. The stages after it still follow in this tick. */
+  /** The current stage, or the last one that ran. Later stages will still run in this tick. */
   #at = LAST
   #isDue = false
   #onEnd: (() => void) | undefined
@@ -40,7 +41,10 @@ export class TurnEnd {
     this.#immediately = immediately
   }
 
-  /** Calls a function at the end of this tick, or of the next one if the stage is over. */
+  /**
+   * Calls a function in this stage at the end of the current tick, or of the next tick if the stage
+   * has already run.
+   */
   readonly defer: Defer = (call, stage = 'begin') => {
     const at = stages.indexOf(stage)
     this.#calls[at]?.push(call)
@@ -48,8 +52,8 @@ export class TurnEnd {
   }
 
   /**
-   * Sets a function that is called at the end of each tick in which something was done. Undefined
-   * removes it.
+   * Sets a function that is called at the end of each tick in which any work was done. Undefined
+   * removes the function.
    */
   onEnd(call: (() => void) | undefined): void {
     this.#onEnd = call
@@ -68,7 +72,7 @@ export class TurnEnd {
     if (calls === undefined) return
     let left = calls.length
     try {
-      // Calls that are added meanwhile run in the next tick.
+      // Calls that are added while these run belong to the next tick.
       for (; left > 0; left--) calls.shift()?.()
     } finally {
       if (left > 0) this.#plan()
@@ -78,8 +82,8 @@ export class TurnEnd {
 }
 
 /**
- * Runs code outside of any async context. The first caller schedules the immediates for all, so
- * they must not run, or be traced, as a part of its request.
+ * Runs code outside of any asynchronous context. The first caller schedules the immediates for all
+ * callers, so they must not run or be traced as a part of that caller's request.
  */
 const outside = AsyncLocalStorage.snapshot()
 

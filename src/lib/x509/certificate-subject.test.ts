@@ -12,7 +12,10 @@ const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey
 
 const part = (id: readonly number[], value: Buffer): Buffer => set(sequence(objectId(id), value))
 
-/** A certificate with this subject, as OpenSSL returns it. No code checks its signature here. */
+/**
+ * A certificate with this subject, in the form that OpenSSL returns. Its signature is not valid,
+ * because no code checks it here.
+ */
 function certificate(
   parts: readonly Buffer[],
   publicKey = p256,
@@ -49,12 +52,12 @@ test('the common names, organizations and UIDs of a subject are read in order', 
   ]
   const wanted = [['first', 'last'], ['b', 'a'], ['u1']]
   assert.deepEqual(namesIn(certificate(parts)), wanted)
-  // A certificate of version 1.
+  // A certificate with version 1.
   assert.deepEqual(namesIn(certificate(parts, p256, Buffer.alloc(0))), wanted)
   assert.deepEqual(namesIn(certificate([])), [[], [], []])
 })
 
-test('attack: a key on a curve without a NIST name, with which Node itself would crash, does no harm', () => {
+test('attack: a certificate with a key on a curve without a NIST name, at which Node itself would crash, is read without a crash', () => {
   for (const namedCurve of ['brainpoolP256r1', 'brainpoolP384r1', 'secp256k1']) {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve })
     assert.deepEqual(namesIn(certificate([part(commonName, text('jane'))], publicKey)), [
@@ -70,7 +73,7 @@ const read = (tag: number, content: Buffer): unknown =>
     subjectPart.commonName,
   )
 
-test('all types of text are decoded', () => {
+test('texts of all ASN.1 string types are decoded', () => {
   for (const tag of [0x0c, 0x12, 0x13, 0x14, 0x16])
     assert.deepEqual(read(tag, Buffer.from('12')), ['12'])
   assert.deepEqual(read(0x0c, Buffer.from('ä€')), ['ä€'])
@@ -80,13 +83,13 @@ test('all types of text are decoded', () => {
   assert.deepEqual(read(0x0c, Buffer.alloc(0)), [''])
 })
 
-test('a name that is not a text makes the whole subject unreadable', () => {
+test('if a name is not a text, the whole subject cannot be read', () => {
   const name = der(0x03, Buffer.from([0, 0x6a]))
   assert.throws(
     () =>
       readCertificateSubject(certificate([part(commonName, text('x')), part(organization, name)])),
     DerError,
   )
-  // An attribute of another type does not.
+  // An attribute with another object id does not prevent the subject from being read.
   assert.deepEqual(namesIn(certificate([part([2, 5, 4, 7], name)])), [[], [], []])
 })

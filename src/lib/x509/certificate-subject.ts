@@ -1,12 +1,12 @@
 /**
- * The subject of a certificate, read from its DER. Never call Node's `toLegacyObject` or
- * `getPeerCertificate` instead: they end the whole process if the key is on a curve for which
- * OpenSSL knows no NIST name, such as brainpoolP256r1.
+ * Reads the subject of a certificate from its DER. Do not use Node's `toLegacyObject` or
+ * `getPeerCertificate` instead: they crash the whole process if the key is on a curve without a
+ * NIST name in OpenSSL, such as brainpoolP256r1.
  */
 import { isUtf8 } from 'node:buffer'
 import { DerError, DerReader, type DerValue } from './der-reader.ts'
 
-/** The attributes of subjects that are read: the DER of their object ids, in hex. */
+/** The attributes of a subject that are read, by the DER of their object ids in hex. */
 export const subjectPart = {
   commonName: '550403',
   organization: '55040a',
@@ -16,7 +16,7 @@ export const subjectPart = {
 
 type PartId = (typeof subjectPart)[keyof typeof subjectPart]
 
-/** The texts of the attributes that identify the owner, in their order. */
+/** The texts of the attributes that identify the owner of the certificate, in their order. */
 export type CertificateSubject = ReadonlyMap<PartId, readonly string[]>
 
 const OBJECT_ID = 0x06
@@ -24,12 +24,12 @@ const VERSION = 0xa0
 
 /**
  * Reads the subject. `raw` is a certificate that OpenSSL has parsed. Fails with a DerError if a
- * name cannot be read, because the owner is then unknown.
+ * name cannot be read, because the owner of the certificate is then unknown.
  */
 export function readCertificateSubject(raw: Buffer): CertificateSubject {
   const body = new DerReader(raw).sequence('Certificate').sequence('TBSCertificate')
-  // A certificate of version 1 has no version field. Then follow serial number, algorithm, issuer
-  // and validity.
+  // Skip the version, which is absent in certificates with version 1, and then serial number,
+  // algorithm, issuer and validity.
   const others = body.any().tag === VERSION ? 4 : 3
   for (let before = 0; before < others; before++) body.any()
   const found = new Map<PartId, string[]>(Object.values(subjectPart).map((id) => [id, []]))
@@ -46,10 +46,13 @@ export function readCertificateSubject(raw: Buffer): CertificateSubject {
 
 const latin1 = (content: Buffer): string => content.toString('latin1')
 
-/** Decoders by the tag of the type of text. They return undefined if the content is invalid. */
+/**
+ * Decoders for the content of a text, by the tag of its type. They return undefined if the content
+ * is invalid.
+ */
 const decoders: ReadonlyMap<number, (content: Buffer) => string | undefined> = new Map([
   [0x0c, (content: Buffer) => (isUtf8(content) ? content.toString('utf8') : undefined)],
-  // NumericString, PrintableString, T61String and IA5String. OpenSSL reads T61String as Latin-1,
+  // NumericString, PrintableString, T61String and IA5String. OpenSSL decodes T61String as Latin-1,
   // and so do other implementations.
   [0x12, latin1],
   [0x13, latin1],
@@ -63,7 +66,7 @@ const decoders: ReadonlyMap<number, (content: Buffer) => string | undefined> = n
   ],
 ])
 
-/** Decodes a UniversalString, which has four bytes for each character. */
+/** Decodes a UniversalString, which has four bytes per character. */
 function wide(content: Buffer): string | undefined {
   if (content.length % 4 !== 0) return undefined
   let text = ''

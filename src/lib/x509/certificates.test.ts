@@ -7,7 +7,7 @@ import { createAuthority, createSelfSigned, issue } from './certificates.ts'
 const now = Date.parse('2026-03-01T10:00:00Z')
 const hosts = ['localhost', 'kubernetes.default.svc', '127.0.0.1', '::1', 'fd00:0:0:1::a:b']
 
-test('OpenSSL reads and trusts a self-signed certificate, and matches it to its hosts', () => {
+test('OpenSSL parses and trusts a self-signed certificate, and matches it with its hosts', () => {
   const { certificatePem, keyPem } = createSelfSigned('keelson', hosts, now)
   const certificate = new X509Certificate(certificatePem)
   assert.equal(certificate.subject, 'CN=keelson')
@@ -25,14 +25,14 @@ test('OpenSSL reads and trusts a self-signed certificate, and matches it to its 
   assert.match(keyPem, /BEGIN PRIVATE KEY/)
 })
 
-test('two certificates never share a key or a serial number', () => {
+test('two certificates have different keys and serial numbers', () => {
   const one = new X509Certificate(createSelfSigned('keelson', hosts, now).certificatePem)
   const other = new X509Certificate(createSelfSigned('keelson', hosts, now).certificatePem)
   assert.notEqual(one.serialNumber, other.serialNumber)
   assert.notEqual(one.fingerprint256, other.fingerprint256)
 })
 
-test('a certificate that an authority issues is trusted through the authority, for its usage only', () => {
+test('a certificate that an authority issues is trusted through the authority, but only for its usage', () => {
   const authority = createAuthority('keelson-ca', now)
   const root = new X509Certificate(authority.certificatePem)
   assert.ok(root.ca && root.verify(root.publicKey))

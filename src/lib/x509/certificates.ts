@@ -1,7 +1,7 @@
 /**
- * Certificates for a server that was given none: self-signed ones, CAs, and certificates that a CA
- * issues. Node can parse certificates but not create them, so the few structures of RFC 5280 that
- * are needed are encoded here as DER.
+ * Creates certificates for a server without configured ones: self-signed certificates, CAs, and
+ * certificates that a CA issues. Node can parse certificates but not create them, so the structures
+ * of RFC 5280 that are needed are encoded here in DER.
  */
 import {
   createHash,
@@ -30,7 +30,7 @@ import {
 
 export type Certificate = { readonly certificatePem: string; readonly keyPem: string }
 
-/** The validity of certificates: longer than any test cluster lives. */
+/** The lifetime of certificates, which is longer than the lifetime of any test cluster. */
 const VALID_YEARS = 10
 
 const oid = {
@@ -49,7 +49,7 @@ const oid = {
 
 /**
  * Creates a self-signed certificate. `hosts` are the DNS names and IP addresses of the server. The
- * certificate is its own CA: clients can use it as a CA file.
+ * certificate is its own CA, so clients can use it as their CA file.
  */
 export function createSelfSigned(
   commonName: string,
@@ -58,7 +58,8 @@ export function createSelfSigned(
 ): Certificate {
   const keys = createKeys()
   const name = distinguishedName(commonName, [])
-  // Digital signature, key encipherment, certificate signing: the first, third and sixth bit.
+  // Key usage: digital signature, key encipherment and certificate signing are the first, third and
+  // sixth bit.
   const extensions = [
     keyUsage(2, 0b1010_0100),
     extendedUsage(oid.serverAuth),
@@ -76,17 +77,17 @@ export function createSelfSigned(
   })
 }
 
-/** The time in which a certificate is valid, including both ends. */
+/** The period in which a certificate is valid, including both ends. */
 export type Validity = { readonly fromMs: number; readonly toMs: number }
 
 /**
- * Creates a CA that signs only what `issue` creates. A `validity` that is a number is the current
- * time.
+ * Creates a CA whose key is only used by `issue`. If `validity` is a number, it is the current
+ * time, and the default lifetime applies.
  */
 export function createAuthority(commonName: string, validity: number | Validity): Certificate {
   const keys = createKeys()
   const name = distinguishedName(commonName, [])
-  // Certificate signing and revocation lists: the sixth and seventh bit.
+  // Key usage: certificate signing and CRL signing are the sixth and seventh bit.
   const extensions = [keyUsage(1, 0b0000_0110), isAuthority, keyIdentifier(keys.publicDer)]
   const valid = typeof validity === 'number' ? validFrom(validity) : validity
   return build({ keys, subject: name, issuer: name, signer: keys.privateKey, extensions, valid })
@@ -141,7 +142,9 @@ type Plan = {
   readonly valid: Validity
 }
 
-/** Returns the default validity. It begins an hour ago, for clients whose clock is behind. */
+/**
+ * Returns the default validity period. It starts an hour ago, for clients whose clocks are slow.
+ */
 function validFrom(nowMs: number): Validity {
   const to = new Date(nowMs)
   to.setUTCFullYear(to.getUTCFullYear() + VALID_YEARS)
@@ -170,7 +173,8 @@ function build({ keys, subject, issuer, signer, extensions, valid }: Plan): Cert
 }
 
 /**
- * Encodes a subject. Organizations come before the common name, as Kubernetes' tools encode them.
+ * Encodes a subject. Organizations precede the common name, as in certificates that Kubernetes'
+ * tools create.
  */
 function distinguishedName(commonName: string, organizations: readonly string[]): Buffer {
   const parts = organizations.map((organization) => part(oid.organization, organization))
@@ -204,14 +208,14 @@ function alternativeName(host: string): Buffer {
 }
 
 /**
- * Whether a host is an IP address. Does not use net.isIP, whose pattern takes 7 ms to compile. DNS
- * names have no colon and do not consist of four numbers.
+ * Whether a host is an IP address. Does not use net.isIP, because its regular expression takes 7 ms
+ * to compile. DNS names contain no colon and do not consist of four numbers.
  */
 const isAddress = (host: string): boolean => host.includes(':') || isIPv4(host)
 
 function addressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split('.').map(Number))
-  // The URL parser writes an IPv6 address in its canonical form, without an IPv4 tail.
+  // The URL parser formats an IPv6 address in canonical form, without an IPv4 address at the end.
   const canonical = new URL(`https://[${address}]`).hostname.slice(1, -1)
   const [head = '', tail = ''] = canonical.split('::')
   const before = head.split(':').filter((group) => group !== '')

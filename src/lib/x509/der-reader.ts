@@ -1,6 +1,6 @@
 /**
- * Reads DER, one value after the other. Errors have the texts of Go's encoding/asn1, which clients
- * see.
+ * Reads DER values one after the other. Error messages are the same as in Go's encoding/asn1,
+ * because clients see them.
  */
 
 export class DerError extends Error {
@@ -13,12 +13,12 @@ export class DerError extends Error {
 export type DerValue = {
   readonly tag: number
   readonly content: Buffer
-  /** The value with its tag and length. */
+  /** The value including its tag and length. */
   readonly whole: Buffer
 }
 
 const SEQUENCE = 0x30
-/** How Go prints the parameters of a field that has none. */
+/** The parameters of a field without parameters, as Go prints them. */
 const plainParameters =
   '{optional:false explicit:false application:false private:false defaultValue:<nil> tag:<nil> stringType:0 timeType:0 set:false omitEmpty:false}'
 
@@ -45,7 +45,7 @@ export class DerReader {
     return { tag, content, whole: this.#bytes.subarray(start, end) }
   }
 
-  /** Reads a value with this tag. `type` is Go's name of the expected type. */
+  /** Reads a value with this tag. `type` is the name of the expected type in Go. */
   expect(tag: number, type: string): DerValue {
     const start = this.#at
     const value = this.any()

@@ -1,4 +1,4 @@
-/** DER (X.690), as far as certificates need it: each function encodes one type. */
+/** Encodes the DER types (X.690) that certificates need. Each function encodes one type. */
 
 export function der(tag: number, content: Buffer): Buffer {
   const { length } = content
@@ -15,13 +15,13 @@ export const octets = (content: Buffer): Buffer => der(0x04, content)
 export const bits = (content: Buffer): Buffer =>
   der(0x03, Buffer.concat([Buffer.from([0]), content]))
 export const text = (content: string): Buffer => der(0x0c, Buffer.from(content))
-/** Encodes a PrintableString. The text must have only characters that this type allows. */
+/** Encodes a PrintableString. The text must contain only characters that this type allows. */
 export const printable = (content: string): Buffer => der(0x13, Buffer.from(content, 'latin1'))
 export const yes = der(0x01, Buffer.from([0xff]))
 
 /**
- * Encodes a positive integer without leading zeros: the first byte is forced to between 1 and 127,
- * which suits random serial numbers.
+ * Encodes a positive integer without leading zeros. Forces the first byte to a value between 1 and
+ * 127, so use it only for random serial numbers.
  */
 export function integer(content: Buffer): Buffer {
   const first = (content[0] ?? 0) & 0x7f
@@ -29,7 +29,8 @@ export function integer(content: Buffer): Buffer {
 }
 
 /**
- * Encodes a time: until 2049 as UTCTime, with two digits of the year (RFC 5280, section 4.1.2.5).
+ * Encodes a time. Until 2049 it is a UTCTime, whose year has two digits (RFC 5280, section
+ * 4.1.2.5).
  */
 export function time(date: Date): Buffer {
   const digits = `${date.toISOString().replace(/[-:T]/g, '').slice(0, 14)}Z`

@@ -1,4 +1,4 @@
-/** PEM blocks (RFC 7468, with the headers of RFC 1421 that some tools still write). */
+/** Decodes PEM blocks (RFC 7468, and the headers of RFC 1421 that some tools still write). */
 
 export type PemBlock = {
   readonly label: string
@@ -9,8 +9,8 @@ export type PemBlock = {
 const headerLines = /^((?:[^\r\n:]+:[^\r\n]*\r?\n)*)([\s\S]*)$/
 
 /**
- * Returns the blocks of a text. Ignores text around blocks and malformed blocks. A block extends
- * from the last BEGIN before an END to that END.
+ * Returns the PEM blocks in a text. Ignores malformed blocks and the text around blocks. A block
+ * extends from the last BEGIN line before an END line to this END line.
  */
 export function decodePem(text: string): PemBlock[] {
   const blocks: PemBlock[] = []
@@ -22,7 +22,7 @@ export function decodePem(text: string): PemBlock[] {
     else if (open === undefined) continue
     else if (ended === undefined) open.lines.push(line)
     else {
-      // limit: at most one block is returned
+      // limit: `blockOf` returns at most one block
       if (ended === open.label) blocks.push(...blockOf(ended, open.lines))
       open = undefined
     }

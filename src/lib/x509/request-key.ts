@@ -1,11 +1,11 @@
 /**
- * The public key of a certificate request: the types, sizes and curves that Go supports, and no
- * others.
+ * The public key of a certificate request. Accepts exactly the types, sizes and curves that Go
+ * supports.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { DerReader } from './der-reader.ts'
 
-/** Why a certificate request cannot be accepted, in the words of Go's crypto/x509. */
+/** The reason why a certificate request is rejected, with the messages of Go's crypto/x509. */
 export class RequestError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -20,7 +20,7 @@ export type RequestKey = { readonly type: KeyType; readonly publicKey: KeyObject
 const OBJECT_ID = 0x06
 const NULL = 0x05
 
-/** The types by the DER of their object ids, in hex. */
+/** The key types by the DER of their object ids in hex. */
 const types: ReadonlyMap<string, KeyType> = new Map([
   ['2a864886f70d010101', 'RSA'],
   ['2a8648ce3d0201', 'ECDSA'],
@@ -35,16 +35,18 @@ const curves: ReadonlySet<string> = new Set([
   '2b81040023',
 ])
 
-/** The minimum in Go: shorter keys can be broken. */
+/** The minimum size in Go, because shorter keys can be broken. */
 const RSA_BITS_MIN = 1024
-/** The maximum in Go: larger exponents do not fit into an int on all platforms. */
+/** The maximum in Go, because larger exponents do not fit into an int on all platforms. */
 const RSA_EXPONENT_MAX = 2n ** 31n - 1n
 
-/** Reads a SubjectPublicKeyInfo. OpenSSL receives only keys whose type and curve are accepted. */
+/**
+ * Reads a SubjectPublicKeyInfo. Passes a key to OpenSSL only if its type and curve are accepted.
+ */
 export function readRequestKey(der: Buffer): RequestKey {
   const algorithm = new DerReader(der).sequence('publicKeyInfo').sequence('AlgorithmIdentifier')
   const type = types.get(algorithm.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex'))
-  // Go treats a key of an unknown type as one with which no signature can be verified.
+  // Go reports that signatures of a key with an unknown type cannot be verified.
   if (type === undefined)
     throw new RequestError('x509: cannot verify signature: algorithm unimplemented')
   checkParameters[type](algorithm)
@@ -61,7 +63,7 @@ const checkParameters: { readonly [type in KeyType]: (parameters: DerReader) => 
   },
   ECDSA: (parameters) => {
     const curve = parameters.isAtEnd ? undefined : parameters.any()
-    // Other parameters describe the curve instead of naming it.
+    // Parameters other than an object id describe the curve instead of naming it.
     if (curve?.tag !== OBJECT_ID) throw new RequestError('x509: invalid ECDSA parameters')
     if (!curves.has(curve.content.toString('hex')))
       throw new RequestError('x509: unsupported elliptic curve')

@@ -35,7 +35,7 @@ test('the subject of a request is read', () => {
   assert.ok(!asksForNames({ names }))
 })
 
-/** A request with an additional attribute in its subject. */
+/** A request whose subject has an additional attribute. */
 function signedWith(id: readonly number[], value: Buffer): Buffer {
   const names = sequence(part([2, 5, 4, 3], 'somebody'), set(sequence(objectId(id), value)))
   const own = sequence(
@@ -50,7 +50,7 @@ function signedWith(id: readonly number[], value: Buffer): Buffer {
 const typed = (tag: number, content: Buffer): Buffer =>
   Buffer.concat([Buffer.from([tag, content.length]), content])
 
-test('attack: a name of a type that the signer may read differently, or not at all, is rejected', () => {
+test('attack: a name is rejected if its type is one that the signer may decode differently or ignore', () => {
   const masters = Buffer.from('system:masters')
   const wide = Buffer.from([...masters].flatMap((byte) => [0, byte]))
   const refused = /names of a subject must be of type UTF8String, PrintableString or IA5String/
@@ -70,13 +70,13 @@ test('attack: a name of a type that the signer may read differently, or not at a
     assert.deepEqual(readRequest(signedWith([2, 5, 4, 10], typed(tag, masters))).organizations, [
       'system:masters',
     ])
-  // Other attributes of a subject are not checked.
+  // The types of other attributes in a subject are not checked.
   assert.equal(readRequest(signedWith([2, 5, 4, 7], typed(0x1e, wide))).commonName, 'somebody')
 })
 
 const reading = (content: string) => () => readPemRequest(Buffer.from(content).toString('base64'))
 
-test('attack: two requests, of which the signer might read the other one, are rejected', () => {
+test('attack: a text with two requests is rejected, because the signer might read the other one', () => {
   const one = pem('CERTIFICATE REQUEST', request)
   assert.equal(reading(`text\n${one}`)().commonName, 'somebody')
   for (const content of [
@@ -101,7 +101,7 @@ function withAttributes(...attributes: readonly Buffer[]): Buffer {
   return sequence(own, algorithm, bits(sign('sha256', own, privateKey)))
 }
 
-test('a request for alternative names is recognized', () => {
+test('readRequest detects whether a request contains alternative names', () => {
   const other = sequence(objectId([1, 2, 840, 113549, 1, 9, 7]), set(text('x')))
   const asking = (...extensions: readonly Buffer[]): WholeRequest =>
     readRequest(
@@ -115,7 +115,7 @@ test('a request for alternative names is recognized', () => {
   assert.deepEqual(asking(critical).names.dns, ['a'])
 })
 
-test('attack: names that the signer reads, and the approver does not see, are rejected', () => {
+test('attack: alternative names that the signer reads but the approver does not see are rejected', () => {
   const id = objectId(extensionRequest)
   const one = sequence(named('a'))
   const twice = /duplicate requested extensions/
@@ -161,7 +161,7 @@ test('malformed names are rejected', () => {
   assert.equal(namedBy(0x87, Buffer.alloc(16))().names.addresses.length, 1)
 })
 
-test('a request that is signed with another key, cut off or changed is rejected', () => {
+test('a request that is signed with another key, truncated or changed is rejected', () => {
   const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
   const forged = sequence(info, algorithm, bits(sign('sha256', info, other)))
   assert.throws(() => readRequest(forged), new RequestError('x509: ECDSA verification failure'))
@@ -181,7 +181,7 @@ type KeyPair = { readonly publicKey: KeyObject; readonly privateKey: KeyObject }
 const ecdsaId = [1, 2, 840, 10045, 4, 3, 2]
 const rsaId = [1, 2, 840, 113549, 1, 1, 11]
 
-/** A request for this key, signed with it. */
+/** A request for this key, signed with the key. */
 function signedBy(keys: KeyPair, id: readonly number[], digest: string | null = 'sha256'): Buffer {
   const own = sequence(version, subject, keys.publicKey.export({ type: 'spki', format: 'der' }))
   return sequence(own, sequence(objectId(id)), bits(sign(digest, own, keys.privateKey)))
@@ -220,7 +220,7 @@ test('only the keys that Go supports are accepted', () => {
   assert.throws(() => readRequest(signedBy(dsa, rsaId)), unknown)
 })
 
-test('a signature algorithm that does not fit the key is rejected', () => {
+test('a signature algorithm that does not match the type of the key is rejected', () => {
   const other =
     'x509: signature algorithm specifies an RSA public key, but have public key of type *ecdsa.PublicKey'
   assert.throws(
@@ -242,7 +242,7 @@ test('attack: a long request is rejected before it is parsed', () => {
   )
 })
 
-test('PEM blocks are found between other text', () => {
+test('a PEM block is found between other text', () => {
   const block = pem('A', Buffer.from('one'))
   const blocks = decodePem(
     `text\n${block}more\n${block.replace('-----\n', '-----\nK: v\n\n')}-----BEGIN B-----\nx`,
@@ -277,7 +277,8 @@ type Pss = {
 }
 
 /**
- * A request that is signed with RSASSA-PSS. Its parameters may differ from those of the signature.
+ * A request that is signed with RSASSA-PSS. The parameters in the request may differ from those of
+ * the signature.
  */
 function signedByPss({
   digest,
@@ -306,7 +307,7 @@ function signedByPss({
   )
 }
 
-test('only the RSASSA-PSS signatures that Go supports are accepted', () => {
+test('only those RSASSA-PSS signatures are accepted that Go supports', () => {
   for (const [digest, saltLength] of [
     ['sha256', 32],
     ['sha384', 48],
@@ -333,7 +334,7 @@ test('only the RSASSA-PSS signatures that Go supports are accepted', () => {
       /cannot verify signature: algorithm unimplemented/,
     )
   }
-  // The parameters differ from those of the signature.
+  // The parameters in the request differ from those of the signature.
   const lying = signedByPss({ digest: 'sha256', saltLength: 20, told: 32 })
   assert.throws(() => readRequest(lying), /crypto\/rsa: verification error/)
 })

@@ -1,6 +1,6 @@
 /**
- * Certificate signing requests (PKCS #10, RFC 2986): the subject, and whether the sender has the
- * private key. Node parses certificates only.
+ * Parses certificate signing requests (PKCS #10, RFC 2986), because Node parses only certificates.
+ * Checks that the sender has the private key.
  */
 import { isAscii, isUtf8 } from 'node:buffer'
 import { constants, type KeyObject, verify } from 'node:crypto'
@@ -15,17 +15,17 @@ export type CertificateRequest = {
   readonly commonName: string
 }
 
-/** All fields of a request that a certificate can have. */
+/** All fields of a request that are used for the certificate. */
 export type WholeRequest = CertificateRequest & {
-  /** The attributes of the subject, in their order. `id` is the object id in hex. */
+  /** The attributes of the subject in order. `id` is the object id in hex. */
   readonly subject: readonly { readonly id: string; readonly text: string }[]
   readonly names: AlternativeNames
   readonly publicKey: KeyObject
 }
 
 /**
- * The names in the extension subjectAltName (RFC 5280, section 4.2.1.6). Other types of names are
- * left out.
+ * The names in the extension subjectAltName (RFC 5280, section 4.2.1.6), without names of other
+ * types.
  */
 export type AlternativeNames = {
   readonly dns: readonly string[]
@@ -51,7 +51,7 @@ type Algorithm = {
   readonly pssSaltBytes?: number
 }
 
-/** The signature algorithms by the DER of their object ids, in hex. */
+/** The signature algorithms by the DER of their object ids in hex. */
 const algorithms: ReadonlyMap<string, Algorithm> = new Map([
   ['2a864886f70d01010b', { type: 'RSA', digest: 'sha256' }],
   ['2a864886f70d01010c', { type: 'RSA', digest: 'sha384' }],
@@ -60,21 +60,21 @@ const algorithms: ReadonlyMap<string, Algorithm> = new Map([
   ['2a8648ce3d040303', { type: 'ECDSA', digest: 'sha384' }],
   ['2a8648ce3d040304', { type: 'ECDSA', digest: 'sha512' }],
   ['2b6570', { type: 'Ed25519', digest: null }],
-  // Go still accepts SHA-1 here: the signature of a request only proves that its sender has the
-  // key.
+  // Go still accepts SHA-1 here, because the signature of a request only proves that the sender has
+  // the key.
   ['2a864886f70d010105', { type: 'RSA', digest: 'sha1' }],
   ['2b0e03021d', { type: 'RSA', digest: 'sha1' }],
   ['2a8648ce3d0401', { type: 'ECDSA', digest: 'sha1' }],
 ])
 
 /**
- * Maximum size of a request, 64 KiB of DER: many times the size of the longest key and hundreds of
- * names.
+ * Maximum size of a request, 64 KiB of DER, which is enough for several of the longest keys and
+ * hundreds of names.
  */
 const DER_BYTES_MAX = 64 * 1024
 /**
  * Maximum length of a PEM request in base64. The two encodings make it almost twice as long as the
- * DER; the rest is room for text around the PEM block.
+ * DER; the rest is for text around the PEM block.
  */
 export const REQUEST_CHARACTERS_MAX = 3 * DER_BYTES_MAX
 const tooLong = `the request must not be longer than ${DER_BYTES_MAX} bytes`
@@ -96,8 +96,8 @@ function blockIn(base64: string): Buffer {
 }
 
 /**
- * Returns the block if there is exactly one. The signer might read another of several blocks than
- * this server, which decides whether the subject is allowed.
+ * Returns the block if there is exactly one. If there were several blocks, the signer might read
+ * another one than this server, which decides whether the subject is allowed.
  */
 function onlyBlock(base64: string): PemBlock | undefined {
   const text = Buffer.from(base64, 'base64').toString('latin1')
@@ -108,14 +108,14 @@ function onlyBlock(base64: string): PemBlock | undefined {
 const extensionRequestId = '2a864886f70d01090e'
 const alternativeNamesId = '551d11'
 
-/** Whether a request asks for names or addresses besides its subject. */
+/** Whether a request contains names or addresses in addition to its subject. */
 export const asksForNames = ({ names }: Pick<WholeRequest, 'names'>): boolean =>
   names.dns.length + names.emails.length + names.addresses.length + names.uris.length > 0
 
 /**
- * Returns the value of the extension subjectAltName. Like Go, fails unless the request can be read
- * in only one way. An attribute or extension that occurs twice, or a second value of an attribute,
- * could hold names that the signer reads and the approver does not see.
+ * Returns the value of the extension subjectAltName. As in Go, fails if the request is ambiguous.
+ * An attribute or extension that occurs twice, or a second value of an attribute, could contain
+ * names that the signer reads and the approver does not see.
  */
 function alternativeNamesIn(attributes: DerReader): Buffer | undefined {
   let names: Buffer | undefined
@@ -145,7 +145,7 @@ function alternativeNamesAmong(extensions: DerReader): Buffer | undefined {
     if (values.has(id))
       throw new RequestError('x509: certificate request contains duplicate requested extensions')
     const next = extension.any()
-    // A flag that marks the extension as critical may come before the value.
+    // A flag that says whether the extension is critical can precede the value.
     const value = next.tag === BOOLEAN ? extension.expect(OCTETS, 'OctetString') : next
     if (value.tag !== OCTETS || !extension.isAtEnd)
       throw new RequestError('x509: malformed extension')
@@ -154,16 +154,16 @@ function alternativeNamesAmong(extensions: DerReader): Buffer | undefined {
   return values.get(alternativeNamesId)
 }
 
-/** The context-specific tags of the types of names. */
+/** The context-specific tags of the types of alternative names. */
 const nameTags = { email: 0x81, dns: 0x82, uri: 0x86, address: 0x87 } as const
-/** The names of the types in Go. */
+/** The names that Go uses for these types. */
 const nameTypes = {
   0x81: 'rfc822Name',
   0x82: 'dNSName',
   0x86: 'uniformResourceIdentifier',
 } as const
 
-/** Reads the alternative names. `value` is undefined if the request has none. */
+/** Decodes the alternative names. `value` is undefined if the request has no alternative names. */
 function readNames(value: Buffer | undefined): AlternativeNames {
   const names = {
     dns: [] as string[],
@@ -193,8 +193,8 @@ function readNames(value: Buffer | undefined): AlternativeNames {
 }
 
 /**
- * Reads a request in DER. Fails with a RequestError, also if the signature was not made with the
- * request's key.
+ * Parses a request in DER. Fails with a RequestError, also if the signature was not created with
+ * the key in the request.
  */
 export const readRequest = (der: Buffer): WholeRequest =>
   faultsAsRequestError(() => readSigned(der))
@@ -217,7 +217,7 @@ function readSigned(der: Buffer): WholeRequest {
   const algorithm = request.sequence('AlgorithmIdentifier')
   const algorithmId = algorithm.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex')
   const signature = request.expect(BIT_STRING, 'BitString').content
-  // The first byte is the number of unused bits; a signature has none.
+  // The first byte is the number of unused bits, which must be 0 in a signature.
   if (signature[0] !== 0)
     throw new RequestError('asn1: syntax error: invalid padding bits in BIT STRING')
   const fields = new DerReader(info.content)
@@ -242,7 +242,7 @@ function attributesAfter(fields: DerReader): DerReader {
 type Signer = {
   readonly key: RequestKey
   readonly algorithmId: string
-  /** Undefined if Go does not support the algorithm. */
+  /** Returns undefined if Go does not support the algorithm. */
   readonly algorithm: Algorithm | undefined
 }
 
@@ -272,7 +272,7 @@ function checkSignature(
   )
 }
 
-/** RSASSA-PSS, whose digest is in its parameters (RFC 4055, section 3.1). */
+/** RSASSA-PSS. The digest is in the parameters (RFC 4055, section 3.1). */
 const pssId = '2a864886f70d01010a'
 const mgf1Id = '2a864886f70d010108'
 
@@ -283,8 +283,8 @@ const pssAlgorithms: ReadonlyMap<string, Algorithm> = new Map([
 ])
 
 /**
- * Reads the parameters of RSASSA-PSS. Like Go, accepts only those with the same digest everywhere,
- * and a salt as long as the digest. Returns undefined for all others.
+ * Reads the parameters of RSASSA-PSS. As in Go, all digests in the parameters must be the same, and
+ * the salt must be as long as the digest. Returns undefined for other parameters.
  */
 function readPss(algorithm: DerReader): Algorithm | undefined {
   try {
@@ -306,7 +306,10 @@ function readPss(algorithm: DerReader): Algorithm | undefined {
 const explicit = (parameters: DerReader, number: number): DerReader =>
   new DerReader(parameters.expect(0xa0 | number, 'RawValue').content)
 
-/** Returns the object id of a digest; an empty string if it has parameters other than NULL. */
+/**
+ * Returns the object id of a digest, or an empty string if the digest has parameters other than
+ * NULL.
+ */
 function digestIn(reader: DerReader): string {
   const digest = reader.sequence('AlgorithmIdentifier')
   const id = digest.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex')
@@ -315,7 +318,7 @@ function digestIn(reader: DerReader): string {
 
 const nullBytes = Buffer.from([0x05, 0x00])
 
-/** Whether the parameters end with trailer field 1, the only one that RFC 4055 defines. */
+/** Whether the parameters end with trailer field 1, which is the only one that RFC 4055 defines. */
 const isTrailer = (parameters: DerReader): boolean => {
   const { content } = explicit(parameters, 3).expect(INTEGER, 'int')
   return content.length === 1 && content[0] === 1 && parameters.isAtEnd
@@ -331,8 +334,8 @@ const commonNameId = '550403'
 const organizationId = '55040a'
 
 /**
- * The types of text that all readers decode in the same way. Signers differ in how they decode
- * other types, and whether they ignore them.
+ * The string types that all implementations decode in the same way. Signers may decode other types
+ * differently, or ignore them.
  */
 const textTags: ReadonlyMap<number, (content: Buffer) => boolean> = new Map([
   [0x0c, isUtf8],
@@ -347,8 +350,8 @@ function readSubject(content: Buffer): WholeRequest['subject'] {
       const part = set.sequence('AttributeTypeAndValue')
       const id = part.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex')
       const value = part.any()
-      // Only these two identify the user. Other attributes are left out if readers may decode them
-      // differently.
+      // Only the organization and the common name identify the user. Other attributes are left out
+      // if signers may decode them differently.
       const isOfUser = id === organizationId || id === commonNameId
       if (isOfUser || isText(value)) parts.push({ id, text: textIn(value) })
     }
@@ -359,7 +362,7 @@ function readSubject(content: Buffer): WholeRequest['subject'] {
 function namesIn(subject: WholeRequest['subject']): CertificateRequest {
   return {
     organizations: subject.flatMap(({ id, text }) => (id === organizationId ? [text] : [])),
-    // If there are several, the last one counts, as in Go.
+    // If there are several common names, use the last one, as in Go.
     commonName: subject.findLast(({ id }) => id === commonNameId)?.text ?? '',
   }
 }

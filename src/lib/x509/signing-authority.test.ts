@@ -19,7 +19,7 @@ const issue = {
 
 type Keys = { readonly publicKey: KeyObject; readonly privateKey: KeyObject }
 
-/** A request with these subject attributes and alternative names, in base64. */
+/** A request in base64, with these subject attributes and alternative names. */
 function requestOf(
   { publicKey, privateKey }: Keys,
   parts: readonly Buffer[],
@@ -45,7 +45,7 @@ const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const authorityPems = createAuthority('ca', nowMs)
 const authority = new SigningAuthority(authorityPems.certificatePem, authorityPems.keyPem)
 
-test('a certificate has the subject, key and names of its request, and is trusted through the CA', async () => {
+test('a certificate has the subject, key and names of the request, and is trusted through the CA', async () => {
   const names = [
     der(0x82, Buffer.from('a.example')),
     der(0x87, Buffer.from([10, 0, 0, 1])),
@@ -59,7 +59,7 @@ test('a certificate has the subject, key and names of its request, and is truste
   const issued = new X509Certificate(await authority.issue(readPemRequest(asked), issue))
   const ca = new X509Certificate(authorityPems.certificatePem)
   assert.ok(issued.checkIssued(ca) && issued.verify(ca.publicKey) && !issued.ca)
-  // Several organizations become one set.
+  // Several organizations are encoded as one set.
   assert.equal(issued.subject, 'O=dev + O=äö\nCN=jane')
   assert.equal(issued.subjectAltName, 'DNS:a.example, IP Address:10.0.0.1')
   assert.ok(issued.publicKey.equals(keys.publicKey))
@@ -79,7 +79,7 @@ test('a CA can sign with keys of all types that Go supports', async () => {
     generateKeyPairSync('ed25519'),
   ]
   for (const { publicKey, privateKey } of made) {
-    // A CA with this key, issued by the other one.
+    // A CA with this key. Its certificate is issued by the other CA.
     const request = { ...asked, publicKey }
     const certificatePem = await authority.issue(request, issue)
     const own = new SigningAuthority(
@@ -102,7 +102,7 @@ test('a certificate and a key that do not belong together are rejected', () => {
   assert.throws(() => new SigningAuthority('', other.keyPem), /expected 1 certificate, found 0/)
 })
 
-test('addresses of an invalid length and names that are not ASCII are rejected', () => {
+test('IP addresses with an invalid length and names with non-ASCII characters are rejected', () => {
   for (const name of [der(0x87, Buffer.from([1, 2, 3])), der(0x82, Buffer.from([0xe4]))]) {
     assert.throws(() => readPemRequest(requestOf(keys, [commonName('x')], [name])), RequestError)
   }

@@ -1,7 +1,7 @@
 /**
- * A CA that issues certificates for requests, as Go's crypto/x509 does for kube-controller-manager.
- * It takes the subject, the public key and the alternative names from the request, and chooses the
- * extensions and their order itself.
+ * A CA that issues certificates for requests, in the same way as kube-controller-manager does with
+ * Go's crypto/x509. The subject, the public key and the alternative names are taken from the
+ * request; the CA chooses the extensions and their order.
  */
 import {
   createPrivateKey,
@@ -36,9 +36,9 @@ const signAsync = promisify(sign)
 export type Issue = {
   readonly notBeforeMs: number
   readonly notAfterMs: number
-  /** Object ids of extended usages. */
+  /** Object ids of extended key usages. */
   readonly extendedUsages: readonly (readonly number[])[]
-  /** Bits of the key usage, the first being bit 0 of RFC 5280, section 4.2.1.3. */
+  /** Bits of the key usage. The first is bit 0 in RFC 5280, section 4.2.1.3. */
   readonly usageBits: number
 }
 
@@ -51,7 +51,7 @@ const oid = {
 } as const
 
 /**
- * The attributes of a subject that Go supports, in the order in which it writes them. `id` is the
+ * The attributes of a subject that Go supports, in the order in which Go encodes them. `id` is the
  * object id in hex.
  */
 const subjectParts: readonly {
@@ -71,14 +71,14 @@ const subjectParts: readonly {
 ]
 
 export class SigningAuthority {
-  /** When the certificate of the CA expires. */
+  /** The time at which the certificate of the CA expires. */
   readonly notAfterMs: number
   readonly #key: KeyObject
   readonly #algorithm: Algorithm
   readonly #name: Buffer
   readonly #keyId: Buffer | undefined
 
-  /** Fails unless there is exactly one certificate and the key belongs to it. */
+  /** Fails unless the PEM contains exactly one certificate and the key matches it. */
   constructor(certificatePem: string, keyPem: string) {
     const blocks = decodePem(certificatePem).filter(({ label }) => label === 'CERTIFICATE')
     const [block] = blocks
@@ -95,7 +95,7 @@ export class SigningAuthority {
     this.#keyId = keyId
   }
 
-  /** Issues a certificate. Returns it as PEM. */
+  /** Issues a certificate in PEM. */
   async issue(request: WholeRequest, issue: Issue): Promise<string> {
     const algorithm = sequence(
       objectId(this.#algorithm.id),
@@ -115,7 +115,7 @@ export class SigningAuthority {
         sequence(...this.#extensions(request.names, issue, subject.length === EMPTY_LENGTH)),
       ),
     )
-    // Signed in a thread, because an RSA signature takes milliseconds.
+    // Sign in a thread, because an RSA signature takes milliseconds.
     const signature = await signAsync(this.#algorithm.digest, body, this.#key)
     return pem('CERTIFICATE', sequence(body, algorithm, bits(signature)))
   }
@@ -142,7 +142,7 @@ export class SigningAuthority {
       all.push(extension(oid.authorityKeyIdentifier, false, sequence(der(KEY_ID, this.#keyId))))
     }
     const general = generalNames(names)
-    // Critical if the subject is empty, because only these names identify the owner then.
+    // Critical if the subject is empty, because only the alternative names then identify the owner.
     if (general.length > 0)
       all.push(extension(oid.subjectAltName, isNameless, sequence(...general)))
     return all
@@ -185,7 +185,7 @@ const ecdsaOf: ReadonlyMap<string, { readonly id: readonly number[]; readonly di
 /** Returns the encoded subject of the CA, and its key id. */
 function readAuthority(raw: Buffer): { readonly name: Buffer; readonly keyId: Buffer | undefined } {
   const body = new DerReader(raw).sequence('Certificate').sequence('TBSCertificate')
-  // Version, serial number, algorithm, issuer, validity.
+  // Skips version, serial number, algorithm, issuer and validity.
   for (let before = 0; before < 5; before++) body.any()
   const name = body.any().whole
   let keyId: Buffer | undefined
@@ -207,7 +207,7 @@ const EXTENSIONS = 0xa3
 const BOOLEAN = 0x01
 const subjectKeyId = '551d0e'
 
-/** Encodes a subject like Go: each type of attribute once, and several values of it in one set. */
+/** Encodes a subject as Go does: several values of an attribute are encoded as one set. */
 function subjectOf({ subject }: WholeRequest): Buffer {
   return sequence(
     ...subjectParts.flatMap(({ id, numbers, isSingle }) => {
@@ -220,7 +220,10 @@ function subjectOf({ subject }: WholeRequest): Buffer {
   )
 }
 
-/** Encodes a text like Go: as PrintableString, if that allows all of its characters. */
+/**
+ * Encodes a text as Go does: as PrintableString if this type allows all characters, otherwise as
+ * UTF8String.
+ */
 const textOf = (value: string): Buffer =>
   /^[A-Za-z0-9 '()+,\-./:=?]*$/.test(value) ? printable(value) : text(value)
 
@@ -231,7 +234,7 @@ const generalNames = ({ dns, emails, addresses, uris }: AlternativeNames): Buffe
   ...uris.map((uri) => der(0x86, Buffer.from(uri, 'latin1'))),
 ]
 
-/** Encodes named bits (X.690, section 11.2.2), without the zeros after the last set bit. */
+/** Encodes named bits (X.690, section 11.2.2), without trailing zeros. */
 function bitString(value: number): Buffer {
   const bytes = [0, 0]
   for (let bit = 0; bit < 16; bit++)

@@ -1,10 +1,11 @@
 /**
- * The trust roots of the system, for TLS servers whose CA is not configured. Go's programs use
- * these, while Node trusts its own list. Node finds the system's roots where OpenSSL does: in
- * SSL_CERT_FILE and SSL_CERT_DIR, or their defaults. The certificates of NODE_EXTRA_CA_CERTS are
- * added.
+ * The root certificates of the system, for TLS servers whose CA is not configured. Go programs use
+ * these roots by default, while Node uses a list of its own. Node finds the system's roots in the
+ * same places as OpenSSL: in SSL_CERT_FILE and SSL_CERT_DIR, or their defaults. The certificates in
+ * NODE_EXTRA_CA_CERTS are added.
  *
- * They are loaded on first use and kept, as in Go, because loading takes about 60 ms of CPU.
+ * The roots are loaded on first use and then retained, as in Go, because loading takes about 60 ms
+ * of CPU time.
  */
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
 import { hasKnownKey, type ServerTrustAnchors } from './trust-anchors.ts'
@@ -13,8 +14,8 @@ import { hasKnownKey, type ServerTrustAnchors } from './trust-anchors.ts'
 export type ClientPair = { readonly cert?: string | Buffer; readonly key?: string | Buffer }
 
 /**
- * Maximum number of contexts that are kept. A server has few client certificates, and each context
- * takes about 1 MB.
+ * Maximum number of TLS contexts in the cache. A server has few client certificates, and each
+ * context takes about 1 MB.
  */
 const CONTEXTS_MAX = 8
 
@@ -23,8 +24,8 @@ class SystemRoots {
   readonly #contexts = new Map<string, SecureContext>()
 
   /**
-   * Returns a context for this client certificate. Building a context with all roots takes about 10
-   * ms, so the latest ones are kept.
+   * Returns a TLS context for this client certificate. Building a context with all roots takes
+   * about 10 ms, so the most recent ones are cached.
    */
   contextFor(own: ClientPair): SecureContext {
     const key = `${own.cert?.toString() ?? ''}${own.key?.toString() ?? ''}`
@@ -47,5 +48,7 @@ class SystemRoots {
 
 const systemRoots = new SystemRoots()
 
-/** Returns a TLS context that trusts the roots of the system and presents the certificate `own`. */
+/**
+ * Returns a TLS context that trusts the roots of the system and uses the client certificate `own`.
+ */
 export const systemContext = (own: ClientPair = {}): SecureContext => systemRoots.contextFor(own)

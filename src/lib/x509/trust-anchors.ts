@@ -1,7 +1,7 @@
 /**
- * Trust anchors in a form that OpenSSL accepts as such. With plain PEM, it would follow a chain up
- * to a self-signed certificate, and reject an intermediate as an anchor. Go's verifier, and so
- * kube-apiserver, accepts it.
+ * Trust anchors in a form in which OpenSSL accepts any certificate as an anchor. With plain PEM,
+ * OpenSSL would require a chain up to a self-signed certificate, and reject an intermediate
+ * certificate as an anchor. Go's verifier accepts it, and so does kube-apiserver.
  */
 import { X509Certificate } from 'node:crypto'
 import { objectId, pem, sequence } from './der.ts'
@@ -14,7 +14,7 @@ export const noCertificates = 'data does not contain any valid RSA or ECDSA cert
 
 /**
  * Returns the certificates in a PEM file. As in Go, malformed blocks are skipped. Fails if there is
- * no certificate, or if one cannot be parsed.
+ * no certificate, or if a certificate cannot be parsed.
  */
 export function parseCertificates(text: string): X509Certificate[] {
   const blocks = certificateBlocks(text)
@@ -38,11 +38,11 @@ export const certificateBlocks = (text: string): Buffer[] =>
   )
 
 /**
- * Returns the servers that a TLS client trusts. As in Go, any certificate of the bundle is an
- * anchor, even an intermediate or the server's own. A block that cannot be parsed is skipped;
- * OpenSSL would skip everything after it. A certificate with a key on a curve that Go does not
- * support is also skipped: Node crashes when it reads the issuers of a trusted server, if one has
- * such a key.
+ * Returns the trust anchors by which a TLS client verifies servers. As in Go, any certificate in
+ * the bundle is an anchor, even an intermediate or the server's own certificate. A block that
+ * cannot be parsed is skipped, while OpenSSL would skip everything after it. A certificate with a
+ * key on a curve that Go does not support is also skipped, because Node would crash when it reads
+ * such an issuer of a server certificate.
  */
 export const serverTrustAnchors = (text: string): ServerTrustAnchors => ({
   ca: certificateBlocks(text)
@@ -59,8 +59,8 @@ const curves: ReadonlySet<string | undefined> = new Set([
 ])
 
 /**
- * Whether Go supports the key of a certificate (DER or PEM). Node may crash with others: see
- * serverTrustAnchors.
+ * Whether Go supports the key of a certificate (DER or PEM). With other keys, Node may crash (see
+ * serverTrustAnchors).
  */
 export function hasKnownKey(block: Buffer | string): boolean {
   try {
@@ -74,10 +74,10 @@ export function hasKnownKey(block: Buffer | string): boolean {
 export type ServerTrustAnchors = { readonly ca: string[]; readonly allowPartialTrustChain: true }
 
 /**
- * Returns the clients that a TLS server trusts, for its option `ca`. Fails like parseCertificates.
- * OpenSSL's own form of anchors is the TRUSTED CERTIFICATE: the certificate, then the usages it is
- * trusted for (`openssl x509 -addtrust`). `allowPartialTrustChain` would do the same, but Node's
- * tls.Server does not pass it on.
+ * Returns the trust anchors by which a TLS server verifies clients, for the option `ca`. Fails with
+ * the errors of parseCertificates. The anchors are in OpenSSL's TRUSTED CERTIFICATE form, which
+ * contains the certificate and the usages for which it is trusted (`openssl x509 -addtrust`).
+ * `allowPartialTrustChain` would have the same effect, but Node's tls.Server does not pass it on.
  */
 export function clientTrustAnchors(text: string): string {
   const trust = sequence(sequence(objectId(clientAuth)))

@@ -1,5 +1,5 @@
 /**
- * Authenticates requests with the authenticators of the configuration, in kube-apiserver's order.
+ * Authenticates requests with the configured authenticators, in the same order as kube-apiserver.
  */
 import type { ServiceAccountTokens } from './service-accounts.ts'
 import { type Authenticate, createAuthenticate } from '../../access/authentication/authenticate.ts'
@@ -27,8 +27,8 @@ import type { Log } from '../../lib/telemetry/log.ts'
 import { KubeconfigClient } from '../../net/outbound/kubeconfig-client.ts'
 
 /**
- * How long results of tokens are cached, as in kube-apiserver. A revoked token is refused at most
- * SUCCESS_MS later. A refused token is looked up each time.
+ * How long the results for tokens are cached, as in kube-apiserver. A revoked token can be accepted
+ * for up to SUCCESS_MS after its revocation. A rejected token is looked up each time.
  */
 const SUCCESS_MS = 10_000
 const FAILURE_MS = 0
@@ -36,7 +36,8 @@ const FAILURE_MS = 0
 export type Authenticators = Disposable & {
   readonly authenticate: Authenticate
   /**
-   * Authenticates the token of a TokenReview. An empty list of audiences means those of the server.
+   * Authenticates the token of a TokenReview. An empty list of audiences means the audiences of the
+   * server.
    */
   readonly authenticateToken: AuthenticateToken
   /** The CAs of client certificates, which are replaced when their files change. */
@@ -52,7 +53,7 @@ export type AuthenticatorsOptions = {
   readonly clock: Clock
   readonly random: () => number
   readonly log: Log
-  /** Dials the webhook. Undefined: connections are direct. */
+  /** Opens connections to the webhook. If undefined, the connections are direct. */
   readonly dial?: Dial | undefined
 }
 
@@ -114,8 +115,8 @@ export function createAuthenticators(
 }
 
 /**
- * Returns authenticators that need only what is in memory. Their results are not cached, so that a
- * token ends with the object that it is bound to.
+ * Returns the authenticators that need only data in memory. Their results are not cached, so that a
+ * token becomes invalid as soon as the object to which it is bound is deleted.
  */
 function localAuthenticators(
   { authentication }: Config,
@@ -131,8 +132,8 @@ function localAuthenticators(
 }
 
 /**
- * Returns a cached chain of the authenticators that call other servers. The list is empty if none
- * is configured.
+ * Returns a cached chain of the authenticators that call other servers. The result is an empty list
+ * if no such authenticator is configured.
  */
 function remoteAuthenticators(
   { authentication }: Config,

@@ -1,6 +1,6 @@
 /**
- * Builds the authorizers of the configuration, which are replaced when its file changes, and the
- * graph that the node authorizer reads.
+ * Builds the configured authorizers, which are replaced when the configuration file changes, and
+ * the graph that the node authorizer uses.
  */
 import {
   ConfiguredAuthorizers,
@@ -23,7 +23,7 @@ import { addReloadMetrics } from '../reload-metrics.ts'
 import type { AccessOf } from '../../request/resource-access.ts'
 
 export type AuthorizersOptions = Omit<ConfiguredAuthorizerOptions, 'nodes' | 'gates'> & {
-  /** Undefined if there is no node authorizer. */
+  /** Undefined if the node authorizer is not configured. */
   readonly graph: NodeGraph | undefined
 }
 
@@ -31,13 +31,13 @@ export function createAuthorizers(
   { authorization, featureGates: gates }: Config,
   { graph = new NodeGraph(), ...parts }: AuthorizersOptions,
 ): ConfiguredAuthorizers {
-  // Read at the first request of a node, to keep the start of the server short.
+  // Built on the first request of a node, so that the startup of the server is faster.
   let rules: ReturnType<typeof bootstrapRules> | undefined
   const nodes = { graph, rules: () => (rules ??= bootstrapRules('system:node', gates)), gates }
   return new ConfiguredAuthorizers(authorization.authorizers, { ...parts, nodes, gates })
 }
 
-/** Versions in which the graph may read a resource. Any of them will do. */
+/** Versions of a resource that the graph can read, in order of preference. */
 const graphVersions = ['v1', 'v1beta2', 'v1beta1', 'v1alpha3'] as const
 
 export type NodeGraphOptions = Omit<NodeGraphInformerOptions, 'accessOf'> & {
@@ -70,7 +70,7 @@ export type AuthorizationReloading = {
   readonly log: Log
 }
 
-/** Reloads the file of --authorization-config when it changes. */
+/** Reloads the file in --authorization-config when it changes. */
 export function reloadAuthorization(
   { authorization, featureGates }: Config,
   { authorizers, metrics, serverId, clock, log }: AuthorizationReloading,
@@ -85,7 +85,7 @@ export function reloadAuthorization(
     log,
     clock,
   })
-  // kube-apiserver counts the start as a success.
+  // As in kube-apiserver, the startup counts as a successful reload.
   const startSeconds = clock.wallMs() / 1000
   const reloads = (): Reloads => {
     const { success, failure } = reloader.reloads

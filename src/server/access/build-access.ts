@@ -1,4 +1,4 @@
-/** Builds the access control of a control plane: authentication and authorization. */
+/** Builds authentication and authorization of a control plane. */
 import type { Authorize } from '../../access/authorization/authorizer.ts'
 import { RolesInformer } from '../../access/rbac/roles-informer.ts'
 import { rbacGroup } from '../../access/rbac/role.ts'
@@ -13,16 +13,16 @@ import { type Authenticators, createAuthenticators } from './authenticators.ts'
 import { createAuthorizers, createNodeGraph } from './authorizers.ts'
 import type { JwtIssuers } from './jwt-issuers.ts'
 
-/** Options of issuing and verifying tokens. */
+/** Options for issuing and verifying tokens. */
 export type TokenOptions = {
   /**
-   * The external signer of service account tokens. Undefined: a key of the configuration signs
-   * them, or none are issued.
+   * The external signer of service account tokens. If undefined, a configured key signs the tokens,
+   * or no tokens are issued.
    */
   readonly signer: ExternalSigner | undefined
-  /** Undefined if no issuer of JWTs is configured. */
+  /** Undefined if no JWT issuer is configured. */
   readonly issuers: Pick<JwtIssuers, 'authenticate'> | undefined
-  /** Parses tokens. The issuers of JWTs use the same function. */
+  /** Parses tokens. The JWT authenticators use the same function. */
   readonly parseToken: ParseToken
 }
 
@@ -33,13 +33,16 @@ export type AccessControl = AsyncDisposable & {
   /** Undefined if no issuer of service account tokens is configured. */
   readonly serviceAccounts: ServiceAccountTokens | undefined
   /**
-   * Exists even without the RBAC authorizer, because users may not grant rights that they do not
-   * have.
+   * Needed even without the RBAC authorizer, because users must not grant permissions that they do
+   * not have.
    */
   readonly roles: RolesInformer
-  /** The node authorizer's view of pods. Undefined if there is no node authorizer. */
+  /**
+   * Keeps the graph of the node authorizer current. Undefined if the node authorizer is not
+   * configured.
+   */
   readonly nodes: NodeGraphInformer | undefined
-  /** Resolves when all roles are known. */
+  /** Resolves when all roles and bindings are known. */
   readonly start: () => Promise<void>
 }
 

@@ -1,6 +1,6 @@
 /**
- * JWT authenticators, created from the configuration and replaced when --authentication-config
- * changes.
+ * JWT authenticators, which are created from the configuration and replaced when the file in
+ * --authentication-config changes.
  */
 import { JwtAuthenticators } from '../../access/authentication/oidc/jwt-authenticators.ts'
 import type { ParseToken } from '../../access/authentication/parse-token.ts'
@@ -17,7 +17,7 @@ import { addReloadMetrics } from '../reload-metrics.ts'
 
 export type JwtIssuers = AsyncDisposable & {
   readonly authenticate: (token: string) => MaybePromise<TokenResult>
-  /** Checks whether the file has changed. Undefined if there is no file. */
+  /** Checks whether the file has changed. Undefined if no file is configured. */
   readonly reloader: { readonly check: () => Promise<void> } | undefined
 }
 

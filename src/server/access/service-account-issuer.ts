@@ -1,6 +1,6 @@
 /**
- * The issuer of service account tokens: keys of the configuration or an external signer, and the
- * documents about them.
+ * The issuer of service account tokens: configured keys or an external signer, and the OIDC
+ * discovery documents of the issuer.
  */
 import {
   ExternalSigner,
@@ -30,7 +30,10 @@ export function issuerOf(
   })
 }
 
-/** Starts the external signer. Undefined if none is configured. Fails if it cannot be used. */
+/**
+ * Starts the external signer. Returns undefined if no external signer is configured. Fails if the
+ * signer is not usable.
+ */
 export async function startSigner(
   { authentication: { serviceAccounts } }: Config,
   options: ExternalSignerOptions,

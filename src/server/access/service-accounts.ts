@@ -32,7 +32,10 @@ import type { Review } from '../../request/verbs/reviews/question.ts'
 import { createTokenRequest } from '../../request/verbs/token-request.ts'
 
 export type ServiceAccountTokens = {
-  /** Authenticators in kube-apiserver's order: legacy tokens of secrets, then bound tokens. */
+  /**
+   * Authenticators in the same order as in kube-apiserver: legacy tokens in Secrets first, then
+   * bound tokens.
+   */
   readonly authenticators: readonly AuthenticateToken[]
   readonly requestToken: Review
 }
@@ -40,16 +43,16 @@ export type ServiceAccountTokens = {
 export type ServiceAccountsOptions = {
   readonly parse: ParseToken
   readonly objects: Pick<Objects, 'get'>
-  /** Handles the requests that label secrets whose tokens are used. */
+  /** Handles the requests that set the label of Secrets whose tokens are used. */
   readonly handle: Handler
-  /** The external signer. Undefined if a key of the configuration signs. */
+  /** The external signer. Undefined if a configured key signs the tokens. */
   readonly signer: ExternalSigner | undefined
   readonly metrics: ServiceAccountMetrics
   readonly clock: Clock
   readonly log: Log
 }
 
-/** Sets up service account tokens. Undefined if no issuer is configured. */
+/** Sets up service account tokens. Returns undefined if no issuer is configured. */
 export function createServiceAccountTokens(
   { authentication }: Config,
   { parse, objects, handle, signer, metrics, clock: { wallMs }, log }: ServiceAccountsOptions,
@@ -114,21 +117,24 @@ function signingOf({ signing }: ServiceAccounts, signer: ExternalSigner | undefi
 
 type ObjectLocation = { readonly plural: string; readonly namespace: string; readonly name: string }
 
-/** Whether an object can exist at this location. The claims of a token may name anything. */
+/**
+ * Whether an object can exist at this location. The claims of a token can contain any namespace and
+ * name.
+ */
 const isPossible = ({ plural, namespace, name }: ObjectLocation): boolean =>
   isName(name) && (plural === 'nodes' ? namespace === '' : isName(namespace))
 
 const isName = (text: string): boolean => text !== '' && checkPathSegment(text).length === 0
 
 /**
- * Maximum time that a request waits for the label. The label is set again at the next use of the
- * token.
+ * Maximum time that a request waits until the label is set. If it takes longer, the label is set at
+ * the next use of the token.
  */
 const LABEL_MS_MAX = 10_000
 const FAILURE = 300
 
 /**
- * Returns a function that labels a secret with the day on which its token was last used. Concurrent
+ * Returns a function that labels a Secret with the day on which its token was last used. Concurrent
  * requests share one write.
  */
 function createLabel(
@@ -139,7 +145,7 @@ function createLabel(
   const write = async ({ metadata }: KubeObject, day: string): Promise<void> => {
     const { namespace = '', name = '', uid = '' } = metadata
     const path = `/api/v1/namespaces/${namespace}/secrets/${name}`
-    // With the uid, because a new secret may have the same name.
+    // Contains the uid, because a new Secret may have the same name.
     const body = { metadata: { uid, labels: { [lastUsedLabel]: day } } }
     const signal = AbortSignal.timeout(LABEL_MS_MAX)
     const { status } = await request(handle, {

@@ -1,6 +1,6 @@
 /**
- * Token issuers of a server: the external signer of service account tokens, and the issuers of
- * JWTs.
+ * The token issuers of a server: the external signer of service account tokens, and the JWT
+ * issuers.
  */
 import { createParseToken } from '../../access/authentication/parse-token.ts'
 import type { Issuer } from '../../request/discovery/issuer.ts'
@@ -10,13 +10,18 @@ import type { TokenOptions } from './build-access.ts'
 import { createJwtIssuers, type JwtIssuers } from './jwt-issuers.ts'
 
 export type Tokens = TokenOptions & {
-  /** Documents about the issuer of service account tokens. Null if the server issues none. */
+  /**
+   * The OIDC discovery documents of the service account issuer. Null if the server issues no
+   * tokens.
+   */
   readonly issuer: Issuer | null
-  /** Checks whether the file of JWT issuers has changed. Undefined if there is no file. */
+  /**
+   * Checks whether the file with the JWT issuers has changed. Undefined if no file is configured.
+   */
   readonly reloader: JwtIssuers['reloader']
 }
 
-/** Opens the token issuers. Fails if the external signer cannot be used. */
+/** Opens the token issuers. Fails if the external signer is not usable. */
 export async function openTokens(core: ServerCore, owned: AsyncDisposableStack): Promise<Tokens> {
   const { config, environment, time, metrics, serverId, publicAddress } = core
   const { log } = environment

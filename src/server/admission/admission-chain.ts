@@ -1,4 +1,4 @@
-/** The admission plugins of the configuration, in the order in which they run. */
+/** The configured admission plugins, in the order in which they run. */
 import { Admission } from '../../admission/admission.ts'
 import { IMAGE_REVIEW_MS_MAX } from '../../admission/image-policy-webhook.ts'
 import type { AdmissionMetrics } from '../../admission/metrics.ts'
@@ -36,8 +36,8 @@ export type AdmissionChainOptions = {
 }
 
 /**
- * Creates the client for the webhook of the plugin ImagePolicyWebhook. Undefined if the plugin does
- * not run.
+ * Creates the client for the image policy webhook. Returns undefined if the plugin
+ * ImagePolicyWebhook is not enabled.
  */
 export function createImageReviewer({
   admission: { imagePolicyWebhook },
@@ -66,7 +66,7 @@ export function createAdmission(
     gates,
   })
   const byName = new Map(plugins.map((plugin) => [plugin.name, plugin]))
-  // The first plugin is not in the configuration, because no flag turns it off.
+  // The first plugin is not in the configuration, because it cannot be disabled.
   const paramAccess = createParamAccess({ ...parts, resourcesOf })
   return new Admission(
     [paramAccess, ...admission.running.flatMap((name) => byName.get(name) ?? [])],

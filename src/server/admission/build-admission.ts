@@ -1,6 +1,6 @@
 /**
- * Builds the admission of a control plane: its plugins, and the policies and webhooks that they
- * call.
+ * Builds the admission of a control plane: the plugins, and the policies and webhooks that they
+ * evaluate.
  */
 import type { Authorize } from '../../access/authorization/authorizer.ts'
 import { celAuthorizer } from '../../access/authorization/cel-authorizer.ts'
@@ -20,9 +20,12 @@ export type AdmissionSubsystem = AsyncDisposable & {
   readonly admission: Admission
   readonly policies: Policies
   readonly webhooks: WebhooksInformer
-  /** Writes that were charged to quotas and have not ended. */
+  /** Writes that were charged to quotas and have not finished. */
   readonly openCharges: OpenCharges
-  /** Resolves when all policies and webhooks are known. Until then, they do not check writes. */
+  /**
+   * Resolves when all policies and webhooks are known. Before that, writes are not checked by all
+   * of them.
+   */
   readonly start: () => Promise<void>
 }
 

@@ -1,5 +1,5 @@
 /**
- * The admission policies in force, of both types: their indexes, and the informers that keep them
+ * The admission policies of both types: their indexes, and the informers that keep the indexes
  * current.
  */
 import { admissionGroup } from '../../admission/admission.ts'
@@ -20,8 +20,8 @@ import type { Access } from '../../request/resource-access.ts'
 export type PoliciesOptions = {
   readonly registry: Registry
   /**
-   * Returns access to the resources of a group by plural name. Undefined if the resource is not
-   * served.
+   * Returns access to a resource of the group by its name in the API. Returns undefined if the
+   * resource is not served.
    */
   readonly accessIn: (group: string, version?: string) => (plural: string) => Access | undefined
   readonly policyMetrics: PolicyMetrics
@@ -32,7 +32,7 @@ export type PoliciesOptions = {
 export type Policies = {
   readonly validating: PolicyIndex<CompiledPolicy>
   readonly mutating: PolicyIndex<CompiledMutations>
-  /** Must be started before the first request is accepted. */
+  /** The server must await this before it accepts the first request. */
   readonly informers: readonly (
     | PoliciesInformer<CompiledPolicy>
     | PoliciesInformer<CompiledMutations>

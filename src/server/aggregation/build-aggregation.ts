@@ -1,6 +1,6 @@
 /**
- * Builds the aggregation of a control plane: which API servers are aggregated, how requests reach
- * them, and the documents about what they serve.
+ * Builds the aggregation of a control plane: the list of aggregated API servers, the proxy for
+ * requests to them, and the discovery documents that include them.
  */
 import { named } from '../../lib/telemetry/log.ts'
 import type { Timers } from '../../lib/time/timers.ts'
@@ -12,20 +12,20 @@ import { ConnectedRemotes } from '../../request/aggregation/remote-documents.ts'
 import type { RemoteOptions } from '../../request/aggregation/remote.ts'
 import type { PlaneCore } from '../plane-core.ts'
 
-/** Options of connections to aggregated API servers. */
+/** Options for connections to aggregated API servers. */
 export type AggregationOptions = Pick<RemoteOptions, 'clientCertificate' | 'ownAddress' | 'dial'>
 
 export type Aggregation = AsyncDisposable & {
   readonly apiServices: ApiServicesInformer
   readonly proxy: Proxy
   readonly documents: ConnectedRemotes
-  /** Whether aggregated discovery has every APIService. */
+  /** Whether the aggregated discovery document contains every APIService. */
   readonly areListed: () => boolean
   /**
-   * Resolves when all APIServices are known. Until then, every request is served by this server.
+   * Resolves when all APIServices are known. Until then, this server handles every request itself.
    */
   readonly start: () => Promise<void>
-  /** Keeps the availability condition of APIServices current. */
+  /** Keeps the condition Available of APIServices current. */
   readonly startAvailability: (
     metrics: AvailabilityMetrics,
     timers: Timers | undefined,
@@ -54,7 +54,7 @@ export function buildAggregation(core: PlaneCore, options: AggregationOptions): 
     start: async () => {
       await apiServices.start()
       if (owned.disposed) return
-      // Never fails. The server is not ready until this has ended.
+      // Never rejects. The server is not ready until this has settled.
       void documents.start().then(() => (areListed = true))
     },
     startAvailability: (metrics, timers) =>

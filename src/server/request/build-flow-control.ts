@@ -1,4 +1,4 @@
-/** Builds the priority and fairness of a control plane. */
+/** Builds API Priority and Fairness for a control plane. */
 import { systemTimers } from '../../lib/time/timers.ts'
 import { FlowControl } from '../../request/flow/flow-control.ts'
 import { flowGroup, FlowSchemasInformer } from '../../request/flow/flow-schemas-informer.ts'
@@ -6,11 +6,13 @@ import type { PlaneCore } from '../plane-core.ts'
 
 export type FlowControlSubsystem = AsyncDisposable & {
   readonly flowControl: FlowControl
-  /** Never fails. Until the flow schemas are known, requests use the mandatory priority levels. */
+  /** Never rejects. Until the FlowSchemas are known, requests use the mandatory priority levels. */
   readonly start: () => Promise<void>
 }
 
-/** Builds priority and fairness. Undefined if requests are limited only by their number. */
+/**
+ * Builds API Priority and Fairness. Returns undefined if only the number of requests is limited.
+ */
 export function buildFlowControl(core: PlaneCore): FlowControlSubsystem | undefined {
   const { config, environment, registry, metrics, storage, accessOf } = core
   if (!config.requests.hasFairness) return undefined

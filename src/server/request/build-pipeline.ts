@@ -25,16 +25,18 @@ import type { AccessControl } from '../access/build-access.ts'
 import type { Aggregation } from '../aggregation/build-aggregation.ts'
 import type { PlaneCore } from '../plane-core.ts'
 
-/** Functions of the server around a control plane that its requests use. */
+/** Functions that requests need from the server that contains the control plane. */
 export type ServerHooks = {
-  /** Undefined if nothing is traced. */
+  /** Undefined if tracing is disabled. */
   readonly traces: Traces | undefined
-  /** Undefined if nothing is audited. */
+  /** Undefined if auditing is disabled. */
   readonly audit: Audit | undefined
   readonly server: PipelineOptions['server']
   /** Checks the components of the cluster, and returns ComponentStatuses. */
   readonly readComponents: () => Promise<readonly KubeObject[]>
-  /** Creates the documents about the server, which depend on the resources that it serves. */
+  /**
+   * Creates the documents about the server. They depend on the resources that the server serves.
+   */
   readonly createDocuments: (
     registry: Registry,
     answers: Pick<DocumentsOptions, 'explainAccess' | 'dumpFlows' | 'remote'>,

@@ -1,6 +1,6 @@
 /**
- * Creates the allocators of addresses and node ports for Services, and gives them the objects that
- * they read.
+ * Creates the allocators of addresses and node ports for Services, and connects them to the objects
+ * that they read.
  */
 import type { Handler } from '../../api/request.ts'
 import {

@@ -1,5 +1,5 @@
 /**
- * Builds the resources of a control plane: how their objects are read and written, and custom
+ * Builds the resources of a control plane: read and write access to their objects, and custom
  * resources.
  */
 import { isOfRoles } from '../../access/rbac/role.ts'
@@ -24,7 +24,7 @@ import {
 export type Resources = {
   readonly access: ResourceAccess
   readonly allocation: ServiceAllocators
-  /** Creates in progress, by namespace. */
+  /** Creates that are in progress, by namespace. */
   readonly creates: InProgress
   readonly storeRoles: StoreRoles
 }
@@ -85,7 +85,9 @@ export function buildResources(
   return { access, allocation, creates, storeRoles }
 }
 
-/** Creates the controller of CustomResourceDefinitions. Undefined if they are not served. */
+/**
+ * Creates the controller of CustomResourceDefinitions. Returns undefined if they are not served.
+ */
 export function buildCrds(
   { environment, storage, registry, accessOf, handle, metrics }: PlaneCore,
   access: ResourceAccess,

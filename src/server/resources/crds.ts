@@ -27,23 +27,25 @@ type CrdsOptions = {
   readonly registry: Registry
   readonly accessOf: (resource: Resource) => WriteAccess
   /**
-   * Returns the keys of a resource. Unlike `accessOf`, it creates nothing that is kept for the
+   * Returns the keys of a resource. In contrast to `accessOf`, it does not create any state for the
    * resource.
    */
   readonly keysOf: (resource: Resource) => ResourceKeys
   /** Returns access to objects in the versions in which they are stored. */
   readonly storedAccessOf: (resource: Resource) => WriteAccess
-  /** Drops what is cached of a resource whose definition has changed. */
+  /** Drops cached data of a resource whose definition has changed. */
   readonly retire: (resource: Resource) => void
   /** Removes the metrics of a deleted resource. */
   readonly uncount: (resource: Resource) => void
   readonly handle: Handler
-  /** Changes when the database is replaced, or restored from an older backup. */
+  /**
+   * Returns a number that changes when the database is replaced, or restored from an older backup.
+   */
   readonly life: () => number
   readonly log: Log
 }
 
-/** Creates the controller. Undefined if definitions are not served. */
+/** Creates the controller. Returns undefined if CustomResourceDefinitions are not served. */
 export function createCrds(options: CrdsOptions): CrdController | undefined {
   const { registry, accessOf, storedAccessOf, keysOf, retire, uncount, handle, life, log } = options
   const resource = registry.find(crdsId)
@@ -74,7 +76,7 @@ export function createCrds(options: CrdsOptions): CrdController | undefined {
         if (next === undefined) return
         const sent = { method: 'PATCH', path, body: statusPatch(next), isMergePatch: true, signal }
         const answered = await request(handle, sent)
-        // Retried, because another replica has written the status first.
+        // Retry, because another replica has written the status first.
         if (answered.status === CONFLICT) continue
         expectStatus(answered, [200, 404])
         return
@@ -112,10 +114,13 @@ export function createCrds(options: CrdsOptions): CrdController | undefined {
   })
 }
 
-/** The label of APIServices that the server creates; those that clients create do not have it. */
+/**
+ * The label of APIServices that the server creates. APIServices that clients create do not have it.
+ */
 const managedLabel = 'kube-aggregator.kubernetes.io/automanaged'
 /**
- * Value of the label for groups of CustomResourceDefinitions. For built-in groups it is `onstart`.
+ * Value of the label for groups of CustomResourceDefinitions. The value for built-in groups is
+ * `onstart`.
  */
 const managedValue = 'true'
 

@@ -1,6 +1,6 @@
 /**
- * Writes of roles, policies and webhook configurations, which the server itself follows. They are
- * answered when the change is in force.
+ * Writes of roles, policies and webhook configurations, which the server itself watches. The
+ * response to such a write is sent only after the change is in force.
  */
 import { admissionGroup } from '../../admission/admission.ts'
 import type { PoliciesInformer } from '../../admission/policies/policies-informer.ts'
@@ -26,8 +26,8 @@ type WriteInformers = {
 }
 
 /**
- * Returns the store of a resource. If its objects decide about other requests, writes return when
- * the change is in force.
+ * Returns the store of a resource. If its objects affect other requests, a write resolves only
+ * after the change is in force.
  */
 export function createStoreOf(
   storeOf: (resource: Resource) => Store,
@@ -47,8 +47,8 @@ export function createStoreOf(
 }
 
 /**
- * Stores default roles and bindings that probably do not exist, and returns those that do. Fails
- * with a StorageError.
+ * Creates default roles and bindings directly in the store, and returns those that already existed.
+ * Called only if they probably do not exist. Fails with a StorageError.
  */
 export type StoreRoles = (
   wanted: readonly PolicyObject[],
@@ -81,12 +81,13 @@ export function createStoreRoles({
       }
       return (await storeOwn(write, wanted.object)) ? [] : [wanted]
     }
-    // In slices, because storing all of them at once would delay clients that connect at the start.
+    // Runs in slices of time, because storing all of them at once would delay clients that connect
+    // at startup.
     const slices = new Slices()
     const storing: Promise<PolicyObject[]>[] = []
     for (const wanted of all) {
       const stored = storeOne(wanted)
-      // Failures are reported by the `Promise.all` below.
+      // The `Promise.all` below reports failures.
       stored.catch(() => undefined)
       storing.push(stored)
       if (slices.isOver) await slices.turn()

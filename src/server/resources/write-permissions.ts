@@ -1,6 +1,6 @@
 /**
- * Permissions that a writer needs besides the verb of the request: to grant the rights of a role,
- * to create an object by an update, to delete an object that cannot be read.
+ * Permissions that a writer needs in addition to the verb of the request: to grant the permissions
+ * of a role, to create an object by an update, or to delete an object that cannot be decoded.
  */
 import { forbidden } from '../../api/errors.ts'
 import type { Authorize } from '../../access/authorization/authorizer.ts'

@@ -1,5 +1,5 @@
 /**
- * Encryption at rest, set up from the configuration. Its providers are replaced when
+ * Encryption at rest, set up from the configuration. The providers are replaced when the file in
  * --encryption-provider-config changes.
  */
 import { aggregate } from '../../api/aggregate.ts'
@@ -29,11 +29,11 @@ import { identity, type Transformer } from '../../storage/transform.ts'
 export type EncryptionSetUp = AsyncDisposable & {
   readonly transformer: Transformer
   readonly checks: readonly HealthCheck[]
-  /** Checks whether the file has changed. Undefined if it is not reloaded. */
+  /** Checks whether the file has changed. Undefined if the file is not reloaded. */
   readonly reloader: { readonly check: () => Promise<void> } | undefined
   /**
-   * Registers a listener that is called when the providers were replaced. Its argument returns
-   * whether values below a prefix are affected.
+   * Registers a listener that is called when the providers were replaced. The argument of the
+   * listener is a function that returns whether values with a key prefix are affected.
    */
   readonly onReplaced: (listener: OnReplaced) => void
 }
@@ -115,8 +115,8 @@ const none: EncryptionSetUp = {
 }
 
 /**
- * Fails if the plugins of a new configuration do not work, so that it is not used. The next check
- * of the file tries it again.
+ * Fails if the plugins of a new configuration do not work, so that the configuration is not used.
+ * The next check of the file tries again.
  */
 async function useIfHealthy(next: ConfiguredProviders, signal: AbortSignal): Promise<void> {
   using owned = new DisposableStack()
@@ -129,7 +129,7 @@ async function useIfHealthy(next: ConfiguredProviders, signal: AbortSignal): Pro
 }
 
 /**
- * The providers in use. Replaced providers may still be called for a while, so they are disposed of
+ * The current providers. Replaced providers may still be in use for a while, so they are disposed
  * later.
  */
 class CurrentProviders implements AsyncDisposable {
@@ -156,7 +156,7 @@ class CurrentProviders implements AsyncDisposable {
     try {
       await sleep(this.#time, old.callsMs, this.#ended.signal)
     } catch {
-      // The server is stopping.
+      // Ignore the error: the server is stopping.
     }
     old[Symbol.dispose]()
   }
@@ -168,8 +168,8 @@ class CurrentProviders implements AsyncDisposable {
 }
 
 /**
- * Returns one check for all plugins, with kube-apiserver's name. If the file is not reloaded and a
- * plugin uses KMS v1, there is one check per plugin.
+ * Returns one health check for all plugins, with the same name as in kube-apiserver. If the file is
+ * not reloaded and a plugin uses KMS v1, there is one health check per plugin.
  */
 function kmsChecks(current: CurrentProviders, isReloaded: boolean): readonly HealthCheck[] {
   const { checks } = current.providers
@@ -197,8 +197,8 @@ async function faultOf(checks: readonly KmsCheck[]): Promise<string | undefined>
 }
 
 /**
- * Returns a function that finds the resource of a folder below the root. Events of both groups are
- * in the folder of the core group, which comes first.
+ * Returns a function that finds the resource of a folder below the root. The Events of both groups
+ * are stored in the folder of the core group, which comes first.
  */
 function storedResources(): (folder: string) => StoredResource | undefined {
   const byFolder = new Map<string, StoredResource>()

@@ -1,7 +1,7 @@
 /**
- * Opens one database with everything in front of it: the engine with its metrics and spans, the
- * leases, the store, the compaction and the cache. It is used for the main database, and for each
- * etcd of --etcd-servers-overrides.
+ * Opens one database and all layers on top of it: the engine with its metrics and spans, the
+ * leases, the store, the compaction and the cache. Used for the main database, and for each etcd in
+ * --etcd-servers-overrides.
  */
 import type { Clock } from '../../lib/time/clock.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
@@ -19,30 +19,30 @@ export type DatabaseOptions = {
   /** Prefix of all keys. */
   readonly root: Key
   readonly transformer: Transformer
-  /** Shared by the caches of all databases. */
+  /** The memory budget that the caches of all databases share. */
   readonly memory: CacheMemory
   readonly leaseOptions: LeaseOptions
-  /** Adds tracing spans, if tracing is on. */
+  /** Adds tracing spans if tracing is enabled. */
   readonly traced: (engine: Engine) => Engine
   readonly metrics: Metrics
-  /** The main database, whose metrics also count the calls of this one. */
+  /** The main database. Its metrics also count the calls of this database. */
   readonly sharesMetricsOf?: MeasuredEngine
   readonly clock: Clock
   readonly random: () => number
-  /** Log of the cache. */
+  /** Log for messages of the cache. */
   readonly log: Log
 }
 
 export type Database = AsyncDisposable & {
   readonly engine: MeasuredEngine
   readonly store: Store
-  /** The cache, which is not started yet. */
+  /** The cache. It is not started yet. */
   readonly cache: Cache
   /** Returns the size of the database on disk, in bytes. */
   readonly readSize: OpenedEngine['readSize']
 }
 
-/** Opens a database on an engine. Disposing of the result also closes the engine. */
+/** Opens a database on top of an engine. Disposing of the result also closes the engine. */
 export function openDatabase(opened: OpenedEngine, options: DatabaseOptions): Database {
   const { root, transformer, memory, leaseOptions, traced, clock, random, log } = options
   const { metrics, sharesMetricsOf } = options

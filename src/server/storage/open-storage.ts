@@ -1,6 +1,6 @@
 /**
- * The storage of a server: the main database, other etcds that store some resources, and encryption
- * at rest.
+ * The storage of a server: the main database, separate etcds for some resources, and encryption at
+ * rest.
  */
 import { messageOf } from '../../lib/errors.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
@@ -25,12 +25,12 @@ import type { Store } from '../../storage/store.ts'
 import type { Tracing } from '../../request/tracing/tracing.ts'
 
 export type StorageOptions = {
-  /** An engine that is already opened. Undefined: the configured engine is opened here. */
+  /** An engine that is already open. If undefined, the configured engine is opened. */
   readonly opened: MaybePromise<OpenedEngine> | undefined
   /** Maximum memory of all caches together. */
   readonly cacheBytes: number
   readonly tracing: Tracing | undefined
-  /** Dials etcd. Undefined: connections are direct. */
+  /** Opens connections to etcd. If undefined, the connections are direct. */
   readonly dial: Dial | undefined
   readonly serverId: string
   readonly metrics: Metrics
@@ -49,7 +49,10 @@ export type OpenStorage = {
   readonly encryption: EncryptionSetUp
 }
 
-/** Opens the storage, which `owner` closes. If it fails, the error says what to do about it. */
+/**
+ * Opens the storage. Disposing of `owner` closes it. If opening fails, the error explains how to
+ * fix the problem.
+ */
 export async function openStorage(
   config: Config,
   owner: AsyncDisposableStack,
@@ -81,7 +84,7 @@ export async function openStorage(
   const { engine, store, cache, readSize } = owner.use(
     openDatabase(opened, { ...databaseOptions, log: named(log, 'cache') }),
   )
-  // The database closes the engine from here on.
+  // From here on, disposing of the database closes the engine.
   unowned.move()
   const overrides = owner.use(
     await Overrides.open(config, etcdOptions, {
@@ -104,7 +107,9 @@ export async function openStorage(
   return { root, engine, store, cache, overrides, encryption }
 }
 
-/** Returns the servers of the main etcd. Empty if objects are not stored in etcd. */
+/**
+ * Returns the servers of the main etcd. Returns an empty list if objects are not stored in etcd.
+ */
 export const etcdServers = ({ storage: { store } }: Config): readonly string[] =>
   store.kind === 'etcd' ? store.servers : []
 
@@ -125,8 +130,8 @@ async function startCache(cache: Cache, config: Config): Promise<void> {
 }
 
 /**
- * Returns a function that counts the objects of a lease. They expire together, in one transaction
- * of etcd.
+ * Returns a function that counts the objects of a lease, because all objects of a lease expire in
+ * one transaction of etcd.
  */
 function countLeased(metrics: Metrics): (objects: number) => void {
   const help = 'Number of objects attached to an etcd lease when another lease replaced it.'

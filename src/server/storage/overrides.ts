@@ -1,7 +1,7 @@
 /**
- * Resources whose objects are stored in another etcd (--etcd-servers-overrides). Each such etcd has
- * its own feed, revision checks and compaction, and its revisions are never compared with those of
- * another. If one is down, the resources of the others are still served.
+ * Resources whose objects are stored in a separate etcd (--etcd-servers-overrides). Each separate
+ * etcd has its own watch, revision checks and compaction, and its revisions are never compared with
+ * the revisions of another etcd. If one etcd is down, the resources in the others are still served.
  */
 import type { Cache } from '../../storage/cache/cache.ts'
 import type { Config } from '../../config/config.ts'
@@ -14,7 +14,7 @@ import { type Database, type DatabaseOptions, openDatabase } from './open-databa
 
 type Override = Pick<Database, 'cache' | 'store' | 'readSize'> & {
   readonly servers: readonly string[]
-  /** Folders of the resources that it stores, below the root. */
+  /** Folders of the resources in this etcd, below the root. */
   readonly folders: ReadonlySet<string>
 }
 
@@ -28,8 +28,8 @@ export class Overrides implements AsyncDisposable {
   }
 
   /**
-   * Opens the other etcds. Does not wait for one that is down, which is retried. Fails if one of
-   * them cannot be used at all.
+   * Opens the separate etcds. Does not wait for an etcd that is down, but retries in the
+   * background. Fails if an etcd cannot be used because of its configuration.
    */
   static async open(
     { storage: etcd }: Config,
@@ -57,7 +57,7 @@ export class Overrides implements AsyncDisposable {
     return new Overrides(overrides, owned.move())
   }
 
-  /** Returns the override that stores a resource. Undefined if the main etcd does. */
+  /** Returns the override that stores a resource. Returns undefined if the main etcd stores it. */
   of = (resource: Resource): Override | undefined => {
     if (this.#overrides.length === 0 || resource.isCustom) return undefined
     const folder = resourcePrefix(resource)
@@ -77,8 +77,8 @@ export class Overrides implements AsyncDisposable {
   }
 
   /**
-   * Checks that are made only when they are requested by name. Without one of these etcds the
-   * server is still useful, and a load balancer must not take it for dead.
+   * Health checks that run only if they are requested by name. Without one of these etcds the
+   * server is still useful, and a load balancer must not treat it as dead.
    */
   get checks(): readonly HealthCheck[] {
     return this.#overrides.map(({ cache }, at) => ({
@@ -98,13 +98,13 @@ type OverrideRow = Config['storage']['overrides'][number]
 const overridesByServers = ({ overrides }: Config['storage']): Map<string, OverrideRow[]> =>
   Map.groupBy(overrides.filter(isStored), ({ servers }) => servers.join(';'))
 
-/** Number of etcds besides the main one. */
+/** Number of etcds in addition to the main one. */
 export const otherEtcds = ({ storage }: Config): number =>
   storage.store.kind === 'etcd' ? overridesByServers(storage).size : 0
 
 /**
  * Whether an override takes effect. As in kube-apiserver, Events of the group events.k8s.io are
- * stored with those of the core group, and the override of the core group applies.
+ * stored with the Events of the core group, so the override of the core group applies to them.
  */
 const isStored = ({ group }: { readonly group: string }): boolean => group !== 'events.k8s.io'
 
