@@ -29,7 +29,7 @@ export class Overrides implements AsyncDisposable {
 
   /**
    * Opens the separate etcds. Does not wait for an etcd that is down, but retries in the
-   * background. Fails if an etcd cannot be used because of its configuration.
+   * background. Fails if an etcd cannot be used at all.
    */
   static async open(
     { storage: etcd }: Config,
