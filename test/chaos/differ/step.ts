@@ -22,7 +22,7 @@ export type Step = {
   readonly raw?: string
   /**
    * Whether the request is repeated until the response has status 200 (target.ts has the time
-   * limit). It is not compared.
+   * limit). The response is not compared.
    */
   readonly wait?: boolean
 }

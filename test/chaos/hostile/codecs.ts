@@ -204,7 +204,8 @@ const mutations: readonly Mutation[] = [
     )
     return Buffer.concat([bytes.subarray(0, at), part, bytes.subarray(at)])
   },
-  // Insert or overwrite special bytes: unlimited lengths, breaks, ends of groups, invalid floats.
+  // Insert special bytes, or overwrite bytes with them: unlimited lengths, breaks, ends of groups,
+  // invalid floats.
   (bytes, random) => {
     const at = somewhere(bytes, random)
     const part = Buffer.from(random.pick(telling), 'hex')

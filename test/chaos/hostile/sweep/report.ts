@@ -128,7 +128,7 @@ export function verdictOf(
   return { isPassed, text: lines.join('\n') }
 }
 
-/** Returns the number of cases that are allowed to reach the rare limit; at least one. */
+/** Returns how many cases may exceed the usual limit of a tick: a small fraction, at least one. */
 const rareMax = (cases: number): number => Math.max(1, Math.floor(cases * RARE_SHARE_MAX))
 
 const tickOf = ({ measured }: Result): number => measured?.tickMs ?? Infinity

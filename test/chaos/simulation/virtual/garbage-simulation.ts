@@ -277,11 +277,11 @@ export class GarbageSimulation {
 /** Tracks all objects in the database by key, and records faults in their changes. */
 class Judge {
   readonly live = new Map<string, KubeObject>()
-  /** Uids of objects that a client has deleted. */
+  /** UIDs of objects that a client has deleted. */
   readonly asked = new Set<string>()
   readonly faults: string[] = []
   collected = 0
-  /** Uids of objects that have waited for their dependents. */
+  /** UIDs of objects that have waited for their dependents. */
   readonly #waited = new Set<string>()
   readonly #time: VirtualTime
 

@@ -4,8 +4,8 @@
  * with slow admission, change owners, and delete objects and namespaces. Every commit is checked:
  *
  * - A controller must not delete a restored object because of a decision from before the restore.
- * - No event changes the uid of an object.
- * - No object is stored in a namespace that is gone.
+ * - No event changes the UID of an object.
+ * - No object is stored in a deleted namespace.
  * - When a restore returns, all informers have the restored state.
  */
 import type { KubeObject } from '../../../../src/api/object.ts'
@@ -62,7 +62,7 @@ export class RestoreSimulation {
   readonly #creates = new InProgress()
   readonly #judge: RestoreJudge
   readonly #stopping = new AbortController()
-  /** State of an informer: uids of ConfigMaps by key. */
+  /** State of an informer: UIDs of ConfigMaps by key. */
   readonly #followed = new Map<string, string>()
   #uids = 0
 
@@ -278,10 +278,10 @@ export class RestoreSimulation {
 /** Tracks all objects in the database by key, and records faults in their changes. */
 class RestoreJudge {
   readonly live = new Map<string, KubeObject>()
-  /** Uids of objects that a client has deleted since the last restore. */
+  /** UIDs of objects that a client has deleted since the last restore. */
   readonly asked = new Set<string>()
   readonly faults: string[] = []
-  /** Uids of objects that have waited for their dependents since the last restore. */
+  /** UIDs of objects that have waited for their dependents since the last restore. */
   readonly #waited = new Set<string>()
   readonly #time: VirtualTime
   #isRestoring = false
