@@ -412,7 +412,7 @@ test('if roles and policies cannot be decrypted either, a server starts and reje
   await using server = await starting
   assert.equal((await call(client, 'POST', secrets, secret('b'))).status, 201)
   assert.equal(await statusOf('/apis'), 200)
-  assert.ok(server.log.includes('cannot be read yet'))
+  assert.ok(server.log.includes('cannot read roles, policies, webhooks'))
 })
 
 test('a changed configuration file takes effect without a restart', async () => {
