@@ -12,14 +12,14 @@ import { once, parts, repeat } from '../../lib/scheduling/parts.ts'
 import type { Slices, Steps } from '../../lib/scheduling/slices.ts'
 import { checkDepth, type Work } from './work.ts'
 
-/** A JSON value. JavaScript's null stands for JSON's null. */
+/** A JSON value. JSON's null is represented by JavaScript's null. */
 export type Value = JsonNode | null
 
-/** Cost of creating a node, in units of characters read. */
+/** Cost of creating a node. The unit is the number of characters read. */
 const NODE_UNITS = 4
 
 /**
- * Length above which a text is parsed in slices. Parsing a shorter one takes at most about a
+ * Length above which a text is parsed in time slices. Parsing a shorter text takes at most about a
  * millisecond.
  */
 const LONG_CHARACTERS = 16 * 1024
@@ -28,7 +28,7 @@ export type Items = Value[]
 export type Members = Map<string, Value>
 
 export class JsonNode {
-  /** The JSON text without whitespace, or undefined once it has been parsed. */
+  /** The JSON text without whitespace. Undefined after it has been parsed. */
   #text: string | undefined
   #inside: Items | Members | undefined
   readonly #work: Work
@@ -39,7 +39,8 @@ export class JsonNode {
   }
 
   /**
-   * Returns the members of an object, parsing it if necessary, or undefined for any other value.
+   * Returns the members of an object, parsing the object if necessary. Returns undefined for any
+   * other value.
    */
   members(): Members | undefined {
     if (this.#text?.startsWith('{') === true) this.#open(readMembers)
@@ -51,13 +52,14 @@ export class JsonNode {
     return Array.isArray(this.#inside) ? this.#inside : undefined
   }
 
-  /** Slices that divide long work. Present if the patch or the object is large. */
+  /** Time slices for long work. Present if the patch or the object is large. */
   get slices(): Slices | undefined {
     return this.#work.slices
   }
 
   /**
-   * Parses a long object or list in parts, so that later calls of `members` and `items` are cheap.
+   * Parses a long object or list in time slices, so that later calls of `members` and `items` take
+   * little time.
    */
   *opened(): Steps<void> {
     const isLong = (this.#text?.length ?? 0) > LONG_CHARACTERS
@@ -75,8 +77,8 @@ export class JsonNode {
   }
 
   /**
-   * Whether this is a list without nested lists or non-empty objects, such as a long list of
-   * scalars. Such a list contains no members to remove, so it need not be parsed.
+   * Whether this is a list that contains no lists or non-empty objects, such as a long list of
+   * scalars. There are no members to remove from such a list, so it need not be parsed.
    */
   get isPlainList(): boolean {
     const text = this.#text
@@ -92,7 +94,7 @@ export class JsonNode {
     this.#text = undefined
   }
 
-  /** Returns the JSON text. Throws a PatchError if the document nests too deeply. */
+  /** Returns the JSON text. Throws a PatchError if the document is nested too deeply. */
   print(depth = 0): string {
     if (this.#text !== undefined) return this.#text
     checkDepth(depth)
@@ -104,8 +106,8 @@ export class JsonNode {
   }
 
   /**
-   * Reports whether two values are equal. The order of keys in objects is ignored. Numbers and
-   * strings are equal only if their JSON text is identical.
+   * Whether two values are equal. The order of keys in objects is ignored. Numbers and strings are
+   * equal only if their JSON texts are identical.
    */
   *equals(other: JsonNode, depth = 0): Steps<boolean> {
     checkDepth(depth)
@@ -133,7 +135,7 @@ export class JsonNode {
   }
 }
 
-/** Number of items compared between two steps. */
+/** Number of items that are compared in one step. */
 const STEP_ITEMS = 256
 
 function* isEqual(one: Value, other: Value, depth: number): Steps<boolean> {
@@ -186,7 +188,7 @@ function readItems(scanner: JsonScanner, work: Work): Items {
 }
 
 /**
- * Returns the text of the next value. The surrounding text has no whitespace, so this one has none.
+ * Returns the text of the next value. It has no whitespace, because the surrounding text has none.
  */
 function readInside(scanner: JsonScanner): string {
   const start = scanner.at

@@ -1,6 +1,6 @@
 /**
- * Orders the items of merged lists. Items in the patch take the order of the patch; the other items
- * keep their place relative to them.
+ * Orders the items of merged lists. Items in the patch are in the order of the patch. Other items
+ * keep their position relative to them.
  */
 import { unclassified } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'
@@ -9,31 +9,31 @@ import { printSorted } from '../codec/json.ts'
 import type { Steps } from '../../lib/scheduling/slices.ts'
 import { goPrint, goType } from './go-print.ts'
 
-/** Number of items processed between two steps. */
+/** Number of items that are processed in one step. */
 export const STEP_ITEMS = 2_048
 
 export type Ordering = {
   /**
-   * The field that identifies an item. Undefined if the items are scalars, each of which is its own
-   * key.
+   * The field that identifies an item. Undefined if the items are scalars, which identify
+   * themselves.
    */
   readonly mergeKey: string | undefined
-  /** The items in the order that the patch wants. */
+  /** The items in the order that the patch specifies. */
   readonly wanted: readonly Json[]
   /** The items in their current order. */
   readonly live: readonly Json[]
 }
 
 /**
- * Returns `items` with those in `wanted` in its order. All others stay before or after the
- * neighbors that they had.
+ * Returns `items`, with the items that are in `wanted` in the order of `wanted`. Other items keep
+ * their position relative to their neighbors.
  */
 export function* ordered(
   items: readonly Json[],
   { mergeKey, wanted, live }: Ordering,
 ): Steps<Json[]> {
-  // For scalars one map serves as `named` and as `wantedAt`, since there may be half a million
-  // items.
+  // For scalars, the same map is used as `named` and as `wantedAt`, because there can be half a
+  // million items.
   const valuesAt = mergeKey === undefined ? yield* positions(wanted, undefined) : undefined
   const named = valuesAt ?? new Set(namesOf(wanted, mergeKey))
   const own: Json[] = []
@@ -54,8 +54,8 @@ export function* ordered(
 }
 
 /**
- * Returns what identifies an item: a scalar itself, or the value of its merge key. Throws if an
- * item that should have a merge key does not.
+ * Returns the identity of an item: the scalar itself, or the value of the merge key. Throws an
+ * error if an item lacks its merge key.
  */
 export function identity(item: Json, mergeKey: string | undefined): Identity {
   if (mergeKey === undefined) return valueIdentity(item)
@@ -65,15 +65,15 @@ export function identity(item: Json, mergeKey: string | undefined): Identity {
 }
 
 /**
- * Identity of an item: a scalar stands for itself, any other value is represented by its JSON after
- * a marker. The marker is a lone surrogate, which cannot occur in text from a client.
+ * Identity of an item. A scalar represents itself. Any other value is represented by a marker
+ * followed by its JSON. The marker is a lone surrogate, which text from a client cannot contain.
  */
 export type Identity = string | number | bigint | boolean
 const MARK = '\ud800'
 
 export const valueIdentity = (value: Json): Identity =>
   typeof value === 'object' ? `${MARK}${printSorted(value)}` : value
-/** The identity of an item without the merge key. */
+/** The identity of an item that lacks the merge key. */
 export const noIdentity: Identity = MARK
 
 export const wrongType = (wanted: string, value: Json): Error =>
@@ -83,8 +83,8 @@ export const noMergeKey = (item: Json, mergeKey: string): Error =>
   unclassified(`map: ${goPrint(item)} does not contain declared merge key: ${mergeKey}`)
 
 /**
- * Returns the identities of the items. Items without the merge key are skipped, since the result is
- * only used for lookups.
+ * Returns the identities of the items. Items without the merge key are skipped, because the result
+ * is only used for lookups.
  */
 function namesOf(items: readonly Json[], mergeKey = ''): Identity[] {
   return items.flatMap((item, at) => {
@@ -113,8 +113,8 @@ function sorted(items: readonly Json[], at: Positions, mergeKey: string | undefi
 }
 
 /**
- * Merges both lists. An item that is not in the patch precedes the next item of the patch only if
- * it did so before.
+ * Merges both lists. An item that is not in the patch is placed before the next item of the patch
+ * only if it was before that item already.
  */
 function interleaved(
   others: Json[],

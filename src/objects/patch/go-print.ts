@@ -1,6 +1,5 @@
 /**
- * Prints JSON as Go's `%v` does, for errors that quote a patch, and names the Go types of its
- * values.
+ * Formats JSON like Go's `%v`, for errors that quote a patch, and returns the Go types of values.
  */
 import { goFloat } from '../../api/go-value.ts'
 import { isFields, isNumber, type Json } from '../../api/object.ts'
@@ -8,7 +7,7 @@ import { compareKeys } from '../codec/json.ts'
 import { joinedInParts } from '../../lib/scheduling/join-in-parts.ts'
 import { once } from '../../lib/scheduling/parts.ts'
 
-/** Returns a value as Go's `%v` prints it, such as `map[a:1 b:[x <nil>]]`. */
+/** Formats a value like Go's `%v`, such as `map[a:1 b:[x <nil>]]`. */
 export function goPrint(value: Json | undefined): string {
   if (value === null || value === undefined) return '<nil>'
   if (typeof value !== 'object') return isFloat(value) ? goFloat(Number(value)) : `${value}`
@@ -17,9 +16,7 @@ export function goPrint(value: Json | undefined): string {
   return `map[${joinedInParts(keys, (key) => `${key}:${goPrint(value[key])}`, ' ')}]`
 }
 
-/**
- * Returns a value as Go's `%s` prints it: a value that is not a string is printed with its type.
- */
+/** Formats a value like Go's `%s`. A value that is not a string is formatted with its type. */
 export function goPrintText(value: Json | undefined): string {
   if (typeof value === 'string') return value
   if (value === null || value === undefined) return '%!s(<nil>)'
@@ -33,14 +30,14 @@ export function goKind(value: Json): 'string' | 'bool' | 'int64' | 'float64' | '
   return Array.isArray(value) ? 'slice' : 'map'
 }
 
-/** Returns the type of a value, as Go's `%s` prints it. */
+/** Returns the name of a value's type in the output of Go's `%s`. */
 export function goType(value: Json): string {
   if (value === null) return '%!s(<nil>)'
   const kind = goKind(value)
   return kind === 'map' ? 'map[string]interface {}' : kind === 'slice' ? '[]interface {}' : kind
 }
 
-/** Whether Go decodes a number as a float: integers that fit into 64 bits stay integers. */
+/** Whether Go decodes a number as a float. Integers that fit into 64 bits remain integers. */
 function isFloat(value: Json): boolean {
   if (typeof value === 'bigint') return BigInt.asIntN(64, value) !== value
   return typeof value === 'number' && !Number.isSafeInteger(value)

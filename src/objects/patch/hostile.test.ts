@@ -1,4 +1,4 @@
-/** Malicious patches: each is rejected or applied within bounded time. */
+/** Tests that malicious patches are either rejected or applied within a limited time. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../../api/errors.ts'
@@ -7,9 +7,12 @@ import { builtInResources } from '../../registry/built-in.ts'
 import { allSteps } from '../../../test/support/harness/turns.ts'
 import { applyPatch, type Patch, type Patched } from './patches.ts'
 
-/** Generous, so that slow machines pass. Unbounded work takes minutes. */
+/**
+ * Maximum duration of a test. It is generous, so that tests pass on slow machines. Unlimited work
+ * would take minutes.
+ */
 const MS_MAX = 10_000
-/** Five times what a step takes on an idle machine. */
+/** Maximum duration of a step. On an idle machine, a step takes a fifth of this. */
 const STEP_MS_MAX = 300
 
 const configMaps = builtInResources().find(({ plural }) => plural === 'configmaps')
@@ -34,7 +37,7 @@ function apply(form: Patch['form'], body: unknown, object = configMap): Patched 
   const expected = object === configMap ? configMaps : deployments
   assert(expected !== undefined)
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  // Measures the CPU time of this thread, because other tests may run on the same cores.
+  // Use the CPU time of this thread, because other tests can run on the same cores.
   const start = process.threadCpuUsage()
   try {
     return allSteps(applyPatch(object, { form, text, isChecked: true }, expected))
@@ -62,7 +65,7 @@ test('deeply nested patches are applied or rejected with a client error', () => 
   }
 })
 
-test('a patch that nests the document deeper with each move is rejected', () => {
+test('a patch that nests the document more deeply with each move is rejected', () => {
   const deep = '/a'.repeat(900)
   const operations = [
     { op: 'add', path: '/a', value: JSON.parse(nested(950)) as unknown },
@@ -82,7 +85,7 @@ test('a path of 500,000 segments is rejected', () => {
   )
 })
 
-test('a deep value that has to be parsed again at each level is rejected', () => {
+test('a deeply nested value that must be parsed again at each level is rejected', () => {
   const padded = `${'{"a":'.repeat(900)}"${'x'.repeat(1_000_000)}"${'}'.repeat(900)}`
   const body = `[{"op":"add","path":"/x","value":${padded}},{"op":"remove","path":"/x${'/a'.repeat(900)}"}]`
   assert.throws(() => apply('json', body), isRefused)
@@ -97,7 +100,7 @@ test('copies that double the document each time are rejected', () => {
   assert.throws(() => apply('json', operations), isRefused)
 })
 
-test('operations that each shift a long list are rejected', () => {
+test('a patch with many operations that shift a long list is rejected', () => {
   const operations = [
     { op: 'add', path: '/x', value: Array.from({ length: 500_000 }, () => 1) },
     ...Array.from({ length: 9000 }, () => ({ op: 'add', path: '/x/0', value: 1 })),
@@ -117,7 +120,7 @@ test('huge indices are rejected', () => {
   }
 })
 
-test('names of inherited JavaScript properties are ordinary keys', () => {
+test('names of inherited JavaScript properties are handled like other keys', () => {
   const keys = ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toString']
   const data = `{${keys.map((key) => `"${key}":"x"`).join()}}`
   const operations = keys.map((key) => ({ op: 'add', path: `/data/${key}`, value: 'x' }))
@@ -163,7 +166,7 @@ test('long lists are merged by key within the time limit', () => {
   assert('object' in patched)
 })
 
-test('long lists of scalars are merged and deleted from within the time limit', () => {
+test('long lists of scalars are merged, and items are deleted from them, within the time limit', () => {
   const many = Array.from({ length: 100_000 }, (_, at) => `x.io/${at}`)
   const patched = apply('strategic', {
     metadata: { finalizers: many, '$deleteFromPrimitiveList/finalizers': many },
@@ -204,7 +207,7 @@ test('a JSON patch of several megabytes is read and applied in many steps', () =
   }
 })
 
-test('every step of a patch of several megabytes is short', () => {
+test('each step of applying a patch of several megabytes is short', () => {
   assert(configMaps !== undefined)
   const numbers = `[${'1,'.repeat(1_500_000)}1]`
   const texts = `[${'"a/b",'.repeat(500_000)}"a/c"]`
@@ -217,14 +220,14 @@ test('every step of a patch of several megabytes is short', () => {
   ]
   for (const [form, text] of patches) {
     let best = Infinity
-    // Some runs include garbage collection caused by other tests, so the best of several counts.
+    // Use the best of several runs, because garbage collection for other tests can slow down a run.
     for (let tries = 0; tries < 3 && best > STEP_MS_MAX; tries++)
       best = Math.min(best, longestStepMs(form, text, configMaps))
     assert(best < STEP_MS_MAX, `${form} ${text.slice(0, 40)}: ${best} ms`)
   }
 })
 
-/** Returns the longest step, in CPU time of this thread. */
+/** Returns the duration of the longest step, in CPU time of this thread. */
 function longestStepMs(
   form: Patch['form'],
   text: string,

@@ -171,7 +171,7 @@ test('json patch: an added value can be tested, copied, moved and removed again'
   )
 })
 
-test('json patch: dividing the work into slices does not change the order of printed keys', () => {
+test('json patch: dividing the work into time slices does not change the order of printed keys', () => {
   const document = '{"list":[{"z":{"y":1,"x":2}},{"z":{"y":1,"x":2}}],"map":{"z":{"y":1,"x":2}}}'
   const printed = (operations: unknown, work: Work): string => {
     const { operations: read } = allSteps(readOperations(JSON.stringify(operations), work, true))

@@ -1,7 +1,7 @@
 /**
- * Applies a JSON patch (RFC 6902) with the deviations of the Go library that kube-apiserver uses:
- * negative indices count from the end, an absent member can be replaced and copied (as null), and
- * an omitted value is null.
+ * Applies a JSON patch (RFC 6902). As in the Go library that kube-apiserver uses, there are
+ * deviations from the RFC: negative indexes count from the end, an absent member can be replaced
+ * and copied (as null), and an omitted value is null.
  */
 import { type Items, JsonNode, type Members, type Value } from './document.ts'
 import type { Steps } from '../../lib/scheduling/slices.ts'
@@ -9,21 +9,22 @@ import { quote } from '../../api/quote.ts'
 import { DEPTH_MAX, PatchError, type Work } from './work.ts'
 
 /**
- * Maximum number of bytes that all copies together may add to a document: the size limit of a
- * request body.
+ * Maximum total number of bytes that copy operations can add to a document. It equals the size
+ * limit of a request body.
  */
 const COPIED_BYTES_MAX = 3 * 1024 * 1024
 
-/** Maximum number of keys in one path: a document that nests deeper is rejected. */
+/** Maximum number of keys in a path. Deeper documents are rejected anyway. */
 const KEYS_MAX = DEPTH_MAX
 /**
- * Maximum length of a path, far longer than any real one. Decoding a path of megabytes takes long.
+ * Maximum length of a path. Real paths are far shorter. Decoding a path of several megabytes takes
+ * long.
  */
 const POINTER_CHARACTERS_MAX = 256 * 1024
 
 /**
- * One operation of a patch. A member is undefined if it is omitted or null, except for `value`,
- * which is null if it was given as null.
+ * An operation of a patch. A member is undefined if it is omitted or null. The exception is
+ * `value`, which is null if it is given as null.
  */
 export type Operation = {
   readonly op: string | undefined
@@ -33,8 +34,8 @@ export type Operation = {
 }
 
 /**
- * Applies all operations and returns the resulting document. Modifies the given document on the
- * way. Throws a PatchError.
+ * Applies all operations, and returns the resulting document. The given document is modified.
+ * Throws a PatchError.
  */
 export function* applyOperations(
   document: JsonNode,
@@ -49,10 +50,10 @@ export function* applyOperations(
   return run.root
 }
 
-/** A test operation found a different value. */
+/** Thrown if a test operation finds a different value. */
 export class TestFailed extends PatchError {}
 
-/** The target of an operation: a container, and a key or an index in it. */
+/** The target of an operation: a container, and a key or index in it. */
 type OperationTarget = { readonly inside: Items | Members; readonly key: string }
 
 class Run {
@@ -94,8 +95,8 @@ class Run {
         return withLocation(`error in move for path: '${path}'`, () => this.#add(place, moved))
       }
       case 'copy': {
-        // Resolve both paths before the copy. Resolving parses the containers on the way, and a
-        // parsed container is copied with its keys sorted.
+        // Resolve both paths before copying. Resolving a path parses the containers on it, and a
+        // container that was parsed is copied with its keys sorted.
         const source = withLocation(`error in copy for from: '${from}'`, () =>
           get(this.#at(from ?? '', op, 'from path')),
         )
@@ -124,8 +125,8 @@ class Run {
   }
 
   /**
-   * Returns the target of a path, or undefined if its parent does not exist. Text before the first
-   * slash is ignored.
+   * Returns the target of a path. Returns undefined if its parent does not exist. Text before the
+   * first slash is ignored.
    */
   #find(pointer: string): OperationTarget | undefined {
     if (pointer.length > POINTER_CHARACTERS_MAX)
@@ -140,8 +141,8 @@ class Run {
   }
 
   /**
-   * Parses long containers on the path in slices. Anything else must stay unparsed, because the
-   * keys of parsed objects are sorted.
+   * Parses the long containers on the path in time slices. Other containers must not be parsed,
+   * because parsed objects are printed with sorted keys.
    */
   *#opened(pointer: string): Steps<void> {
     if (this.#work.slices === undefined || pointer.length > POINTER_CHARACTERS_MAX) return
@@ -201,10 +202,10 @@ const operations: ReadonlySet<string> = new Set([
   'test',
 ])
 
-/** A container does not have the key or the index. */
+/** Thrown if a container does not contain the key or index. */
 class KeyError extends PatchError {}
 
-/** Runs `act` and adds the location to a KeyError, as the Go library does. */
+/** Runs `act`. Like the Go library, adds the location to a KeyError. */
 function withLocation<T>(where: string, act: () => T): T {
   try {
     return act()
@@ -214,8 +215,8 @@ function withLocation<T>(where: string, act: () => T): T {
 }
 
 /**
- * Returns the error for a missing `path` or `from`. The Go library gives more detail for some
- * operations than for others.
+ * Returns the error for a missing `path` or `from`. Like the Go library, it is more detailed for
+ * some operations than for others.
  */
 function undecoded(op: string, what: 'path' | 'from'): PatchError {
   const isBrief = what === 'path' && (op === 'add' || op === 'remove' || op === 'copy')
@@ -227,13 +228,13 @@ function undecoded(op: string, what: 'path' | 'from'): PatchError {
   return new PatchError(`${op} operation failed to decode ${what}: ${why}missing value`)
 }
 
-/** Quotes the path for the operations for which the Go library quotes it. */
+/** Quotes the path if the Go library quotes it for this operation. */
 const quoted = (op: string, pointer: string): string =>
   op === 'add' || op === 'remove' ? `"${pointer}"` : pointer
 
 const insideOf = (value: Value): Items | Members | undefined => value?.members() ?? value?.items()
 
-/** Returns the target's value, or null if an index on the path does not exist. */
+/** Returns the value of the target, or null if an index on the path does not exist. */
 function reached(place: OperationTarget): Value {
   try {
     return get(place)
@@ -244,8 +245,8 @@ function reached(place: OperationTarget): Value {
 }
 
 /**
- * Returns the target's value: null for an absent member. Throws if an item of a list does not
- * exist.
+ * Returns the value of the target, or null for an absent member. Throws an error if a list item
+ * does not exist.
  */
 function get({ inside, key }: OperationTarget): Value {
   return (Array.isArray(inside) ? inside[indexOf(key, inside.length)] : inside.get(key)) ?? null
@@ -269,12 +270,12 @@ function indexOf(key: string, length: number): number {
   return index
 }
 
-/** Whether two values are equal. An omitted value and an absent member both equal null. */
+/** Whether two values are equal. An omitted value and an absent member are both equal to null. */
 function* isSame(current: Value, value: Value | undefined): Steps<boolean> {
   if (current === null) return (value ?? null) === null
   return value !== undefined && value !== null && (yield* current.equals(value))
 }
 
-/** Decodes a key as RFC 6901, section 4 requires: `~1` must be replaced before `~0`. */
+/** Decodes a key. According to RFC 6901, section 4, `~1` must be replaced before `~0`. */
 const unescaped = (key: string): string =>
   key.includes('~') ? key.replaceAll('~1', '/').replaceAll('~0', '~') : key

@@ -14,7 +14,7 @@ function merged(document: object, patch: object): unknown {
   return JSON.parse(root.print())
 }
 
-/** The examples of RFC 7386, appendix A, in which both the document and the patch are objects. */
+/** The examples of RFC 7386, appendix A, in which the document and the patch are both objects. */
 const cases: readonly (readonly [object, object, object])[] = [
   [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
   [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
@@ -26,7 +26,7 @@ const cases: readonly (readonly [object, object, object])[] = [
   [{ a: [{ b: 'c' }] }, { a: [1] }, { a: [1] }],
   [{ e: null }, { a: 1 }, { e: null, a: 1 }],
   [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
-  // Nulls inside of lists: a null item is kept, a null member of an item is removed.
+  // Nulls inside lists: a null item is kept, but a null member of an item is removed.
   [{}, { a: [null, { b: null, c: 1 }] }, { a: [null, { c: 1 }] }],
 ]
 
@@ -44,9 +44,9 @@ const withoutNull = fc
   )
 
 /**
- * A patch in which only top-level members are null. With other nulls, applying it a second time may
- * differ: if a list replaces an object, a null member of one of its items is kept at first and then
- * removed, as in kube-apiserver.
+ * A patch in which only top-level members are null. With other nulls, applying the patch twice can
+ * have a different result, as in kube-apiserver: if a list replaces an object, a null member of an
+ * item is first kept, and removed the second time.
  */
 const change = fc.dictionary(fc.string(), fc.oneof(fc.constant(null), withoutNull))
 
@@ -60,7 +60,7 @@ test('merge patch: applying a patch a second time changes nothing', () => {
   )
 })
 
-test('merge patch: numbers keep their digits and untouched objects keep their key order', () => {
+test('merge patch: numbers keep their digits, and objects that are not patched keep their key order', () => {
   const work = new Work()
   const root = new JsonNode('{"z":{"b":1.50,"a":12345678901234567890},"c":1e3}', work)
   allSteps(

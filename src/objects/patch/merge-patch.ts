@@ -1,15 +1,15 @@
 /**
- * Applies a JSON merge patch (RFC 7386): null removes a member, objects are merged, and every other
- * value is replaced.
+ * Applies a JSON merge patch (RFC 7386): null removes a member, objects are merged, and any other
+ * value replaces the current one.
  */
 import type { Steps } from '../../lib/scheduling/slices.ts'
 import type { JsonNode, Members, Value } from './document.ts'
 import { checkDepth } from './work.ts'
 
-/** Number of members merged between two steps. */
+/** Number of members that are merged in one step. */
 const STEP_MEMBERS = 256
 
-/** Merges a patch into `members`, which it modifies. */
+/** Merges a patch into `members`. The members are modified. */
 export function* mergeInto(members: Members, patch: Members): Steps<void> {
   let merges = 0
   for (const [key, value] of patch) {
@@ -17,7 +17,7 @@ export function* mergeInto(members: Members, patch: Members): Steps<void> {
     const current = members.get(key) ?? null
     if (value === null) members.delete(key)
     else if (current !== null) members.set(key, yield* merged(current, value))
-    // Most values are scalars; skip the cost of a generator for them.
+    // Do not create a generator for scalars, because most values are scalars.
     else members.set(key, value.isNested ? yield* withoutNulls(value) : value)
   }
 }
@@ -36,13 +36,16 @@ function* merged(current: JsonNode, patch: JsonNode): Steps<JsonNode> {
 }
 
 /**
- * Removes null members from a value that is added as a whole, since there is nothing for them to
- * remove. Null items of lists are kept, so that the items after them keep their index. Even a patch
- * of a few KB can be nested so deeply that this takes long, because each value is read again as a
- * part of all its ancestors.
+ * Removes null members from a value that is added as a whole, because there are no members that
+ * they could remove. Null items of lists are kept, so that the indexes of other items do not
+ * change. Even a patch of a few kilobytes can be nested so deeply that this takes long, because
+ * each value is read again as a part of all its ancestors.
  */
 function* withoutNulls(root: JsonNode): Steps<JsonNode> {
-  /** The remaining values of the containers that are being visited, outermost first. */
+  /**
+   * For each container that is being visited, its remaining values. The outermost container comes
+   * first.
+   */
   const open: Iterator<Value>[] = [[root].values()]
   for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
     const { value, done } = last.next()
@@ -58,7 +61,7 @@ function* withoutNulls(root: JsonNode): Steps<JsonNode> {
   return root
 }
 
-/** Returns the values inside of a container, after removing null members. */
+/** Removes null members from a container, and returns its values. */
 function valuesOf(node: JsonNode): Iterator<Value> {
   const members = node.members()
   if (members === undefined) return (node.items() ?? []).values()

@@ -94,13 +94,13 @@ test('patching only the touched fields gives the same result as patching the who
   )
 })
 
-test('fields that a patch does not mention are shared with the current object', () => {
+test('fields that are not in the patch are shared with the current object', () => {
   const quick = quickly({ metadata: { labels: { a: 'x' } } })
   assert.equal(quick?.['spec'], current['spec'])
   assert.equal(quick?.metadata['managedFields'], current.metadata['managedFields'])
 })
 
-test('an invalid patch or one that sets the kind is left to the slow path', () => {
+test('mergeTouched returns undefined for an invalid patch, and for a patch that sets the kind', () => {
   for (const patch of [
     { kind: 'Other' },
     { apiVersion: 'v2' },

@@ -1,7 +1,7 @@
 /**
- * Applies a merge patch to an object of a built-in kind at a cost that depends only on the touched
- * fields. These are printed, merged and decoded again; all other fields stay decoded. This needs a
- * kind whose fields all have types.
+ * Applies a merge patch to an object of a built-in kind. The cost depends only on the fields in the
+ * patch: they are printed, merged and decoded again, whereas all other fields stay decoded. This is
+ * possible only if all fields of the kind have types.
  */
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../../api/object.ts'
 import { type Decoding, decodeStruct } from '../codec/decode.ts'
@@ -23,9 +23,9 @@ type MergeContext = {
 type Shape = Pick<ObjectSchema, 'struct' | 'setDefaults' | 'refuse'>
 
 /**
- * Returns the patched object and consumes the patch. Returns undefined if there is an error or the
- * patch sets the kind or apiVersion. The caller must then patch the whole object, because errors
- * quote all of it.
+ * Returns the patched object, and consumes the patch. Returns undefined if there is an error, or if
+ * the patch sets the kind or apiVersion. The caller must then patch the whole object, because
+ * errors quote all of it.
  */
 export function* mergeTouched(
   current: KubeObject,
@@ -60,12 +60,12 @@ export function* mergeTouched(
 }
 
 /**
- * The fields that a patch touches: a struct that exists is entered, any other value is touched as a
- * whole.
+ * The fields that a patch changes. An existing struct is listed with its changed fields; any other
+ * value is listed as a whole.
  */
 type StructFields = ReadonlyMap<string, StructFields | 'whole'>
 
-/** Parses in slices the parts of the patch that `placesIn` visits. */
+/** Parses in time slices the parts of the patch that `placesIn` visits. */
 function* openStructs(value: Fields, patch: Members, { byName }: Struct): Steps<void> {
   for (const [key, given] of patch) {
     const schema = byName.get(key)?.schema
@@ -81,7 +81,7 @@ function placesIn(value: Fields, patch: Members, { byName }: Struct): StructFiel
   const places = new Map<string, StructFields | 'whole'>()
   for (const [key, given] of patch) {
     const schema = byName.get(key)?.schema
-    // Skip unknown fields here; the decoder reports them.
+    // Unknown fields are skipped here, because the decoder reports them.
     if (schema === undefined) continue
     const own = value[key]
     const isInside = schema.type === 'struct' && isFields(own)
@@ -100,7 +100,7 @@ function partOf(value: Fields, places: StructFields): Fields {
   return part
 }
 
-/** Returns the value with its touched fields replaced by those in `part`. */
+/** Returns the value, with the changed fields replaced by the fields in `part`. */
 function joined(value: Fields, part: Fields, places: StructFields): Fields {
   const all: { [name: string]: Json | undefined } = { ...value }
   for (const [name, inside] of places) {

@@ -1,4 +1,4 @@
-/** Applies a patch of any type to an object and decodes the result. */
+/** Applies a patch of any type to an object, and decodes the result. */
 import { badRequest, patchRejected, unclassified } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'
 import { JsonScanner, JsonSyntaxError, type JsonType } from '../../api/json-scanner.ts'
@@ -22,21 +22,21 @@ import { PatchError, Work } from './work.ts'
 
 export type Patch = {
   readonly form: 'json' | 'merge' | 'strategic'
-  /** Body of the request. */
+  /** The request body. */
   readonly text: string
   /** Whether unknown and duplicate fields are reported. */
   readonly isChecked: boolean
-  /** Present if the patch or the object is large. Each step is then divided into slices. */
+  /** Time slices into which each step is divided. Present if the patch or the object is large. */
   readonly slices?: Slices | undefined
 }
 
 export type Patched = DecodeResult & {
-  /** Returns the text that an error quotes. */
+  /** Returns the text of the patch that an error quotes. */
   readonly shown: () => string
 }
 
 /**
- * Returns the patched object. Parses the patch again in each call, since applying a patch modifies
+ * Returns the patched object. Each call parses the patch again, because applying a patch modifies
  * it. Throws the error that the client receives.
  */
 export function* applyPatch(current: KubeObject, patch: Patch, expected: Expected): Steps<Patched> {
@@ -56,8 +56,8 @@ export function* applyPatch(current: KubeObject, patch: Patch, expected: Expecte
 }
 
 /**
- * Decodes a patched document. Parsing can fail even here: a value that is put into another one may
- * exceed the depth limit, although neither does so alone.
+ * Decodes a patched document. Even here, parsing can fail: when a value is inserted into another
+ * one, the result can exceed the depth limit although each of them is within the limit.
  */
 function decodeText(text: string, expected: Expected): DecodeResult {
   try {
@@ -85,8 +85,8 @@ function* applyJson(document: string, { text, isChecked, slices }: Patch): Steps
 }
 
 /**
- * Applies a merge patch only to the fields it touches. Returns undefined in the rare case that the
- * patch has to be applied to the whole object.
+ * Applies a merge patch only to the fields in the patch. In rare cases this is not possible;
+ * undefined is then returned, and the patch must be applied to the whole object.
  */
 function* applyQuickly(
   current: KubeObject,
@@ -157,9 +157,7 @@ const notAMap = (type: JsonType): string =>
 const rejected = (error: unknown): unknown =>
   error instanceof PatchError ? patchRejected(error) : error
 
-/**
- * Applies a strategic merge patch. Kind and apiVersion stay as they are, whatever the patch says.
- */
+/** Applies a strategic merge patch. The kind and apiVersion cannot be changed by the patch. */
 function* applyStrategic(
   current: KubeObject,
   { text, isChecked, slices }: Patch,

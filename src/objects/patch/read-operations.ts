@@ -1,4 +1,4 @@
-/** Reads the body of a JSON patch. Errors in its structure have the messages of Go's decoders. */
+/** Parses the body of a JSON patch. Structural errors have the messages of Go's decoders. */
 import { badRequest, tooManyOperations } from '../../api/errors.ts'
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { quote } from '../../api/quote.ts'
@@ -9,21 +9,24 @@ import { addAll } from '../../lib/scheduling/long-lists.ts'
 import type { Steps } from '../../lib/scheduling/slices.ts'
 import type { Work } from './work.ts'
 
-/** Maximum number of operations in one patch, as in kube-apiserver. */
+/** Maximum number of operations in a patch, as in kube-apiserver. */
 const OPERATIONS_MAX = 10_000
-/** Maximum number of strict faults for the whole patch, as in Go's strict decoder. */
+/**
+ * Maximum number of errors about unknown and duplicate members of a patch, as in Go's strict
+ * decoder.
+ */
 const STRICT_FAULTS_MAX = 100
 
 export type JsonPatch = {
   readonly operations: readonly Operation[]
-  /** Unknown and duplicate members. Empty unless `isChecked`. */
+  /** Errors about unknown and duplicate members. Empty unless `isChecked` is set. */
   readonly strictFaults: readonly string[]
 }
 
 /**
- * Reads the operations. If `isChecked`, all members are checked, with the messages of the strict
- * decoder that kube-apiserver uses in that case. Throws a BadRequest or RequestEntityTooLarge
- * error.
+ * Parses the operations. If `isChecked` is set, all members are validated, and errors have the
+ * messages of the strict decoder that kube-apiserver then uses. Throws a BadRequest or
+ * RequestEntityTooLarge error.
  */
 export function* readOperations(text: string, work: Work, isChecked: boolean): Steps<JsonPatch> {
   try {
@@ -46,12 +49,12 @@ export function* readOperations(text: string, work: Work, isChecked: boolean): S
   }
 }
 
-/** Go's names of the types, for errors. */
+/** Names of the types in Go, as used in error messages. */
 type Names = { readonly list: string; readonly item: string }
 const checkedNames: Names = { list: '[]handlers.jsonPatchOp', item: 'handlers.jsonPatchOp' }
 const plainNames: Names = { list: 'jsonpatch.Patch', item: 'jsonpatch.Operation' }
 
-/** Number of values skipped between two steps, which takes some tenths of a millisecond. */
+/** Number of values that are skipped in one step. This takes a few tenths of a millisecond. */
 const STEP_VALUES = 4_096
 const STEP_OPERATIONS = 64
 
@@ -70,9 +73,9 @@ type Name = 'op' | 'path' | 'from'
 
 class Reader {
   readonly strictFaults: string[] = []
-  /** Error for the first item that is not an object. */
+  /** The error for the first item that is not an object. */
   itemFault: string | undefined
-  /** Error for the first member of the wrong type. */
+  /** The error for the first member of a wrong type. */
   memberFault: string | undefined
   readonly #scanner: JsonScanner
   readonly #work: Work
@@ -80,7 +83,7 @@ class Reader {
 
   readonly #isChecked: boolean
   readonly #room = newPathRoom()
-  /** Faults already reported, so that each is reported once. */
+  /** Errors that were already reported. Each error is reported once. */
   readonly #reported = new Set<string>()
 
   constructor(text: string, work: Work, isChecked: boolean) {

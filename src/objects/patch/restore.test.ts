@@ -11,7 +11,7 @@ const deployment = typeOf('apps/v1', 'Deployment')
 const restore = (text: string): ReturnType<typeof restoreStruct> =>
   restoreStruct(readAny(new JsonScanner(text)), deployment)
 
-test('restoring a tree gives the same value as decoding its text', () => {
+test('restoring a tree has the same result as decoding its text', () => {
   const text = JSON.stringify({
     kind: 'Deployment',
     apiVersion: 'apps/v1',
@@ -43,13 +43,13 @@ test('restoring a tree gives the same value as decoding its text', () => {
 const replicasOf = (literal: string): unknown =>
   restore(`{"spec":{"replicas":${literal}}}`).value['spec']
 
-test('integers are converted as in the Go converter', () => {
+test("integers are converted as in Go's converter", () => {
   assert.deepEqual(replicasOf('2.0'), { replicas: 2 })
   assert.deepEqual(replicasOf('4294967299'), { replicas: 3 })
   assert.deepEqual(replicasOf('null'), {})
 })
 
-test('unknown fields are reported sorted by path', () => {
+test('unknown fields are reported in the order of their paths', () => {
   const { strictFaults } = restore(
     '{"z":1,"spec":{"no":{"deep":1},"template":{"spec":{"containers":[{"nix":1}]}}}}',
   )
@@ -80,11 +80,11 @@ const faults: readonly (readonly [string, string])[] = [
 ]
 
 for (const [text, message] of faults) {
-  test(`a value that does not fit the schema is rejected: ${text}`, () =>
+  test(`a value that does not match the schema is rejected: ${text}`, () =>
     assert.throws(() => restore(text), { name: 'RestoreError', message }))
 }
 
-test('a subtree identical to one in the original tree is not restored again', () => {
+test('a subtree that is identical to one in the original tree is not restored again', () => {
   const known = restore(
     '{"metadata":{"labels":{"a":"b"}},"spec":{"replicas":2,"template":{"spec":{"containers":[{"name":"x"}]}}}}',
   )
@@ -97,7 +97,7 @@ test('a subtree identical to one in the original tree is not restored again', ()
   assert.deepEqual({ ...fieldsOf(fieldsOf(value['metadata'])['labels']) }, labels)
 })
 
-test('an invalid schema of items is rejected instead of being stored as zero values', () => {
+test('an invalid schema in a list is rejected instead of being stored as zero values', () => {
   const schema = typeOf('apiextensions/v1', 'JSONSchemaProps')
   for (const items of [{ maxLength: '5' }, { required: 'x' }, { properties: { a: 5 } }]) {
     assert.throws(() => restoreStruct({ items }, schema), {

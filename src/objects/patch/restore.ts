@@ -1,8 +1,8 @@
 /**
- * Converts a tree of JSON to an object of a known schema, as Go's converter (FromUnstructured)
- * does. It is the counterpart of decode.ts, which reads text, but its messages differ and it
- * accepts more. A whole number written as a fraction is an integer, and an integer that is too
- * large wraps around.
+ * Converts a JSON tree to an object with a known schema, like Go's converter (FromUnstructured).
+ * decode.ts does the same with text, but has different messages and accepts less. Here, a whole
+ * number with a decimal point is accepted as an integer, and an integer that is too large
+ * overflows.
  */
 import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, isNumber, type Json, listOf } from '../../api/object.ts'
@@ -22,20 +22,20 @@ import type { Scalar, Schema, Struct } from '../schema/schema.ts'
 import { eachKey, mapEach, once } from '../../lib/scheduling/parts.ts'
 import { goKind } from './go-print.ts'
 
-/** A value does not fit the schema. The message is Go's. */
+/** Thrown if a value does not match the schema. The message is that of Go. */
 export class RestoreError extends Error {
   override readonly name = 'RestoreError'
 }
 
 export type RestoreResult = {
   readonly value: Fields
-  /** Faults such as `unknown field "a.b"`, sorted. */
+  /** Errors such as `unknown field "a.b"`, sorted. */
   readonly strictFaults: readonly string[]
 }
 
 /**
- * A value and the tree made from it before the merge. A subtree that is identical in the trees
- * before and after the merge need not be restored.
+ * A value and the tree that was created from it before the merge. A subtree that the merge did not
+ * change need not be restored.
  */
 type OriginalValue = { readonly tree: Json | undefined; readonly value: Json | undefined }
 
@@ -52,7 +52,7 @@ class Restorer {
   readonly #path: string[] = []
   readonly #room = newPathRoom()
 
-  /** Resets the path. Called before each pass over the tree when the work is divided. */
+  /** Resets the path. Called before each pass over the tree if the work is divided into parts. */
   rewind(): void {
     this.#path.length = 0
   }
@@ -140,8 +140,8 @@ class Restorer {
 }
 
 /**
- * Decodes the text of a field whose Go type has its own UnmarshalJSON. Go also decodes these from
- * text here, and their errors are about their own fields.
+ * Decodes the text of a field whose Go type has its own UnmarshalJSON. As in Go, such fields are
+ * decoded from text even here, and errors have paths relative to the field.
  */
 function reread(name: string, given: Json, struct: Struct): Json | undefined {
   const { value, fault } = decodeStruct(printSorted({ [name]: given }), struct)
@@ -151,7 +151,7 @@ function reread(name: string, given: Json, struct: Struct): Json | undefined {
   )
 }
 
-/** Converts a scalar. Throws a RestoreError if the value does not fit the type. */
+/** Converts a scalar. Throws a RestoreError if the value does not match the type. */
 function scalar(value: Json, { type, goName }: Scalar): Json | undefined {
   switch (type) {
     case 'string':

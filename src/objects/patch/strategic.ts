@@ -1,8 +1,8 @@
 /**
- * Applies a strategic merge patch. Objects are merged field by field and lists as the schema says.
- * Directives (`$patch`, `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) override
- * this. Both trees are modified on the way, as in kube-apiserver, whose errors show it. The caller
- * must therefore pass trees that it does not share.
+ * Applies a strategic merge patch. Objects are merged field by field, and lists according to the
+ * schema. Directives override this (`$patch`, `$retainKeys`, `$setElementOrder/…`,
+ * `$deleteFromPrimitiveList/…`). Both trees are modified, as in kube-apiserver, whose error
+ * messages show the modified trees. Therefore the caller must not share the trees that it passes.
  */
 import { badRequest, unclassified } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'
@@ -46,7 +46,7 @@ export function* mergeMaps(live: JsonMap, patch: JsonMap, schema: Schema): Steps
   return live
 }
 
-/** Follows a `$patch` directive, which replaces or deletes the object instead of merging. */
+/** Executes a `$patch` directive, which replaces or deletes the object instead of merging it. */
 function directed(patch: JsonMap): JsonMap {
   const directive = patch[PATCH]
   if (directive === 'delete') return new JsonMap()
@@ -58,7 +58,7 @@ function directed(patch: JsonMap): JsonMap {
 const unknownDirective = (directive: Json | undefined, patch: JsonMap): Error =>
   unclassified(`unknown patch type: ${goPrintText(directive)} in map: ${goPrint(patch)}`)
 
-/** Follows `$retainKeys`, which keeps only the named fields of an object. */
+/** Executes a `$retainKeys` directive, which keeps only the listed fields of an object. */
 function retainKeys(live: JsonMap, patch: JsonMap): void {
   if (!(RETAIN in patch)) return
   const keys = patch[RETAIN]
@@ -100,8 +100,8 @@ function* mergeField(
 }
 
 /**
- * Sets a value where there is nothing to merge with. Drops nulls and directives, since there is
- * nothing for them to change.
+ * Sets a value for which there is no current value to merge with. Nulls and directives are dropped,
+ * because there is nothing to which they could apply.
  */
 function* take(live: JsonMap, key: string, value: Json): Steps<void> {
   const plain = yield* withoutDirectives(yield* withoutNulls(value))
@@ -127,7 +127,7 @@ function* withoutNulls(value: Json): Steps<Json> {
   return value
 }
 
-/** Removes directives from a value. Returns undefined if the value is itself a directive. */
+/** Removes directives from a value. Returns undefined if the value itself is a directive. */
 function* withoutDirectives(value: Json): Steps<Json | undefined> {
   if (Array.isArray(value)) return yield* plainItems(value)
   if (!(value instanceof JsonMap)) return value
@@ -142,7 +142,7 @@ function* withoutDirectives(value: Json): Steps<Json | undefined> {
   return value
 }
 
-/** Removes directives from a list. Null items are kept like any other. */
+/** Removes directives from a list. Null items are kept. */
 function* plainItems(items: readonly Json[]): Steps<Json[]> {
   const plain: Json[] = []
   for (const [at, item] of items.entries()) {
@@ -153,7 +153,10 @@ function* plainItems(items: readonly Json[]): Steps<Json[]> {
   return plain
 }
 
-/** Returns the field that a directive is about: `finalizers` for `$setElementOrder/finalizers`. */
+/**
+ * Returns the field to which a directive applies, such as `finalizers` for
+ * `$setElementOrder/finalizers`.
+ */
 function fieldOf(directive: string, prefix: string, what: string): string {
   const key = directive.slice(prefix.length + 1)
   if (directive[prefix.length] !== '/') throw badRequest(`invalid patch format of ${what}`)
@@ -168,8 +171,8 @@ function lookUp(schema: Schema, key: string): Field {
 }
 
 /**
- * Returns the field if it is a list. Bytes count as a list, as in Go, and kube-apiserver does not
- * check the type behind a pointer.
+ * Returns the field if it is a list. As in Go, bytes count as a list. kube-apiserver does not check
+ * the type of a pointer's target.
  */
 function lookUpList(schema: Schema, key: string): Field {
   const field = lookUp(schema, key)
@@ -183,7 +186,8 @@ const strategyOf = ({ patch }: Field): string | undefined =>
 const itemSchema = ({ schema }: Field): Schema => (schema.type === 'list' ? schema.of : schema)
 
 /**
- * Merges and orders the list of a `$setElementOrder` directive, and removes both from the patch.
+ * Merges and orders the list of a `$setElementOrder` directive. Removes the list and the directive
+ * from the patch.
  */
 function* mergeOrderedList(
   live: JsonMap,
@@ -211,8 +215,8 @@ function* mergeOrderedList(
 }
 
 /**
- * Throws if the items cannot be ordered: there are none, their types differ, or maps have no merge
- * key.
+ * Throws an error if the items cannot be ordered: if there are no items, if their types differ, or
+ * if maps lack a merge key.
  */
 function checkItems(
   live: readonly Json[],
@@ -234,7 +238,10 @@ function listOf(value: Json): readonly Json[] {
   return value
 }
 
-/** Throws unless the items of the patch are in the order of its `$setElementOrder`. */
+/**
+ * Throws an error unless the items of the patch are in the order of its `$setElementOrder`
+ * directive.
+ */
 function checkOrder(
   given: readonly Json[],
   wanted: readonly Json[],
@@ -278,7 +285,7 @@ function* mergedList(
   return yield* ordered([...merged.values()], { mergeKey: undefined, wanted: patch, live })
 }
 
-/** Returns the kind of the items, as Go's reflection names it. */
+/** Returns the kind of the items as in Go's reflection. */
 const goKind = ({ type }: Schema): string => (type === 'string' || type === 'map' ? type : 'struct')
 
 const isUniform = (items: readonly Json[]): boolean =>
@@ -314,11 +321,14 @@ function* mergedItems(
   return yield* ordered(merged, { mergeKey, wanted: items, live: kept })
 }
 
-/** Returns the identity of an item. An item without the merge key matches no item of a patch. */
+/**
+ * Returns the identity of an item. An item without the merge key does not match any item of a
+ * patch.
+ */
 const keyOf = (item: Json, mergeKey: string): Identity =>
   item instanceof JsonMap && mergeKey in item ? valueIdentity(item[mergeKey] ?? null) : noIdentity
 
-/** Separates the directives among the items of a list from the other items. */
+/** Separates a list into directives and other items. */
 function directivesOf(
   patch: readonly Json[],
   mergeKey: string,

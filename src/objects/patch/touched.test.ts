@@ -66,7 +66,7 @@ const ofAll = (): Json => tree(JSON.parse(`{${printFields(current, deployment, 0
 const ofTouched = (given: JsonMap): Json => touchedTree(current, given, deployment)
 
 /**
- * Prints the result, because empty structs are printed alike whether they are present or absent.
+ * Compares printed results, because printing makes no difference between empty and absent structs.
  */
 const written = ({ value, strictFaults }: RestoreResult): unknown => [
   printFields(value, deployment, 0),
@@ -113,7 +113,7 @@ const spec = fc.record(
   { requiredKeys: [] },
 )
 
-test('merging into a tree of the touched fields gives the same result as into a full tree', () => {
+test('merging into a tree of the patched fields has the same result as merging into a complete tree', () => {
   fc.assert(
     fc.property(fc.record({ metadata, spec }, { requiredKeys: [] }), (patch) => {
       assert.deepEqual(written(patched(patch, ofTouched)), written(patched(patch, ofAll)))
@@ -121,7 +121,7 @@ test('merging into a tree of the touched fields gives the same result as into a 
   )
 })
 
-test('fields that a patch does not mention are not converted to a tree', () => {
+test('fields that are not in the patch are not converted to a tree', () => {
   const { value } = patched({ spec: { replicas: 5 } }, ofTouched)
   assert.equal(value['metadata'], current['metadata'])
 })

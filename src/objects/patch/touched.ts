@@ -1,7 +1,7 @@
 /**
- * Builds the tree that a strategic merge patch is merged into. Only the touched fields are
- * converted to a tree, from the JSON they are printed as. All other fields are included as decoded
- * values: the merge does not look at them, and restore.ts recognizes them.
+ * Creates the tree into which a strategic merge patch is merged. Only fields in the patch are
+ * converted to a tree, from their printed JSON. All other fields are included as decoded values.
+ * The merge does not read them, and restore.ts recognizes them.
  */
 import { JsonMap } from '../../api/json-map.ts'
 import { JsonScanner } from '../../api/json-scanner.ts'
@@ -21,13 +21,15 @@ export function touchedTree(value: Fields, patch: JsonMap, struct: Struct): Json
   return tree
 }
 
-/** Returns the field that a key is about: `finalizers` for `$setElementOrder/finalizers`. */
+/**
+ * Returns the field to which a key applies, such as `finalizers` for `$setElementOrder/finalizers`.
+ */
 const fieldOfKey = (key: string): string =>
   key.startsWith('$') ? key.slice(key.indexOf('/') + 1) : key
 
 type StructField = { readonly name: string; readonly schema: Schema; readonly struct: Struct }
 
-/** Returns the tree of a touched field, or undefined if the field is not printed. */
+/** Returns the tree of a field in the patch. Returns undefined if the field is not printed. */
 function touched(
   own: Json | undefined,
   patch: Json | undefined,

@@ -1,4 +1,4 @@
-/** Large patches, and errors that quote them, yield to the event loop. */
+/** Tests that large patches, and errors that quote them, do not block the event loop. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../api/object.ts'

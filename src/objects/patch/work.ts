@@ -1,26 +1,26 @@
 /**
- * Limits the cost of a patch. A few bytes from a client can cause a lot of work, such as 10,000
- * inserts that each shift a long list.
+ * Limits the cost of a patch. A few bytes from a client can cause much work. For example, each of
+ * 10,000 inserts can shift a long list.
  */
 
 import type { Slices } from '../../lib/scheduling/slices.ts'
 
 /**
- * Maximum number of characters read and items moved for one patch, which takes about 0.3 s. A
- * legitimate patch of an object of 1.5 MB needs half of it.
+ * Maximum number of characters read and items moved for one patch. This takes about 0.3 s. A
+ * legitimate patch of a 1.5 MB object needs half of this.
  */
 const UNITS_MAX = 20_000_000
 
 /**
- * A patch cannot be applied. As in kube-apiserver, the reason is reported for patches that webhooks
- * return, but not to clients that send a patch.
+ * Thrown if a patch cannot be applied. As in kube-apiserver, the reason is reported for patches
+ * returned by webhooks, but not to clients that send a patch.
  */
 export class PatchError extends Error {
   override readonly name = 'PatchError'
 }
 
 export class Work {
-  /** Present if the patch or the object is large. Each step is then divided into slices. */
+  /** Time slices into which each step is divided. Present if the patch or the object is large. */
   readonly slices: Slices | undefined
   #left = UNITS_MAX
 
@@ -28,7 +28,7 @@ export class Work {
     this.slices = slices
   }
 
-  /** Throws a PatchError once the budget is exhausted. */
+  /** Throws a PatchError when the budget is exhausted. */
   spend(units: number): void {
     this.#left -= units
     if (this.#left < 0)
@@ -39,8 +39,8 @@ export class Work {
 }
 
 /**
- * Maximum depth of a patched document. No kind nests nearly as deeply, and a document of this depth
- * does not overflow the stack.
+ * Maximum depth of a patched document. Objects of all kinds are far less deep, and a document of
+ * this depth does not overflow the stack.
  */
 export const DEPTH_MAX = 1000
 

@@ -1,7 +1,6 @@
 /**
- * Sets the defaults that a schema declares. Types without any defaults below them are never
- * traversed, and a value that needs none is returned as it is, since most objects come out
- * unchanged.
+ * Sets the defaults that a schema declares. Types without defaults at any depth are not traversed.
+ * A value that needs no defaults is returned unchanged, because this is the most frequent case.
  */
 import type { Gates } from '../../api/gates.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
@@ -12,12 +11,12 @@ import type { Schema, Struct } from './schema.ts'
 /** A function that sets the defaults of a value. Undefined if its schema has no defaults. */
 type SetDefaults = ((value: Json) => Json) | undefined
 
-/** Sets the defaults of built-in types. Types and fields whose feature gate is off have none. */
+/**
+ * Sets the defaults of built-in types. Types and fields whose feature gate is off have no defaults.
+ */
 export class Defaults {
   readonly #gates: Gates
-  /**
-   * The setter of each type. Whether a type has defaults depends only on the types and the gates.
-   */
+  /** The setter of each type. The types and the gates determine whether a type has defaults. */
   readonly #setters = new WeakMap<Struct, { set: SetDefaults }>()
 
   constructor(gates: Gates) {
@@ -44,8 +43,8 @@ export class Defaults {
   #structSetter(struct: Struct): SetDefaults {
     const known = this.#setters.get(struct)
     if (known !== undefined) return known.set
-    // A type that contains itself is treated as having no defaults on the recursive path. No type
-    // has any there.
+    // If a type contains itself, the inner occurrence is treated as if it had no defaults. No type
+    // has defaults there.
     const entry: { set: SetDefaults } = { set: undefined }
     this.#setters.set(struct, entry)
     const { fields: fixed = {}, set: setOthers, gate = '', keepsAmounts } = struct.defaults ?? {}
@@ -54,7 +53,7 @@ export class Defaults {
       const set = keepsAmounts === true ? undefined : this.#setterOf(schema)
       const isOff = gates.some((one) => one.of.length === 0 && !this.#gates.isOn(one.name))
       const value = isOff ? undefined : (published ?? fixed[name])
-      // A struct that cannot be nil in Go gets its defaults even if it was not given.
+      // A struct that is not a pointer in Go gets its defaults even if it is absent.
       const isImplied = value === undefined && schema.type === 'struct' && !isPointer
       return set === undefined && value === undefined
         ? []
@@ -82,7 +81,8 @@ function setterOf(
     let changed: { [name: string]: Json | undefined } | undefined
     for (const { name, set, value, isImplied } of fields) {
       const before = given[name] ?? undefined
-      // Go's defaulting checks the length of a list, so an empty list counts as unset.
+      // Go's defaulting checks the length of a list, so an empty list is equivalent to an absent
+      // one.
       const isUnset = before === undefined || (Array.isArray(before) && before.length === 0)
       const start = isUnset ? (value ?? before) : before
       const after = start === undefined || set === undefined ? start : set(start)
@@ -116,7 +116,7 @@ function mappedInParts(items: readonly Json[], set: (value: Json) => Json): read
   return isChanged ? after : items
 }
 
-/** Rounds the amounts in a resource list up to thousandths. */
+/** Rounds the quantities in a resource list up to a multiple of one thousandth. */
 function roundResources(value: Json): Json {
   if (!isFields(value) || everyKey('exact amounts', value, (name) => !isTooExact(value[name])))
     return value
@@ -141,5 +141,8 @@ function mappedFields(fields: Fields, set: (value: Json) => Json): Fields {
   return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, set(value ?? null)]))
 }
 
-/** Defines properties as Object.fromEntries does, because a key may be `__proto__`. */
+/**
+ * Attributes of properties that are defined like those of Object.fromEntries, because a key can be
+ * `__proto__`.
+ */
 const plainProperty = { configurable: true, enumerable: true, writable: true } as const

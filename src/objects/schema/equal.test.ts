@@ -26,21 +26,21 @@ Inner
 const equal = (now: Json, stored: Json, equality?: Equality): boolean =>
   isEqual(types.struct('test/v1', 'Outer'), now, stored, equality)
 
-test('a pointer to an empty value does not equal a nil pointer', () => {
+test('a pointer to an empty value is not equal to a nil pointer', () => {
   assert.equal(equal({ pointer: {} }, {}), false)
   assert.equal(equal({}, { pointer: {} }), false)
   assert.equal(equal({ pointer: {} }, { pointer: { name: '' } }), true)
   assert.equal(equal({ textPointer: '' }, {}), false)
 })
 
-test('an empty struct, list or map and a zero value equal an absent value', () => {
+test('empty structs, lists and maps and zero values are equal to absent values', () => {
   assert.equal(equal({ struct: {}, list: [], map: {}, text: '' }, {}), true)
   assert.equal(equal({}, { struct: {}, list: [], map: {}, text: '' }), true)
   assert.equal(equal({ list: ['a'] }, {}), false)
   assert.equal(equal({ map: { a: '' } }, { map: { b: '' } }), false)
 })
 
-test('exact equality distinguishes an empty list or map from the nil one that is stored', () => {
+test('exact equality distinguishes an empty list or map from nil, as which it is stored', () => {
   assert.equal(equal({ list: [] }, {}, 'exact'), false)
   assert.equal(equal({ map: {} }, { map: {} }, 'exact'), false)
   assert.equal(equal({}, { list: [], map: {} }, 'exact'), true)

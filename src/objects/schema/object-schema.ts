@@ -1,40 +1,41 @@
 /**
- * Describes how objects of one kind are decoded and encoded: the schema of their version, their
- * defaults and their stored form.
+ * Describes how objects of a kind are decoded and encoded: the schema of their version, their
+ * defaults, and their stored form.
  */
 import type { KubeObject } from '../../api/object.ts'
 import type { Struct } from './schema.ts'
 
 export type ObjectSchema = {
   readonly struct: Struct
-  /** Returns the object with its defaults. Never modifies the given object. */
+  /** Returns the object with its defaults. The given object is not modified. */
   readonly setDefaults: (object: KubeObject) => KubeObject
-  /** Adds fields that older servers did not store. Not applied to objects from clients. */
+  /** Adds fields that older servers did not store. Not used for objects from clients. */
   readonly completeStored?: (object: KubeObject) => KubeObject
   /**
    * Whether new objects are stored without some of their defaults, for example because these depend
-   * on a generated selector. Reading a stored object sets them.
+   * on a generated selector. Reads set them.
    */
   readonly isDefaultedAgain?: boolean
   /**
-   * The field that maps keys to bytes. A null value in it is read as empty bytes once it is stored.
+   * The field that maps keys to bytes. If a value in it is null, it is read as empty bytes after it
+   * has been stored.
    */
   readonly bytesField?: string
   /** Present only for custom kinds. */
   readonly custom?: CustomForm
   /**
-   * Returns why a body cannot be decoded as this kind although each of its fields can, or
-   * undefined.
+   * Returns why a body cannot be decoded as this kind, even if each of its fields can be decoded.
+   * Returns undefined if it can be decoded.
    */
   readonly refuse?: (object: KubeObject) => string | undefined
-  /** The version in which objects are stored. Undefined if they are stored as they are served. */
+  /** The form in which objects are stored. Undefined if the served version is also stored. */
   readonly stored: StoredForm | undefined
   /**
-   * Returns how to decode objects in another version, whether stored or served, or undefined if the
-   * version is unknown. Absent if there is only one version.
+   * Returns the form for decoding objects in another stored or served version. Returns undefined
+   * for an unknown version. Absent if there is only one version.
    */
   readonly otherForm?: (apiVersion: string) => ReadForm | undefined
-  /** The encoding of stored objects. Absent means JSON. */
+  /** The encoding of stored objects. Defaults to JSON. */
   readonly storedAs?: StorageMedia
   readonly scheme: Scheme
 }
@@ -42,11 +43,11 @@ export type ObjectSchema = {
 export type CustomForm = {
   /** The apiVersion in which objects are stored. */
   readonly storedVersion: string
-  /** Whether objects may be stored in other versions. */
+  /** Whether stored objects can be in other versions. */
   readonly hasOldVersions: boolean
   /**
-   * Returns the object without the fields that its schema does not know, and the faults that strict
-   * field validation reports for them.
+   * Returns the object without the fields that are not in its schema, and the errors that strict
+   * field validation reports for these fields.
    */
   readonly prune: (object: KubeObject) => {
     readonly object: KubeObject
@@ -57,36 +58,39 @@ export type CustomForm = {
    * fields that are not nullable are kept, so that validation reports them.
    */
   readonly setDefaultsAroundNulls: (object: KubeObject) => KubeObject
-  /** Converts a stored object of any version to the served version. */
+  /** Converts a stored object in any version to the served version. */
   readonly fromStored: (object: KubeObject) => KubeObject
-  /** Whether a stored object has all defaults and no field that its version does not know. */
+  /** Whether a stored object has all defaults, and no fields that are unknown in its version. */
   readonly isCurrent: (object: KubeObject) => boolean
 }
 
 export type StorageMedia = 'json' | 'protobuf'
 
-/** Another version, or even group, in which objects are stored. */
+/**
+ * A version in which objects are stored, if it differs from the served version. It can even be in
+ * another group.
+ */
 export type StoredForm = ReadForm & {
   readonly apiVersion: string
   readonly toStored: (object: KubeObject) => KubeObject
 }
 
-/** A schema to decode with, and the conversion to the served version. */
+/** A schema for decoding, and the conversion to the served version. */
 export type ReadForm = {
   readonly struct: Struct
   readonly fromStored: (object: KubeObject) => KubeObject
 }
 
-/** The known kinds, for bodies that name another kind than the path. */
+/** The known kinds. They are needed for bodies whose kind differs from the kind of the path. */
 export type Scheme = {
-  /** Its name in error messages. */
+  /** The name of the scheme in error messages. */
   readonly name: string
   readonly find: (apiVersion: string, kind: string) => RegisteredKind | undefined
 }
 
 /**
- * `v1.Secret`; the internal type that all its versions are converted to, `core.Secret`; and its
- * schema, if the catalogue has one.
+ * A kind of the scheme: its name, such as `v1.Secret`, the internal type to which all its versions
+ * are converted, such as `core.Secret`, and its schema, if it is in the catalogue.
  */
 export type RegisteredKind = {
   readonly goName: string
@@ -94,7 +98,7 @@ export type RegisteredKind = {
   readonly struct?: Struct | undefined
 }
 
-/** For schemas without defaults that are stored as they are. */
+/** Returns the schema for objects without defaults that are stored as they are served. */
 export const plainSchema = (struct: Struct): ObjectSchema => ({
   struct,
   setDefaults: (object) => object,

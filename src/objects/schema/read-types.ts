@@ -51,14 +51,14 @@ import type {
 
 type Package = {
   readonly name: string
-  /** The prefix of the package's types in Go's errors, such as `v1`. */
+  /** Prefix of the package's types in Go's error messages, such as `v1`. */
   readonly goName: string
-  /** The text of each type and alias, by name. */
+  /** The text of each type and alias, keyed by name. */
   readonly texts: ReadonlyMap<string, string>
   readonly types: Map<string, Schema>
 }
 
-/** Scalars that have the same name in every package. */
+/** Scalars whose names are the same in all packages. */
 const scalars: ReadonlyMap<string, Scalar> = new Map(
   (
     [
@@ -75,11 +75,11 @@ const scalars: ReadonlyMap<string, Scalar> = new Map(
     ] as const
   )
     .map(([name, type, goName]): [string, Scalar] => [name, { type, goName }])
-    // Durations occur only in configuration files, whose readers parse them.
+    // Durations occur only in configuration files. The code that reads these files parses them.
     .concat([['meta.Duration', { type: 'string', goName: 'string', isNullEmpty: true }]]),
 )
 
-/** Types whose JSON has no fixed fields. */
+/** Types whose JSON has no declared fields. */
 const openTypes: ReadonlyMap<string, Schema> = new Map<string, Schema>([
   ['RawExtension', { type: 'raw', goName: 'runtime.RawExtension' }],
   ['meta.FieldsV1', { type: 'raw', goName: 'v1.FieldsV1' }],
@@ -96,8 +96,8 @@ export class TypeCatalogue {
   readonly #defaults: ReadonlyMap<string, TypeDefaults>
 
   /**
-   * Creates a catalogue. `texts` are packages with their names; a package may be split into several
-   * texts. `defaults` are keyed by package and type, such as `core/v1 Pod`.
+   * Creates a catalogue. `texts` contains the names and texts of packages; a package can consist of
+   * several texts. `defaults` are keyed by package and type, such as `core/v1 Pod`.
    */
   constructor(
     texts: Iterable<readonly [string, string]>,
@@ -109,9 +109,7 @@ export class TypeCatalogue {
     this.#defaults = defaults
   }
 
-  /**
-   * Returns a type, for example with `find('core/v1', 'Pod')`, or undefined if it does not exist.
-   */
+  /** Returns a type, as in `find('core/v1', 'Pod')`. Returns undefined if it does not exist. */
   find(packageName: string, typeName: string): Struct | undefined {
     const own = this.#package(packageName)
     if (own === undefined || !own.texts.has(typeName)) return undefined
@@ -139,7 +137,7 @@ export class TypeCatalogue {
     return made
   }
 
-  /** Returns the schema of a Go type expression, as seen from a package. */
+  /** Returns the schema for a Go type expression in a package. */
   #type(own: Package, go: string): Schema {
     if (go === '[]byte') return { type: 'bytes', goName: '[]uint8' }
     if (go.startsWith('[]')) {
@@ -209,7 +207,7 @@ export class TypeCatalogue {
       byName,
       embedded,
     }
-    // Register the struct before its fields are read, because a type may contain itself.
+    // Add the struct before its fields are read, because a type can contain itself.
     own.types.set(name, struct)
     for (const line of lines) {
       const inline = line.startsWith('...') ? this.#readEmbedded(own, line) : undefined
@@ -248,8 +246,8 @@ export class TypeCatalogue {
 }
 
 /**
- * Returns when a field of this type is omitted. Go omits a struct only behind a pointer, and its
- * times, quantities and open types are structs.
+ * Returns when fields of this type are omitted. Go omits structs only if they are pointers, and
+ * times, quantities and open types are structs in Go.
  */
 const omitOf = (schema: Schema): Field['omit'] => (structs.has(schema.type) ? 'never' : 'empty')
 
@@ -293,8 +291,8 @@ function readGate(text: string): FieldGate {
 }
 
 /**
- * Splits the text of a package into the texts of its types, by name. An alias has the text `=
- * type`.
+ * Splits the text of a package into the texts of its types, keyed by name. The text of an alias is
+ * `= type`.
  */
 function splitTypes(text: string): Map<string, string> {
   const texts = new Map<string, string>()
@@ -315,7 +313,7 @@ function splitTypes(text: string): Map<string, string> {
   return texts
 }
 
-/** Splits a file of the catalogue into the texts of its packages, by name. */
+/** Splits a file of the catalogue into the texts of its packages, keyed by name. */
 export function splitPackages(file: string): Map<string, string> {
   const packages = file.split(/^package /m).slice(1)
   return new Map(

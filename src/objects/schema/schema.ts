@@ -1,7 +1,7 @@
 /**
- * The schema of a type: its fields in the order in which they are printed, and the type of each.
- * Decoding, printing, pruning and defaulting all use the same schema. A type that occurs in many
- * kinds is one object, shared by all of them.
+ * The schema of a type: its fields in the order in which they are printed, and their types.
+ * Decoding, printing, pruning and defaulting use the same schema. A type that is used in many kinds
+ * is a single object.
  */
 import type { Fields, Json } from '../../api/object.ts'
 import type { Structural } from './structural/structural.ts'
@@ -9,17 +9,18 @@ import type { Structural } from './structural/structural.ts'
 export type Schema = Scalar | Any | Raw | List | Dictionary | Struct
 
 /**
- * A value that is a single string, number or boolean in JSON. `goName` is its name in errors:
+ * A value that is a string, number or boolean in JSON. `goName` is its name in error messages:
  * `string`, or `v1.Protocol` for a named type.
  */
 export type Scalar = {
   readonly type: ScalarType
   readonly goName: string
-  /** The published enum values. The validation of each kind decides which values are rejected. */
-  readonly values?: readonly string[]
   /**
-   * Whether the type parses its text itself, in which case Go passes null to it as an empty text.
+   * The values of the enum, as published in OpenAPI. The validation of each kind determines which
+   * values are rejected.
    */
+  readonly values?: readonly string[]
+  /** Whether the type parses its own text. Go then passes null to it as an empty text. */
   readonly isNullEmpty?: true
 }
 
@@ -29,22 +30,22 @@ export type ScalarType =
   | 'int32'
   | 'int64'
   | 'float64'
-  /** Base64. */
+  /** Base64-encoded bytes. */
   | 'bytes'
-  /** RFC 3339 in UTC, to the second. */
+  /** A time in RFC 3339 format, in UTC, with a precision of seconds. */
   | 'time'
-  /** RFC 3339 in UTC, to the microsecond. */
+  /** A time in RFC 3339 format, in UTC, with a precision of microseconds. */
   | 'microTime'
   | 'quantity'
   | 'intOrString'
 
-/** Any JSON. */
+/** JSON of any type. */
 export type Any = { readonly type: 'any'; readonly goName: string }
 
 /**
- * Any JSON, kept as its text without whitespace (a string in the object). It is printed as it was
- * read, down to the digits of numbers, and is parsed only when needed. The sets of owned fields
- * (fieldsV1), which make up most of the stored data, have this type.
+ * JSON of any type, represented by its text without whitespace. It is printed unchanged, including
+ * the digits of numbers, and is parsed only if necessary. This type is used for the sets of owned
+ * fields (fieldsV1), which are the largest part of most stored objects.
  */
 export type Raw = { readonly type: 'raw'; readonly goName: string }
 
@@ -52,7 +53,7 @@ export type List = {
   readonly type: 'list'
   readonly goName: string
   readonly of: Schema
-  /** Whether protobuf has the list as a message with the items in field 1. */
+  /** Whether protobuf represents the list as a message with the items in field 1. */
   readonly isWrapped?: boolean
 }
 
@@ -64,57 +65,59 @@ export type Dictionary = {
 
 export type Struct = {
   readonly type: 'struct'
-  /** Name without the package, such as `ConfigMap`. */
+  /** Name of the type without the package, such as `ConfigMap`. */
   readonly name: string
-  /** Package in the catalogue, such as `core/v1`. */
+  /** Package of the catalogue, such as `core/v1`. */
   readonly packageName: string
-  /** Name in errors, such as `v1.ConfigMap`. */
+  /** Name of the type in error messages, such as `v1.ConfigMap`. */
   readonly goName: string
   /** Whether the struct is atomic for server-side apply. */
   readonly isAtomic: boolean
   /**
-   * Value published as x-kubernetes-unions: which field determines what other fields may be set.
+   * Value of x-kubernetes-unions in OpenAPI. It specifies a field that determines which other
+   * fields can be set.
    */
   readonly unions?: Json
   readonly defaults: TypeDefaults | undefined
-  /** All fields in the order in which they are printed, including those of embedded structs. */
+  /** All fields, including those of embedded structs, in the order in which they are printed. */
   readonly fields: readonly Field[]
   readonly byName: ReadonlyMap<string, Field>
   /**
-   * Embedded structs, whose fields are also in `fields`. Protobuf has each as a message of its own.
+   * Embedded structs, whose fields are also in `fields`. In protobuf, each of them is a separate
+   * message.
    */
   readonly embedded: readonly Embedded[]
   /**
-   * Returns the schema of the fields of a custom kind that are not in `fields`. It is built when
-   * first needed; until then these fields are decoded as any JSON. All fields of a custom kind are
-   * printed sorted by name.
+   * Returns the schema of those fields of a custom kind that are not in `fields`. It is created
+   * when it is first needed; until then, these fields are decoded as JSON of any type. All fields
+   * of a custom kind are printed sorted by name.
    */
   readonly open?: () => Structural
 }
 
-/** An embedded struct. `number` is its field number in protobuf, or 0 if it has none. */
+/** An embedded struct. `number` is its field number in protobuf, or 0 if it has no field number. */
 export type Embedded = { readonly struct: Struct; readonly number: number }
 
 /**
- * Defaults of a type besides the published defaults of its fields: fixed values first, then those
- * that depend on other fields.
+ * Defaults of a type in addition to the published defaults of its fields. Fixed values are set
+ * first, then the values that depend on other fields.
  */
 export type TypeDefaults = {
   /**
-   * Whether the amounts in the type's resource lists are kept exact. kube-apiserver does not round
-   * them, because the group has no defaulting.
+   * Whether the quantities in the resource lists of the type keep their exact values.
+   * kube-apiserver does not round them, because the API group has no defaulting.
    */
   readonly keepsAmounts?: true
   readonly fields: Fields
   readonly set?: (value: Fields) => Fields
-  /** The feature gate that must be on for `set` to be called. */
+  /** Feature gate that must be on for `set` to be called. */
   readonly gate?: string
 }
 
 export type Field = {
   readonly name: string
   readonly schema: Schema
-  /** Whether a zero value differs from an absent one. */
+  /** Whether a zero value differs from an absent value. */
   readonly isPointer: boolean
   /**
    * When the field is omitted.
@@ -124,22 +127,22 @@ export type Field = {
    */
   readonly omit: 'empty' | 'absent' | 'never'
   readonly isRequired: boolean
-  /** Field number in protobuf, or 0 if there is none. */
+  /** Field number in protobuf, or 0 if it has no field number. */
   readonly number: number
   /**
-   * Type of a list or map for server-side apply, which determines the parts that can have different
+   * How server-side apply merges a list or map, which determines the parts that can have different
    * owners.
    */
   readonly topology: Topology | undefined
   readonly patch: PatchStrategy | undefined
   readonly default: Json | undefined
-  /** Feature gates that must be on for the field, or for fields of its value, to be written. */
+  /** Feature gates that must be on to write the field, or to write certain fields of its value. */
   readonly gates?: readonly FieldGate[]
 }
 
 /**
- * A feature gate of a field. If `of` is not empty, it gates these fields of the value instead of
- * the field itself.
+ * A feature gate of a field. If `of` is not empty, the gate applies to these fields of the value
+ * instead of the field itself.
  */
 export type FieldGate = { readonly name: string; readonly of: readonly string[] }
 
@@ -148,8 +151,8 @@ export type Topology =
   | { readonly type: 'map'; readonly keys: readonly string[] }
 
 /**
- * How strategic merge patch merges a list or struct, and the field by which it matches the items of
- * a list.
+ * How strategic merge patch merges a list or struct, and the field by which it identifies list
+ * items.
  */
 export type PatchStrategy = {
   readonly strategies: readonly string[]

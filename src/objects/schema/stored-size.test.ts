@@ -23,7 +23,7 @@ const refusal = {
   message: /^Request entity too large: .* more than the 2097152 bytes that can be stored$/,
 }
 
-test('an object too large to store with its defaults is rejected before they are set', () => {
+test('an object that would be too large to store with its defaults is rejected before they are set', () => {
   assert.throws(() => decoded('pods', { spec: { containers: many(100_000) } }), refusal)
   assert.throws(() => decoded('services', { spec: { ports: many(500_000) } }), refusal)
   assert.throws(() => decoded('nodes', { metadata: { ownerReferences: many(300_000) } }), refusal)

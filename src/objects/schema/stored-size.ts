@@ -1,21 +1,23 @@
 /**
- * Computes a lower bound for the size of a stored object. An object above the limit could never be
- * stored. It is rejected before its defaults are set, since these can be many times as large as the
- * body: `{}` in a list of containers has only two bytes.
+ * Computes a lower bound for the size of a stored object. An object whose lower bound exceeds the
+ * limit could never be stored. It is rejected before its defaults are set, because they can be many
+ * times as large as the body: in a list of containers, the item `{}` has only two bytes.
  */
 import { hasNoKeys, isFields, type Json } from '../../api/object.ts'
 import type { Field, Schema, Struct } from './schema.ts'
 
 /**
- * Size of the largest request that kube-apiserver's etcd client sends. etcd itself accepts 1.5 MiB
- * unless it is configured otherwise.
+ * Maximum request size of kube-apiserver's etcd client. By default, etcd itself accepts 1.5 MiB.
  */
 export const STORED_BYTES_MAX = 2 << 20
 
-/** Size of a tag and a length, or a tag and a value, in protobuf. No value is shorter in JSON. */
+/**
+ * Minimum size of a value in protobuf: a tag and a length, or a tag and a value. In JSON, no value
+ * is shorter.
+ */
 const VALUE_BYTES_MIN = 2
 
-/** Returns a lower bound for the size of an item of a list with its defaults. */
+/** Returns a lower bound for the size of a list item including its defaults. */
 export function itemBytesMin(item: Json, of: Schema): number {
   if (of.type !== 'struct') return VALUE_BYTES_MIN
   const { empty, other } = boundsOf(of)
@@ -23,8 +25,9 @@ export function itemBytesMin(item: Json, of: Schema): number {
 }
 
 /**
- * Lower bounds for the items of one type. `empty` is for an item without any fields, which gets
- * every default. `other` is for any other item, whose fields may be shorter than their defaults.
+ * Lower bounds for the size of items of a type. `empty` applies to an item without fields, which
+ * gets all defaults. `other` applies to all other items, whose fields can be shorter than their
+ * defaults.
  */
 type Bounds = { readonly empty: number; readonly other: number }
 
@@ -44,8 +47,8 @@ function boundsOf(struct: Struct): Bounds {
 }
 
 /**
- * Types whose zero value protobuf writes unless the field is a pointer. JSON also writes it, unless
- * `omit` says otherwise.
+ * Types whose zero value is written in protobuf, unless the field is a pointer. JSON also contains
+ * the zero value, unless `omit` specifies otherwise.
  */
 const scalars: ReadonlySet<Schema['type']> = new Set([
   'string',
@@ -56,8 +59,8 @@ const scalars: ReadonlySet<Schema['type']> = new Set([
 ])
 
 /**
- * Returns a lower bound for the default of a field. Returns 0 if the field may be absent, or if a
- * feature gate decides whether it gets a default.
+ * Returns a lower bound for the size of a field's default in bytes. Returns 0 if the field can be
+ * absent, or if the default depends on a feature gate.
  */
 function defaultBytes(
   { name, schema, isPointer, omit, default: published, gates = [] }: Field,
@@ -67,7 +70,7 @@ function defaultBytes(
   const value = published ?? defaults?.fields[name]
   if (value !== undefined) return VALUE_BYTES_MIN + (typeof value === 'string' ? value.length : 0)
   if (omit === 'never' && !isPointer && scalars.has(schema.type)) return VALUE_BYTES_MIN
-  // A struct that cannot be nil in Go gets its defaults even if it was not given.
+  // A struct that is not a pointer in Go gets its defaults even if it is absent.
   if (schema.type !== 'struct' || isPointer) return 0
   const { empty } = boundsOf(schema)
   return empty > VALUE_BYTES_MIN ? empty : 0

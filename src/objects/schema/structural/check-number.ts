@@ -1,6 +1,6 @@
 /**
- * Checks the schema keywords for numbers. kube-apiserver compares integers as integers, and
- * truncates their limits to integers for that.
+ * Validates the schema keywords for numbers. kube-apiserver compares integers as integers, after
+ * truncating the limits to integers.
  */
 import { invalidShown } from '../../../api/field-fault.ts'
 import { goFloat } from '../../../api/go-value.ts'
@@ -43,7 +43,10 @@ const limitOf = (limit: number, whole: boolean): number => (whole ? asInt64(limi
 const printLimit = (limit: number, whole: boolean): string =>
   whole ? `${BigInt(limit)}` : goFloat(limit)
 
-/** Converts a float as Go does on amd64. A float beyond the range becomes the smallest int64. */
+/**
+ * Converts a float to an int64 as Go does on amd64. A float that is out of range becomes the
+ * smallest int64.
+ */
 const asInt64 = (limit: number): number =>
   Math.abs(limit) < INT64_BOUND ? Math.trunc(limit) : -INT64_BOUND
 const INT64_BOUND = 2 ** 63
@@ -65,12 +68,14 @@ function isMultiple(value: number | bigint, factor: number): boolean {
   return isNearlyWhole(factor < 1 ? (1 / factor) * number : number / factor)
 }
 
-/** How close a float must be to an integer, relative to its size, to count as one. */
+/**
+ * Maximum relative difference between a float and an integer for the float to count as an integer.
+ */
 const TOLERANCE = 1e-9
 
 /**
- * Whether a float counts as an integer. As in kube-apiserver, only positive numbers may differ from
- * the integer, and only by being slightly above it.
+ * Whether a float counts as an integer. As in kube-apiserver, only a positive float can differ from
+ * the integer, and it can only be slightly larger.
  */
 export function isNearlyWhole(value: number): boolean {
   if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) return false

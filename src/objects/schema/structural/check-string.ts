@@ -1,6 +1,6 @@
 /**
- * Checks the schema keywords for strings. Only the first failure of length and pattern is reported;
- * a format is checked independently.
+ * Validates the schema keywords for strings. If both the length and the pattern fail, only the
+ * first failure is reported. The format is validated independently.
  */
 import { isLongPattern } from '../../cel/regex.ts'
 import { longFault, typeFault, valueFault } from './faults.ts'
@@ -27,14 +27,17 @@ function checkText(
   else if (minLength !== undefined && !isLonger(value, minLength - 1)) {
     faults.push(valueFault(place, value, `should be at least ${minLength} chars long`))
   } else if (pattern !== undefined && !place.patterns.matches(value, pattern)) {
-    // An invalid pattern is reported as an error of the schema instead.
+    // An invalid pattern is instead reported as an error in the schema.
     if (isOfDefault === true && !isLongPattern(pattern) && compilePattern(pattern) === undefined)
       return
     faults.push(valueFault(place, value, `should match '${pattern}'`))
   }
 }
 
-/** Whether a text has more than `length` code points. Counts them only where that can matter. */
+/**
+ * Whether a text has more than `length` code points. They are counted only if the number of code
+ * units is not conclusive.
+ */
 function isLonger(text: string, length: number): boolean {
   if (text.length <= length) return false
   if (text.length > 2 * length) return true

@@ -1,6 +1,6 @@
 /**
- * Checks the schema keywords that concern a single value: its type, its limits as a string or
- * number, and its number of items or fields.
+ * Validates the schema keywords for a single value: its type, its limits as a string or number, and
+ * the number of its items or fields.
  */
 import { isNumber, type Json } from '../../../api/object.ts'
 import { checkNumber, isNearlyWhole } from './check-number.ts'
@@ -11,7 +11,7 @@ import type { ValidationContext } from './validation-context.ts'
 import type { Checks, Structural } from './structural.ts'
 import { typeOfValue } from './value.ts'
 
-/** Checks the type. Returns the number of checks that passed: 1 or 0. */
+/** Validates the type. Returns the number of successful checks, 1 or 0. */
 export function checkType(
   value: Json,
   { types, isNullable, checks }: Structural,
@@ -28,8 +28,8 @@ export function checkType(
     if (wanted === type || (wanted === 'number' && type === 'integer')) return 1
   if (typeof value === 'number' && types.includes('integer') && isNearlyWhole(value)) return 1
   if (format !== undefined && value !== null) {
-    // If there is a format, kube-apiserver does not check the type of strings and lists, and
-    // compares all other values by their Go types.
+    // If there is a format, kube-apiserver does not check the type of strings and lists. It
+    // compares the Go types of all other values.
     const isText = type === 'string' || type === 'array'
     const found = goFormats.get(type) ?? ''
     if (!isText && found !== format) {
@@ -47,7 +47,7 @@ const goFormats: ReadonlyMap<string, string> = new Map([
   ['number', 'float64'],
 ])
 
-/** Checks the keywords that apply to a value as a whole. */
+/** Validates the keywords that apply to a value as a whole. */
 export function checkWhole(value: Json, { checks }: Structural, place: ValidationContext): void {
   if (checks === undefined) return
   if (checks.enum?.has(value) === false)

@@ -1,6 +1,6 @@
 /**
- * Matches the items of a list with those before an update, which is possible only for lists with
- * keys. Lists may be long, so all work is done in slices.
+ * Matches the items of a list with the items before an update. This is possible only for lists with
+ * keys. Because lists can be long, all work runs in time slices.
  */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
@@ -9,8 +9,8 @@ import type { Structural } from './structural.ts'
 import { isSameInTurns, keyOfValue, LOOK_VALUES } from './value.ts'
 
 /**
- * Returns the old value of each item, with undefined for a new item. Returns undefined if the items
- * of this list cannot be correlated.
+ * Returns the old value of each item, or undefined for a new item. Returns undefined if the items
+ * of the list cannot be matched.
  */
 export function* correlatedItems(
   items: readonly Json[],
@@ -34,9 +34,9 @@ export function* correlatedItems(
 }
 
 /**
- * Whether a value is unchanged, as far as the schema shows. Items with keys may have changed their
- * position. A field that the schema does not know counts as changed, such as the metadata of most
- * objects.
+ * Whether a value is unchanged according to the schema. Items with keys can be in a different
+ * order. A field that is not in the schema counts as changed; most objects have such fields in
+ * their metadata.
  */
 export function* isUnchanged(
   value: Json,
@@ -78,8 +78,8 @@ function* areItemsUnchanged(
 }
 
 /**
- * Returns the key of an item. Returns undefined if the item cannot be correlated, because it omits
- * a key or has one that is not a scalar.
+ * Returns the key of an item. Returns undefined if the item cannot be matched, because a key is
+ * absent or is not a scalar.
  */
 const wholeKey = (item: Json, keys: readonly string[]): string | undefined =>
   isFields(item) && keys.every((key) => Object.hasOwn(item, key) && isScalar(item[key]))

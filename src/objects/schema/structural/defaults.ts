@@ -1,10 +1,10 @@
 /**
- * Sets the defaults of a structural schema. A null in a field that is not nullable counts as
- * absent: it is replaced by the default, or removed. A value that needs neither is returned as it
- * is.
+ * Sets the defaults of a structural schema. If a field is not nullable, null is equivalent to an
+ * absent value: it is replaced by the default, or removed if there is no default. A value that
+ * needs no change is returned as it is.
  *
- * A single default can be set in thousands of items. No more defaults are set once their total size
- * exceeds what can be stored anyway.
+ * A default can be set in thousands of items. When the total size of the defaults exceeds the size
+ * that can be stored, no further defaults are set.
  */
 import { JsonMap } from '../../../api/json-map.ts'
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
@@ -13,8 +13,8 @@ import type { Structural } from './structural.ts'
 import { changedFields, changedItems } from './value.ts'
 
 /**
- * Maximum size of all defaults of an object. etcd accepts 1.5 MiB, or a few MiB if it is configured
- * to.
+ * Maximum total length of all defaults of an object. etcd accepts 1.5 MiB by default, and a few MiB
+ * if it is configured accordingly.
  */
 const CHARACTERS_MAX = 32 << 20
 
@@ -65,14 +65,14 @@ function setInFields(fields: Fields, schema: Structural, walk: Walk): Json {
 }
 
 /**
- * Keeps nulls inside of a default. kube-apiserver removes nulls before it sets defaults, so those
- * in a default are stored, and removed when the object is read.
+ * Keeps nulls inside a default. kube-apiserver removes nulls before it sets defaults. Nulls in a
+ * default are therefore stored, and removed when the object is read.
  */
 const inDefault = (walk: Walk): Walk => (walk.nulls === 'kept' ? walk : { ...walk, nulls: 'kept' })
 
 /**
- * Removes nulls from fields that are not nullable and have no default, as kube-apiserver does when
- * it converts between versions.
+ * Removes nulls from fields that are not nullable and have no default. kube-apiserver does this
+ * when it converts objects between versions.
  */
 export function removeNulls(value: Json, schema: Structural): Json {
   const { items } = schema
@@ -87,8 +87,8 @@ export function removeNulls(value: Json, schema: Structural): Json {
 }
 
 /**
- * Takes a default from the size budget. Returns undefined if there is no default or the budget is
- * exhausted.
+ * Returns a default, and subtracts its size from the budget. Returns undefined if there is no
+ * default or the budget is exhausted.
  */
 function taken(value: Json | undefined, { room }: Walk): Json | undefined {
   if (value === undefined) return undefined

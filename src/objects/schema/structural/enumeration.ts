@@ -1,5 +1,5 @@
 /**
- * The values of an enum, indexed by a set. There may be tens of thousands of values, and as many
+ * The values of an enum, indexed by a set. There can be tens of thousands of values, and as many
  * lookups.
  */
 import { isFields, type Json } from '../../../api/object.ts'
@@ -15,10 +15,10 @@ export class Enumeration {
   }
 
   /**
-   * Whether a value is a member. Numbers are compared as numbers, so 1 equals 1.0, and the order of
+   * Whether a value is a member. Numbers are compared by value, so 1 equals 1.0. The order of
    * fields is ignored. Null is never a member. As in kube-apiserver, values are also compared after
-   * Go's conversions: a float is truncated to match an integer, and an integer matches the
-   * character with that code point.
+   * Go's conversions: a float is truncated and compared with integers, and an integer is compared
+   * with the character that has this code point.
    */
   has(value: Json): boolean {
     if (value === null) return false
@@ -31,8 +31,8 @@ export class Enumeration {
 }
 
 /**
- * Returns a scalar itself. Any other value becomes a text that no scalar equals, since it begins
- * with a control character.
+ * Returns a scalar unchanged. Any other value is converted to a text that no scalar equals, because
+ * it begins with a control character.
  */
 const markOf = (value: Json): Json =>
   typeof value === 'object' && value !== null ? `\u0000${textOf(value)}` : value

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { matchesFormat } from './formats.ts'
 
-test('a MAC address has separators between its digits, all of the same kind', () => {
+test('a MAC address must have separators between its digits, all of the same kind', () => {
   const good = [
     '00:00:5e:00:53:01',
     '00-00-5E-00-53-01',

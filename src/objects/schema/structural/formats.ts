@@ -1,6 +1,6 @@
 /**
- * The formats that are validated; all others are ignored. Each accepts exactly what kube-apiserver
- * accepts, even where that is odd.
+ * The formats that are validated. All other formats are ignored. Each format accepts exactly the
+ * texts that kube-apiserver accepts, even if they are unusual.
  */
 import { isIP } from 'node:net'
 import { parseWordedDuration } from '../../cel/time.ts'
@@ -59,11 +59,11 @@ const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
 
 export const isFormat = (name: string): boolean => formats.has(name)
 
-/** Whether a text matches a format. Any text matches a format that is not validated. */
+/** Whether a text matches a format. If the format is not validated, any text matches. */
 export const matchesFormat = (text: string, format: string): boolean =>
   formats.get(format)?.(text) ?? true
 
-/** Matches most host names, faster than the pattern for all letters and symbols. */
+/** Matches most host names. It is faster than the pattern that covers all letters and symbols. */
 const plainHostname = /^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z]{2,63}$/
 
 function isHostname(text: string): boolean {
@@ -75,10 +75,7 @@ function isHostname(text: string): boolean {
   )
 }
 
-/**
- * Whether a text is an IP address. Leading zeros in the octets of IPv4 are still accepted for
- * compatibility.
- */
+/** Whether a text is an IP address. For compatibility, IPv4 addresses can have leading zeros. */
 const isSloppyIp = (text: string): boolean =>
   isIP(text.replace(/(^|[.:])0+([1-9][0-9]*|0)(?=\.|$)/g, '$1$2')) !== 0 && !text.includes('%')
 
@@ -94,8 +91,8 @@ function isCidr(text: string): boolean {
 }
 
 /**
- * Whether a text is a MAC address of 6, 8 or 20 bytes. Follows Go 1.24, which builds the releases
- * of Kubernetes 1.33; later versions of Go do not require separators between the digits.
+ * Whether a text is a MAC address of 6, 8 or 20 bytes, according to Go 1.24, with which Kubernetes
+ * 1.33 is built. Later versions of Go do not require separators between the digits.
  */
 function isMac(text: string): boolean {
   if (text.includes('.'))

@@ -13,8 +13,8 @@ import type { Structural } from './structural.ts'
 import { keyInTurns } from './value.ts'
 
 /**
- * Returns the duplicates in a value. On an update, returns nothing if the old value also had
- * duplicates.
+ * Returns the errors about duplicates in a value. On an update, returns no errors if the old value
+ * already had duplicates.
  */
 export function* validateLists(
   value: Json,

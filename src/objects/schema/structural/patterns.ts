@@ -1,7 +1,7 @@
 /**
- * Matches the patterns of a schema during one validation. Texts that are quick to match are matched
- * immediately. The others are deferred and matched between two passes over the value, so that the
- * next pass knows the results.
+ * Matches texts against the patterns of a schema during one validation. If a match is quick, it is
+ * done immediately. Otherwise it is deferred until after the current pass over the value, so that
+ * its result is known in the next pass.
  */
 import { RE2JS } from 're2js'
 import {
@@ -16,25 +16,31 @@ import type { Turns } from '../../cel/turns.ts'
 import { CelError } from '../../cel/values.ts'
 
 /**
- * Maximum number of steps for all texts matched during a pass. They take about 1 ms as a rule, and
- * 20 ms at worst.
+ * Maximum number of steps for all texts that are matched during a pass. They usually take about 1
+ * ms, and at most 20 ms.
  */
 const PASS_STEPS_MAX = 50_000
 
 const matching = { verb: 'matches', limit: -1 } as const
 
 export class Patterns {
-  /** Results by pattern and text. A deferred match counts as true until its result is known. */
+  /**
+   * Results, keyed by pattern and then by text. A deferred match counts as true until its result is
+   * known.
+   */
   readonly #known = new Map<string, Map<string, boolean>>()
   #asked: { readonly question: PatternQuestion; readonly isShort: boolean }[] = []
   readonly #longSizes = new Map<string, number | undefined>()
   #stepsOfPass = 0
-  /** Steps of all deferred matches. All texts of a value share the budget of a single match. */
+  /**
+   * Number of steps of all deferred matches. All texts of a value share the budget of a single
+   * match.
+   */
   #steps = 0
 
   /**
-   * Whether a text matches a pattern. Patterns use RE2 syntax and are not anchored. A text that
-   * would take too long to match counts as no match.
+   * Whether a text matches a pattern. Patterns have RE2 syntax and are not anchored. A text that
+   * would take too long to match counts as not matching.
    */
   matches(text: string, pattern: string): boolean {
     const known = this.#known.get(pattern)?.get(text)
@@ -52,7 +58,7 @@ export class Patterns {
   }
 
   /**
-   * Defers a match, which counts as true until its result is known. Returns false if all deferred
+   * Defers a match. It counts as true until its result is known. Returns false if all deferred
    * matches together would take too long.
    */
   #ask(
@@ -69,7 +75,7 @@ export class Patterns {
   }
 
   /**
-   * Returns the program size of a pattern that takes too long to compile on this thread, or
+   * Returns the size of a pattern that would take too long to compile on this thread. Returns
    * undefined for other patterns.
    */
   #longSizeOf(pattern: string): number | undefined {
@@ -79,7 +85,10 @@ export class Patterns {
     return size
   }
 
-  /** Runs the matches that the last pass deferred. Returns false if there were none. */
+  /**
+   * Runs the matches that were deferred in the last pass. Returns false if there were no deferred
+   * matches.
+   */
   *answer(slice: Slice): Turns<boolean> {
     const asked = this.#asked
     this.#asked = []
@@ -105,8 +114,8 @@ export class Patterns {
 }
 
 /**
- * Maximum number of compiled patterns to cache. The oldest is evicted first, even if it is still in
- * use; it is then compiled again for its next text.
+ * Maximum number of cached compiled patterns. The oldest pattern is evicted first. If it is needed
+ * again, it is compiled again.
  */
 const PATTERNS_MAX = 1000
 const compiled = new Map<string, RE2JS | undefined>()

@@ -1,6 +1,6 @@
 /**
- * Drops the fields that a schema does not know. As in kube-apiserver, objects below a field that is
- * kept without a schema become empty.
+ * Drops the fields that are not in a schema. As in kube-apiserver, if a field is kept although it
+ * has no schema, objects inside it become empty.
  */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import { BoundedTexts } from '../../../lib/text/bounded-texts.ts'
@@ -10,20 +10,20 @@ import { nameOf, Trail } from './trail.ts'
 import { changedFields, changedItems } from './value.ts'
 
 /**
- * Maximum total length of the reported paths. Further unknown fields are dropped like the rest, but
- * not reported.
+ * Maximum total length of the reported paths. Further unknown fields are dropped without being
+ * reported.
  */
 export const UNKNOWN_CHARACTERS_MAX = 1 << 20
 
 /**
- * A value without its unknown fields. `unknown` has the sorted paths of the dropped fields; it is
- * incomplete if they are very long.
+ * A value without its unknown fields. `unknown` contains the sorted paths of the dropped fields. It
+ * is incomplete if the paths are very long.
  */
 export type PrunedValue<T extends Json> = { readonly value: T; readonly unknown: readonly string[] }
 
 /**
- * Prunes a whole object, whose apiVersion, kind and metadata are not subject to the schema. Never
- * modifies the given object.
+ * Prunes a whole object. The schema does not apply to its apiVersion, kind and metadata. The given
+ * object is not modified.
  */
 export function pruneObject(object: Fields, schema: Structural): PrunedValue<Fields> {
   const unknown = once('unknown fields of object', () => new BoundedTexts(UNKNOWN_CHARACTERS_MAX))
@@ -43,7 +43,7 @@ type PruneContext = {
   readonly isObject?: boolean
 }
 
-/** Prunes a value. `schema` is undefined if nothing is known about the value. */
+/** Prunes a value. `schema` is undefined if the value has no schema. */
 function pruneAt(value: Json, schema: Structural | undefined, place: PruneContext): Json {
   if (Array.isArray(value)) return pruneItems(value, schema, place)
   return isFields(value) ? pruneFields(value, schema, place) : value
@@ -84,6 +84,6 @@ function pruneField(value: Json, schema: Structural | undefined, at: Step): Json
   return undefined
 }
 
-/** Whether a field belongs to every object, whatever its schema says. */
+/** Whether every object has the field, regardless of its schema. */
 export const isMetaField = (name: string): boolean =>
   name === 'apiVersion' || name === 'kind' || name === 'metadata'

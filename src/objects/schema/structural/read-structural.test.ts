@@ -4,7 +4,7 @@ import { cpuMsOf } from '../../../../test/support/harness/turns.ts'
 import type { Json } from '../../../api/object.ts'
 import { readInTurns, readStructural } from './read-structural.ts'
 
-test('rules are read in order, with empty strings for absent fields', () => {
+test('rules are read in order, and absent fields become empty strings', () => {
   const rules = [{ rule: 'a' }, {}, { message: 'b' }]
   const read = readStructural({ type: 'object', 'x-kubernetes-validations': rules })
   assert.deepEqual(
@@ -17,13 +17,13 @@ test('rules are read in order, with empty strings for absent fields', () => {
   )
 })
 
-test('reading a million empty rules yields to the event loop', () => {
+test('reading a million empty rules does not block the event loop', () => {
   const rules = Array.from({ length: 1_000_000 }, () => ({}))
   const schema = {
     type: 'object',
     properties: { a: { type: 'string', 'x-kubernetes-validations': rules } },
   }
-  // Use the best of three runs, since garbage collection slows down some of them.
+  // Use the best of three runs, because garbage collection can slow down a run.
   const longestMs = Math.min(...[1, 2, 3].map(() => longestReadMs(schema)))
   assert.ok(longestMs < 50, `${longestMs} ms`)
 })

@@ -1,7 +1,7 @@
 /**
- * Reads `openAPIV3Schema`. Equal parts are represented by one object. Most fields of most schemas
- * are one of a few scalars, and large schemas repeat themselves: a PodSpec contains the schema of a
- * container three times.
+ * Parses `openAPIV3Schema`. Equal parts are represented by the same object. Most fields of most
+ * schemas have one of a few scalar types, and large schemas contain repetitions: a PodSpec contains
+ * the schema of a container three times.
  */
 import { Enumeration } from './enumeration.ts'
 import {
@@ -27,13 +27,13 @@ import type {
 } from './structural.ts'
 
 type ReadOptions = {
-  /** Whether unknown fields are kept everywhere, whatever the schema says. */
+  /** Whether unknown fields are kept everywhere, regardless of the schema. */
   readonly keepsUnknown?: boolean
-  /** Whether to read the schema as kube-apiserver does to validate its defaults. */
+  /** Whether to parse the schema as kube-apiserver does to validate its defaults. */
   readonly isOfDefaults?: boolean
 }
 
-/** Reads a schema synchronously. Use it only for a schema that was already accepted. */
+/** Parses a schema synchronously. Only for schemas that have already been accepted. */
 export const readStructural = (schema: Json | undefined, options: ReadOptions = {}): Structural =>
   atOnce((slice) => readInTurns(schema, { ...options, slice }))
 
@@ -46,7 +46,10 @@ class Reader {
   readonly #keepsUnknown: boolean
   readonly #isOfDefaults: boolean
   readonly #slice: Slice
-  /** Schemas read so far, by a key made of their own keywords and the numbers of their parts. */
+  /**
+   * Schemas parsed so far. The key consists of the keywords of the schema itself and the numbers of
+   * its parts.
+   */
   readonly #known = new Map<string, Structural>()
   readonly #numbers = new Map<Structural, number>()
 
@@ -124,7 +127,7 @@ class Reader {
   *#readRules(schema: Fields): Turns<readonly ValidationRule[]> {
     const rules: ValidationRule[] = []
     const given = schema['x-kubernetes-validations']
-    // Do not use `itemsOf`, which would copy a list of a million rules in one step.
+    // `itemsOf` is not used, because it would copy a list of a million rules in one step.
     for (const item of Array.isArray(given) ? given : []) {
       const rule = fieldsOf(item)
       if (rules.length % RULES_PER_LOOK === 0 && this.#slice.isOver()) yield undefined
@@ -165,11 +168,11 @@ type SubSchemas = Pick<Structural, 'properties' | 'additional' | 'items'> & {
   readonly junctors: Junctors
 }
 
-/** Number of rules read between two checks of the clock. */
+/** Number of rules that are parsed before the clock is checked again. */
 const RULES_PER_LOOK = 256
 /**
  * Maximum number of rules, values or alternatives of a part that is compared with other parts. The
- * comparison key of a longer part would be as long as the schema.
+ * comparison key of a longer part would be as long as the schema itself.
  */
 const COMPARED_ITEMS_MAX = 1_000
 
@@ -182,7 +185,7 @@ function isLong({
 }: Fields): boolean {
   const lists = [values, rules, allOf, anyOf, oneOf]
   if (lists.some((list) => Array.isArray(list) && list.length > COMPARED_ITEMS_MAX)) return true
-  // JSON.stringify takes time proportional to the square of the depth of a value.
+  // JSON.stringify takes time proportional to the square of the nesting depth.
   return (
     Array.isArray(values) && values.some((value) => typeof value === 'object' && value !== null)
   )
@@ -195,8 +198,8 @@ const hasJunctors = ({ allOf, anyOf, oneOf, not }: Fields): boolean =>
   allOf !== undefined || anyOf !== undefined || oneOf !== undefined || not !== undefined
 
 /**
- * Returns a key for the keywords of a schema. There may be tens of thousands of schemas, most of
- * which have only a type and one or two checks, so absent keywords are not printed.
+ * Returns a key for the keywords of a schema. Absent keywords are omitted: there can be tens of
+ * thousands of schemas, most of which have only a type and one or two keywords.
  */
 function keyOf({
   types,
@@ -218,8 +221,8 @@ function keyOf({
 }
 
 /**
- * Prints parts of a key. Only values can contain bigints, which JSON.stringify cannot print; the
- * prefixes distinguish them from strings.
+ * Formats the parts of a key. Values can contain bigints, which JSON.stringify does not support.
+ * The prefixes distinguish bigints from strings.
  */
 function printed(parts: readonly unknown[]): string {
   try {
@@ -233,8 +236,9 @@ const withBigInts = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? `n${value}` : typeof value === 'string' ? `s${value}` : value
 
 /**
- * Returns the keywords that differ in a schema that validates its own defaults. There,
- * int-or-string allows anything, and types, formats and patterns are used as written.
+ * Returns the keywords that have a different meaning in a schema that validates its own defaults.
+ * In this case, an int-or-string permits any value, and types, formats and patterns are used
+ * without normalization.
  */
 function asOfDefaults(
   schema: Fields,
@@ -270,7 +274,7 @@ function holdsOf(
   }
 }
 
-/** Reads the keywords of a schema itself, without its parts. */
+/** Parses the keywords of the schema itself, without its parts. */
 function readOwn(schema: Fields): Omit<OwnKeywords, 'rules'> {
   const given = schema['default']
   return {
@@ -310,7 +314,7 @@ export function readRule(rule: Fields): ValidationRule {
   }
 }
 
-/** Shared by all empty rules, since a client can send a million of them. */
+/** All empty rules share this object, because a client can send a million of them. */
 const emptyRule = readRule({})
 
 const numbers = [

@@ -1,14 +1,14 @@
 /**
- * Reads the `fieldPath` of a rule, such as `.a.b` or `['a-b'].c`. It leads from the value that has
- * the rule to a field below it.
+ * Parses the `fieldPath` of a rule, such as `.a.b` or `['a-b'].c`. It is the path from the value
+ * with the rule to a field inside it.
  */
 import { type Fields, fieldsOf, isFields, type Json } from '../../../api/object.ts'
 
 const step = /^(?:\.([^.[\]\s']+)|\['([^'\n]+)'\])/
 
 /**
- * Returns the path as it appears in errors, or undefined if it does not lead to a field of the
- * schema. Items of lists cannot be addressed.
+ * Returns the path in the form used in errors. Returns undefined if the schema has no field at the
+ * path. The path cannot refer to items of lists.
  */
 export function readRulePath(path: string, schema: Fields): string | undefined {
   let rest = path

@@ -1,6 +1,7 @@
 /**
- * Compiles the rules of a schema (x-kubernetes-validations) to a tree of those parts of the schema
- * that have rules in them or below. A schema is compiled once, when an object is first written.
+ * Compiles the rules of a schema (x-kubernetes-validations) to a tree. The tree contains only those
+ * parts of the schema that have rules or contain parts with rules. A schema is compiled once, when
+ * the first object is written.
  */
 import { type CompileResult, compileInTurns, type Program } from '../../cel/compile.ts'
 import { withVariables } from '../../cel/environment.ts'
@@ -16,11 +17,12 @@ import { readRulePath } from './rule-path.ts'
 import type { ListKind, ValidationRule } from './structural.ts'
 
 export type RuleNode = {
-  /** The type in the schema, which errors show instead of the value. */
+  /** The type in the schema. Errors show it instead of the value. */
   readonly shown: string
   readonly type: Type | undefined
   /**
-   * Whether the node has rules although an enclosing schema leaves the type of its values unknown.
+   * Whether the node has rules, although the type of its values is unknown according to an
+   * enclosing schema.
    */
   readonly isUntyped: boolean
   readonly rules: readonly CompiledRule[]
@@ -38,11 +40,11 @@ export type CompiledRule = {
   readonly usesOldSelf: boolean
   readonly message: Program | undefined
   readonly messageFault: string
-  /** Path, from the value on, of the field that errors refer to. */
+  /** Path of the field to which errors refer, relative to the value. */
   readonly path: string
 }
 
-/** Compiles the rules of a schema. Returns undefined if there are none. */
+/** Compiles the rules of a schema. Returns undefined if the schema has no rules. */
 export function* compileRules(
   schema: Fields,
   options: CompileOptions,
@@ -52,7 +54,7 @@ export function* compileRules(
 }
 
 /**
- * Whether a schema has rules. Most schemas have none, and computing their types would take time.
+ * Whether a schema has rules. Most schemas have no rules, so that their types need not be computed.
  */
 function* hasRules(schema: Fields, slice: Slice): Turns<boolean> {
   if (slice.isOver()) yield undefined
@@ -68,7 +70,7 @@ function* hasRules(schema: Fields, slice: Slice): Turns<boolean> {
 
 export type CompileOptions = { readonly isRoot: boolean; readonly slice: Slice }
 
-/** Compiles a schema. `type` is what the enclosing schema says about the type of the values. */
+/** Compiles a schema. `type` is the type of the values according to the enclosing schema. */
 function* compileNode(
   schema: Fields,
   type: Type | undefined,
@@ -81,7 +83,7 @@ function* compileNode(
     if (slice.isOver()) yield undefined
     const field = fieldsOf(given[name])
     const own = fieldType(name, field, type)
-    // Fields of unknown type have no rules.
+    // A field of unknown type cannot have rules.
     const node = own && (yield* compileNode(field, own, inner))
     if (node !== undefined) properties.set(name, node)
   }
@@ -119,8 +121,7 @@ function* compileNode(
 }
 
 /**
- * Returns the type of a field. A field whose name cannot be written in an expression still has a
- * type.
+ * Returns the type of a field. Even a field whose name cannot be used in expressions has a type.
  */
 function fieldType(name: string, schema: Fields, holder: Type | undefined): Type | undefined {
   const escaped = escapeName(name)
@@ -138,8 +139,8 @@ export const ruleTypeOf = (schema: Fields, isRoot: boolean): Type | undefined =>
 type RuleTypeOptions = {
   readonly type: Type
   /**
-   * Whether an expression is already stored. New expressions may use only features that the
-   * previous Kubernetes version also supports; stored expressions may use all features.
+   * Whether an expression is already stored. New expressions can use only features that the
+   * previous Kubernetes version also supports. Stored expressions can use all features.
    */
   readonly isStored: (expression: string) => boolean
   readonly slice: Slice
@@ -159,11 +160,11 @@ export function* compileRule(
   const compiled = yield* compileText(rule.rule)
   const fault = faultOf(compiled, { wanted: 'bool', what: 'cel expression', program: 'program' })
   const program = 'program' in compiled && fault === '' ? compiled.program : undefined
-  // Do not compile the message of an invalid rule.
+  // The message expression of an invalid rule is not compiled.
   const hasMessage = program !== undefined && rule.messageExpression !== ''
   const message = hasMessage ? yield* compileText(rule.messageExpression) : undefined
   const wrongMessage = message && faultOf(message, messageWords)
-  // kube-apiserver reads the path last, and only if the rest is valid.
+  // kube-apiserver validates the path last, and only if the rest of the rule is valid.
   const isGood = program !== undefined && (wrongMessage ?? '') === ''
   return {
     rule,
@@ -180,8 +181,8 @@ export function* compileRule(
 }
 
 /**
- * Whether a rule uses oldSelf although it has no program: it passes the type check, but cannot be
- * run.
+ * Whether a rule without a program uses oldSelf. Such a rule passes type-checking, but cannot be
+ * evaluated.
  */
 const usesOldSelf = (compiled: CompileResult): boolean =>
   'variables' in compiled && compiled.type.kind === 'bool' && compiled.variables.has('oldSelf')
@@ -190,7 +191,7 @@ type Words = {
   readonly wanted: 'bool' | 'string'
   /** Name of the expression in errors. */
   readonly what: string
-  /** Name of its program in errors. */
+  /** Name of the program in errors. */
   readonly program: string
 }
 

@@ -1,6 +1,6 @@
 /**
- * Runs the rules of a schema on an object. The cost of each rule and of all rules together is
- * limited. On an update, a rule that fails on an unchanged value causes only a warning, unless it
+ * Evaluates the rules of a schema for an object. Both the cost of each rule and the total cost are
+ * limited. On an update, a rule that fails for an unchanged value causes only a warning, unless it
  * uses oldSelf.
  */
 import { CelError, Optional, type Result } from '../../cel/values.ts'
@@ -22,12 +22,12 @@ import { correlatedItems, isUnchanged } from './correlate.ts'
 import type { CompiledRule, RuleNode } from './rules.ts'
 import type { Structural } from './structural.ts'
 
-/** Maximum cost of one rule, in CEL cost units. */
+/** Maximum cost of one rule in CEL cost units. */
 const RULE_COST_MAX = 1_000_000
-/** Maximum cost of all rules on one object. */
+/** Maximum total cost of all rules for one object. */
 const OBJECT_COST_MAX = 10_000_000
 const MESSAGE_BYTES_MAX = 5120
-/** Maximum number of warnings, which is more than the headers of a response can hold. */
+/** Maximum number of warnings. Response headers do not have room for this many. */
 const WARNINGS_MAX = 1_000
 
 export type RulesResult = {
@@ -38,16 +38,16 @@ export type RulesResult = {
 export type RunOptions = {
   /** Path of the value. */
   readonly path?: string
-  /** The old value. Undefined if the value is new. */
+  /** The old value, or undefined if the value is new. */
   readonly old?: Json | undefined
-  /** Schema by which the value is compared with the old one. */
+  /** Schema for comparing the value with the old value. */
   readonly schema: Structural
   readonly slice: Slice
 }
 
 /**
- * Runs the rules of a node and of its parts in slices. Other work runs between rules and within
- * them.
+ * Evaluates the rules of a node and its parts in time slices. Both the evaluation of a rule and the
+ * sequence of rules can be interrupted.
  */
 export function* runRules(value: Json, node: RuleNode, options: RunOptions): Turns<RulesResult> {
   const run = newRun(options.slice)
@@ -56,8 +56,8 @@ export function* runRules(value: Json, node: RuleNode, options: RunOptions): Tur
 }
 
 /**
- * Runs the rules on a default twice: as if the value existed before and, if that succeeds, as if it
- * were new.
+ * Evaluates the rules for a default twice: first as if the value existed before, and if that
+ * succeeds, as if the value were new.
  */
 export function* checkDefault(
   value: Json,
@@ -90,7 +90,7 @@ const newRun = (slice: Slice): Run => ({
 type TurnOptions = Omit<RunOptions, 'slice' | 'schema'> & {
   readonly schema?: Structural
   readonly run: Run
-  /** Whether errors on unchanged values are reported as errors instead of warnings. */
+  /** Whether errors in unchanged values remain errors instead of becoming warnings. */
   readonly isStrict?: boolean
 }
 
@@ -102,18 +102,18 @@ function* turns(value: Json, node: RuleNode, options: TurnOptions): Turns<void> 
 type RuleContext = {
   readonly path: string
   readonly old: Json | undefined
-  /** Undefined only if `isStrict`. */
+  /** Undefined only if `isStrict` is set. */
   readonly schema: Structural | undefined
   /**
-   * Reports whether the enclosing value is unchanged, which decides for a value that cannot be
-   * correlated itself. Undefined at the root.
+   * Determines whether the enclosing value is unchanged. This is used for values that cannot be
+   * matched with old values themselves. Undefined at the root.
    */
   readonly wasSame: (() => Turns<boolean>) | undefined
   readonly run: Run
   readonly isStrict: boolean
 }
 
-/** Runs the rules of a value before those of its parts. */
+/** Evaluates the rules of a value, then those of its parts. */
 function* visit(value: Json, node: RuleNode, place: RuleContext): Turns<void> {
   const { path, old, schema, run, isStrict } = place
   if (value === null || isAtEnd(run)) return
@@ -194,7 +194,7 @@ function* runOwn(
     if (run.budget < 0) return
     if (result !== false) continue
     // A messageExpression does not receive an absent old value, not even as an empty optional. It
-    // also does not receive an old value that no rule of this value uses.
+    // also does not receive an old value that the rules of this value do not use.
     const text = yield* messageOf(
       rule,
       { ...variables, oldSelf: isOldKnown ? oldSelf : undefined },
@@ -216,17 +216,15 @@ function* runOwn(
 }
 
 /**
- * Wraps the old value for optionalOldSelf. An old value that was written under another schema may
- * not fit this one; a rule that uses it then fails.
+ * Wraps the old value for optionalOldSelf. If the old value was written under another schema, it
+ * might not match this schema; a rule that uses it then fails.
  */
 const optionalOf = (was: Result | undefined): Result =>
   was instanceof CelError
     ? new CelError(`unsupported conversion to ref.Val: (*errors.errorString)${was.message}`)
     : new Optional(was)
 
-/**
- * Appends the fieldPath of a rule as one step after a dot, even if the path begins with a bracket.
- */
+/** Appends the fieldPath of a rule as one step after a dot, even if it begins with a bracket. */
 const joined = (path: string, below: string): string =>
   [path, below].filter((part) => part !== '').join('.')
 
@@ -235,17 +233,14 @@ const untyped =
 
 type Variables = { readonly self: Result; readonly oldSelf: Result | undefined }
 
-/**
- * Evaluates a rule. Returns undefined if the rule could not be evaluated; the error has then been
- * reported.
- */
+/** Evaluates a rule. Returns undefined if the evaluation failed, after reporting the error. */
 function* evaluate(
   compiled: CompiledRule,
   variables: Variables,
   { run, refuse }: { readonly run: Run; readonly refuse: (why: string) => undefined },
 ): Turns<boolean | undefined> {
   const { program, fault, rule } = compiled
-  // An empty rule is reported as an error of the CRD instead.
+  // An empty rule is instead reported as an error in the CRD.
   if (rule.rule.trim() === '') return undefined
   if (program === undefined) return refuse(`rule compile error: ${fault}`)
   const result = yield* program.inTurns(variables, RULE_COST_MAX, run.slice)
@@ -272,7 +267,7 @@ function* evaluate(
 
 const aboutOf = ({ rule }: CompiledRule): string => rule.message.trim() || rule.rule.trim()
 
-/** Returns the result of messageExpression or, if it has none, the fixed message. */
+/** Returns the result of messageExpression. If it has no result, returns the fixed message. */
 function* messageOf(
   { rule, message }: CompiledRule,
   variables: Variables,

@@ -1,41 +1,45 @@
 /**
- * The schema of a custom resource in the form that requests use, without descriptions and with
- * equal parts shared. Schemas inside of allOf, anyOf, oneOf and not have the same form, although
- * they may contain less. Both are created by read-structural.ts.
+ * The schema of a custom resource in the form that is used for requests: without descriptions, and
+ * with equal parts shared. Schemas inside allOf, anyOf, oneOf and not have the same form, although
+ * fewer keywords are permitted in them. read-structural.ts creates both.
  */
 import type { Enumeration } from './enumeration.ts'
 import type { Json } from '../../../api/object.ts'
 
 export type Structural = {
   /**
-   * Allowed types. An empty list allows any type. An int-or-string value has both types. In a
-   * schema that validates its own defaults, the list may contain an unknown type.
+   * Allowed types. An empty list permits any type. An int-or-string has both types. In a schema
+   * that validates its own defaults, the list can contain an unknown type.
    */
   readonly types: readonly string[]
   readonly isNullable: boolean
   /** Whether fields that are not in `properties` are kept. */
   readonly keepsUnknown: boolean
-  /** Whether the value is an embedded resource, with apiVersion, kind and metadata. */
+  /** Whether the value is an embedded resource with apiVersion, kind and metadata. */
   readonly isEmbedded: boolean
   readonly properties: ReadonlyMap<string, Structural> | undefined
   /** The properties that have a default. */
   readonly defaults: readonly FieldDefault[]
   /**
-   * Schema of the fields that are not in `properties`. True if these are allowed, but nothing is
-   * known about them.
+   * Schema of the fields that are not in `properties`. True if such fields are allowed but have no
+   * schema.
    */
   readonly additional: Structural | boolean | undefined
   readonly items: Structural | undefined
   readonly default: Json | undefined
-  /** How a list is merged and what must be unique in it. Undefined if the list is atomic. */
+  /**
+   * How a list is merged, and which items or keys must be unique. Undefined if the list is atomic.
+   */
   readonly list: ListKind | undefined
   /** Whether the value is atomic for server-side apply. */
   readonly isAtomic: boolean
   /** The rules in x-kubernetes-validations. */
   readonly rules: readonly ValidationRule[]
-  /** Contents of the value and its parts, so that traversals can skip irrelevant values. */
+  /**
+   * Describes what the value and its parts contain, so that traversals can skip irrelevant values.
+   */
   readonly holds: Holds
-  /** Keywords to check besides the type. Undefined if there are none. */
+  /** Keywords to validate in addition to the type. Undefined if there are no such keywords. */
   readonly checks: Checks | undefined
 }
 
@@ -46,9 +50,9 @@ export type FieldDefault = {
 }
 
 export type Holds = {
-  /** Embedded resources, with apiVersion, kind and metadata. */
+  /** Whether there are embedded resources with apiVersion, kind and metadata. */
   readonly embedded: boolean
-  /** Lists of type set or map, whose items or keys must be unique. */
+  /** Whether there are lists of type set or map, whose items or keys must be unique. */
   readonly lists: boolean
 }
 
@@ -58,12 +62,12 @@ export type ListKind =
   | { readonly by: 'value' }
   | { readonly by: 'keys'; readonly keys: readonly string[] }
 
-/** The keywords that validate values. */
+/** The keywords that restrict values. */
 export type Checks = {
   readonly format?: string
   /**
-   * Whether the schema validates its own defaults. In that case an unknown format counts as a type,
-   * and an invalid pattern is ignored.
+   * Whether the schema validates its own defaults. An unknown format then counts as a type, and an
+   * invalid pattern is ignored.
    */
   readonly isOfDefault?: true
   readonly enum?: Enumeration
@@ -75,8 +79,8 @@ export type Checks = {
   readonly exclusiveMinimum?: boolean
   readonly exclusiveMaximum?: boolean
   /**
-   * Whether items must be unique. The keyword is forbidden in a CRD, but its defaults are validated
-   * with it before the CRD is rejected.
+   * Whether items must be unique. CRDs must not contain this keyword. It is used to validate the
+   * defaults before the CRD is rejected.
    */
   readonly uniqueItems?: boolean
   readonly multipleOf?: number
@@ -91,7 +95,7 @@ export type Checks = {
   readonly not?: Structural
 }
 
-/** A CEL rule. */
+/** A validation rule, which is a CEL expression. */
 export type ValidationRule = {
   readonly rule: string
   readonly message: string

@@ -1,15 +1,13 @@
 /**
- * The position in a value during a traversal. Its path is built only when needed, since nearly all
- * values are valid.
+ * The position in a value during a traversal. Its path is computed only if needed, because nearly
+ * all values are valid.
  */
 export class Trail {
   readonly #outer: Trail | undefined
   readonly #step: string | number
   #name: string | undefined
 
-  /**
-   * Creates a position inside of `outer`. `step` is the name of a field or the index of an item.
-   */
+  /** Creates a position inside `outer`. `step` is the name of a field or the index of an item. */
   constructor(outer?: Trail, step: string | number = '') {
     this.#outer = outer
     this.#step = step

@@ -154,7 +154,7 @@ for (const [name, schema, value, wanted] of cases) {
   test(`values: ${name}`, () => deepEqual(lines(schema, value), wanted))
 }
 
-test('an invalid value that did not change is tolerated', () => {
+test('an invalid value is tolerated if it has not changed', () => {
   deepEqual(lines({ type: 'string', minLength: 3 }, 'x', 'x'), [])
   equal(lines({ type: 'string', minLength: 3 }, 'y', 'x').length, 1)
 })
@@ -202,13 +202,13 @@ test('each repeated item of a set is reported once', () => {
   )
 })
 
-test('a pattern that would backtrack exponentially in other engines is matched quickly', () => {
+test('a pattern that would backtrack exponentially in other regex engines is matched quickly', () => {
   const start = process.threadCpuUsage()
   equal(lines({ type: 'string', pattern: '^(a+)+$' }, `${'a'.repeat(50_000)}b`).length, 1)
   ok(process.threadCpuUsage(start).user < 10_000_000)
 })
 
-test('each text that takes long to match is deferred once, with yields in between', () => {
+test('each text that takes long to match is deferred once, and validation yields in between', () => {
   const schema = schemaOf({
     type: 'array',
     items: { type: 'string', pattern: '^(?:a|b|[^c]){0,200}$' },
@@ -302,7 +302,7 @@ test('tolerated errors do not count toward the maximum number of reported errors
   )
 })
 
-test('validation of a large value yields between its values and between alternatives', () => {
+test('validation of a large value yields between its parts and between alternatives', () => {
   const one = { type: 'integer', maximum: 1 }
   const value = { spec: { v: Array.from({ length: 10_000 }, (_, at) => at % 2) } }
   const busy = { isOver: () => true }
@@ -321,7 +321,7 @@ test('validation of a large value yields between its values and between alternat
   ok(tried.given > 40_000, `${tried.given} turns`)
 })
 
-test('a value too large for the quick check is still checked against not and oneOf', () => {
+test('a value too large for the quick check is still validated against not and oneOf', () => {
   const value = { spec: { v: Array.from({ length: 10_000 }, () => 1) } }
   const inner = { type: 'array', items: { type: 'integer' } }
   for (const v of [
@@ -332,7 +332,7 @@ test('a value too large for the quick check is still checked against not and one
   }
 })
 
-test('a large number and a string of its digits are different enum values', () => {
+test('a large number and a string with the same digits are different enum values', () => {
   const large = 2n ** 60n
   const properties = {
     n: { enum: [large] },
@@ -353,7 +353,7 @@ const keyed = (items: Json): Json => ({
   'x-kubernetes-list-map-keys': ['n'],
 })
 
-test('correlating the items of a long keyed list yields, and so does ratcheting them', () => {
+test('matching the items of a long keyed list with old items yields, and so does validating them', () => {
   const items = {
     type: 'object',
     properties: { n: { type: 'integer' }, l: { type: 'array', items: { maximum: -1 } } },
@@ -367,7 +367,7 @@ test('correlating the items of a long keyed list yields, and so does ratcheting 
         slice: busy,
       }),
     )
-  // Each item yields once. Correlation adds one yield for every 64 items, in both lists.
+  // Each item yields once. Matching adds one yield for every 64 items in both lists.
   const [fresh, updated] = [given(list, null), given(list, list)]
   ok(updated.given - fresh.given >= 300, `${fresh.given} and ${updated.given} turns`)
   const bad = [...list, { n: -1, l: Array.from({ length: 10_000 }, () => 0) }]
@@ -382,7 +382,7 @@ test('correlating the items of a long keyed list yields, and so does ratcheting 
   ok(changed.given - updated.given >= 150, `${updated.given} and ${changed.given} turns`)
 })
 
-test('comparing the items of a set yields even within a single long item', () => {
+test('comparing the items of a set yields even within a single large item', () => {
   const set = {
     type: 'array',
     items: { type: 'array', items: {} },

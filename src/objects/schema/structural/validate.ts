@@ -27,9 +27,9 @@ import { Trail } from './trail.ts'
 import { LOOK_VALUES } from './value.ts'
 
 export type ValidateOptions = {
-  /** Prefix of the paths of all errors. It does not appear in their messages. */
+  /** Prefix for the paths of all errors. Messages do not contain it. */
   readonly prefix?: string
-  /** The old value. Undefined if the value is new. */
+  /** The old value, or undefined if the value is new. */
   readonly old?: Json | undefined
   readonly slice: Slice
 }
@@ -53,8 +53,8 @@ export function* validateValues(
 }
 
 /**
- * Builds the errors. An error found by several schemas of a value, such as an alternative and the
- * schema around it, is reported once.
+ * Creates the errors. If several schemas of a value find the same error, such as an alternative and
+ * the schema that contains it, the error is reported once.
  */
 function* reportFaults(faults: readonly Fault[], slice: Slice): Turns<FieldFault[]> {
   const all: FieldFault[] = []
@@ -74,12 +74,12 @@ function* reportFaults(faults: readonly Fault[], slice: Slice): Turns<FieldFault
 }
 
 /**
- * How many of its checks a value passed. As in kube-apiserver, this number decides which
- * alternative's errors are reported.
+ * Number of checks that a value passed. As in kube-apiserver, it determines which alternative's
+ * errors are reported.
  */
 type Count = number
 
-/** Checks a value, and drops its errors if it has not changed. */
+/** Validates a value. Its errors are dropped if it has not changed. */
 function* visit(value: Json, schema: Structural, place: ValidationContext): Turns<Count> {
   const start = place.faults.length
   const count = yield* check(value, schema, place)
@@ -93,7 +93,7 @@ function* visit(value: Json, schema: Structural, place: ValidationContext): Turn
   return count
 }
 
-/** Like `visit`, but for a value that `isSimple`. */
+/** Like `visit`, but for values for which `isSimple` returns true. */
 function visitSimple(value: Json, schema: Structural, place: ValidationContext): Count {
   const start = place.faults.length
   const count = checkType(value, schema, place)
@@ -103,7 +103,7 @@ function visitSimple(value: Json, schema: Structural, place: ValidationContext):
 }
 
 /**
- * Whether a value can be checked without yielding: it has no parts, and its schema has no
+ * Whether a value can be validated without yielding: it has no parts, and its schema has no
  * alternatives.
  */
 const isSimple = (value: Json, { checks }: Structural): boolean =>
@@ -122,8 +122,8 @@ function* check(value: Json, schema: Structural, place: ValidationContext): Turn
 }
 
 /**
- * Checks the items of a list. Stops at the maximum number of reported errors, because the object is
- * rejected anyway.
+ * Validates the items of a list. Stops at the maximum number of reported errors, because the object
+ * is rejected anyway.
  */
 function* checkItems(
   items: readonly Json[],
@@ -165,7 +165,8 @@ function* checkFields(fields: Fields, schema: Structural, place: ValidationConte
     }
     const schemaOfKey = own ?? additional
     if (typeof schemaOfKey !== 'object') continue
-    // kube-apiserver does no ratcheting for the apiVersion, kind and metadata of an object.
+    // kube-apiserver reports errors in the apiVersion, kind and metadata of an object even if these
+    // are unchanged.
     const isRatcheted =
       olds !== undefined && Object.hasOwn(olds, key) && !(place.isRoot && isMetaField(key))
     const step = own === undefined && place.isRoot ? `.${key}` : key

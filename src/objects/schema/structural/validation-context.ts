@@ -1,6 +1,6 @@
 /**
- * The state of a validation at one position: its path, the old value there, and the list that
- * collects its errors.
+ * The state of a validation at a position in the value: its path, the old value at this position,
+ * and the list that collects errors.
  */
 import { FAULTS_MAX, type FieldFault } from '../../../api/field-fault.ts'
 import type { Json } from '../../../api/object.ts'
@@ -9,7 +9,10 @@ import { addAll } from '../../../lib/scheduling/long-lists.ts'
 import type { Patterns } from './patterns.ts'
 import { Trail } from './trail.ts'
 
-/** An error that is built only if it is reported. Most errors of failed alternatives are not. */
+/**
+ * Creates an error. It is called only if the error is reported, because most errors of failed
+ * alternatives are not reported.
+ */
 export type Fault = () => FieldFault
 
 export type Walk = {
@@ -26,7 +29,7 @@ export class ValidationContext {
   readonly faults: Fault[]
   readonly patterns: Patterns
   readonly slice: Slice
-  /** The value before the update. Undefined if it is new. */
+  /** The value before the update, or undefined if the value is new. */
   readonly old: Json | undefined
 
   constructor(trail: Trail, { prefix, faults, patterns, slice }: Walk, old: Json | undefined) {
@@ -58,7 +61,7 @@ export class ValidationContext {
 
   /**
    * Returns a context for an alternative at the same position, with its own list of errors. As in
-   * kube-apiserver, there is no ratcheting inside of alternatives.
+   * kube-apiserver, errors in unchanged values are not tolerated inside alternatives.
    */
   withFaults(faults: Fault[]): ValidationContext {
     const { prefix, patterns, slice } = this

@@ -1,6 +1,6 @@
 /**
- * Treats JSON values as Go decodes them: whole numbers within int64 are integers, all others
- * floats.
+ * Handles JSON values as Go decodes them: whole numbers within the range of an int64 are integers,
+ * and all other numbers are floats.
  */
 import { type Fields, isFields, type Json } from '../../../api/object.ts'
 import { JsonMap } from '../../../api/json-map.ts'
@@ -36,10 +36,13 @@ export function isSameValue(one: Json | undefined, other: Json | undefined): boo
   return keys.every((key) => Object.hasOwn(other, key) && isSameValue(one[key], other[key]))
 }
 
-/** Number of values between two checks of the clock, which takes some microseconds. */
+/**
+ * Number of values that are processed before the clock is checked again. This takes a few
+ * microseconds.
+ */
 export const LOOK_VALUES = 64
 
-/** Like `isSameValue`, but runs in slices, for values that may be large. */
+/** Like `isSameValue`, but runs in time slices, because the values can be large. */
 export function* isSameInTurns(
   one: Json | undefined,
   other: Json | undefined,
@@ -67,7 +70,7 @@ export function* isSameInTurns(
   return true
 }
 
-/** Maps the items of a list. Returns the list itself if no item changes. */
+/** Maps the items of a list. Returns the given list if no item changes. */
 export function mapItems(
   items: readonly Json[],
   change: (item: Json, at: number) => Json,
@@ -82,7 +85,9 @@ export function mapItems(
   return changed ?? items
 }
 
-/** Like `mapItems`, but can be divided into parts, so `change` must have no side effects. */
+/**
+ * Like `mapItems`, but can be divided into parts. Therefore `change` must not have side effects.
+ */
 export function changedItems(
   items: readonly Json[],
   change: (item: Json, at: number) => Json,
@@ -103,8 +108,8 @@ export function changedItems(
 }
 
 /**
- * Maps the fields of an object, and drops a field that becomes undefined. Returns the object itself
- * if no field changes. Can be divided into parts, so `change` must have no side effects.
+ * Maps the fields of an object. Drops a field if it becomes undefined. Returns the given object if
+ * no field changes. Can be divided into parts, so `change` must not have side effects.
  */
 export function changedFields(
   fields: Fields,
@@ -166,7 +171,7 @@ function put(fields: JsonMap, name: string, value: Json | undefined): void {
   else fields[name] = value
 }
 
-/** Returns a text that is the same for two values only if they are equal. */
+/** Returns a text that is equal for two values only if the values are equal. */
 export function keyOfValue(value: Json): string {
   if (typeof value === 'bigint') return `${value}`
   if (Array.isArray(value)) return `[${value.map(keyOfValue).join()}]`
@@ -175,7 +180,7 @@ export function keyOfValue(value: Json): string {
   return `{${keys.map((key) => `${JSON.stringify(key)}:${keyOfValue(value[key] ?? null)}`).join()}}`
 }
 
-/** Like `keyOfValue`, but runs in slices, for values that may be large. */
+/** Like `keyOfValue`, but runs in time slices, because the value can be large. */
 export function* keyInTurns(value: Json, slice: Slice): Turns<string> {
   if (Array.isArray(value)) {
     const chunks: string[] = []
