@@ -276,7 +276,7 @@ const inSource = (files: Readonly<Record<string, string>>): Record<string, strin
 
 /**
  * Escapes characters outside of ASCII. A single such character would make V8 use two bytes for each
- * character of the source. Only regular expressions and comments contain any.
+ * character of the source. Such characters occur only in regular expressions and comments.
  */
 const inAscii = (text: string): string =>
   text.replaceAll(
@@ -284,7 +284,10 @@ const inAscii = (text: string): string =>
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
-/** Returns the licenses of the bundled dependencies, which require that they are included. */
+/**
+ * Returns the licenses of the bundled dependencies. The licenses require that they are included in
+ * the package.
+ */
 function licensesOf(results: readonly BuildResult<{ metafile: true }>[]): string {
   const inputs = results.flatMap(({ metafile }) => Object.keys(metafile.inputs))
   const names = inputs.flatMap(

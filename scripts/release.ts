@@ -84,7 +84,7 @@ function build(artifacts: readonly Artifact[], { only, keep, 'dry-run': isDry }:
     throw new Error(`--only ${only}: use one of ${kinds.join(', ')}`)
   }
   for (const { kind, file, write } of artifacts) {
-    // The image contains the executable.
+    // The image contains the executable, so building an image also builds the executable.
     const isNeeded =
       only === undefined || kind === only || (only === 'image' && kind === 'executable')
     if (!isNeeded) continue

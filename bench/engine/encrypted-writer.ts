@@ -23,7 +23,10 @@ export type EncryptedWriterOptions = {
   readonly valueBytes: number
 }
 
-/** An acknowledged transaction (`atMs` is a Unix time), or the summary of the whole run. */
+/**
+ * A message of the writer: an acknowledged transaction (`atMs` is a Unix time), or the summary of
+ * the whole run.
+ */
 export type WriterMessage =
   | { readonly revision: number; readonly atMs: number }
   | { readonly events: number; readonly seconds: number }

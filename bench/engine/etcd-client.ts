@@ -27,7 +27,7 @@ const VALUE_BYTES = 1024
 const KEYS = 1000
 /** Number of turns per client and operation. */
 const TURNS = 8
-/** Share of each turn that warms up and is not counted. */
+/** Share of each turn that is used for warming up and is not counted. */
 const WARM_UP_SHARE = 0.15
 
 type Operation = () => Promise<unknown>

@@ -15,7 +15,7 @@ import { startWriter, writeMany } from './writer.ts'
 
 const OBJECTS = 100_000
 const OBJECT_BYTES = 2_048
-/** Node flags for the measured process, the same as in bin/keelson. */
+/** Node flags for the measured process. They are the same as in bin/keelson. */
 const nodeFlags = ['--max-semi-space-size=16']
 const environment = { MALLOC_MMAP_THRESHOLD_: '524288', MALLOC_ARENA_MAX: '2' }
 /**
@@ -134,7 +134,7 @@ class HeldTime {
   }
 }
 
-/** Runs in the measured process. */
+/** Measures the cache. This function runs in the measured process. */
 async function measured(endpoint: string): Promise<void> {
   const plain = new PlainCache([endpoint])
   await plain.cache.start()

@@ -1,4 +1,7 @@
-/** Encryption of Secrets with one provider, as a server configures it, including metrics. */
+/**
+ * A transformer that encrypts Secrets with one provider, configured as in a server and including
+ * metrics.
+ */
 import { silent } from '../../src/lib/telemetry/log.ts'
 import { Metrics } from '../../src/lib/telemetry/metrics.ts'
 import { systemTime } from '../../src/lib/time/timers.ts'

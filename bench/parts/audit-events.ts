@@ -17,7 +17,7 @@ import { systemTime } from '../../src/lib/time/timers.ts'
 
 const TURNS = 20_000
 const WARM_UP_TURNS = 10_000
-/** Requests that arrive in one tick of the event loop. */
+/** Number of requests that arrive in one tick of the event loop. */
 const TURN_REQUESTS = 16
 
 let writes = 0

@@ -1,4 +1,4 @@
-/** One measured number and its target. */
+/** A measured value and its target. */
 export type Figure = {
   readonly name: string
   readonly value: number

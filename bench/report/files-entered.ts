@@ -19,7 +19,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { type Call, type Client, clients, startTestServer } from '../../test/integration/support.ts'
 
-/** Number of runs of each request that are compared. The last one is counted. */
+/** Number of runs of each request. They are compared, and the last one is counted. */
 const RUNS = 3
 /** Number of requests of each kind that are sent before functions get their breakpoints. */
 const WARM_UPS = 3

@@ -81,7 +81,7 @@ const ticks = (): HostTicks => parseTicks(readStat())
 
 const sum = (values: readonly number[]): number => values.reduce((total, one) => total + one, 0)
 
-/** Reads the first line of `/proc/stat`. */
+/** Parses the first line of `/proc/stat`. */
 export function parseTicks(stat: string): HostTicks {
   const [, ...fields] = stat.split(/\s+/, STEAL_AT + 2).map(Number)
   return {

@@ -52,7 +52,7 @@ ${text(LABEL_X, end + 42, `${run.date}, commit ${run.commit}, ${run.machine}: ${
 `
 }
 
-/** Returns the loads that have both figures, in the order of the run. */
+/** Returns the loads that have figures for both rate and CPU time, in the order of the run. */
 function rowsOf(figures: readonly Figure[]): readonly Row[] {
   const find = (name: string) => figures.find((figure) => figure.name === name)
   return figures.flatMap((rate) => {

@@ -91,8 +91,8 @@ export class DefinitionsClient implements Disposable {
   }
 
   /**
-   * Checks all definitions with one discovery request. Requesting each resource would be the first
-   * request to it, which is measured elsewhere.
+   * Checks all definitions with one discovery request. A request for each resource would be its
+   * first request, whose duration is measured elsewhere.
    */
   async waitUntilServed(count: number): Promise<void> {
     for (;;) {

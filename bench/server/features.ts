@@ -25,7 +25,10 @@ import { Http2Client } from './http2-client.ts'
 import { PackagedKeelson } from './packaged.ts'
 import { type Target, targetOf } from './targets.ts'
 
-/** Turns are short, so that other work on the machine affects all servers alike. */
+/**
+ * Number of requests per turn. Turns are short, so that other work on the machine affects all
+ * servers equally.
+ */
 const GETS = 12_000
 const CREATES = 500
 /**

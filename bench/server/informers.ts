@@ -28,7 +28,7 @@ type Start = {
   readonly name: string
   readonly about: string
   readonly start: (client: Http2Client) => Promise<number>
-  /** Accept header of the list, for starts with a list. */
+  /** Accept header for starts with a list. */
   readonly listed?: string
 }
 

@@ -65,7 +65,7 @@ export type Facts = {
   readonly gates: readonly { readonly name: string; readonly history: readonly GateStage[] }[]
 }
 
-/** Limit for the output of the program. The facts about all types take less than 1 MB. */
+/** Maximum size of the output of the program. The facts about all types take less than 1 MB. */
 const OUTPUT_BYTES_MAX = 16 << 20
 
 const pin = join(import.meta.dirname, '..', '..', 'test', 'support', 'tools', 'kubernetes')

@@ -36,7 +36,7 @@ export type Fragment = {
 
 export type ReadFragments = {
   readonly fragments: readonly Fragment[]
-  /** Messages for the author, one line for each fault. */
+  /** Error messages for the author, one line per error. */
   readonly faults: readonly string[]
 }
 

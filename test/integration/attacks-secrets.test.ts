@@ -103,7 +103,7 @@ test('attack: the log and the responses to refused requests contain no credentia
   }
 })
 
-test('attack: responses do not reveal why a token is bad', async () => {
+test('attack: responses do not reveal why a token is invalid', async () => {
   using client = createClient({ server: server.url })
   const answers: string[] = []
   for (const token of [

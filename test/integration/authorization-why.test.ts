@@ -92,7 +92,7 @@ for (const [query, message] of [
   })
 }
 
-test('the path accepts only GET, and other paths of /debug are not found', async () => {
+test('the debug path accepts only GET requests, and other paths below /debug are not found', async () => {
   const { status } = await client.call({
     method: 'POST',
     path: '/debug/authorization',
@@ -119,7 +119,7 @@ function run(...args: readonly string[]): Promise<{ code: number; out: string; e
   })
 }
 
-test('the command prints the explanation as a tree', async () => {
+test('keelson auth why prints the explanation as a tree', async () => {
   const { out, err } = await run('--as=alice', 'get', 'pods/p', '-n', 'shop')
   assert.equal(err, '')
   assert.equal(
@@ -133,7 +133,7 @@ test('the command prints the explanation as a tree', async () => {
   )
 })
 
-test('the command reports a missing flag', async () => {
+test('keelson auth why reports a missing flag', async () => {
   assert.deepEqual(await run('get', 'pods'), {
     code: 2,
     out: '',

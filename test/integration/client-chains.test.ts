@@ -230,7 +230,7 @@ for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
       port: listener.port,
     })
 
-  describe(`a resumed session with ${maxVersion}`, () => {
+  describe(`a resumed TLS session with ${maxVersion}`, () => {
     test('has the user of the first handshake', async () => {
       await using listener = await start([root])
       for (const [client, user] of [

@@ -93,7 +93,7 @@ test('a server immediately takes over a Lease that a killed process left in the 
   })
 })
 
-test('without --controllers there is no Lease', async () => {
+test('without --controllers, the server creates no Lease for controllers', async () => {
   await using server = await startTestServer()
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   await sleep(1_500)

@@ -136,7 +136,7 @@ test('the verbosity can be changed by a PUT while the server runs', async () => 
     (await client.call({ path: '/debug/flags' })).text,
     /^<html>\n<head>\n<title>\/debug\/flags/,
   )
-  // These are the responses of kube-apiserver.
+  // The expected responses are those of kube-apiserver.
   const answers = {
     '4': '200 successfully set klog.logging.verbosity to 4',
     '2147483647': '200 successfully set klog.logging.verbosity to 2147483647',
@@ -178,7 +178,7 @@ test('the verbosity of modules can be changed by a PUT while the server runs', a
   assert.equal(modulesChanged(), 2)
 })
 
-test('the debug socket is accessible to its owner only, and serves only these pages', async () => {
+test('the debug socket is accessible only to its owner, and serves only debug pages', async () => {
   assert.equal(statSync(socketPath).mode & 0o777, 0o600)
   assert.match(await bySocket('GET', '/debug/pprof/'), /^200 <html>/)
   assert.match(await bySocket('GET', '/metrics'), /^404 /)

@@ -475,7 +475,7 @@ test('an invalid certificate is reported in one line', async () => {
   assert.match(stderr, /^keelson: .*\n$/)
 })
 
-test('--reset deletes objects and keeps certificates, and --kubeconfig-merge adds a context to the file', async () => {
+test('--reset deletes objects but keeps certificates, and --kubeconfig-merge adds a context', async () => {
   const flags = await flagsFor('reset')
   {
     await using dev = new DevProcess(flags)

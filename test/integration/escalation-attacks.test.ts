@@ -92,7 +92,7 @@ async function refused(
   assert.doesNotMatch(text, /treasure|dHJlYXN1cmU/)
 }
 
-test('aggregation: a user who may write cluster roles cannot add permissions to aggregated roles', async () => {
+test('aggregation: a user who is allowed to write cluster roles cannot add permissions to aggregated roles', async () => {
   const aggregates = (to: string) => ({ [`${group}/aggregate-to-${to}`]: 'true' })
   const writes = may('create,update,patch,get', 'clusterroles', { apiGroups: [group] })
   await withRules('cluster', [writes], async () => {
@@ -169,7 +169,7 @@ test('bindings: a user cannot bind other roles or subjects, or extend a role tha
   })
 })
 
-test('impersonation: a user can impersonate only whom its rules name, in any notation', async () => {
+test("impersonation: a user can only impersonate users that the user's rules name, in any notation", async () => {
   const rules = [may('impersonate', 'users,groups', { resourceNames: ['carol', 'dev'] })]
   await withRules('cluster', [...rules, may('list', 'configmaps')], async () => {
     const carol = { 'impersonate-user': 'carol' }
@@ -197,7 +197,7 @@ test('impersonation: a user can impersonate only whom its rules name, in any not
   })
 })
 
-test('subresources: each needs its own permission, and gives none on the object', async () => {
+test('subresources: each subresource needs its own permission, which does not include the object', async () => {
   await make('/api/v1/namespaces/own/serviceaccounts', { metadata: { name: 'strong' } })
   await make('/api/v1/namespaces/own/configmaps', { metadata: { name: 'm' } })
   const containers = [{ name: 'c', image: 'i' }]
@@ -233,7 +233,7 @@ test('subresources: each needs its own permission, and gives none on the object'
   })
 })
 
-test('writes that create: an update or an apply also needs permission to create', async () => {
+test('writes that create: an update or an apply that creates an object needs permission to create', async () => {
   const leases = '/apis/coordination.k8s.io/v1/namespaces/own/leases'
   const rules = [
     may('update,patch,get', 'configmaps'),
@@ -249,7 +249,7 @@ test('writes that create: an update or an apply also needs permission to create'
   })
 })
 
-test('verbs: no verb implies another', async () => {
+test('verbs: permission for one verb does not include another verb', async () => {
   const maps = '/api/v1/namespaces/own/configmaps'
   await withRules('own', [may('get,list,delete', 'configmaps')], async () => {
     for (const query of ['watch=true', 'watch=1', 'watch=TRUE', 'watch=yes', 'watch=', 'watch']) {
@@ -269,7 +269,7 @@ test('verbs: no verb implies another', async () => {
   })
 })
 
-test('names: permission for one object applies to no other', async () => {
+test('names: permission for one object does not include other objects', async () => {
   const secrets = '/api/v1/namespaces/victim/secrets'
   await make(secrets, { metadata: { name: 'shown' } })
   const rules = [may('get,list,watch,update,patch', 'secrets', { resourceNames: ['shown'] })]
@@ -310,7 +310,7 @@ test('names: permission for one object applies to no other', async () => {
   })
 })
 
-test('paths: permission for one path applies to no other', async () => {
+test('paths: permission for one path does not include other paths', async () => {
   const rules = [{ verbs: ['get'], nonResourceURLs: ['/metrics/slis', '/debug'] }]
   await withRules('cluster', rules, async () => {
     for (const path of [
@@ -329,7 +329,7 @@ test('paths: permission for one path applies to no other', async () => {
   })
 })
 
-test('reviews: a user who may review itself cannot ask as or about others', async () => {
+test('reviews: a user with permission for self reviews cannot review other users', async () => {
   const reviews = '/apis/authorization.k8s.io/v1'
   const about = { resourceAttributes: { namespace: 'victim', verb: 'get', resource: 'secrets' } }
   await refused(`${reviews}/subjectaccessreviews`, {

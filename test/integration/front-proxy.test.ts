@@ -178,7 +178,7 @@ for (const [protocol, call] of [
       assert.deepEqual([username, groups], ['proxy', ['system:authenticated']])
     })
 
-    test('attack: a proxy certificate with the wrong name, authority, purpose or time is refused', async () => {
+    test('attack: a proxy certificate with the wrong name, authority, usage or validity is rejected', async () => {
       const sameName = new Authority('proxies')
       for (const certificate of [
         proxies.issue({ cn: 'other' }),

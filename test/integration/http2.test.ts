@@ -141,7 +141,7 @@ test("Node's client receives every byte, regardless of its window sizes", {
   )
 })
 
-test('a response with empty trailers ends', async () => {
+test('a response whose trailers are empty ends the stream', async () => {
   const frames = { take: () => undefined, onReady: () => undefined, close: () => undefined }
   const headers = { trailer: 'x-sum' }
   await using listener = await listen(async () => ({

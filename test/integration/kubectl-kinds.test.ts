@@ -135,7 +135,7 @@ test('get selects objects by label and by field, and prints them in several form
   )
 })
 
-test('describe finds related objects', async () => {
+test('describe shows related objects', async () => {
   assert.match(
     await kubectl.out('describe', 'ns', 'shop'),
     /^Name: +shop$[\s\S]*^Status: +Active$/m,

@@ -52,7 +52,7 @@ spec:
         env: ${env}
 `
 
-test('label and annotate add, change and remove', async () => {
+test('kubectl label and kubectl annotate add, change and remove entries', async () => {
   await kubectl.out('create', 'configmap', 'marked', '--from-literal=a=1')
   await kubectl.out('label', 'configmap', 'marked', 'tier=one', 'side=left')
   const taken = await kubectl.run('label', 'configmap', 'marked', 'tier=two')
@@ -65,7 +65,7 @@ test('label and annotate add, change and remove', async () => {
   assert.equal(await field('configmap/marked', '.metadata.annotations'), '')
 })
 
-test('patch works with all three patch types', async () => {
+test('kubectl patch works with all three patch types', async () => {
   await kubectl.out('create', '-f', await kubectl.file('patched.yaml', deployment('patched')))
   const patch = (type: string, body: unknown): Promise<string> =>
     kubectl.out('patch', 'deployment', 'patched', `--type=${type}`, '-p', JSON.stringify(body))
@@ -95,7 +95,7 @@ test('patch works with all three patch types', async () => {
   assert.match(missing.err, /deployments.apps "nobody" not found/)
 })
 
-test('set image, set env and scale change a Deployment', async () => {
+test('kubectl set image, set env and scale change a Deployment', async () => {
   await kubectl.out('create', '-f', await kubectl.file('set.yaml', deployment('set')))
   await kubectl.out('set', 'image', 'deployment/set', 'web=web:7')
   await kubectl.out('set', 'env', 'deployment/set', 'A-', 'C=3')

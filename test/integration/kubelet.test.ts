@@ -126,7 +126,7 @@ test('a node name cannot make the proxy connect to another host', async () => {
   assert.equal(status, 400)
 })
 
-test('a node cannot make a proxy connect to the machine of the server', async () => {
+test("a node cannot make a proxy connect to the server's own machine", async () => {
   for (const [index, address] of [
     '127.0.0.2',
     '169.254.169.254',

@@ -196,7 +196,7 @@ describe('responses of the listener', () => {
     assert.doesNotMatch(await answerTo('GET / HTTP/1.0'), /\r\nconnection:/i)
   })
 
-  test('a long path, long headers and values in UTF-8 are accepted', async () => {
+  test('long paths, long headers and UTF-8 values are accepted', async () => {
     let seen = 0
     await using server = await start(async (request) => {
       seen++
@@ -875,7 +875,7 @@ describe('shutdown of the listener', () => {
   })
 
   test('the ends of watches over WebSockets are also distributed, but other tunnels end immediately', async () => {
-    // At 5 ms each, the ends take half a second.
+    // At 5 ms each, the ends of all watches take half a second.
     const WATCHES = 100
     const server = await start(async (request) => {
       const watch = await watched(request)

@@ -122,7 +122,7 @@ test('a watch is counted as a request when it ends', async () => {
   await until(async () => (await sum('apiserver_request_total', own)) === earlier + 1, 'its count')
 })
 
-test('only the paths of health checks and aggregated discovery are counted', async () => {
+test('of the paths that are not resources, only health checks and aggregated discovery are counted', async () => {
   await client.call({ path: '/livez' })
   assert.equal(
     await sum('apiserver_request_total', { subresource: '/livez', component: '', verb: 'GET' }),

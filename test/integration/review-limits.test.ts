@@ -5,7 +5,7 @@ import { type Cluster, startCluster } from '../../src/entry/testing/index.ts'
 
 type Review = { readonly status?: { readonly allowed?: boolean }; readonly message?: string }
 
-suite('an access review', () => {
+suite('an access review with many groups or extras', () => {
   let cluster: Cluster
   before(async () => {
     cluster = await startCluster()

@@ -115,7 +115,7 @@ test('an unparsable block does not hide the certificates that follow it', async 
   assert.deepEqual(await judge([good], `${broken}${pemOf(middle)}`), trusted)
 })
 
-test('other certificates are not trusted', async () => {
+test('certificates that are not issued by an anchor are not trusted', async () => {
   for (const [bundle, chain] of [
     [pemOf(other), [good, middle]],
     [pemOf(root), [good]],

@@ -24,13 +24,13 @@ const unit = readFileSync(
   'utf8',
 )
 
-test('the flags of the unit are flags of keelson serve', () => {
+test('keelson serve knows all flags of the systemd unit', () => {
   const flags = [...(/^ExecStart=\S+ serve (.*)$/m.exec(unit)?.[1]?.matchAll(/--([^= ]+)/g) ?? [])]
   assert.ok(flags.length > 0)
   for (const [, name = ''] of flags) assert.ok(isFlagName(name), name)
 })
 
-test('systemd accepts the unit', {
+test('systemd accepts the unit file', {
   skip: findOnPath('systemd-analyze') === undefined,
 }, async () => {
   const dir = mkdtempSync(join(tmpdir(), 'keelson-unit-'))

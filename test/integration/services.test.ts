@@ -55,7 +55,7 @@ function never(): never {
   throw new Error('the servers have not started')
 }
 
-/** Returns a replica for a request. Requests go to the replicas in turn. */
+/** Returns a replica. The replicas are used in turn. */
 const replica = (at: number): Client => replicas[at % replicas.length] ?? never()
 
 const json = ({ text }: Answer) => JSON.parse(text)

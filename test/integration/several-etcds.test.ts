@@ -121,7 +121,7 @@ test('leases of Events have the duration of --lease-reuse-duration-seconds in ev
   assert.equal((await ask('timetolive', leases[0])).grantedTTL, '3607')
 })
 
-test('calls to another etcd are part of a trace', async () => {
+test('the spans of calls to a second etcd are part of the trace', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'keelson-several-etcds-'))
   await using parts = new AsyncDisposableStack()
   parts.defer(() => rm(folder, { recursive: true, force: true }))

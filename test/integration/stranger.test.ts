@@ -64,7 +64,7 @@ test('the package contains the licenses of third-party code', () => {
     assert.match(manifest, new RegExp(`^${name} \\d`, 'm'))
 })
 
-test('keelson/testing can be imported, and has types', async () => {
+test('keelson/testing can be imported and has type declarations', async () => {
   const program = "import { startCluster } from 'keelson/testing'; console.log(typeof startCluster)"
   const { stdout } = await run('node', ['--input-type=module', '-e', program], {
     cwd: folder,
@@ -80,7 +80,7 @@ test('keelson/testing can be imported, and has types', async () => {
     'utf8',
   )
   assert.match(types, /startCluster/)
-  // Every module that the types refer to exists.
+  // Every module to which the type declarations refer must exist.
   for (const path of packed.files.filter((one) => one.endsWith('.d.ts'))) {
     const text = readFileSync(join(folder, 'node_modules', 'keelson', path), 'utf8')
     for (const [, to = ''] of text.matchAll(/from ["'](\.[^"']+)\.js["']/g)) {
@@ -206,7 +206,7 @@ require('node:https').get(options, (response) => {
 })
 `
 
-test('on an old Node, the program prints what to do', {
+test('with an old Node, the program prints what to do', {
   skip: !existsSync('/usr/bin/node'),
 }, async () => {
   const { stdout: version } = await run('/usr/bin/node', ['--version'])

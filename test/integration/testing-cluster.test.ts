@@ -68,7 +68,7 @@ suite('a keelson/testing cluster', () => {
     assert.deepEqual(items, [])
   })
 
-  test('accepts its token, and no other', async () => {
+  test('accepts only its own token', async () => {
     assert.equal(await getWithToken(cluster, '/api/v1/nodes', cluster.token), 200)
     assert.equal(await getWithToken(cluster, '/api/v1/nodes', 'wrong'), 401)
   })
@@ -133,7 +133,7 @@ suite('a keelson/testing cluster', () => {
     })
   })
 
-  test('returns a list of any length', async () => {
+  test('returns lists of any length', async () => {
     const path = '/api/v1/namespaces/default/configmaps'
     const big = 'x'.repeat(100_000)
     const created = Array.from({ length: 20 }, (_, i) =>

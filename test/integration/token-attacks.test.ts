@@ -380,13 +380,13 @@ test('the response to an unknown token reveals nothing', async () => {
 })
 
 for (const [name, tokens] of Object.entries(attacks)) {
-  test(`a token is refused without a reason: ${name}`, async () => {
+  test(`a token is rejected without a reason: ${name}`, async () => {
     const unknown = shownOf(await use('nobody'))
     for (const token of tokens()) assert.equal(shownOf(await use(token)), unknown, token)
   })
 }
 
-test('a token that is bound to a pod becomes invalid with the pod', async () => {
+test('a token that is bound to a pod becomes invalid when the pod is deleted', async () => {
   const pods = '/api/v1/namespaces/default/pods'
   const pod = {
     metadata: { name: 'p' },
@@ -445,7 +445,7 @@ function reviewFor(count: number): Promise<Answer> {
   return client.call({ method: 'POST', path: '/apis/authentication.k8s.io/v1/tokenreviews', body })
 }
 
-test('attack: a review with too many audiences is refused', async () => {
+test('attack: a review with too many audiences is rejected', async () => {
   assert.equal((await reviewFor(256)).status, 201)
   const { status, text } = await reviewFor(257)
   assert.equal(status, 422)

@@ -118,7 +118,7 @@ test('tokens of other authenticators are not sent to the webhook', async () => {
   )
 })
 
-test('attack: a revoked token is refused once the caches have expired', async () => {
+test('attack: a revoked token is rejected once the caches have expired', async () => {
   users.set('revoked', { username: 'jane' })
   const startMs = Date.now()
   assert.equal(await statusOf('revoked'), 201)

@@ -130,7 +130,7 @@ test('a collection is deleted by selectors and limit, and the deleted objects ar
   assert.equal((await remove('/api/v1/configmaps')).status, 405)
 })
 
-test('a namespace that is being deleted accepts no new objects', async () => {
+test('no objects can be created in a namespace that is being deleted', async () => {
   const path = await space('leaving')
   await fill(path, ['a'])
   const missing = await post('/api/v1/namespaces/nowhere/configmaps', { metadata: { name: 'a' } })
@@ -188,7 +188,7 @@ test('all pages of a list show the state at one revision', async () => {
   assert.deepEqual(seen, names)
 })
 
-test('a long list is complete, and has a content-length', async () => {
+test('a long list is complete and has a content-length', async () => {
   const path = await space('long')
   const value = 'ü'.repeat(20_000)
   await Promise.all(

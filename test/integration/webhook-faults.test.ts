@@ -184,7 +184,7 @@ for (const fault of faults) {
 }
 
 for (const oddity of oddityNames) {
-  test(`a webhook that ${oddity} is accepted`, { timeout: 120_000 }, () =>
+  test(`the response of a webhook that ${oddity} is accepted`, { timeout: 120_000 }, () =>
     createAll(waysOf(oddity), (_, { status, text, isStored }) => {
       assert.equal(status, 201, text)
       assert.ok(isStored)

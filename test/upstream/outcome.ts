@@ -11,7 +11,7 @@ export type TestOutcome = {
   readonly dropped: readonly string[]
   /** Names of failed subtests. */
   readonly failed: readonly string[]
-  /** Last lines of the failure, or the reason for skipping. */
+  /** The last lines of the failure, or the reason for skipping. */
   readonly said: readonly string[]
 }
 

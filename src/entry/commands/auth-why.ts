@@ -53,8 +53,8 @@ export type AuthWhyOptions = {
 }
 
 /**
- * Returns the text to print. Fails with a WhyUsageError for wrong flags, and otherwise with an
- * Error that says what to do.
+ * Returns the text to print. Throws a WhyUsageError for invalid flags, and otherwise an Error that
+ * says what to do.
  */
 export async function authWhy(
   args: readonly string[],

@@ -63,8 +63,8 @@ export type MoveStoreOptions = {
 }
 
 /**
- * Returns the text to print. Fails with a StoreUsageError for wrong flags, and otherwise with an
- * Error that says what to do.
+ * Returns the text to print. Throws a StoreUsageError for invalid flags, and otherwise an Error
+ * that says what to do.
  */
 export async function moveStore(
   args: readonly string[],

@@ -57,7 +57,7 @@ export function openDataFolder(path: string): DataFolder {
 }
 
 export type FillOptions = {
-  /** The address that the server listens on. */
+  /** The address on which the server listens. */
   readonly bindAddress: string
   readonly nowMs: number
 }
@@ -90,7 +90,10 @@ export function fillDataFolder(folder: DataFolder, { bindAddress, nowMs }: FillO
   })
 }
 
-/** Runs code that fails if the folder is not writable, and explains the error. */
+/**
+ * Runs code that fails if the folder is not writable. In this case, throws an error with an
+ * explanation.
+ */
 export function orExplain<T>(folder: DataFolder, use: () => T): T {
   try {
     return use()

@@ -69,7 +69,7 @@ const names = {
 const contextPattern = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,252}$/
 const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text) < 65_536
 
-/** Parses the arguments. Fails with a UsageError. */
+/** Parses the arguments. Throws a UsageError if they are invalid. */
 export function splitArgs(args: readonly string[]): DevFlags {
   const { values: found, on, rest: others } = readCommandFlags(args, names)
   const port = found.get('secure-port')

@@ -69,8 +69,8 @@ export type Dev = {
 }
 
 /**
- * Starts a server. Fails with a UsageError for wrong flags, and otherwise with an Error that says
- * what to do.
+ * Starts a server. Throws a UsageError for invalid flags, and otherwise an Error that says what to
+ * do.
  */
 export async function startDev(args: readonly string[], options: DevOptions): Promise<Dev> {
   const own = splitArgs(args)

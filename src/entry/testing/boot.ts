@@ -23,7 +23,7 @@ export type BootOptions = {
   readonly isPrepared: boolean
   /** Whether the server itself writes nothing, so that only requests write. */
   readonly isPassive?: boolean
-  /** Absent if writes are not recorded. */
+  /** Records writes. Absent if writes are not recorded. */
   readonly history?: History
   /** Wraps the handler of client requests. */
   readonly around?: (handle: Handler) => Handler

@@ -85,7 +85,7 @@ type ClusterState = {
   readonly credentials: Credentials
   /** Undefined if the cluster starts without objects. */
   readonly state: EngineState | undefined
-  /** False for a fork. */
+  /** Whether the cluster is not a fork. */
   readonly isOrigin: boolean
   /** The difference between the clock of the cluster and the real clock. */
   readonly offsetMs: number
@@ -198,7 +198,7 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
     return client
   }
 
-  /** Sends a request of the test itself, without a connection and without faults. */
+  /** Sends a request on behalf of the test, without a connection and without faults. */
   async request<T = unknown>(request: TestRequest): Promise<TestResponse<T>> {
     const { handle } = await this.#run()
     this.#beforeRequest(request.method ?? 'GET')
@@ -245,7 +245,7 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
     return { config: configure({ ...options, log: silent }, own), credentials: own }
   }
 
-  /** Returns the current state, for `restore`. */
+  /** Returns a snapshot of the current state, which can be passed to `restore`. */
   snapshot(): Snapshot {
     this.#begin()
     return new Snapshot(this.#engine.state())

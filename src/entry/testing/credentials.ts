@@ -23,7 +23,7 @@ export type Credentials = {
   readonly server: Certificate
   /** The client certificate of a member of system:masters. */
   readonly admin: Certificate
-  /** A bearer token of the same user. */
+  /** A bearer token of a member of system:masters. */
   readonly token: string
   /** The private key for ServiceAccount tokens, in PEM. */
   readonly accountKeyPem: string

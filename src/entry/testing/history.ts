@@ -15,7 +15,7 @@ import type { FeedEvent, Key, VersionedValue } from '../../storage/engine.ts'
 import { resourceOfFolder } from '../../storage/keys.ts'
 import type { Commit } from '../../storage/local-feed-stream.ts'
 
-/** An object as the API shows it. */
+/** An object in the form in which the API returns it. */
 export type StoredObject = {
   readonly apiVersion?: string
   readonly kind?: string
@@ -63,11 +63,11 @@ export type Write = {
   readonly verb: string
   /** The plural name, such as `configmaps`. */
   readonly resource: string
-  /** Empty for the core group. */
+  /** The API group. Empty for the core group. */
   readonly group: string
   /** The subresource of the request. Empty for the object itself. */
   readonly subresource: string
-  /** Empty if the resource is not namespaced. */
+  /** The namespace. Empty if the resource is not namespaced. */
   readonly namespace: string
   readonly name: string
   /**

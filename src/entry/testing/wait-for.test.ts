@@ -4,7 +4,7 @@ import { waitFor } from './wait-for.ts'
 
 const never = (): (() => void) => () => undefined
 
-test('the first value that is not empty is returned', async () => {
+test('waitFor returns the first value that is not empty', async () => {
   let asked = 0
   assert.equal(await waitFor(() => (++asked < 3 ? undefined : 'it'), never), 'it')
   assert.equal(await waitFor(() => 'it', never, { timeoutMs: 0 }), 'it')

@@ -106,7 +106,7 @@ func (o *observer) replace(fresh map[string]mirrored, version uint64) {
 	o.latest = version
 }
 
-// watching observes one watch, from its first event.
+// watching observes one watch from its first event on.
 func (o *observer) watching(options metav1.ListOptions) func(watch.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

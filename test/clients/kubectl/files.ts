@@ -2,7 +2,7 @@
 
 const yaml = (text: TemplateStringsArray): string => text.join('').replace(/^\n/, '')
 
-/** Contents of the files by name. */
+/** File contents by file name. */
 export const files: Readonly<Record<string, string>> = {
   'deployment.yaml': yaml`
 apiVersion: apps/v1

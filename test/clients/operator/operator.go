@@ -78,7 +78,8 @@ func (o *operator) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 	return ctrl.Result{}, nil
 }
 
-// retry requeues after a conflict, which only means that the cache was stale.
+// retry requeues the object after a conflict, because a conflict only means that the cache was
+// stale.
 func retry(err error) (ctrl.Result, error) {
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return ctrl.Result{Requeue: true}, nil

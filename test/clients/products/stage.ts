@@ -57,7 +57,7 @@ export type Step = {
   readonly body: Json
 }
 
-/** Identifies an object. */
+/** The kind, name and namespace that identify an object. */
 export type Ref = {
   readonly apiVersion: string
   readonly kind: string

@@ -158,7 +158,7 @@ test('our codec decodes responses that grpc-js has encoded', () => {
   )
 })
 
-test('a real etcd returns the same responses to both clients', async () => {
+test('our client and grpc-js get the same responses from a real etcd', async () => {
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   const oracle = openOracle(new URL(etcd.clientUrl).host)

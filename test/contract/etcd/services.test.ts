@@ -78,7 +78,7 @@ test('`status` returns the version, sizes, leader and revision', async () => {
   deepEqual(status.errors, [])
 })
 
-test('`memberList` returns the members', async () => {
+test('`memberList` returns the members of the cluster', async () => {
   const members = await client.cluster.memberList()
   equal(members.length, 1)
   equal(members[0]?.name, basename(etcd.dir))
@@ -114,7 +114,7 @@ test('a snapshot that is abandoned or canceled ends its call', async () => {
   equal((await failure(read())).code, 'Cancelled')
 })
 
-test('`defragment` succeeds', async () => {
+test('`defragment` completes without an error', async () => {
   await client.maintenance.defragment()
 })
 

@@ -48,7 +48,7 @@ test('both sides of a fork continue independently', async () => {
   assert.deepEqual(await all(engine), { '/x/a': '1', '/x/b': 'origin', '/x/c': 'origin' })
   assert.deepEqual(await all(fork, at), { '/x/a': '1', '/x/b': '2' })
   await assert.rejects(all(fork, at - 1), { code: 'compacted' })
-  // The origin still has its history.
+  // The origin of the fork still has its history.
   assert.deepEqual(await all(engine, at - 1), { '/x/a': '1', '/x/b': '1' })
 })
 

@@ -201,7 +201,7 @@ function advance(file: string, revision: number): void {
 }
 
 for (const last of [2 ** 33, REVISION_MAX - 5]) {
-  test(`history, past lists, leases and compaction work at revisions around ${last}`, async () => {
+  test(`history, reads at old revisions, leases and compaction work at revisions around ${last}`, async () => {
     const folder = newPath()
     advance(fileIn(folder), last)
     await using engine = await SqliteEngine.open({ folder, isDurable: false })
@@ -230,7 +230,7 @@ for (const last of [2 ** 33, REVISION_MAX - 5]) {
   })
 }
 
-test('several keys of one large revision can be exported and imported', async () => {
+test('several keys of one very large revision can be exported and imported', async () => {
   const [folder, target] = [newPath(), newPath()]
   const revision = 9_000_000_000
   advance(fileIn(folder), revision)

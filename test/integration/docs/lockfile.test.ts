@@ -32,7 +32,7 @@ const manifest: { readonly allowScripts: { readonly [name: string]: boolean } } 
 const entries = Object.entries(lockfile.packages)
 const isExact = (range: string): boolean => /^\d/.test(range)
 
-test('each optional package of each platform is in the lockfile', () => {
+test('the lockfile contains each optional package for each platform', () => {
   const groups = entries.flatMap(([path, { optionalDependencies = {} }]) =>
     Object.entries(optionalDependencies).map(([name, range]) => ({ path, name, range })),
   )
@@ -49,7 +49,7 @@ test('each optional package of each platform is in the lockfile', () => {
   }
 })
 
-test('each package of the lockfile has a checksum', () => {
+test('each package in the lockfile has a checksum', () => {
   const lacking = entries.filter(
     ([path, { integrity, link = false }]) =>
       path.includes('node_modules/') && !link && !integrity?.startsWith('sha512-'),

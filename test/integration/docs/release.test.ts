@@ -113,7 +113,7 @@ test('only a commit with the tag of the version can be published', () => {
   assert.match(stderr, new RegExp(`the commit has no tag v${version}: run git tag v${version}`))
 })
 
-test('a folder with other files is not overwritten', () => {
+test('a release folder with other files is not overwritten', () => {
   const { status, stderr } = release('--dry-run', 'docs')
   assert.equal(status, 1)
   assert.match(stderr, /docs contains files: choose an empty folder, or use --keep$/m)

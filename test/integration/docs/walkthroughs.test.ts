@@ -55,7 +55,7 @@ test("the text before a code block names its file, because readers do not see th
   }
 })
 
-test('there are three walkthroughs', () => {
+test('docs/contribute contains three walkthroughs', () => {
   assert.deepEqual(walkthroughs.toSorted(), [
     'add-a-field.md',
     'add-a-kind.md',

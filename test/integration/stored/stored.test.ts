@@ -37,7 +37,7 @@ after(() => parts.disposeAsync())
 
 for (const value of storedValues) {
   for (const form of ['json', 'protobuf'] as const) {
-    test(`${value.name} in ${form} is read and written as by kube-apiserver`, async () => {
+    test(`${value.name}, stored as ${form}, is read and written as by kube-apiserver`, async () => {
       assert.ok(server, 'a server runs')
       const expected = recorded[value.name]
       assert.ok(expected, 'the responses are recorded')

@@ -1,8 +1,8 @@
 /**
- * Tests webhook configurations as objects, and when they apply. They are Kubernetes' e2e tests
- * ([sig-api-machinery] AdmissionWebhook … [Conformance], webhook.go of v1.33.4). The webhook is a
- * pod there, and a server on this machine here. All but the first run for both types. Each original
- * test has these counterparts here:
+ * Tests webhook configurations as objects, and when they take effect. They are Kubernetes' e2e
+ * tests ([sig-api-machinery] AdmissionWebhook … [Conformance], webhook.go of v1.33.4). There, the
+ * webhook is a Pod; here, it is a server on this machine. All tests except the first run for both
+ * types of webhooks. These are the original tests and their counterparts:
  *
  * - "should include webhook resources in discovery documents": discovery shows both types.
  * - "patching/updating a validating (mutating) webhook should work": an update and a patch of a
@@ -54,7 +54,7 @@ const hasFirst = ({ versions }: Fields): boolean =>
   itemsOf(versions).some(({ version }) => version === 'v1')
 
 suite('webhook configurations', { concurrency: true, timeout: 300_000 }, () => {
-  test('discovery shows both types', async () => {
+  test('discovery contains both types of webhook configurations', async () => {
     const group = 'admissionregistration.k8s.io'
     const { body: all } = await fixture().call({ path: '/apis' })
     const listed = itemsOf(all['groups']).find(({ name }) => name === group)
@@ -124,7 +124,7 @@ suite('webhook configurations', { concurrency: true, timeout: 300_000 }, () => {
       assert.deepEqual(await conditionsOf(own), [one, other])
     })
 
-    test(`${name}: an invalid match condition is refused`, async () => {
+    test(`${name}: an invalid match condition is rejected`, async () => {
       await using scope = await Scope.begin(fixture())
       const matchConditions = [
         { name: 'invalid-expression-1', expression: '... [] bad expression' },

@@ -1,7 +1,7 @@
 /**
  * Tests conversion webhooks and extension servers. They are Kubernetes' e2e tests
- * ([sig-api-machinery] … [Conformance] of v1.33.4). The server is a pod there, and on this machine
- * here. Each original test has this counterpart here:
+ * ([sig-api-machinery] … [Conformance] of v1.33.4). There, the server is a Pod; here, it runs on
+ * this machine. These are the original tests and their counterparts:
  *
  * - "CustomResourceConversionWebhook should be able to convert from CR v1 to CR v2": an object is
  *   read in the other version.
@@ -78,7 +78,7 @@ const nameOf = ({ metadata }: Fields): string => textOf(fieldsOf(metadata)['name
 
 suite('conversion webhooks and extension servers', { concurrency: true, timeout: 300_000 }, () => {
   for (const reach of ['url', 'service'] as const) {
-    test(`an object is read in the other version, with a webhook by ${reach}`, async () => {
+    test(`an object is read in the other version, with a webhook that is configured by ${reach}`, async () => {
       await using scope = await Scope.begin(fixture())
       const custom = await define(scope, versions('v1'), reach)
       assert.equal((await custom.create('v1', 'a', { hostPort: 'localhost:8080' })).status, 201)
@@ -88,7 +88,7 @@ suite('conversion webhooks and extension servers', { concurrency: true, timeout:
     })
   }
 
-  test('objects stored in both versions are listed in each', async () => {
+  test('objects that are stored in both versions are listed in each version', async () => {
     await using scope = await Scope.begin(fixture())
     const custom = await define(scope, versions('v1'))
     assert.equal((await custom.create('v1', 'a', { hostPort: 'localhost:8080' })).status, 201)

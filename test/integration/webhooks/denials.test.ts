@@ -1,16 +1,16 @@
 /**
- * Tests webhooks that refuse writes. They are Kubernetes' e2e tests ([sig-api-machinery]
- * AdmissionWebhook … [Conformance], webhook.go of v1.33.4). The webhook is a pod there, and a
- * server on this machine here. Each original test has this counterpart here:
+ * Tests webhooks that deny writes. They are Kubernetes' e2e tests ([sig-api-machinery]
+ * AdmissionWebhook … [Conformance], webhook.go of v1.33.4). There, the webhook is a Pod; here, it
+ * is a server on this machine. These are the original tests and their counterparts:
  *
- * - "should be able to deny pod and configmap creation": a webhook refuses pods and config maps,
- *   called by url or service.
- * - "should be able to deny custom resource creation, update and deletion": a webhook refuses to
- *   create, update and delete a custom object.
- * - "should unconditionally reject operations on fail closed webhook": a webhook that cannot be
- *   called refuses everything under failurePolicy Fail.
- * - "should deny crd creation": a webhook refuses a definition.
- * - "should honor timeout": a webhook may take as long as its timeout.
+ * - "should be able to deny pod and configmap creation": a webhook that is configured by URL or
+ *   Service denies pods and config maps.
+ * - "should be able to deny custom resource creation, update and deletion": a webhook denies
+ *   creating, updating and deleting a custom object.
+ * - "should unconditionally reject operations on fail closed webhook": with failurePolicy Fail, a
+ *   webhook that cannot be called causes all requests to be rejected.
+ * - "should deny crd creation": a webhook denies a CustomResourceDefinition.
+ * - "should honor timeout": a webhook can take as long as its timeout.
  * - "should not be able to mutate or prevent deletion of webhook configuration objects": a webhook
  *   is not called for webhook configurations.
  */
@@ -38,11 +38,11 @@ const withMark =
 
 suite('webhooks that deny writes', { concurrency: true, timeout: 300_000 }, () => {
   for (const reach of ['url', 'service'] as const) {
-    test(`a webhook refuses pods and config maps, called by ${reach}`, () =>
+    test(`a webhook that is configured by ${reach} denies pods and config maps`, () =>
       refusesPodsAndConfigMaps(reach))
   }
 
-  test('a webhook refuses to create, update and delete a custom object', async () => {
+  test('a webhook denies creating, updating and deleting a custom object', async () => {
     await using scope = await Scope.begin(fixture())
     const custom = await scope.define([open('v1', true)])
     const rules = [rule(['CREATE', 'UPDATE', 'DELETE'], custom.group, ['widgets'])]
@@ -67,7 +67,7 @@ suite('webhooks that deny writes', { concurrency: true, timeout: 300_000 }, () =
     assert.equal((await fixture().call({ method: 'DELETE', path })).status, 200)
   })
 
-  test('a webhook that cannot be called refuses everything under failurePolicy Fail', async () => {
+  test('with failurePolicy Fail, a webhook that cannot be called causes all requests to be rejected', async () => {
     await using scope = await Scope.begin(fixture())
     const { caBundle: _, ...clientConfig } = fixture().clientConfig('/checks-data')
     const more = { clientConfig, failurePolicy: 'Fail' }
@@ -79,7 +79,7 @@ suite('webhooks that deny writes', { concurrency: true, timeout: 300_000 }, () =
     assert.equal(body['reason'], 'InternalError')
   })
 
-  test('a webhook refuses a definition', async () => {
+  test('a webhook denies a CustomResourceDefinition', async () => {
     await using scope = await Scope.begin(fixture())
     const rules = [rule(['CREATE'], 'apiextensions.k8s.io', ['customresourcedefinitions'])]
     const objectSelector = { matchLabels: { [scope.name]: 'true' } }
@@ -111,7 +111,7 @@ suite('webhooks that deny writes', { concurrency: true, timeout: 300_000 }, () =
     ['the default suffices', { failurePolicy: 'Fail' }, true],
   ]
   for (const [what, more, isAllowed] of timeouts) {
-    test(`a webhook may take as long as its timeout: ${what}`, async () => {
+    test(`a webhook can take as long as its timeout: ${what}`, async () => {
       await using scope = await Scope.begin(fixture())
       await scope.register(validating, [
         scope.webhook('late', { path: late, rules: onConfigMaps, more }),

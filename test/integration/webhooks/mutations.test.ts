@@ -1,17 +1,18 @@
 /**
  * Tests webhooks that change writes. They are Kubernetes' e2e tests ([sig-api-machinery]
- * AdmissionWebhook … [Conformance], webhook.go of v1.33.4). The webhook is a pod there, and a
- * server on this machine here. Each original test has this counterpart here:
+ * AdmissionWebhook … [Conformance], webhook.go of v1.33.4). There, the webhook is a Pod; here, it
+ * is a server on this machine. These are the original tests and their counterparts:
  *
- * - "should mutate configmap": the second webhook sees the changes of the first.
- * - "should mutate pod and apply defaults after mutation": an object that a webhook adds to a pod
+ * - "should mutate configmap": the second webhook receives the changes of the first.
+ * - "should mutate pod and apply defaults after mutation": a container that a webhook adds to a pod
  *   gets defaults.
  * - "should mutate custom resource": webhooks change a custom object.
- * - "should mutate custom resource with pruning": fields that webhooks add beyond the schema are
- *   pruned.
+ * - "should mutate custom resource with pruning": fields that webhooks add but the schema
+ *   does not contain are pruned.
  * - "should mutate custom resource with different stored version": webhooks change an object that
  *   is stored in another version.
- * - "should mutate everything except 'skip-me' configmaps": a match condition exempts an object.
+ * - "should mutate everything except 'skip-me' configmaps": a match condition exempts an object
+ *   from a webhook.
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
@@ -38,7 +39,7 @@ async function mutateWidgets(scope: Scope, { group }: Custom): Promise<void> {
 }
 
 suite('webhooks that change writes', { concurrency: true, timeout: 300_000 }, () => {
-  test('the second webhook sees the changes of the first', async () => {
+  test('the second webhook receives the changes of the first', async () => {
     await using scope = await Scope.begin(fixture())
     await scope.register(mutating, [
       scope.webhook('stage-1', { path, rules: onConfigMaps }),
@@ -47,7 +48,7 @@ suite('webhooks that change writes', { concurrency: true, timeout: 300_000 }, ()
     assert.deepEqual(dataOf((await scope.createConfigMap('a', start)).body), second)
   })
 
-  test('an object that a webhook adds to a pod gets defaults', async () => {
+  test('a container that a webhook adds to a pod gets defaults', async () => {
     await using scope = await Scope.begin(fixture())
     const rules = [rule(['CREATE'], '', ['pods'])]
     await scope.register(mutating, [
@@ -75,7 +76,7 @@ suite('webhooks that change writes', { concurrency: true, timeout: 300_000 }, ()
     assert.deepEqual(dataOf(body), second)
   })
 
-  test('fields that webhooks add beyond the schema are pruned', async () => {
+  test('fields that webhooks add but the schema does not contain are pruned', async () => {
     await using scope = await Scope.begin(fixture())
     const text = { type: 'string' }
     const data = { type: 'object', properties: { start: text, 'stage-1': text } }
@@ -112,7 +113,7 @@ suite('webhooks that change writes', { concurrency: true, timeout: 300_000 }, ()
     assert.equal(changed['dummy'], 'test')
   })
 
-  test('a match condition exempts an object', async () => {
+  test('a match condition exempts an object from a webhook', async () => {
     await using scope = await Scope.begin(fixture())
     const matchConditions = [{ name: 'skip-me', expression: "object.metadata.name != 'skip-me'" }]
     const more = { matchConditions }

@@ -14,7 +14,7 @@ export type Growth = {
   /** The issuer. If absent, the certificate is self-signed. */
   readonly by?: TreeCertificate
   readonly subject?: string
-  /** Lines of an openssl extension file. */
+  /** Lines of an extension file for openssl. */
   readonly extensions: readonly string[]
   /**
    * Milliseconds until the certificate expires. If absent, a day. All certificates have been valid

@@ -20,7 +20,7 @@ export class ExternalSignerServer implements AsyncDisposable {
   readonly path: string
   refreshSeconds = 3600
   secondsMax = 7200
-  /** Method names of all calls. */
+  /** The method names of all calls so far. */
   readonly calls: string[] = []
   /** Additional header fields of signed tokens. */
   extraHeader: object = {}

@@ -186,7 +186,10 @@ function field(from: unknown, name: string): unknown {
   return typeof from === 'object' && from !== null ? Reflect.get(from, name) : undefined
 }
 
-/** Returns a text field, or an empty string, because the gateway leaves out zero values. */
+/**
+ * Returns a text field. Returns an empty string if it is missing, because the gateway leaves out
+ * zero values.
+ */
 function text(from: unknown, name: string): string {
   const value = field(from, name)
   return typeof value === 'string' ? value : ''

@@ -11,9 +11,9 @@ import { createSelfSigned } from '../../../src/lib/x509/certificates.ts'
 
 export type Kubelet = AsyncDisposable & {
   readonly port: number
-  /** Requests received, as `GET /path?query`. */
+  /** The received requests, as `GET /path?query`. */
   readonly asked: readonly string[]
-  /** Headers of the upgrade requests. */
+  /** The headers of the received upgrade requests. */
   readonly upgrades: readonly IncomingHttpHeaders[]
 }
 

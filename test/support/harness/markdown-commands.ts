@@ -116,7 +116,7 @@ class RunningPage implements AsyncDisposable {
   readonly #session: Session
   #assignments: string[] = []
   #server: ChildProcess | undefined
-  /** Lines that the server printed. */
+  /** The lines that the server has printed. */
   #printed: string[] = []
   /** Standard error of the last command. */
   #stderr = ''
@@ -242,7 +242,7 @@ class RunningPage implements AsyncDisposable {
 
 function isReady(port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
-  // The certificate is not verified.
+  // This request does not verify the certificate.
   const asked = request(
     { port, path: '/readyz', rejectUnauthorized: false, agent: false },
     (response) => {

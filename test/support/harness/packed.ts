@@ -1,6 +1,6 @@
 /**
- * Runs `npm pack` as a publisher of the package and `npm install` as a user, in separate folders
- * and without a network.
+ * Packs the package with `npm pack` as a publisher does, and installs it with `npm install` as a
+ * user does, in separate folders and without a network.
  */
 import { execFile } from 'node:child_process'
 import { cpSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs'

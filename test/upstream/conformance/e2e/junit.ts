@@ -4,7 +4,7 @@ export type Outcome = {
   readonly name: string
   readonly result: 'passed' | 'failed' | 'skipped'
   readonly seconds: number
-  /** First line of the failure, or the reason for skipping. Empty if the test passed. */
+  /** The first line of the failure, or the reason for skipping. Empty if the test passed. */
   readonly said: string
 }
 

@@ -26,7 +26,7 @@ export function summaryOf(group: string, rows: readonly Row[]): string {
   return `${group}: ${rows.length} tests, ${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped${times}`
 }
 
-/** Lists failures first, then all tests by the SIG that owns them. */
+/** Lists failures first, then all tests grouped by the SIG that owns them. */
 export function markdownOf(group: string, rows: readonly Row[]): string {
   const failed = rows.filter(({ outcome }) => outcome.result === 'failed')
   const bySig = Map.groupBy(rows, ({ outcome }) => sigOf(outcome.name))

@@ -24,7 +24,7 @@ type aliasFacts struct {
 	Name   string   `json:"name"`
 	Go     string   `json:"go"`
 	Values []string `json:"values,omitempty"`
-	// Whether it is a true alias instead of a separate type.
+	// Whether the type is a true alias instead of a separate type.
 	IsSame bool `json:"isSame,omitempty"`
 	IsEnum bool `json:"isEnum,omitempty"`
 }
