@@ -4,7 +4,8 @@
  * webhook is a Pod; here, it is a server on this machine. All tests except the first run for both
  * types of webhooks. These are the original tests and their counterparts:
  *
- * - "should include webhook resources in discovery documents": discovery shows both types.
+ * - "should include webhook resources in discovery documents": discovery
+ *   contains both types of webhook configurations.
  * - "patching/updating a validating (mutating) webhook should work": an update and a patch of a
  *   configuration apply.
  * - "listing validating (mutating) webhooks should work": ten configurations are listed and deleted
@@ -12,7 +13,7 @@
  * - "should be able to create and update validating (mutating) … with match conditions": match
  *   conditions are stored and replaced.
  * - "should reject validating (mutating) webhook configurations with invalid match conditions": an
- *   invalid match condition is refused.
+ *   invalid match condition is rejected.
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'

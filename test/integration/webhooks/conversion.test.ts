@@ -6,7 +6,7 @@
  * - "CustomResourceConversionWebhook should be able to convert from CR v1 to CR v2": an object is
  *   read in the other version.
  * - "CustomResourceConversionWebhook should be able to convert a non homogeneous list of CRs":
- *   objects stored in both versions are listed in each.
+ *   objects that are stored in both versions are listed in each version.
  * - "CustomResourceFieldSelectors MUST list and watch custom resources matching the field
  *   selector": field selectors work in each version.
  * - "Aggregator Should be able to support the 1.17 Sample API Server using the current Aggregator":
