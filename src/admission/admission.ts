@@ -83,8 +83,8 @@ export class Rounds {
   /** Whether the plugins run for the second time. */
   isSecond = false
   /**
-   * Whether a second round is needed. Set by a plugin that changed an object which other plugins
-   * have already seen.
+   * Whether a second round is needed. Set by a plugin that changed an object that other plugins
+   * have already processed.
    */
   needsSecond = false
 }

@@ -77,7 +77,7 @@ test('responses are cached for the configured time', async () => {
   assert.equal(world.bodies.length, 3)
 })
 
-test('a webhook that cannot be called rejects the pod unless defaultAllow is set', async () => {
+test('a pod is rejected if the webhook cannot be called, unless defaultAllow is set', async () => {
   assert.equal(
     await new ImagePolicyFixture([failed]).outcome(),
     '403 pods "p" is forbidden: Post "x": EOF',

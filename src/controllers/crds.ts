@@ -156,7 +156,7 @@ export class CrdController implements AsyncDisposable {
     await reader.list({ from: range.from, to: range.from }, 'latest')
     if (!this.#isListed) throw new Error('CustomResourceDefinitions are still being listed')
     this.#takeNow?.()
-    // Taking events closes a watch that was too slow.
+    // Taking the events also closes the watch if it was too slow.
     if (this.#watcher?.state !== 'live')
       throw new Error('CustomResourceDefinitions have to be listed again')
   }

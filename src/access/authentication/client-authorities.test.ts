@@ -76,7 +76,7 @@ test('one authority can serve both uses', () => {
   assert.equal(authorities.faultOf(peer(one), 'requestHeader'), undefined)
 })
 
-test('new bundles take effect at once, and an invalid bundle changes nothing', () => {
+test('new bundles take effect immediately, and an invalid bundle has no effect', () => {
   const pems = { client: one.certificatePem, requestHeader: other.certificatePem }
   const authorities = new ClientAuthorities(pems, () => nowMs)
   const ofOne = peer(one)

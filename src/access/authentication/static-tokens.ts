@@ -9,7 +9,7 @@ type AuthenticateStatic = (token: string, audiences: readonly string[]) => Token
 
 /**
  * Creates an authenticator for static tokens, which are valid for the audiences of the server. If a
- * token occurs more than once, the last entry wins.
+ * token occurs more than once, the last entry is used.
  */
 export function createStaticTokens(
   entries: readonly TokenEntry[],

@@ -149,7 +149,7 @@ test('a token that cannot be reviewed because too many calls are in flight is re
   })
 })
 
-test('a lookup ends with an error at its deadline', async () => {
+test('a lookup fails at its deadline', async () => {
   const authenticate = createTokenWebhook({
     client: {
       post: (_body, signal) =>

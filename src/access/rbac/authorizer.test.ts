@@ -378,7 +378,7 @@ test('a ClusterRoleBinding to a Role that is written directly to etcd does not g
   assert.equal(authorizeByRoles(index, alice, asks('get', 'pods')).verdict, 'allow')
 })
 
-test('places lists only the roles that exist', () => {
+test('places yields only the roles that exist', () => {
   const index = new RoleIndex()
   bind(index, '/b', 'ClusterRole/missing', person())
   role(index, '/there')

@@ -45,7 +45,7 @@ export class Role {
    */
   bindings = 0
   #rules: readonly Rule[] | undefined
-  /** The rules with nonResourceURLs; most roles have none. */
+  /** The rules with nonResourceURLs. Most roles have no such rules. */
   #pathRules: readonly Rule[] = none
   /** The grants by resource. Built when a long role is evaluated for the first time. */
   #grants: ReadonlyMap<string, readonly Grant[]> | undefined

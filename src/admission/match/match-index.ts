@@ -143,7 +143,7 @@ export function equivalentsOf(
   return (isEvents ? eventGroups : [group]).flatMap((one) =>
     registry
       .inGroup(one)
-      // limit: the outer list has at most two groups
+      // limit: this runs for at most two groups
       .filter(
         (other) =>
           other.plural === plural &&

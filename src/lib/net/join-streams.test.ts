@@ -64,7 +64,7 @@ test('data is copied in both directions, and an end that has sent everything can
   assert.equal(got, 'hello')
 })
 
-test('an end that is already closed closes the other end', async () => {
+test('if one end is already closed, the other end is closed', async () => {
   using client = await pair()
   using server = await pair()
   server.near.destroy()

@@ -45,8 +45,8 @@ export function proxyAuthorization({ username, password }: URL): string {
 }
 
 /**
- * Decodes percent escapes to bytes in Latin-1, because the bytes need not be UTF-8. Invalid escapes
- * are left unchanged.
+ * Decodes percent escapes to a Latin-1 string with one character per byte, because the bytes need
+ * not be UTF-8. Invalid escapes are left unchanged.
  */
 const unescaped = (text: string): string =>
   text.replace(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))

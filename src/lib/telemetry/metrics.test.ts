@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Log } from './log.ts'
 import { Metrics } from './metrics.ts'
 
-test('metrics are printed as Prometheus text, sorted by name, with labels in their order and le last', () => {
+test('metrics are printed as Prometheus text, sorted by name, with labels in declared order and le last', () => {
   const metrics = new Metrics()
   const seconds = metrics.histogram(
     { name: 'b_seconds', help: 'Time.', labels: ['verb'] },

@@ -64,8 +64,8 @@ export function checkAudiences({ claims }: Jwt, { audiences }: IdTokenRules): vo
 }
 
 /**
- * Whether the issuer claim matches the issuer. The issuer of Google's tokens may lack its scheme
- * (OpenID Connect Core 1.0, section 15.6.2).
+ * Whether the issuer claim matches the issuer. The issuer claim of Google's tokens can be without a
+ * URL scheme (OpenID Connect Core 1.0, section 15.6.2).
  */
 export const isIssuer = (claimed: string, issuer: string): boolean =>
   claimed === issuer || (claimed === 'accounts.google.com' && issuer === `https://${claimed}`)
@@ -73,7 +73,7 @@ export const isIssuer = (claimed: string, issuer: string): boolean =>
 type RegisteredClaims = {
   readonly iss: string
   readonly aud: readonly string[]
-  /** Expiration in seconds since 1970. A token without it counts as expired. */
+  /** Expiration in seconds since 1970. A token without expiration counts as expired. */
   readonly exp: number
   readonly nbf: number | undefined
 }
@@ -120,8 +120,8 @@ function readAudiences(aud: Json | undefined): readonly string[] {
 }
 
 /**
- * Reads a time claim, or returns undefined if it is absent. Like Go, it also reads a number that is
- * written as a string.
+ * Reads a time claim. Returns undefined if the claim is absent. As in Go, the claim can be a number
+ * or a string that contains a number.
  */
 function secondsOf(claims: Fields, name: string): number | undefined {
   const value = claims[name] ?? null
