@@ -81,7 +81,7 @@ function readAuditing(given: RawFlags): AuditConfig {
   return audit
 }
 
-test("without flags, authentication, authorization and auditing have kube-apiserver's defaults", () => {
+test('without flags, authentication, authorization and auditing have the defaults of kube-apiserver', () => {
   const { authentication, authorization } = readAccess({})
   assert.deepEqual(authentication, {
     anonymous: { isEnabled: true, paths: [] },
@@ -141,7 +141,7 @@ test('--oidc-username-prefix sets the prefix, - disables it, and by default emai
   assert.equal(prefixOf({ 'oidc-username-claim': 'email' }), '')
 })
 
-test('an AuthenticationConfiguration file configures issuers with compiled expressions', () => {
+test('an AuthenticationConfiguration file configures issuers, and its expressions are compiled', () => {
   const path = write(
     'authentication.yaml',
     `apiVersion: apiserver.config.k8s.io/v1beta1

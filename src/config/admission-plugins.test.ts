@@ -27,7 +27,7 @@ test('the flags add and remove plugins, but never change the order in which plug
   )
 })
 
-test('--admission-control lists exactly the plugins that run', () => {
+test('--admission-control is the complete list of plugins to run', () => {
   assert.deepEqual(running({ exactly: ['NodeRestriction', 'LimitRanger'] }), [
     'LimitRanger',
     'NodeRestriction',
@@ -35,7 +35,7 @@ test('--admission-control lists exactly the plugins that run', () => {
   assert.deepEqual(running({ exactly: [] }), [])
 })
 
-test('the lists of plugins in the help are those of kube-apiserver v1.33', () => {
+test('the lists of plugins in the help text are those of kube-apiserver v1.33', () => {
   assert.equal(
     pluginsOnByDefault,
     'NamespaceLifecycle, LimitRanger, ServiceAccount, TaintNodesByCondition, PodSecurity, Priority, DefaultTolerationSeconds, DefaultStorageClass, StorageObjectInUseProtection, PersistentVolumeClaimResize, RuntimeClass, CertificateApproval, CertificateSigning, ClusterTrustBundleAttest, CertificateSubjectRestriction, DefaultIngressClass, PodTopologyLabels, MutatingAdmissionPolicy, MutatingAdmissionWebhook, ValidatingAdmissionPolicy, ValidatingAdmissionWebhook, ResourceQuota',

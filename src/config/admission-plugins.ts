@@ -53,7 +53,7 @@ const rows: readonly Row[] = [
 
 export const pluginOrder: readonly string[] = rows.map(([name]) => name)
 
-/** Lists of plugins for the help texts of flags. */
+/** Lists of plugins that the help texts of flags contain. */
 export const pluginsOnByDefault: string = rows
   .flatMap(([name, byDefault]) => (byDefault === 'on' ? name : []))
   .join(', ')

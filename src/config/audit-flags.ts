@@ -73,7 +73,7 @@ export const auditFlags = {
     section: auditing,
     type: 'integer',
     default: '0',
-    help: 'Size in megabytes at which the log file is rotated. 0 means 100.',
+    help: 'Maximum size of a log file in megabytes. A larger file is rotated. 0 means 100.',
   },
   'audit-log-mode': {
     section: auditing,
@@ -119,7 +119,7 @@ export const auditFlags = {
   'audit-webhook-batch-initial-backoff': {
     section: auditing,
     type: 'duration',
-    help: 'Old name of --audit-webhook-initial-backoff. If both flags are set, the last one is used.',
+    help: 'Former name of --audit-webhook-initial-backoff. If both flags are set, the last one is used.',
   },
   'audit-webhook-batch-max-size': {
     section: auditing,

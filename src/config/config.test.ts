@@ -577,7 +577,7 @@ test('if a feature gate is repeated, its last value is used, and setting a GA ga
   ])
 })
 
-test('the most specific key of --runtime-config decides whether a resource is served', () => {
+test('the most specific key of --runtime-config determines whether a resource is served', () => {
   const checked = checkArgs([
     etcd,
     '--enable-priority-and-fairness=false',
@@ -630,7 +630,7 @@ const configured = (text: string): string => {
   return `--authentication-config=${path}`
 }
 
-test('a file can restrict anonymous requests to some paths', () => {
+test('an AuthenticationConfiguration file can restrict anonymous requests to certain paths', () => {
   const checked = checkArgs([
     etcd,
     configured('anonymous: {enabled: true, conditions: [{path: /livez}]}\n'),

@@ -124,7 +124,7 @@ export type IdentityConfig = AuthenticationConfig & {
 }
 
 export type ControllersConfig = {
-  /** The controllers of kube-controller-manager that this server runs. */
+  /** The controllers of kube-controller-manager that run in this server. */
   readonly names: readonly ControllerName[]
   /** The CA bundle that controllers publish. If null, it is the CA of the serving certificate. */
   readonly rootCaPem: string | null

@@ -216,7 +216,7 @@ const flagTable = {
   'oidc-client-id': {
     section: authentication,
     type: 'string',
-    help: 'Audience that ID tokens must have.',
+    help: 'Audience for which ID tokens must be issued.',
   },
   'oidc-ca-file': {
     section: authentication,
@@ -450,7 +450,7 @@ const flagTable = {
     section: generic,
     type: 'integer',
     default: '200',
-    help: 'See --max-requests-inflight. With --enable-priority-and-fairness=false, the maximum number of concurrent writes; 0 means no limit.',
+    help: 'See --max-requests-inflight. With --enable-priority-and-fairness=false, this flag is the maximum number of concurrent writes; 0 means no limit.',
   },
   'request-memory-max': {
     section: generic,
@@ -603,7 +603,7 @@ const flagTable = {
     section: 'Logs',
     type: 'integer',
     default: '0',
-    help: 'Log verbosity. Level 2 adds details of each request, level 4 each authorization decision. To change it while the server runs, send a PUT request to /debug/flags/v.',
+    help: 'Log verbosity. Level 2 logs details of each request, and level 4 also logs each authorization decision. To change it while the server runs, send a PUT request to /debug/flags/v.',
   },
   vmodule: {
     section: 'Logs',

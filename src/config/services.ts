@@ -15,7 +15,9 @@ export type ServicesConfig = {
    */
   readonly addressesIn: 'objects' | 'objects and records' | 'records'
   readonly nodePorts: { readonly first: number; readonly last: number }
-  /** How the endpoints of the Service default/kubernetes are maintained. */
+  /**
+   * How the endpoints of the Service default/kubernetes are maintained: by leases, or not at all.
+   */
   readonly endpoints: 'lease' | 'none'
   /** The node port of the Service default/kubernetes. 0 means that it has no node port. */
   readonly ownNodePort: number

@@ -15,7 +15,7 @@ export type StoreConfig =
     }
   /** Objects are stored in a SQLite file in this folder. */
   | { readonly kind: 'sqlite'; readonly folder: string }
-  /** Objects are lost when the process ends. */
+  /** Objects are kept in memory and lost when the process ends. */
   | { readonly kind: 'memory' }
 
 /** A resource and the etcd servers that store its objects. */

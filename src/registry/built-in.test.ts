@@ -34,7 +34,7 @@ test('an empty object of every built-in kind can be printed as a table row', () 
   }
 })
 
-test('a built-in resource has the properties that the catalogue lists', () => {
+test('a built-in resource has the properties specified in the catalogue', () => {
   const { isNamespaced, isStored, verbs } = pods
   const { shortNames, categories, singular } = pods.discovery
   assert.deepEqual(
@@ -135,7 +135,7 @@ test("a create applies the generic rules only if the kind's own rules find no er
   assert.equal(fields(labels).filter((path) => path === 'metadata.labels').length, 4)
 })
 
-test('both API groups of Event have the same stored form', () => {
+test('Events of both API groups have the same stored form', () => {
   const events = resource('events.k8s.io', 'v1', 'events')
   const event = object('Event', {
     apiVersion: 'events.k8s.io/v1',
@@ -152,7 +152,7 @@ test('both API groups of Event have the same stored form', () => {
   assert.equal(decodeStored(stored, resource('', 'v1', 'events').shape, 7)['message'], 'text')
 })
 
-test('an autoscaler keeps its v2-only fields when it is read and written through v1', () => {
+test('an autoscaler keeps fields that exist only in v2 when it is read and written through v1', () => {
   const v1 = resource('autoscaling', 'v1', 'horizontalpodautoscalers').shape
   const v2 = resource('autoscaling', 'v2', 'horizontalpodautoscalers').shape
   const memory = {

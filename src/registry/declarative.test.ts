@@ -127,7 +127,7 @@ test('an internal error of declarative validation is logged and counted, and rej
   assert.equal(harmful.length, 1, 'the internal error is an extra one')
 })
 
-test('only ReplicationController has declarative validation, and only while the gate is on', () => {
+test('only ReplicationController has declarative validation, and only if the gate is on', () => {
   const kinds = [...rulesByKind]
     .filter(([, { declarative }]) => declarative !== undefined)
     .map(([kind]) => kind)

@@ -29,7 +29,7 @@ const object = (metadata: ObjectMeta, more: object = {}): KubeObject => ({
 
 type Kind = Parameters<typeof decideDeletion>[1]
 
-/** Decides on a deletion and summarizes the outcome in one line. */
+/** Decides the outcome of a delete, and summarizes it in one line. */
 function outcomeOf(given: KubeObject, kind: Kind, options: Partial<DeletionOptions> = {}): string {
   const decided = decideDeletion(given, kind, { ...plain, ...options }, now)
   if (!('object' in decided)) return decided.step

@@ -113,7 +113,7 @@ test('objects stored as protobuf can be read, and their protobuf responses equal
   assert.ok(seen >= 62, `${seen} objects`)
 })
 
-/** Returns the packages that may contain the kinds of a group. */
+/** Returns the packages that can contain the kinds of a group. */
 function packagesOf(group: string): readonly string[] {
   if (group === 'core') return ['core', 'meta']
   return [group === 'internal.apiserver.k8s.io' ? 'apiserverinternal' : (group.split('.')[0] ?? '')]

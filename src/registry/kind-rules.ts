@@ -8,7 +8,10 @@ import type { DeletionRules } from './deletion.ts'
 import type { FieldSelection, MetadataRules, UpdateRules, Writer, WriteRules } from './resource.ts'
 import type { Strategy } from './strategy.ts'
 
-/** Facts about the cluster that some kinds depend on. `ipFamily` is the primary IP family. */
+/**
+ * Facts about the cluster on which the rules of some kinds depend. `ipFamily` is the primary IP
+ * family.
+ */
 export type ClusterFacts = {
   readonly ipFamily: IpFamily
   readonly gates: Gates

@@ -4,12 +4,12 @@
  *     apps/v1 apps/v1
  *       deployments Deployment namespaced std short=deploy in=all /status:GPU
  *
- * A line that is not indented has an apiVersion, and the package that contains its types. Each line
- * below it is a resource with its plural, kind, scope, verbs, options and subresources. Verbs are
- * letters: C create, D delete, X deletecollection, G get, L list, P patch, U update, W watch; `std`
- * stands for all of them. `in` lists categories. `stored` is the apiVersion in which objects are
- * stored, if it differs. A subresource such as `/scale:GPU=autoscaling/v1/Scale` has a kind of its
- * own.
+ * A line that is not indented contains an apiVersion, and the package with its types. Each indented
+ * line below it describes a resource: its plural, kind, scope, verbs, options and subresources.
+ * Each verb is a letter: C create, D delete, X deletecollection, G get, L list, P patch, U update,
+ * W watch. `std` stands for all verbs. `in` lists categories. `stored` is the apiVersion in which
+ * objects are stored, if it differs. A subresource such as `/scale:GPU=autoscaling/v1/Scale` has
+ * its own kind.
  */
 import type { Subresource, Verb } from './resource.ts'
 

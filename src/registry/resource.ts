@@ -97,7 +97,7 @@ export type ResourceDiscovery = {
   }
 }
 
-/** Version in which objects are stored, and conversion between versions. */
+/** Version in which objects are stored, and conversions between versions. */
 export type ResourceVersions = {
   /**
    * apiVersion in which objects are stored, if it differs from the served one. Example: `v1` for
@@ -127,15 +127,15 @@ export type FieldSelection = {
 
 /** Rules that prepare and validate objects when they are created or updated. */
 export type WriteRules = {
-  /** Whether an update may omit the resourceVersion. */
+  /** Whether an update can omit the resourceVersion. */
   readonly allowsUnconditionalUpdate: boolean
-  /** Whether an update of an object that does not exist creates it. */
+  /** Whether an update of a nonexistent object creates it. */
   readonly createsOnUpdate: boolean
   readonly metadata: MetadataRules
   /** Sets or resets fields before a new object is validated. */
   readonly prepareCreate: (object: KubeObject, writer: Writer) => KubeObject
   readonly prepareUpdate: (object: KubeObject, current: KubeObject, writer: Writer) => KubeObject
-  /** Validates everything except metadata; validate.ts combines all rules. */
+  /** Validates everything except metadata. validate.ts combines all rules. */
   readonly validate: (object: KubeObject) => FieldFault[]
   readonly validateUpdate: (object: KubeObject, current: KubeObject) => FieldFault[]
   /**
@@ -222,15 +222,15 @@ export type Writer = {
   readonly user: User
   /** Returns the current time as a metadata timestamp. */
   readonly now: () => string
-  /** Sends the client a warning. The write continues. */
+  /** Sends a warning to the client. The write continues. */
   readonly warn: (text: string) => void
   /** Returns a new unique ID. */
   readonly newId: () => string
 }
 
 /**
- * Rules for updates through one path: they copy the fields that the path must not change from
- * `current`, and validate the result.
+ * Rules for updates through one path. Fields that the path must not change are copied from
+ * `current`. Then the result is validated.
  */
 export type UpdateRules = {
   readonly warnings?: (object: KubeObject, current: KubeObject) => string[]

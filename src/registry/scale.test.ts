@@ -11,7 +11,7 @@ const deployment = {
 }
 const view = scaleView()
 
-test('a Scale has the replicas, the selector and the identity of its object', () => {
+test('a Scale has the replicas, the selector and the identity of the scaled object', () => {
   assert.deepEqual(view.show(deployment), {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',

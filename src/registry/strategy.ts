@@ -35,7 +35,7 @@ export type Strategy = {
   readonly updateChecks?: readonly UpdateCheck[]
   /** Whether an update must have a resourceVersion. */
   readonly needsResourceVersion?: true
-  /** Whether an update of an object that does not exist creates it. */
+  /** Whether an update of a nonexistent object creates it. */
   readonly createsOnUpdate?: true
   /** Whether the response to a delete contains the deleted object. */
   readonly returnsDeleted?: true

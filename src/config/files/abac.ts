@@ -1,6 +1,6 @@
 /**
- * Reads the file of `--authorization-policy-file`. Each line is an ABAC policy, either of version
- * abac.authorization.kubernetes.io/v1beta1 or unversioned, which kube-apiserver calls v0.
+ * Reads the file of `--authorization-policy-file`. Each line is an ABAC policy. Its version is
+ * abac.authorization.kubernetes.io/v1beta1, or it is unversioned (v0 in kube-apiserver).
  */
 import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
 import { authenticatedGroup } from '../../api/user.ts'

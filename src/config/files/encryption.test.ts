@@ -18,7 +18,7 @@ const file = {
   resources,
 }
 
-test('names of resources are normalized', () => {
+test('names of resources are normalized when the file is read', () => {
   const rules = [['secrets.', 'deployments.apps'], ['*.'], ['*.*']].map((names) => ({
     resources: names,
     providers: [provider],

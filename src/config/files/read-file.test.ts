@@ -15,7 +15,7 @@ function fileOf(name: string, length: number): string {
   return path
 }
 
-test('files up to the limit are read', async () => {
+test('files are read if their size does not exceed the limit', async () => {
   const path = fileOf('large', FILE_BYTES_MAX)
   const read = readBytes(path)
   assert.ok('bytes' in read)
@@ -25,7 +25,7 @@ test('files up to the limit are read', async () => {
   assert.deepEqual(readTextFile(fileOf('empty', 0)), { text: '' })
 })
 
-test('files above the limit are refused, even files of many gigabytes', async () => {
+test('files that exceed the limit are refused, even files of many gigabytes', async () => {
   for (const length of [FILE_BYTES_MAX + 1, 2 ** 33]) {
     const path = fileOf('too-large', length)
     const why = 'file too large: at most 16777216 bytes are allowed'
@@ -34,7 +34,7 @@ test('files above the limit are refused, even files of many gigabytes', async ()
   }
 })
 
-test("errors about files have Go's messages", async () => {
+test('errors about files have the messages of Go', async () => {
   mkdirSync(join(dir, 'folder'))
   const folder = join(dir, 'folder')
   assert.deepEqual(readBytes(folder), { fault: `read ${folder}: is a directory` })

@@ -2,7 +2,10 @@
 import { type FieldSet, nodeOf } from './field-set.ts'
 import { fieldElement } from './path-element.ts'
 
-/** Returns the set of the fields at these paths, such as `metadata.labels` and `status`. */
+/**
+ * Returns a field set that contains the fields at these paths, such as `metadata.labels` and
+ * `status`.
+ */
 export function fieldSetOf(paths: readonly string[]): FieldSet {
   const byFirst = Map.groupBy(paths, (path) => path.split('.', 1)[0] ?? '')
   const children = [...byFirst].map(([first, own]): [string, FieldSet] => {

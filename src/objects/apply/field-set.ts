@@ -136,7 +136,7 @@ export function isSameSet(one: FieldSet, other: FieldSet): boolean {
   return true
 }
 
-/** Returns a node with these children. Nodes without children share one object. */
+/** Returns a node with these children. All nodes without children are the same object. */
 export const nodeOf = (
   isOwned: boolean,
   children: ReadonlyMap<string, FieldSet> | undefined,

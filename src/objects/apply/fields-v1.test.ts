@@ -49,7 +49,7 @@ const anySet = nodes(3).map(({ children }) => nodeOf(false, children))
 const same = (one: FieldSet, other: FieldSet): void =>
   assert.equal(printFieldsV1(one), printFieldsV1(other))
 
-test('a printed set parses to the same set', () => {
+test('a printed set can be parsed to an equal set', () => {
   fc.assert(
     fc.property(anySet, (set) => {
       const text = printFieldsV1(set)

@@ -83,7 +83,7 @@ function itemSets(
 
 const owned = (set: FieldSet): FieldSet => (set.isOwned ? set : nodeOf(true, set.children))
 
-/** Whether a value is owned as a whole, as scalars and atomic values are. */
+/** Whether a value is owned as a whole, like a scalar or an atomic value. */
 export function isLeaf(value: Json, type: MergeType): boolean {
   switch (type.form) {
     case 'scalar':

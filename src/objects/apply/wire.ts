@@ -66,8 +66,8 @@ function changedStructs(stored: Fields, given: Fields, struct: Struct): WirePair
     const isOldSame = parts !== undefined && isNothing(parts.before)
     const isNewSame = parts !== undefined && isNothing(parts.after)
     if (isOldSame && isNewSame) continue
-    // If all fields of one object are identical fields, the complete value is needed to decide
-    // whether the field is serialized.
+    // If one of the two objects has no other fields than the identical ones, the complete value is
+    // needed to decide whether the field is serialized.
     const isPart = !isOldSame && !isNewSame
     const old = isPart && parts ? parts.before : fieldWire(was, field, null)
     const shown = isPart && parts ? parts.after : fieldWire(is, field, 'given', was)

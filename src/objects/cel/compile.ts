@@ -1,6 +1,6 @@
 /**
- * The entry point, which compiles a text to a program. Faults are returned as one text, with
- * cel-go's messages.
+ * The entry point of the CEL implementation: compiles a text to a program. Errors are returned as
+ * one text in the format of cel-go.
  *
  *     const variables = { self: typeOfSchema(schema, { name: 'self' }) }
  *     const environment = withVariables(kubernetesEnvironment('1.32'), variables)

@@ -1,6 +1,6 @@
 /**
  * The variables of device selectors (Dynamic Resource Allocation): the driver of a device, and its
- * attributes and capacities by domain and name.
+ * attributes and capacities, which are grouped by domain.
  */
 import { type Environment, withVariables } from './environment.ts'
 import { deviceLibraries, type KubernetesVersion } from './kubernetes.ts'
@@ -9,7 +9,7 @@ import { opaque, type FieldType, type StructType, type Type } from './types.ts'
 const DOMAIN_CHARACTERS_MAX = 63
 const NAME_CHARACTERS_MAX = 32
 const VALUE_CHARACTERS_MAX = 64
-/** Maximum number of attributes and capacities of a device together. */
+/** Maximum total number of attributes and capacities of a device. */
 const ENTRIES_MAX = 32
 
 const text = (sizeMax: number): Type => ({ kind: 'string', sizeMax })

@@ -1,7 +1,7 @@
 /**
- * The variables, functions and macros that an expression may use. An environment is created once
- * and compiles many expressions. An environment for a schema is derived from another one by adding
- * variables, which is cheap.
+ * The variables, functions and macros that an expression can use. An environment is created once
+ * and used to compile many expressions. The environment for a schema is derived from another
+ * environment by adding variables, which takes little time.
  */
 import { type CelFunction, type FunctionPart, mergeFunctions } from './functions.ts'
 import type { Macro, Macros } from './macros.ts'
@@ -28,7 +28,7 @@ import {
 export type Library = {
   readonly functions?: readonly FunctionPart[]
   readonly macros?: Macros
-  /** Types that expressions may name, such as `net.IP`. */
+  /** Types to which expressions can refer by name, such as `net.IP`. */
   readonly types?: readonly Type[]
 }
 
@@ -38,13 +38,13 @@ export type Environment = {
   readonly macros: Macros
   readonly types: ReadonlyMap<string, Type>
   /**
-   * Returns the type of objects that expressions may construct under a name, or undefined if there
-   * is no such type.
+   * Returns the type of the objects that expressions can construct under a name. Returns undefined
+   * if there is no such type.
    */
   readonly objects?: (name: string) => StructType | undefined
-  /** Whether the items of list and map literals must have one type, as Kubernetes requires. */
+  /** Whether all items of a list or map literal must have the same type, as Kubernetes requires. */
   readonly isHomogeneous: boolean
-  /** A prefix that names may omit. */
+  /** A prefix that expressions can omit from names. */
   readonly container: string
 }
 

@@ -65,7 +65,7 @@ export function patternSize(pattern: string): number {
       part = size + 2
       size = part + (outer.pop() ?? 0)
     } else {
-      // An operator such as `*` adds one instruction to the part before it.
+      // Operators such as `*` add one instruction to the part before them.
       part = '*+?'.includes(pattern[at] ?? '') ? part + 1 : 1
       size++
     }

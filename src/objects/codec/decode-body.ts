@@ -503,8 +503,8 @@ function unreadFields(text: string): string[] {
 }
 
 /**
- * Decodes the result of a patch that changed the apiVersion to another version of the kind. The
- * object is decoded in that version.
+ * Decodes the result of a patch that changed the apiVersion to another version of the kind. It is
+ * decoded in the new version.
  */
 function decodeOther(
   text: string,

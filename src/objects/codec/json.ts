@@ -133,7 +133,7 @@ export function printSorted(value: Json): string {
   const sorting = new Sorting()
   const sorted = sorting.sorted(value)
   const text = sorting.isExact ? JSON.stringify(sorted) : undefined
-  // JSON.stringify escapes a lone surrogate, but Go does not.
+  // Unlike Go, JSON.stringify escapes lone surrogates.
   if (text === undefined || text.includes('\\ud')) return printSlowly(value)
   return text.replace(escaped, (character) => escapes[character] ?? character)
 }

@@ -156,7 +156,7 @@ test('a document that is nested too deeply is rejected without overflowing the s
   assert.throws(() => printOrdered(parseJson(Buffer.from(deep))), /exceeded max depth/)
 })
 
-test('keys are sorted by their UTF-8 bytes', () => {
+test('keys are sorted in the order of their UTF-8 bytes', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (a, b) => {
       assert.equal(Math.sign(compareKeys(a, b)), Buffer.compare(Buffer.from(a), Buffer.from(b)))
@@ -170,7 +170,7 @@ function mapOf(entries: readonly (readonly [string, Json])[]): Json {
   return map
 }
 
-test('values are printed with all keys sorted', () => {
+test('printSorted sorts the keys of values at every level', () => {
   const key = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom('10', '9', '01', '__proto__', 'toJSON', '\ud800'),

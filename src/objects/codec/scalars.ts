@@ -7,7 +7,7 @@ import { canonicalQuantity } from '../../api/quantity.ts'
 import { parseMicroTime, parseTime, zeroTime } from '../../api/time.ts'
 import type { Schema } from '../schema/schema.ts'
 
-/** The normalized text, or an error message. */
+/** The normalized text, or the reason why the text is invalid. */
 export type ScalarResult = { readonly text: string } | { readonly fault: string }
 
 const int32Min = -(2 ** 31)

@@ -82,7 +82,7 @@ const nested = (lines: number, depth: number): string =>
     return `a${at}: &a${at} ${'['.repeat(depth)}${inside}${']'.repeat(depth)}\n`
   }).join('')
 
-describe('invalid or hostile YAML is rejected', () => {
+describe('invalid or malicious YAML is rejected', () => {
   const faults: readonly [string, string][] = [
     ['a: b: c', 'yaml: mapping values are not allowed in this context'],
     ['\tkind: x', 'yaml: found character that cannot start any token'],

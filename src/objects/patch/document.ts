@@ -1,9 +1,9 @@
 /**
- * A JSON document that a patch parses only where it needs to. Containers on the path of an
- * operation are parsed; everything else stays text, so the cost of a patch depends on what it
- * touches. The printed document matches kube-apiserver's, including the order of keys that its
- * errors quote: keys of parsed objects are sorted, unparsed objects keep their order. Keys are held
- * in Maps, where `__proto__` is a key like any other.
+ * A JSON document that a patch parses only partially. Containers on the path of an operation are
+ * parsed, and all other values remain text, so that the cost of a patch depends on the parts that
+ * it changes. The printed document equals that of kube-apiserver, whose errors quote it: the keys
+ * of parsed objects are sorted, and unparsed objects keep the order of their keys. Keys are stored
+ * in Maps, where `__proto__` is a normal key.
  */
 import { JsonScanner } from '../../api/json-scanner.ts'
 import { compacted, compareKeys, printString, readRaw } from '../codec/json.ts'
@@ -142,13 +142,13 @@ function* isEqual(one: Value, other: Value, depth: number): Steps<boolean> {
   return one === null || other === null ? one === other : yield* one.equals(other, depth)
 }
 
-/** Creates a value from JSON text that a client sent. */
+/** Creates a value from JSON text in a request. */
 export const valueOf = (text: string, work: Work): Value => nodeOf(compacted(text), work)
 
 const nodeOf = (text: string, work: Work): Value =>
   text === 'null' ? null : new JsonNode(text, work)
 
-/** Parses a whole text. Throws a JsonSyntaxError. */
+/** Parses a complete text. Throws a JsonSyntaxError. */
 export function parseValue(text: string, work: Work): Value {
   const scanner = new JsonScanner(text)
   const value = nodeOf(readRaw(scanner), work)

@@ -108,7 +108,7 @@ test('a patch with many operations that shift a long list is rejected', () => {
   assert.throws(() => apply('json', operations), isRefused)
 })
 
-test('huge indices are rejected', () => {
+test('huge indexes are rejected', () => {
   for (const index of [
     '4294967296',
     '9007199254740993',
@@ -174,7 +174,7 @@ test('long lists of scalars are merged, and items are deleted from them, within 
   assert('object' in patched)
 })
 
-test('a JSON patch of several megabytes is read and applied in many steps', () => {
+test('a JSON patch of several megabytes is parsed and applied in many steps', () => {
   assert(configMaps !== undefined)
   const numbers = Array.from({ length: 100_000 }, (_, at) => at % 10)
   const patches: readonly (readonly [string, string])[] = [

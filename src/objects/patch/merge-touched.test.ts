@@ -84,7 +84,7 @@ const spec = fc.record(
 )
 const status = fc.constantFrom(null, { readyReplicas: 0 }, {})
 
-test('patching only the touched fields gives the same result as patching the whole object', () => {
+test('patching only the changed fields has the same result as patching the whole object', () => {
   fc.assert(
     fc.property(fc.record({ metadata, spec, status }, { requiredKeys: [] }), (patch) => {
       const quick = quickly(patch)

@@ -40,7 +40,7 @@ export function* mergeMaps(live: JsonMap, patch: JsonMap, schema: Schema): Steps
   }
   for (const [at, key] of keys.entries()) {
     if (at % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
-    // Ordered lists have already been removed from the patch.
+    // Lists with a specified order have already been removed from the patch.
     if (key in patch) yield* mergeField(live, patch, { key, schema })
   }
   return live

@@ -21,7 +21,7 @@ const configMap: KubeObject = {
 
 const expensive = (): Slices => new Slices(systemTime, { isExpensive: true })
 
-test('quoting a large patch in an error yields to the event loop', async () => {
+test('quoting a large patch in an error does not block the event loop', async () => {
   const patch = { webhooks: Array.from({ length: 200_000 }, (_, at) => ({ versions: [`${at}`] })) }
   let quoted = ''
   const ms = await bestLongestTurnMs(
@@ -31,7 +31,7 @@ test('quoting a large patch in an error yields to the event loop', async () => {
   assert.ok(ms < TURN_MS_MAX, `${ms} ms`)
 })
 
-test('reading a merge patch of deep values yields to the event loop', async () => {
+test('reading a merge patch of deeply nested values does not block the event loop', async () => {
   const value = `${'{"a":'.repeat(400)}1${'}'.repeat(400)}`
   const text = `{"x":[${Array.from({ length: 1300 }, () => value).join(',')}]}`
   const ms = await bestLongestTurnMs(async () => {
@@ -68,7 +68,7 @@ for (const [size, { items, slices: slicesOf }] of Object.entries(deepLists)) {
   })
 }
 
-test('merging a strategic merge patch of many fields yields to the event loop', async () => {
+test('merging a strategic merge patch of many fields does not block the event loop', async () => {
   const keys = Array.from({ length: 100_000 }, (_, at) => `k${at}`)
   const live = { ...configMap, data: { a: 'b' } }
   const text = JSON.stringify({ data: Object.fromEntries(keys.map((key) => [key, 'v'])) })

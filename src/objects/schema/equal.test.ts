@@ -40,7 +40,7 @@ test('empty structs, lists and maps and zero values are equal to absent values',
   assert.equal(equal({ map: { a: '' } }, { map: { b: '' } }), false)
 })
 
-test('exact equality distinguishes an empty list or map from nil, as which it is stored', () => {
+test('exact equality distinguishes an empty list or map from nil', () => {
   assert.equal(equal({ list: [] }, {}, 'exact'), false)
   assert.equal(equal({ map: {} }, { map: {} }, 'exact'), false)
   assert.equal(equal({}, { list: [], map: {} }, 'exact'), true)

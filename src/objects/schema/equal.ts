@@ -46,11 +46,11 @@ export function identityOf(value: Json | undefined): string {
 }
 
 /**
- * Kinds of equality by Go's types.
- * - `semantic` is upstream's equality for API objects: empty lists and maps equal nil ones, and
- *   quantities are compared by value. A pointer to anything never equals a nil pointer.
- * - `exact` (reflect.DeepEqual) distinguishes an empty list or map from nil. Stored objects have no
- *   empty ones.
+ * Kinds of equality, based on Go's types.
+ * - `semantic` is the equality that Kubernetes uses for API objects: an empty list or map equals
+ *   nil, and quantities are compared by value. A pointer never equals a nil pointer.
+ * - `exact` (reflect.DeepEqual) distinguishes an empty list or map from nil. Stored objects contain
+ *   nil instead of empty lists and maps.
  */
 export type Equality = 'semantic' | 'exact'
 

@@ -1,13 +1,13 @@
 /**
  * Reads the types of built-in kinds from the text in registry/catalogue. A package is read when one
- * of its types is first requested, and a type when it is first used. A server that serves only
- * ConfigMaps therefore never builds the schema of a Pod. The format is:
+ * of its types is first requested, and a type is read when it is first used. A server that serves
+ * only ConfigMaps therefore never creates the schema of a Pod. The format is:
  *
  *     package core/v1                  the types that follow belong to core, version v1
  *
  *     UID = string                     an alias of a type
  *     Protocol = string: SCTP|TCP|UDP  an alias with the enum values that are published for it
- *     Verbs = wrapped []string         an alias of a list that is a message of its own in protobuf
+ *     Verbs = wrapped []string         an alias of a list that is a separate message in protobuf
  *
  *     ContainerPort                    a struct
  *       ...LocalObjectReference 1      an embedded struct, with its field number in protobuf
@@ -16,7 +16,7 @@
  *
  * The name of a struct can be followed by `atomic`, if the struct has a single owner in server-side
  * apply, and by `unions=` with the published value of x-kubernetes-unions. The fields of an
- * embedded struct are inlined in JSON; in protobuf they are a message of their own.
+ * embedded struct are inlined in JSON; in protobuf they are a separate message.
  *
  * The name of a field can end with a mark. A field without a mark is optional, and omitted if it is
  * empty.

@@ -122,8 +122,8 @@ export type Field = {
   /**
    * When the field is omitted.
    * - `empty`: if it has the zero value of its type
-   * - `absent`: if it was not given
-   * - `never`: the zero value is printed, or `null` if the value may be absent
+   * - `absent`: if it is absent
+   * - `never`: the zero value is printed, or `null` if the value can be absent
    */
   readonly omit: 'empty' | 'absent' | 'never'
   readonly isRequired: boolean

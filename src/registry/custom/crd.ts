@@ -1,4 +1,4 @@
-/** The parts of a CustomResourceDefinition that are needed to serve its objects. */
+/** The parts of a CustomResourceDefinition that are needed to serve its custom objects. */
 import {
   type Fields,
   fieldsOf,
@@ -10,7 +10,7 @@ import {
 } from '../../api/object.ts'
 
 export type Crd = {
-  /** Name of the CRD: plural and group, as in `widgets.example.com`. */
+  /** Name of the CRD. It consists of the plural and the group, as in `widgets.example.com`. */
   readonly name: string
   readonly uid: string
   readonly generation: number
@@ -23,7 +23,7 @@ export type Crd = {
   readonly isTerminating: boolean
   readonly versions: readonly CrdVersion[]
   readonly storageVersion: string
-  /** Versions in which objects may be stored. */
+  /** Versions in which objects can be stored. */
   readonly storedVersions: readonly string[]
   /**
    * Whether `preserveUnknownFields` is set, which only old CRDs can do. Fields that are not in the

@@ -204,7 +204,7 @@ const WARNED_FINALIZERS_MAX = 1_000
 
 const newSet = (): Set<string> => new Set()
 
-/** Warns about finalizers without a domain. */
+/** Warns about finalizers whose names have no domain. */
 function finalizerWarnings({ metadata }: KubeObject, current: KubeObject | undefined): string[] {
   const known = keysOf(current?.metadata.finalizers ?? [], (name) => name)
   const warned = eachItem(

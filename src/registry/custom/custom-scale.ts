@@ -133,8 +133,8 @@ function validateReplicas(object: KubeObject, path: string): FieldFault[] {
 }
 
 /**
- * Checks the type of the value at a path, with the error texts of Go's accessors. An absent value
- * is valid.
+ * Validates the type of the value at a path. Error messages are those of Go's accessors. An absent
+ * value is valid.
  */
 function accessFaults(object: KubeObject, path: string, wanted: 'int64' | 'string'): FieldFault[] {
   let value: Json | undefined = object

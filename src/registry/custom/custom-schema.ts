@@ -195,7 +195,7 @@ export class CustomSchema {
     })
   }
 
-  /** Validates only the status. The stored spec is not validated again. */
+  /** Validates only the status. The spec is not validated again. */
   validateStatus(
     object: KubeObject,
     current: KubeObject,

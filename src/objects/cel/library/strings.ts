@@ -68,7 +68,7 @@ function search(text: Value, part: Value, from: Value, isLast: boolean): Result 
 const toPoints = (text: string, at: number): bigint =>
   BigInt(at < 0 ? -1 : countPoints(text.slice(0, at)))
 
-/** Converts an index in code points to an index in UTF-16 code units. */
+/** Converts an index of code points to an index of UTF-16 code units. */
 function toUnits(text: string, points: number): number {
   if (!hasPairs(text)) return points
   let at = 0

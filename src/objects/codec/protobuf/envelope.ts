@@ -193,7 +193,9 @@ export function openEnvelope(bytes: Buffer): Envelope {
   return { apiVersion, kind, raw }
 }
 
-/** Decodes the object in an envelope. Throws a `ProtobufError`, or an error of the limits. */
+/**
+ * Decodes the object in an envelope. Throws a `ProtobufError`, or an error if a limit is exceeded.
+ */
 export function decodeObject(
   { apiVersion, kind, raw }: Envelope,
   struct: Struct,

@@ -82,7 +82,7 @@ export class JsonCopier {
     const json = this.#json
     const at = this.#at
     const { length } = key
-    // The first letter rules out most keys.
+    // Comparing the first letter rules out most keys.
     if (json[at + 1] !== key[1]) return false
     for (let i = 0; i < length; i++) if (json[at + i] !== key[i]) return false
     this.#at += length

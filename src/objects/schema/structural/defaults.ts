@@ -18,7 +18,7 @@ import { changedFields, changedItems } from './value.ts'
  */
 const CHARACTERS_MAX = 32 << 20
 
-/** How nulls without a default are handled. */
+/** Whether nulls in fields without a default are removed or kept. */
 export type Nulls = 'removed' | 'kept'
 
 type Walk = { readonly nulls: Nulls; readonly room: { characters: number } }

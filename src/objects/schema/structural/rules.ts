@@ -35,7 +35,7 @@ export type RuleNode = {
 export type CompiledRule = {
   readonly rule: ValidationRule
   readonly program: Program | undefined
-  /** The reason why there is no program. */
+  /** The reason why the expression has no program. */
   readonly fault: string
   readonly usesOldSelf: boolean
   readonly message: Program | undefined
@@ -189,7 +189,7 @@ const usesOldSelf = (compiled: CompileResult): boolean =>
 
 type Words = {
   readonly wanted: 'bool' | 'string'
-  /** Name of the expression in errors. */
+  /** Name that error messages use for the expression. */
   readonly what: string
   /** Name of the program in errors. */
   readonly program: string

@@ -170,7 +170,7 @@ test('pruning drops unknown fields and returns their paths', () => {
   deepEqual(unknown, ['spec.v[0].z', 'spec.v[1].z', 'spec.z', 'x'])
 })
 
-test('names of inherited JavaScript properties are ordinary field names', () => {
+test('names of inherited JavaScript properties are handled like other field names', () => {
   const properties = JSON.parse(
     '{"__proto__": {"type":"string","default":"x"}, "constructor": {"type":"integer"}}',
   )

@@ -1,10 +1,11 @@
 /**
- * Validates values against their schema, keyword by keyword, with the messages of kube-apiserver's
- * validator. On an update, errors in unchanged values are tolerated (ratcheting, KEP-4008).
+ * Validates values by their schema, keyword by keyword. Error messages are those of
+ * kube-apiserver's validator. On an update, errors in unchanged values are tolerated (ratcheting,
+ * KEP-4008).
  *
- * Each item may have to be checked against each alternative of a schema, so the traversal yields to
- * other work between objects, lists and alternatives. Most objects are small and valid;
- * `quick-check.ts` detects these first, without yielding.
+ * It can be necessary to validate each item against each alternative of a schema. Therefore the
+ * traversal yields to other work between objects, lists and alternatives. Most objects are small
+ * and valid; `quick-check.ts` recognizes these first, without yielding.
  */
 import {
   FAULTS_CHARACTERS_MAX,

@@ -18,7 +18,7 @@ import { type Expressions, isIdentifier } from './expression.ts'
 import { validateMatchConditions, validateMatchResources, validateOneOf } from './matching.ts'
 import { failurePolicies } from './webhook-configuration.ts'
 
-/** Error text for a missing expression. */
+/** Error message for a missing expression. */
 export const missing = 'expression is not specified'
 
 type Policy = {

@@ -60,7 +60,7 @@ test('reading a large schema with a default does not block the event loop', asyn
   assert.ok((await turnsOf(definitionOf({ o: schema }))) > 30)
 })
 
-test('validating tens of thousands of properties does not block the event loop for long', async () => {
+test('validating tens of thousands of properties blocks the event loop only for a short time', async () => {
   const properties = Object.fromEntries(
     Array.from({ length: 60_000 }, (_, at) => [`p${at}`, { type: 'string', maxLength: at }]),
   )

@@ -21,7 +21,7 @@ import { countersRule } from './status-counts.ts'
 /** Annotation with the number of changes of the template. Older API versions had a field for it. */
 const templateGeneration = 'deprecated.daemonset.template.generation'
 
-/** Requires that exactly one of maxUnavailable and maxSurge is greater than zero. */
+/** Requires that either maxUnavailable or maxSurge is greater than zero, but not both. */
 const oneOfBoth: Rule = (value, path, { faults }) => {
   const { maxUnavailable, maxSurge } = fieldsOf(value)
   if (isNone(maxUnavailable) && isNone(maxSurge)) {

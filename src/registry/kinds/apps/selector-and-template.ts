@@ -81,8 +81,8 @@ export const labelsOf = (labels: Json | undefined): Labels =>
   Object.fromEntries(Object.entries(fieldsOf(labels)).map(([key, value]) => [key, textOf(value)]))
 
 /**
- * Returns the rule for a template. `current` is the stored template of an update. An unchanged
- * template is not validated again.
+ * Returns the rule for a template. `current` is the stored template if this is an update. An
+ * unchanged template is not validated again.
  */
 export function podTemplate(current?: Json): Rule {
   return (value, path, { faults, gates }) => {

@@ -55,7 +55,7 @@ test('a created workload is valid, and can be updated without changes', () => {
   }
 })
 
-test('the labels of a template must match the selector', () => {
+test('the labels of a template must match the selector of the workload', () => {
   const why =
     'Invalid value: map[string]string{"app":"a"}: `selector` does not match template `labels`'
   const other = { selector: { matchLabels: { app: 'b' } } }
@@ -64,7 +64,7 @@ test('the labels of a template must match the selector', () => {
   }
 })
 
-test('a rolling update must be able to make progress', () => {
+test('the parameters of a rolling update must allow it to make progress', () => {
   const none = { maxUnavailable: 0, maxSurge: '0%' }
   const stuck = made('Deployment', { strategy: { type: 'RollingUpdate', rollingUpdate: none } })
   assert.deepEqual(faultsOf(stuck), [

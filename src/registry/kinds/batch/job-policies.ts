@@ -1,6 +1,6 @@
 /**
- * Rules for podFailurePolicy and successPolicy, which define when a Job fails or succeeds before
- * all of its Pods have ended.
+ * Rules for podFailurePolicy and successPolicy, which determine that a Job has failed or succeeded
+ * before all of its Pods have terminated.
  */
 import {
   duplicate,
@@ -163,7 +163,10 @@ function goConditions(list: Json | undefined): string {
   return `[]${type}{${shownItems(itemsOf(list), show)}}`
 }
 
-/** Returns the rule for an indexed Job with this many completions. */
+/**
+ * Returns the rule for the success policy of an indexed Job. `completions` is the number of
+ * completions of the Job.
+ */
 export function successPolicy(completions: number): Rule {
   return ifPresent((value, path, check) => {
     const { rules } = fieldsOf(value)

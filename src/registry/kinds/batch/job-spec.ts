@@ -136,7 +136,7 @@ const restartPolicy: Rule = (value, path, { faults }) => {
   }
 }
 
-/** Rules for all fields except the selector. */
+/** Rules for all fields of a Job's spec except the selector. */
 export const jobSpec: Rule = all(
   fields({
     parallelism: nonNegative,

@@ -18,7 +18,7 @@ const stored = (
   status: { conditions },
 })
 
-test('a stored request that cannot be parsed or has the legacy signer can get the condition Failed', () => {
+test('the condition Failed can be set on a stored CSR that cannot be parsed or has the legacy signer', () => {
   const { status, validate } = certificateSigningRequestRules
   for (const signer of ['example.org/a', 'kubernetes.io/legacy-unknown']) {
     const [object, current] = [stored(signer, approved, failed), stored(signer, approved)]

@@ -89,7 +89,7 @@ function validatePort(path: string, { protocol, port, endPort }: Fields): FieldF
   const start = numberOf(port)
   faults.push(...checkPortNumber(start).map((why) => invalidValue(`${path}.port`, start, why)))
   if (!hasEnd) return faults
-  // As in kube-apiserver, the error shows the value of `port`, not of `endPort`.
+  // As in kube-apiserver, the error shows the value of `port` instead of `endPort`.
   if (end < start)
     faults.push(invalidValue(`${path}.endPort`, start, 'must be greater than or equal to `port`'))
   return [

@@ -19,7 +19,7 @@ const kinds = (version: ResourceGroupVersion): readonly (readonly [string, KindR
 ]
 
 export const rules: readonly (readonly [string, KindRules])[] = [
-  // This kind has only one version.
+  // DeviceTaintRule has only one version.
   ['DeviceTaintRule.resource.k8s.io', deviceTaintRuleRules],
   ...versions.flatMap((version) =>
     kinds(version).map(

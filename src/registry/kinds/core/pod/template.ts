@@ -14,7 +14,7 @@ export type TemplateOptions = {
   readonly gates: Gates
 }
 
-/** Validates a template. `path` is the path of the template, such as `spec.template`. */
+/** Validates a template. `path` is its path, such as `spec.template`. */
 export function validatePodTemplate(
   template: Json | undefined,
   path: string,
