@@ -56,6 +56,7 @@ function world(options: Options = {}): PipelineFixture {
       seen.push(`authorize ${name}`)
       return answer({ verdict, reason: '' })
     },
+    hintsFor: () => [],
     authorizationMetrics: new AuthorizationMetrics(new Metrics()),
     limits: { flowControl: undefined, inFlight: new InFlight({ readOnlyMax: 1, mutatingMax: 1 }) },
     routing: {

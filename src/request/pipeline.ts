@@ -29,7 +29,12 @@ import {
   type ServerPhase,
 } from './filters/receive.ts'
 import { ResponseHeaders } from './filters/response-headers.ts'
-import { authorizeRequest, route, type RouteOptions } from './filters/route.ts'
+import {
+  type AuthorizeOptions,
+  authorizeRequest,
+  route,
+  type RouteOptions,
+} from './filters/route.ts'
 import { RequestLifecycle, type Stage } from './lifecycle.ts'
 import { createRespond, type RespondOptions } from './respond.ts'
 import { serve, type ServeOptions } from './serve.ts'
@@ -46,6 +51,7 @@ export type PipelineOptions = {
   readonly context: Omit<ReceiveOptions, 'monotonicMs'>
   readonly authenticate: Authenticate
   readonly authorize: Authorize
+  readonly hintsFor: AuthorizeOptions['hintsFor']
   readonly authorizationMetrics: AuthorizationMetrics
   readonly limits: Omit<LimitOptions, 'monotonicMs'>
   readonly routing: RouteOptions
@@ -74,6 +80,7 @@ export function createPipeline(options: PipelineOptions): Handler {
     limitRequests({ ...limits, monotonicMs }),
     authorizeRequest({
       authorize,
+      hintsFor: options.hintsFor,
       metrics: observers.metrics,
       authorizationMetrics: options.authorizationMetrics,
       monotonicMs,

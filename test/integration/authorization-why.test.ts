@@ -60,6 +60,27 @@ test('the response names the binding that allows the request, or else the bindin
   assert.equal(deployments.attributes.apiGroup, 'apps')
 })
 
+test('only a caller that can read explanations gets the commands with a 403', async () => {
+  const path = '/api/v1/namespaces/shop/secrets'
+  const headers = { 'impersonate-user': 'alice' }
+  const asAdmin = await client.call({ path, token: adminToken, headers })
+  assert.equal(asAdmin.status, 403)
+  assert.equal(
+    asAdmin.headers['warning'],
+    '299 keelson "kubectl create role alice-list-secrets --verb=list --resource=secrets -n shop", ' +
+      '299 keelson "kubectl create rolebinding alice-list-secrets --role=alice-list-secrets ' +
+      '--user=alice -n shop"',
+  )
+  const withoutRight = await client.call({ path, token: 'bob-token' })
+  assert.equal(withoutRight.status, 403)
+  assert.equal(withoutRight.headers['warning'], undefined)
+  assert.equal(
+    asAdmin.text.replaceAll('alice', 'bob'),
+    withoutRight.text,
+    'the body does not depend on the caller',
+  )
+})
+
 test('a user without permission gets no information, not even whether the query is valid', async () => {
   for (const query of ['user=alice&verb=get&resource=pods', 'nonsense', '']) {
     const { status, text } = await why(query, 'bob-token')
@@ -131,6 +152,64 @@ test('keelson auth why prints the explanation as a tree', async () => {
       └─ Role reader: get,list pods
 `,
   )
+})
+
+test('keelson auth why exits with 1 and shows how to allow what is denied', async () => {
+  const { code, out, err } = await run('--as=alice', 'delete', 'po', '-n', 'shop')
+  assert.deepEqual({ code, err }, { code: 1, err: '' })
+  assert.equal(
+    out,
+    `alice may not delete pods in the namespace shop
+├─ Node (node): no opinion
+└─ RBAC (rbac): no opinion
+   └─ closest grants:
+      └─ other verbs: RoleBinding shop/readers to User alice
+         └─ Role reader: get,list pods
+
+To allow it, run:
+  kubectl create role alice-delete-pods --verb=delete --resource=pods -n shop
+  kubectl create rolebinding alice-delete-pods --role=alice-delete-pods --user=alice -n shop
+`,
+  )
+})
+
+test('short and singular names stand for the resource', async () => {
+  for (const name of ['deploy', 'deployment', 'deployments', 'deployments.apps']) {
+    const { out } = await run('--as=alice', '-A', 'list', name)
+    assert.match(out, /^alice may not list deployments\.apps in the cluster\n/)
+    assert.match(out, /create clusterrole alice-list-deployments .*--resource=deployments\.apps\n/)
+  }
+})
+
+test('keelson auth why warns about an unknown verb or resource, and suggests another', async () => {
+  const { err, out } = await run('--as=alice', 'gett', 'podz')
+  assert.equal(
+    err,
+    'Warning: gett is not a standard verb; did you mean get?\n' +
+      'Warning: the server has no resource podz; did you mean pods?\n',
+  )
+  assert.doesNotMatch(out, /kubectl create/)
+})
+
+test('the suggested commands allow the request', async () => {
+  const question = ['--as=carol', 'get', 'configmaps/app', '-n', 'shop'] as const
+  const { out } = await run(...question, '-o', 'json')
+  assert.deepEqual(JSON.parse(out).commandsToGrant, [
+    'kubectl create role carol-get-configmaps --verb=get --resource=configmaps --resource-name=app -n shop',
+    'kubectl create rolebinding carol-get-configmaps --role=carol-get-configmaps --user=carol -n shop',
+  ])
+  // The same objects as kubectl creates.
+  const rules = [
+    { verbs: ['get'], apiGroups: [''], resources: ['configmaps'], resourceNames: ['app'] },
+  ]
+  const name = 'carol-get-configmaps'
+  await post(`${rbac}/namespaces/shop/roles`, { metadata: { name }, rules })
+  await post(`${rbac}/namespaces/shop/rolebindings`, {
+    metadata: { name },
+    roleRef: { apiGroup: group, kind: 'Role', name },
+    subjects: [{ apiGroup: group, kind: 'User', name: 'carol' }],
+  })
+  assert.equal((await run(...question)).code, 0)
 })
 
 test('keelson auth why reports a missing flag', async () => {

@@ -6,15 +6,21 @@
 import type { AccessAttributes } from '../../api/access.ts'
 import { type Fields, present } from '../../api/object.ts'
 import { mastersGroup, type User } from '../../api/user.ts'
-import type { WaitingRequest } from './authorizer.ts'
+import { allowed, type WaitingRequest } from './authorizer.ts'
 import type { Link } from './chain.ts'
+import { grantCommands } from './grant-commands.ts'
 
-export type WhyQuestion = { readonly user: User; readonly attributes: AccessAttributes }
+export type WhyQuestion = {
+  readonly user: User
+  readonly attributes: AccessAttributes
+  /** Probable mistakes in the question, such as an unknown resource. */
+  readonly warnings: readonly string[]
+}
 
 /** Calls the authorizers in the order of the chain. Stops after the authorizer that decides. */
 export async function explainAccess(
   links: readonly Link[],
-  { user, attributes }: WhyQuestion,
+  { user, attributes, warnings }: WhyQuestion,
   waiting?: WaitingRequest,
 ): Promise<Fields> {
   const isMaster = user.groups.includes(mastersGroup)
@@ -32,6 +38,10 @@ export async function explainAccess(
       present({ type, name, decision: verdict, reason: reason || undefined, error, ...based }),
     )
   }
+  const commands =
+    decision === 'no-opinion' && warnings.length === 0
+      ? commandsToGrant(links, { user, attributes })
+      : []
   return {
     user: userFields(user),
     attributes: attributeFields(attributes),
@@ -39,7 +49,38 @@ export async function explainAccess(
     decision,
     ...(isMaster ? { grantedBy: { group: mastersGroup } } : {}),
     authorizers,
+    ...(warnings.length === 0 ? {} : { warnings }),
+    ...(commands.length === 0 ? {} : { commandsToGrant: commands }),
   }
+}
+
+/**
+ * Returns the commands that allow a request that no authorizer has allowed or denied. Returns an
+ * empty list if RBAC is off, because a role would have no effect.
+ */
+const commandsToGrant = (
+  links: readonly Link[],
+  { user, attributes }: Pick<WhyQuestion, 'user' | 'attributes'>,
+): readonly string[] =>
+  links.some(({ type }) => type === 'RBAC') ? grantCommands(user, attributes) : []
+
+const explanations = { kind: 'path', verb: 'get', path: '/debug/authorization' } as const
+
+/**
+ * Returns the commands that allow a rejected request. Returns an empty list unless roles allow the
+ * caller (not the impersonated user) to read explanations. Webhooks are not called.
+ */
+export function hintsFor(
+  links: readonly Link[],
+  caller: User,
+  question: Pick<WhyQuestion, 'user' | 'attributes'>,
+): readonly string[] {
+  const rbac = links.find(({ type }) => type === 'RBAC')?.authorizer
+  if (rbac === undefined) return []
+  const isMaster = caller.groups.includes(mastersGroup)
+  const decision = isMaster ? allowed : rbac.authorize(caller, explanations)
+  const canExplain = !(decision instanceof Promise) && decision.verdict === 'allow'
+  return canExplain ? commandsToGrant(links, question) : []
 }
 
 const userFields = ({ name, uid, groups, extra }: User): Fields =>

@@ -55,16 +55,19 @@ export function readKubeconfigUsers(path: string): KubeconfigUsers | FileFault {
 }
 
 /**
- * Reads the cluster and the user of the current context. Error messages are those of client-go.
- * Paths in the file are relative to its directory.
+ * Reads the cluster and the user of a context, which is the current context by default. Error
+ * messages are those of client-go. Paths in the file are relative to its directory.
  */
-export function readKubeconfig(path: string): ClientConfig | FileFault {
+export function readKubeconfig(path: string, contextName?: string): ClientConfig | FileFault {
   const loaded = loadFile(path)
   if ('fault' in loaded) return loaded
   const { fields } = loaded
   const twice = duplicateName(fields)
   if (twice !== undefined) return { fault: `error loading config file "${path}": ${twice}` }
-  const context = named(fields, 'contexts', 'context', textOf(fields['current-context']))
+  const name = contextName ?? textOf(fields['current-context'])
+  const context = named(fields, 'contexts', 'context', name)
+  if (contextName !== undefined && context === undefined)
+    return { fault: `context ${quote(contextName)} does not exist in ${path}` }
   const [userName, clusterName] = [textOf(context?.['user']), textOf(context?.['cluster'])]
   const folder = dirname(resolve(path))
   const user = withPaths(named(fields, 'users', 'user', userName), folder, userFiles)

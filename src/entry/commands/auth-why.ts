@@ -4,13 +4,13 @@
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { fieldsOf } from '../../api/object.ts'
+import { fieldsOf, textsOf } from '../../api/object.ts'
 import { anonymousUser, authenticatedGroup, unauthenticatedGroup } from '../../api/user.ts'
 import { readKubeconfig } from '../../config/files/kubeconfig.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { ClientConfig } from '../../net/outbound/kubeconfig.ts'
 import { KubeconfigClient } from '../../net/outbound/kubeconfig-client.ts'
-import { printWhy } from './why-tree.ts'
+import { printable, printWhy } from './why-tree.ts'
 
 /**
  * Maximum time for the request. The server may have to call an authorization webhook several times.
@@ -21,7 +21,8 @@ export const whyHelp = `Usage: keelson auth why --as USER VERB TYPE[.GROUP][/NAM
        keelson auth why --as USER VERB /PATH [flags]
 
 Shows which authorizer allows a user to do something, and by which binding and rule. If none does, shows the bindings of the
-user that come closest. The caller needs the verb get on the path /debug/authorization.
+user that come closest, and the commands that create the smallest role for the request. TYPE is a plural, singular or short
+name. The exit code is 0 if the user is allowed, and 1 if not. The caller needs the verb get on the path /debug/authorization.
 
   keelson auth why --as alice get pods -n shop
   keelson auth why --as alice --as-group ops delete deployments.apps/web -n shop
@@ -33,10 +34,14 @@ user that come closest. The caller needs the verb get on the path /debug/authori
         More about the user. Groups and extras may be repeated.
   -n, --namespace=namespace
         The namespace of the request. Default: all namespaces, whatever the kubeconfig says.
+  -A, --all-namespaces
+        A request for all namespaces, which is the default.
   --subresource=name
         The subresource of the request, such as log of pods.
   --kubeconfig=file
         The kubeconfig to use. Default: the first file of KUBECONFIG, or ~/.kube/config.
+  --context=name
+        The context of the kubeconfig to use. Default: its current context.
   --server=url, --token=token, --certificate-authority=file, --insecure-skip-tls-verify
         How to reach the server without a kubeconfig.
   -o, --output=json
@@ -52,6 +57,13 @@ export type AuthWhyOptions = {
   readonly defaultKubeconfig: string
 }
 
+export type Explanation = {
+  readonly text: string
+  readonly isAllowed: boolean
+  /** Probable mistakes in the question, such as an unknown resource. */
+  readonly warnings: readonly string[]
+}
+
 /**
  * Returns the text to print. Throws a WhyUsageError for invalid flags, and otherwise an Error that
  * says what to do.
@@ -59,14 +71,19 @@ export type AuthWhyOptions = {
 export async function authWhy(
   args: readonly string[],
   { defaultKubeconfig }: AuthWhyOptions,
-): Promise<string> {
+): Promise<Explanation> {
   const { values, positionals } = parseWhy(args)
   const query = queryOf(values, positionals)
   const config = configOf(values, defaultKubeconfig)
   const server = `${config.server.replace(/\/+$/, '')}/debug/authorization?${query.toString()}`
   using client = new KubeconfigClient({ ...config, server }, { timeoutMs: TIMEOUT_MS })
   const text = await client.get()
-  return values.output === 'json' ? text : printWhy(fieldsOf(JSON.parse(text)))
+  const answer = fieldsOf(JSON.parse(text))
+  return {
+    text: values.output === 'json' ? `${text.trimEnd()}\n` : printWhy(answer),
+    isAllowed: answer['allowed'] === true,
+    warnings: textsOf(answer['warnings']).map(printable),
+  }
 }
 
 type Flags = ReturnType<typeof parseWhy>['values']
@@ -82,8 +99,10 @@ function parseWhy(args: readonly string[]) {
         'as-uid': { type: 'string' },
         'as-extra': { type: 'string', multiple: true },
         namespace: { type: 'string', short: 'n' },
+        'all-namespaces': { type: 'boolean', short: 'A' },
         subresource: { type: 'string' },
         kubeconfig: { type: 'string' },
+        context: { type: 'string' },
         server: { type: 'string' },
         token: { type: 'string' },
         'certificate-authority': { type: 'string' },
@@ -107,6 +126,8 @@ function queryOf(values: Flags, positionals: readonly string[]): URLSearchParams
   }
   if (values.output !== undefined && values.output !== 'json')
     throw new WhyUsageError('--output must be json')
+  if (values['all-namespaces'] === true && values.namespace !== undefined)
+    throw new WhyUsageError('--all-namespaces and --namespace exclude each other')
   const query = new URLSearchParams({ user: values.as, verb })
   for (const group of groupsOf(values.as, values['as-group'] ?? [])) query.append('group', group)
   for (const pair of values['as-extra'] ?? []) query.append('extra', pair)
@@ -148,7 +169,7 @@ function configOf(values: Flags, defaultKubeconfig: string): ClientConfig {
     'insecure-skip-tls-verify': isInsecure = false,
   } = values
   if (server === undefined) {
-    const read = readKubeconfig(values.kubeconfig ?? defaultKubeconfig)
+    const read = readKubeconfig(values.kubeconfig ?? defaultKubeconfig, values.context)
     if ('fault' in read) throw new Error(read.fault)
     return read
   }

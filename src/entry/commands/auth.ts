@@ -3,6 +3,9 @@ import { authWhy, whyHelp, WhyUsageError } from './auth-why.ts'
 import { defaultKubeconfig } from './own-files.ts'
 import { asksForHelp, type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
 
+/** Exit code if the user is not allowed, as of `kubectl auth can-i`. */
+const DENIED = 1
+
 export async function auth(args: readonly string[], parts: CommandContext): Promise<void> {
   const [command, ...rest] = args
   if (command !== 'why') {
@@ -12,7 +15,10 @@ export async function auth(args: readonly string[], parts: CommandContext): Prom
   }
   if (asksForHelp(rest)) return parts.print(whyHelp)
   try {
-    parts.print(await authWhy(rest, { defaultKubeconfig: defaultKubeconfig(parts.env) }))
+    const explanation = await authWhy(rest, { defaultKubeconfig: defaultKubeconfig(parts.env) })
+    for (const warning of explanation.warnings) parts.report(`Warning: ${warning}\n`)
+    parts.print(explanation.text)
+    if (!explanation.isAllowed) parts.exit(DENIED)
   } catch (error) {
     parts.fail(error instanceof WhyUsageError ? USAGE_FAULT : FAILURE, [messageOf(error)])
   }

@@ -5,13 +5,22 @@ type Node = { readonly text: string; readonly below: readonly Node[] }
 
 const leaf = (text: string): Node => ({ text, below: [] })
 
+/** Formats the tree, and the commands that would allow the request. */
+export function printWhy(answer: Fields): string {
+  const commands = textsOf(answer['commandsToGrant'])
+  const advice = commands.length === 0 ? [] : ['', 'To allow it, run:', ...commands.map(indented)]
+  return `${printable([print(rootOf(answer)), ...advice].join('\n'))}\n`
+}
+
+const indented = (line: string): string => `  ${line}`
+
 /**
- * Formats the tree. Control characters are replaced, because users choose some of the names and the
- * text is printed to a terminal.
+ * Replaces control characters, because users choose some of the names and the text is printed to a
+ * terminal.
  */
-export const printWhy = (answer: Fields): string =>
+export const printable = (text: string): string =>
   // oxlint-disable-next-line no-control-regex
-  `${print(rootOf(answer)).replaceAll(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, '\ufffd')}\n`
+  text.replaceAll(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, '\ufffd')
 
 function rootOf(answer: Fields): Node {
   const { user, attributes, allowed, grantedBy } = answer

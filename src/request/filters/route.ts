@@ -2,9 +2,10 @@
 import type { Authorize } from '../../access/authorization/authorizer.ts'
 import type { AuthorizationMetrics } from '../../access/authorization/metrics.ts'
 import { refusal } from '../../access/authorization/refusal.ts'
-import type { AccessDecision } from '../../api/access.ts'
+import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { pageNotFound, requestTimedOut, undecided } from '../../api/errors.ts'
 import { assert } from '../../lib/errors.ts'
+import type { User } from '../../api/user.ts'
 import { thenMaybe } from '../../lib/concurrency/maybe-promise.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { RequestLifecycle, Stage } from '../lifecycle.ts'
@@ -14,13 +15,18 @@ import { resolve } from './resolve.ts'
 
 export type AuthorizeOptions = {
   readonly authorize: Authorize
+  /** Returns commands that allow a rejected request, if the caller is allowed to see them. */
+  readonly hintsFor: (caller: User, question: RejectedAccess) => readonly string[]
   readonly monotonicMs: () => number
   readonly metrics: RequestMetrics
   readonly authorizationMetrics: AuthorizationMetrics
 }
 
+export type RejectedAccess = { readonly user: User; readonly attributes: AccessAttributes }
+
 export function authorizeRequest({
   authorize,
+  hintsFor,
   monotonicMs,
   metrics,
   authorizationMetrics,
@@ -37,6 +43,10 @@ export function authorizeRequest({
     // could be sent after the deadline.
     if (context.hasEndedAt(life.nowMs)) throw requestTimedOut()
     if (verdict === 'allow') return
+    if (verdict === 'no-opinion' && context.caller !== undefined) {
+      const rejected = { user: context.user, attributes: context.info }
+      for (const hint of hintsFor(context.caller, rejected)) context.warnOfOwn(hint)
+    }
     throw error === undefined
       ? refusal(context.user, context.info, reason)
       : undecided(request, error)

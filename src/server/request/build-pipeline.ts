@@ -2,8 +2,8 @@
 import type { Handler } from '../../api/request.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { reviewedToken } from '../../access/authentication/bearer-token.ts'
-import { explainAccess } from '../../access/authorization/why.ts'
-import { readWhyQuery } from '../../access/authorization/why-query.ts'
+import { explainAccess, hintsFor } from '../../access/authorization/why.ts'
+import { type KnownResources, readWhyQuery } from '../../access/authorization/why-query.ts'
 import { assert } from '../../lib/errors.ts'
 import { named } from '../../lib/telemetry/log.ts'
 import type { Registry } from '../../registry/registry.ts'
@@ -71,6 +71,8 @@ export function buildPipeline(core: PlaneCore, systems: Subsystems, hooks: Serve
     },
     authenticate: accessControl.authenticators.authenticate,
     authorize: accessControl.authorize,
+    hintsFor: (caller, rejected) =>
+      hintsFor(accessControl.authorizers.chain.links, caller, rejected),
     authorizationMetrics: metrics.authorization,
     limits: { flowControl, inFlight: new InFlight(config.requests.inFlight) },
     routing: { registry, apiServices: aggregation.apiServices },
@@ -155,12 +157,11 @@ function documentsOf(
   { createDocuments }: ServerHooks,
 ): Documents {
   const { chain } = accessControl.authorizers
-  const groupOf = (plural: string): string | undefined =>
-    registry.all().find((one) => one.plural === plural)?.group
+  const known = knownResources(registry, aggregation)
   return createDocuments(registry, {
     remote: aggregation.documents,
     explainAccess: ({ query, signal }) =>
-      explainAccess(chain.links, readWhyQuery(query, groupOf), { signal }),
+      explainAccess(chain.links, readWhyQuery(query, known), { signal }),
     dumpFlows: ({ path, query }) =>
       flowControl &&
       dumpFlows(path, query, {
@@ -169,3 +170,21 @@ function documentsOf(
       }),
   })
 }
+
+/** The resources of this server. Resources of aggregated servers exist if their group does. */
+const knownResources = (registry: Registry, { apiServices }: Aggregation): KnownResources => ({
+  find: (name, group) => {
+    const resources = group === undefined ? registry.all() : registry.inGroup(group)
+    const isAggregated = [...apiServices.all()].some(
+      ({ service, remote }) => remote !== undefined && service.group === group,
+    )
+    return (
+      resources.find(({ plural }) => plural === name) ??
+      resources.find(({ discovery: { singular, shortNames } }) =>
+        [singular, ...shortNames].includes(name),
+      ) ??
+      (group !== undefined && isAggregated ? { plural: name, group } : undefined)
+    )
+  },
+  names: () => new Set(registry.all().map(({ plural }) => plural)),
+})

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AccessAttributes } from '../../api/access.ts'
+import { accessSelectors } from '../../api/access-selectors.ts'
+import { grantCommands } from './grant-commands.ts'
+
+const userOf = (name: string) => ({ name, uid: '', groups: [] })
+
+const resource = (
+  fields: Partial<Extract<AccessAttributes, { kind: 'resource' }>>,
+): AccessAttributes => ({
+  kind: 'resource',
+  verb: 'get',
+  group: '',
+  version: '*',
+  plural: 'pods',
+  subresource: '',
+  namespace: '',
+  name: '',
+  selectors: accessSelectors('', ''),
+  ...fields,
+})
+
+test('a request in a namespace needs a Role and a RoleBinding', () => {
+  assert.deepEqual(
+    grantCommands(userOf('alice'), resource({ verb: 'delete', namespace: 'shop' })),
+    [
+      'kubectl create role alice-delete-pods --verb=delete --resource=pods -n shop',
+      'kubectl create rolebinding alice-delete-pods --role=alice-delete-pods --user=alice -n shop',
+    ],
+  )
+})
+
+test('a request for one object of a group is granted for its name and subresource', () => {
+  const scale = { group: 'apps', plural: 'deployments', subresource: 'scale', name: 'web' }
+  const [role] = grantCommands(
+    userOf('alice'),
+    resource({ ...scale, verb: 'patch', namespace: 'shop' }),
+  )
+  assert.equal(
+    role,
+    'kubectl create role alice-patch-deployments-scale --verb=patch ' +
+      '--resource=deployments.apps/scale --resource-name=web -n shop',
+  )
+})
+
+test('a ServiceAccount is bound as such', () => {
+  const [, binding] = grantCommands(userOf('system:serviceaccount:shop:bot'), resource({}))
+  assert.equal(
+    binding,
+    'kubectl create clusterrolebinding bot-get-pods --clusterrole=bot-get-pods ' +
+      '--serviceaccount=shop:bot',
+  )
+})
+
+test('a path needs a ClusterRole', () => {
+  const [role] = grantCommands(userOf('alice'), { kind: 'path', verb: 'get', path: '/metrics' })
+  assert.equal(
+    role,
+    'kubectl create clusterrole alice-get-metrics --verb=get --non-resource-url=/metrics',
+  )
+})
+
+test('names are quoted for the shell', () => {
+  const [role, binding] = grantCommands(userOf("o'neil; rm -rf ~"), resource({ name: '$HOME' }))
+  assert.match(role ?? '', /create clusterrole o-neil-rm-rf-get-pods .* --resource-name='\$HOME'$/)
+  assert.match(binding ?? '', / --user='o'\\''neil; rm -rf ~'$/)
+})
+
+test('names with control characters get no commands', () => {
+  assert.deepEqual(grantCommands(userOf('a\nb'), resource({})), [])
+  assert.deepEqual(grantCommands(userOf('a\u202eb'), resource({})), [])
+  assert.deepEqual(grantCommands(userOf('a'), resource({ name: 'x\u001b[2K' })), [])
+})

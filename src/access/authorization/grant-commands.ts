@@ -1,0 +1,75 @@
+/**
+ * Writes the kubectl commands that create the smallest role and binding for a request. They are
+ * part of the explanation of a rejected request.
+ */
+import type { AccessAttributes } from '../../api/access.ts'
+import type { User } from '../../api/user.ts'
+
+/** Limit of the length of an object name that kubectl and Keelson accept. */
+const NAME_LENGTH_MAX = 253
+
+/**
+ * Returns two commands, or an empty list if kubectl cannot create a rule for the request. The
+ * commands grant the verb on one resource, in one namespace and for one name if the request has
+ * them.
+ */
+export function grantCommands(user: User, attributes: AccessAttributes): readonly string[] {
+  const rule = ruleFlags(attributes)
+  if (rule === undefined || hasControl.test(user.name)) return []
+  const namespace = attributes.kind === 'path' ? '' : attributes.namespace
+  const [role, binding] =
+    namespace === '' ? ['clusterrole', 'clusterrolebinding'] : ['role', 'rolebinding']
+  const name = quoted(roleName(user, attributes))
+  const where = namespace === '' ? '' : ` -n ${quoted(namespace)}`
+  return [
+    `kubectl create ${role} ${name} ${rule}${where}`,
+    `kubectl create ${binding} ${name} --${role}=${name} ${subjectFlag(user)}${where}`,
+  ]
+}
+
+/** kubectl creates rules only for resources that discovery lists. */
+const unlistedGroup = 'authentication.k8s.io'
+
+function ruleFlags(attributes: AccessAttributes): string | undefined {
+  const verb = `--verb=${quoted(attributes.verb)}`
+  if (attributes.kind === 'path') {
+    const isSafe = !hasControl.test(attributes.path)
+    return isSafe ? `${verb} --non-resource-url=${quoted(attributes.path)}` : undefined
+  }
+  const { group, plural, subresource, name } = attributes
+  const all = [attributes.verb, group, plural, subresource, name, attributes.namespace]
+  if (group === unlistedGroup || all.some((text) => hasControl.test(text))) return undefined
+  const inGroup = group === '' ? plural : `${plural}.${group}`
+  const resource = subresource === '' ? inGroup : `${inGroup}/${subresource}`
+  const named = name === '' ? '' : ` --resource-name=${quoted(name)}`
+  return `${verb} --resource=${quoted(resource)}${named}`
+}
+
+/** Such a character could hide a part of the command from the reader. */
+const hasControl = /\p{Cc}|\p{Cf}/u
+const serviceAccount = /^system:serviceaccount:([^:]+):([^:]+)$/
+
+function subjectFlag({ name }: User): string {
+  const [, namespace, account] = serviceAccount.exec(name) ?? []
+  return namespace === undefined
+    ? `--user=${quoted(name)}`
+    : `--serviceaccount=${quoted(`${namespace}:${account}`)}`
+}
+
+/** Returns a name such as `alice-get-pods`. */
+function roleName({ name }: User, attributes: AccessAttributes): string {
+  const [, , account = name] = serviceAccount.exec(name) ?? []
+  const what =
+    attributes.kind === 'path'
+      ? attributes.path
+      : `${attributes.plural}${attributes.subresource === '' ? '' : `-${attributes.subresource}`}`
+  return `${account}-${attributes.verb}-${what}`
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.]+/g, '-')
+    .slice(0, NAME_LENGTH_MAX)
+    .replaceAll(/^[-.]+|[-.]+$/g, '')
+}
+
+/** Quotes an argument for a POSIX shell if needed. */
+const quoted = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
