@@ -479,10 +479,7 @@ test('an HTTP/2 body that contradicts its content-length cannot inject a second 
 for (const of of groups) {
   test(`${of}: concurrent responses arrive complete, even if other clients cancel theirs`, async () => {
     const bytes = randomBytes(MB)
-    /**
-     * Sends `bytes` in chunks of `size` bytes. If `cut` is set, closes the connection after `cut`
-     * bytes.
-     */
+    // Sends `bytes` in chunks of `size` bytes. Closes the connection after `cut` bytes, if set.
     servers[of].answers.set('pieces', (request, response) => {
       const query = new URL(request.url, 'https://x').searchParams
       const [size, cut, isSized] = [
@@ -504,9 +501,7 @@ for (const of of groups) {
     })
     const session = connectHttp2(server.url, { rejectUnauthorized: false })
     session.on('error', () => undefined)
-    /**
-     * Verifies the received bytes. Returns their number, and whether the response ended normally.
-     */
+    /** Returns the number of received bytes, and whether the response ended normally. */
     const read = (
       query: string,
       { leaves = Infinity, isSlow = false } = {},
