@@ -37,6 +37,6 @@ test('the help of --vmodule lists exactly the modules that log', () => {
       [...text.matchAll(/named\(log, '([a-z]+)'\)/g)].map(([, name]) => name),
     ),
   )
-  const named = /The parts are ([a-z, ]+)\./.exec(flags.vmodule.help)?.[1]?.split(', ')
+  const named = /The components are ([a-z, ]+)\./.exec(flags.vmodule.help)?.[1]?.split(', ')
   assert.deepEqual(new Set(named), modules)
 })
