@@ -40,7 +40,11 @@ export async function serveSite(): Promise<SiteServer> {
       return
     }
     response
-      .writeHead(200, { 'content-type': contentTypes[extname(file)] ?? 'application/octet-stream' })
+      .writeHead(200, {
+        'content-type': contentTypes[extname(file)] ?? 'application/octet-stream',
+        // The names of assets contain a hash.
+        'cache-control': file.startsWith('/assets/') ? 'max-age=31536000, immutable' : 'no-cache',
+      })
       .end(readFileSync(join(folder, file)))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
