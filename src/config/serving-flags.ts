@@ -8,7 +8,7 @@ export const servingFlags = {
   'cors-allowed-origins': {
     section: generic,
     type: 'list',
-    help: "Web origins from which browsers can use the API: regular expressions (RE2) that are matched against the Origin header. Each must anchor both ends of the host, with '^' or '//' before it and '$' or ':' after it, as in '//example\\.com(:|$)'. Default: no origins.",
+    help: "Web origins from which browsers can use the API: regular expressions (RE2) that are matched against the Origin header. Each must anchor both ends of the host, with '^' or '//' before it and '$' or ':' after it, as in '//example\\.com(:|$)'. Default: none.",
   },
   'goaway-chance': {
     section: generic,
