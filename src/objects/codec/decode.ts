@@ -16,14 +16,7 @@ import { isDivided, once, repeat } from '../../lib/scheduling/parts.ts'
 import { duplicateFields, PATHS_CHARACTERS_MAX } from './duplicates.ts'
 import { readAny } from '../../api/json-value.ts'
 import { readRaw } from './json.ts'
-import {
-  isZeroTime,
-  type ScalarResult,
-  readBase64,
-  readInteger,
-  readQuantity,
-  readTime,
-} from './scalars.ts'
+import { type ScalarResult, readBase64, readInteger, readQuantity, readTime } from './scalars.ts'
 import { addAll } from '../../lib/scheduling/long-lists.ts'
 
 export type Decoding = {
@@ -683,6 +676,9 @@ class Decoder {
 }
 
 const isTime = ({ type }: Schema): boolean => type === 'time' || type === 'microTime'
+
+export const isZeroTime = (value: Json, schema: Schema): boolean =>
+  value === zeroTime && isTime(schema)
 
 const plainText: Schema = { type: 'string', goName: 'string' }
 

@@ -2,10 +2,8 @@
  * Parses values that are a string or number in JSON. They are parsed as in Go, and normalized to
  * the form that Go prints.
  */
-import type { Json } from '../../api/object.ts'
 import { canonicalQuantity } from '../../api/quantity.ts'
 import { parseMicroTime, parseTime, zeroTime } from '../../api/time.ts'
-import type { Schema } from '../schema/schema.ts'
 
 /** The normalized text, or the reason why the text is invalid. */
 export type ScalarResult = { readonly text: string } | { readonly fault: string }
@@ -113,8 +111,5 @@ export function readTime(given: string, scalar: 'time' | 'microTime'): ScalarRes
         : time.text,
   }
 }
-
-export const isZeroTime = (value: Json, { type }: Schema): boolean =>
-  value === zeroTime && (type === 'time' || type === 'microTime')
 
 export const readQuantity = (given: string): ScalarResult => canonicalQuantity(given)

@@ -7,11 +7,17 @@
 import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, isNumber, type Json, listOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
-import { decodeStruct, readsItself, type Target, zeroInMap, zeroOf } from '../codec/decode.ts'
+import {
+  decodeStruct,
+  isZeroTime,
+  readsItself,
+  type Target,
+  zeroInMap,
+  zeroOf,
+} from '../codec/decode.ts'
 import { newPathRoom } from '../codec/duplicates.ts'
 import { jsonTypeOf, printSorted } from '../codec/json.ts'
 import {
-  isZeroTime,
   type ScalarResult,
   readBase64,
   readInteger,
