@@ -81,6 +81,10 @@ export function printString(text: string): string {
   return text.length > LONG_CHARACTERS && isDivided() ? printLongString(text) : printWhole(text)
 }
 
+/** Prints the value of a string field. Null is the empty string. */
+export const printText = (value: Json): string =>
+  typeof value === 'string' ? printString(value) : '""'
+
 function printWhole(text: string): string {
   if (plain.test(text)) return `"${text}"`
   if (!needsEscape.test(text)) return JSON.stringify(text)

@@ -9,7 +9,14 @@ import { assert } from '../../lib/errors.ts'
 import { joinedInParts } from '../../lib/scheduling/join-in-parts.ts'
 import { isDivided } from '../../lib/scheduling/parts.ts'
 import type { Field, Schema, Struct } from '../schema/schema.ts'
-import { printOrdered, printSorted, printString, sortedInParts, sortedKeys } from './json.ts'
+import {
+  printOrdered,
+  printSorted,
+  printString,
+  printText,
+  sortedInParts,
+  sortedKeys,
+} from './json.ts'
 
 type Print = (value: Json) => string
 
@@ -120,22 +127,18 @@ function printInside(value: Fields, fields: readonly FieldPrinter[], skip: numbe
     const given = value[field.name] ?? null
     if (given === null) {
       if (field.zero !== undefined) text += (text === '' ? field.key : field.nextKey) + field.zero()
-    } else if (!field.omitsZero || !isEmpty(given)) {
+    } else {
+      // An empty map is recognized by its printed text `{}` below.
+      const isEmpty = Array.isArray(given)
+        ? given.length === 0
+        : given === '' || given === 0 || given === false
+      if (isEmpty && field.omitsZero) continue
       const printed = field.print(given)
       if (field.omitsBraces && printed === '{}') continue
       text += (text === '' ? field.key : field.nextKey) + printed
     }
   }
   return text
-}
-
-/**
- * Whether a value is empty. Does not handle maps; the caller recognizes an empty map by its printed
- * text `{}`.
- */
-function isEmpty(value: Json): boolean {
-  if (typeof value !== 'object') return value === '' || value === 0 || value === false
-  return Array.isArray(value) && value.length === 0
 }
 
 /**
@@ -174,8 +177,6 @@ function printerOf(schema: Schema, owner: Struct): Print {
     }
   }
 }
-
-const printText: Print = (value) => (typeof value === 'string' ? printString(value) : '""')
 
 /**
  * Prints a number. JavaScript and Go print the same digits, and use exponents for the same numbers.
