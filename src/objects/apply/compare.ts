@@ -80,14 +80,16 @@ const modifiedLeaf: Comparison = { added: noFields, modified: ownedLeaf, removed
 const addedLeaf: Comparison = { added: ownedLeaf, modified: noFields, removed: noFields }
 
 function byKey(before: Fields, after: Fields, type: MergeType): Comparison | undefined {
+  // Nearly all keys are declared fields.
+  const fields = type.form === 'struct' ? type.fields : undefined
   const putAdded = (found: ComparisonBuilder, key: string): true => {
-    const { element, below: inner } = childOf(key, type)
+    const { element, below: inner } = fields?.get(key) ?? childOf(key, type)
     found.put(element, compareParts(before[key], after[key], inner))
     return true
   }
   const putRemoved = (found: ComparisonBuilder, key: string): true => {
     if (after[key] !== undefined) return true
-    const { element, below: inner } = childOf(key, type)
+    const { element, below: inner } = fields?.get(key) ?? childOf(key, type)
     found.put(element, compareParts(before[key], undefined, inner))
     return true
   }
@@ -112,6 +114,7 @@ function compareParts(
       : compare(before, after, type)
   }
   if (after === undefined) return undefined
+  if (type.form === 'scalar') return addedLeaf
   const added = addedSet(after, type)
   return added === ownedLeaf ? addedLeaf : { added, modified: noFields, removed: noFields }
 }
@@ -203,13 +206,12 @@ class ComparisonBuilder {
   get result(): Comparison | undefined {
     const [added, modified, removed] = [this.#added, this.#modified, this.#removed]
     if (added === undefined && modified === undefined && removed === undefined) return undefined
-    return {
-      added: nodeOf(false, added),
-      modified: nodeOf(false, modified),
-      removed: nodeOf(false, removed),
-    }
+    return { added: nodeAbove(added), modified: nodeAbove(modified), removed: nodeAbove(removed) }
   }
 }
+
+const nodeAbove = (children: ReadonlyMap<string, FieldSet> | undefined): FieldSet =>
+  children === undefined ? noFields : { isOwned: false, children }
 
 export const isDifferent = ({ added, modified, removed }: Comparison): boolean =>
   !isEmptySet(added) || !isEmptySet(modified) || !isEmptySet(removed)

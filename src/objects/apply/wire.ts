@@ -139,8 +139,11 @@ const isAtomicList = ({ schema, topology }: Field): boolean =>
 const isKept = ({ type }: Schema, empty: Empty): boolean =>
   type === 'list' ? empty === 'kept' || empty === 'listed' : type === 'map' && empty === 'listed'
 
+/** Whether a value other than null is empty. */
 const isEmpty = (value: Json): boolean =>
-  value === '' || value === 0 || value === false || (value !== null && isNothing(value))
+  typeof value === 'object'
+    ? value !== null && isNothing(value)
+    : value === '' || value === 0 || value === false
 
 function valueWire(value: Json, schema: Schema, empty: Empty): Json {
   switch (schema.type) {
