@@ -35,11 +35,14 @@ export class Differences {
   readonly #taken = new Map<Comparison, FieldSet>()
 
   /**
-   * `versions` returns undefined if the kind has no such version. `ignored` contains the fields
-   * that this path does not write.
+   * `versions` is one version for all managers, or a function that returns undefined if the kind
+   * has no such version. `ignored` contains the fields that this path does not write.
    */
-  constructor(versions: (apiVersion: string) => Versions | undefined, ignored: FieldSet) {
-    this.#versions = versions
+  constructor(
+    versions: Versions | ((apiVersion: string) => Versions | undefined),
+    ignored: FieldSet,
+  ) {
+    this.#versions = typeof versions === 'function' ? versions : () => versions
     this.#ignored = ignored
   }
 

@@ -28,10 +28,11 @@ export function recordUpdate(owners: Owners, { writer, now, differences }: Updat
   const fields = difference(own === undefined ? noFields : taken(own), neverOwned)
   if (!isEmptySet(fields)) {
     const identity = identityOf(writer)
-    const before = left.get(identity)?.fields ?? noFields
-    left.set(identity, { ...writer, time: now, fields: union(before, fields), entry: undefined })
+    const before = left.get(identity)?.fields
+    const after = before === undefined ? fields : union(before, fields)
+    left.set(identity, { ...writer, time: now, fields: after, entry: undefined })
   }
-  return capped(left)
+  return left.size <= UPDATE_OWNERS_MAX ? left : capped(left)
 }
 
 /**
@@ -39,7 +40,6 @@ export function recordUpdate(owners: Owners, { writer, now, differences }: Updat
  * are merged into one entry named `ancient-changes`.
  */
 function capped(owners: Map<string, Owner>): Owners {
-  if (owners.size <= UPDATE_OWNERS_MAX) return owners
   const updaters = [...owners].filter(([, { operation }]) => operation === 'Update')
   if (updaters.length <= UPDATE_OWNERS_MAX) return owners
   const oldestFirst = updaters.toSorted(

@@ -314,7 +314,7 @@ function firstOwners({ input, writer, applying }: ApplyState): Owners {
   const { request, expected, writing } = applying
   const { type, live } = input
   const versions = { type, before: emptyWire(expected.shape.struct), after: live }
-  const differences = new Differences(() => versions, ignoredAt(request))
+  const differences = new Differences(versions, ignoredAt(request))
   const first: Writer = { ...writer, manager: firstManager, operation: 'Update' }
   return recordUpdate(new Map(), { writer: first, now: writing.access.now(), differences })
 }

@@ -60,7 +60,7 @@ function ownersOf(
     before: emptyWire(struct),
     after: givenWire(object, struct),
   }
-  const differences = new Differences(() => versions, ignoredAt({ resource, subresource: '' }))
+  const differences = new Differences(versions, ignoredAt({ resource, subresource: '' }))
   const writer = {
     manager,
     operation: 'Update',

@@ -5,6 +5,7 @@
 import type { MaybePromise } from '../../../lib/concurrency/maybe-promise.ts'
 import { Differences, type Versions } from '../../../objects/apply/differences.ts'
 import { type Owners, printOwners, readOwners } from '../../../objects/apply/managers.ts'
+import type { MergeType } from '../../../objects/apply/merge-type.ts'
 import { mergeTypeOfObjects } from '../../../objects/apply/object-merge-type.ts'
 import { childOf } from '../../../objects/apply/owned.ts'
 import { recordUpdate } from '../../../objects/apply/record.ts'
@@ -71,14 +72,12 @@ export function ownersAfterCreate(
   const given = givenOwners(request, object) ?? new Map()
   const { struct } = request.resource.shape
   const ignored = ignoredAt(request)
+  const before = emptyWire(struct)
   const writer = writerOf(request, options)
-  const versions = {
-    type: mergeTypeOfObjects(struct),
-    before: emptyWire(struct),
-    after: givenWire(object, struct),
-  }
-  if (!isTyped(request, versions)) return undefined
-  const differences = new Differences(() => versions, ignored)
+  const type = mergeTypeOfObjects(struct)
+  const versions = { type, before, after: givenWire(object, struct) }
+  if (mayBeUntyped(request, type) && !isTyped(versions)) return undefined
+  const differences = new Differences(versions, ignored)
   return printOwners(recordUpdate(given, { writer, now: access.now(), differences }))
 }
 
@@ -104,7 +103,8 @@ async function ownersAfterUpdate(
     const asking = askWebhook(request, access.versions, { owners, objects })
     const asked = asking instanceof Promise ? await asking : asking
     const record = (): Json | undefined => {
-      const mustBeLookedOver = mayBeUntyped(request)
+      const { shape } = viewOf(request) ?? request.resource
+      const mustBeLookedOver = mayBeUntyped(request, mergeTypeOfObjects(shape.struct))
       const versions = versionsOf(request, access.versions, {
         ...objects,
         asked,
@@ -112,7 +112,7 @@ async function ownersAfterUpdate(
       })
       if (mustBeLookedOver) {
         const own = versions(writerOf(request, options).apiVersion)
-        if (own !== undefined && !isTyped(request, own)) return undefined
+        if (own !== undefined && !isTyped(own)) return undefined
       }
       const differences = new Differences(versions, ignoredAt(request))
       const update = { writer: writerOf(request, options), now: access.now(), differences }
@@ -186,17 +186,16 @@ function isUnfitElsewhere(
   return validate(storedWire(object, struct), mergeTypeOfObjects(struct)).length > 0
 }
 
-function mayBeUntyped(request: ResourceRequest): boolean {
-  const type = mergeTypeOfObjects((viewOf(request) ?? request.resource).shape.struct)
-  return request.resource.isCustom ? hasSetsOfAny(type) : mayOmitKeys(type)
-}
+/** Whether objects of a type may contain items that cannot be distinguished. */
+const mayBeUntyped = ({ resource }: ResourceRequest, type: MergeType): boolean =>
+  resource.isCustom ? hasSetsOfAny(type) : mayOmitKeys(type)
 
 /**
  * Whether the items of all lists can be distinguished. Otherwise, kube-apiserver removes
  * managedFields.
  */
-const isTyped = (request: ResourceRequest, { type, before, after }: Versions): boolean =>
-  !mayBeUntyped(request) || [before, after].every((wire) => validateTyped(wire, type).length === 0)
+const isTyped = ({ type, before, after }: Versions): boolean =>
+  [before, after].every((wire) => validateTyped(wire, type).length === 0)
 
 /**
  * Returns the owners in the body of an update, which can replace all managedFields. A list that
