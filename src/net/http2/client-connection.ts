@@ -188,7 +188,7 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
     this.#pinged = undefined
   }
 
-  protected onSent(): void {
+  onSent(): void {
     // Nothing to do: the stream ends when the response ends.
   }
 

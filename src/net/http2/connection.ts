@@ -22,7 +22,7 @@ import {
   STREAM_ID_MAX,
   WINDOW_MAX,
 } from './protocol.ts'
-import { Sender, type SenderOptions } from './sender.ts'
+import { Sender, type SenderOptions, type SenderOwner } from './sender.ts'
 import type { SendingStream } from './sending-stream.ts'
 import { IdTable } from '../../lib/collections/id-table.ts'
 
@@ -52,7 +52,7 @@ const ERROR_LINGER_MS = 1000
  */
 const LINGER_MS = 2000
 
-export type Http2ConnectionOptions = Omit<SenderOptions, 'onFinished' | 'hasTable'> & {
+export type Http2ConnectionOptions = Omit<SenderOptions, 'owner' | 'hasTable'> & {
   readonly limits: HeaderLimits
   /** Memory budget for large headers, shared by all connections. */
   readonly headerMemory: HeaderMemory
@@ -104,7 +104,7 @@ export interface ReceivingStream extends SendingStream {
   readonly close: (code: Code) => void
 }
 
-export abstract class Http2Connection<Stream extends ReceivingStream> {
+export abstract class Http2Connection<Stream extends ReceivingStream> implements SenderOwner {
   protected readonly sender: Sender
   protected readonly streams = new IdTable<Stream>()
   protected readonly limits: HeaderLimits
@@ -140,7 +140,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
       ...shared,
       socket,
       hasTable: isServer,
-      onFinished: (stream) => this.onSent(stream.id),
+      owner: this,
     })
     this.#reader = new FrameReader(isServer, this.#onFrame)
     this.#window = window
@@ -190,7 +190,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
   protected abstract onReset(stream: Stream, code: number): void
   protected abstract onGoaway(code: number, lastId: number): void
   /** Called when END_STREAM was sent on a stream. */
-  protected abstract onSent(id: number): void
+  abstract onSent(id: number): void
   /** Handles a stream error (RFC 9113, 5.4.2) by sending RST_STREAM with this code. */
   protected abstract streamError(stream: Stream, code: Code): void
   /** Called when the connection is closed because the peer violated the protocol. */
@@ -252,7 +252,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
       return this.fail(error)
     }
     this.onRead()
-    this.sender.pauseReadingIfFull()
+    if (this.sender.isTooFullToRead) this.#socket.pause()
   }
 
   readonly #onFrame = (frame: Frame): void => {

@@ -16,7 +16,8 @@ export const LARGE_HEADER_BYTES: number = 16 * 1024
 const LARGE_HEADERS_BYTES_MAX = 32 * 1024 * 1024
 
 export class HeaderMemory {
-  #scratch: Buffer = Buffer.allocUnsafeSlow(1024)
+  /** The buffer for Huffman codes. Its contents are valid until the next string is decoded. */
+  scratch: Buffer = Buffer.allocUnsafeSlow(1024)
   #heldBytes = 0
   readonly #heldBytesMax: number
 
@@ -24,10 +25,10 @@ export class HeaderMemory {
     this.#heldBytesMax = heldBytesMax
   }
 
-  /** Returns a buffer of at least this many bytes, valid until the next call. */
-  scratch(bytes: number): Buffer {
-    if (bytes > this.#scratch.length) this.#scratch = Buffer.allocUnsafeSlow(2 * bytes)
-    return this.#scratch
+  /** Replaces the buffer with one of at least this many bytes. */
+  growScratch(bytes: number): Buffer {
+    this.scratch = Buffer.allocUnsafeSlow(2 * bytes)
+    return this.scratch
   }
 
   /**

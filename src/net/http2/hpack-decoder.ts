@@ -126,7 +126,9 @@ export class HpackDecoder {
     this.#at = end
     // Converts each byte to one character, as node:http does for headers.
     if (!isCoded) return block.toString('latin1', start, end)
-    const scratch = this.#memory.scratch(Math.ceil(length * EXPANSION_MAX))
+    const bytesMax = Math.ceil(length * EXPANSION_MAX)
+    const known = this.#memory.scratch
+    const scratch = bytesMax > known.length ? this.#memory.growScratch(bytesMax) : known
     const written = decodeHuffman(block, { start, end }, scratch)
     if (written === -1) throw compressionError('a header is not a valid Huffman code')
     return scratch.toString('latin1', 0, written)

@@ -3,7 +3,6 @@
  * as indexes into it. Otherwise the encoder caches encoded fields, so that most of a block is
  * copied.
  */
-import { assert } from '../../lib/errors.ts'
 import { ownText } from '../../lib/text/own-text.ts'
 import { staticTable } from './static-table.ts'
 
@@ -68,6 +67,11 @@ export class HpackEncoder {
     return this.#length
   }
 
+  /** The connection that has begun the block. */
+  get writer(): object | undefined {
+    return this.#writer
+  }
+
   /**
    * Begins a block. `writer` is the connection that sends the block. The encoder is shared, so no
    * other connection may begin a block before this one is sent. `table` is the dynamic table of the
@@ -79,11 +83,6 @@ export class HpackEncoder {
     table?.begin()
     this.#length = 0
     if (isFirst && table === undefined) this.#block[this.#length++] = EMPTY_TABLE
-  }
-
-  /** Asserts that `writer` has begun the block. Must be called before the block is sent. */
-  assertWriter(writer: object): void {
-    assert(this.#writer === writer, 'another connection has begun this field block')
   }
 
   status(status: number): void {

@@ -4,6 +4,7 @@
  */
 import type { Duplex } from 'node:stream'
 import type { Blocks } from '../../lib/bytes/blocks.ts'
+import { assert } from '../../lib/errors.ts'
 import { FieldTable, TABLE_BYTES } from './hpack-encoder.ts'
 import type { HpackEncoder } from './hpack-encoder.ts'
 import { Output } from './output.ts'
@@ -33,14 +34,18 @@ export type SenderOptions = {
   readonly turn: Turn
   /** Whether fields that are sent repeatedly are added to the peer's table. */
   readonly hasTable: boolean
+  readonly owner: SenderOwner
+}
+
+export interface SenderOwner {
   /** Called when END_STREAM was sent on a stream. */
-  readonly onFinished: (stream: SendingStream) => void
+  readonly onSent: (id: number) => void
 }
 
 export class Sender {
   readonly #socket: Duplex
   readonly #encoder: HpackEncoder
-  readonly #onFinished: SenderOptions['onFinished']
+  readonly #owner: SenderOwner
   readonly #output: Output
   /** Streams that have data to send, in the order in which they take turns. */
   #queue: SendingStream[] = []
@@ -52,11 +57,11 @@ export class Sender {
    */
   #isFirstHead = true
 
-  constructor({ socket, encoder, blocks, turn, hasTable, onFinished }: SenderOptions) {
+  constructor({ socket, encoder, blocks, turn, hasTable, owner }: SenderOptions) {
     this.#socket = socket
     this.#table = hasTable ? new FieldTable() : undefined
     this.#encoder = encoder
-    this.#onFinished = onFinished
+    this.#owner = owner
     this.#output = new Output({
       socket,
       blocks,
@@ -98,7 +103,7 @@ export class Sender {
   }
 
   sendHead(stream: SendingStream, isEnd: boolean): void {
-    this.#encoder.assertWriter(this)
+    assert(this.#encoder.writer === this, 'another connection has begun this field block')
     this.#isFirstHead = false
     this.#table?.sent()
     const { block, length } = this.#encoder
@@ -112,14 +117,14 @@ export class Sender {
       block.copy(this.#output.memory, at, sent, sent + bytes)
       sent += bytes
     }
-    if (isEnd) this.#onFinished(stream)
+    if (isEnd) this.#owner.onSent(stream.id)
   }
 
   /** Sends as much of the stream's data as possible now. The rest is sent later. */
   readonly send = (stream: SendingStream): void => {
     if (stream.isQueued) return
     this.#sendShare(stream, Number.MAX_SAFE_INTEGER)
-    this.enqueue(stream)
+    if (stream.leftBytes > 0) this.enqueue(stream)
   }
 
   /**
@@ -200,11 +205,11 @@ export class Sender {
   }
 
   /**
-   * Stops reading the socket while too many acknowledgments and resets are queued. Reading resumes
-   * when the peer has received some of them.
+   * Whether too many answers to PING, SETTINGS and resets are queued. The socket must not be read
+   * then. The sender resumes it when the peer has received some.
    */
-  pauseReadingIfFull(): void {
-    if (this.#output.isTooFullToRead) this.#socket.pause()
+  get isTooFullToRead(): boolean {
+    return this.#output.isTooFullToRead
   }
 
   readonly #onWritten = (): void => {
@@ -241,7 +246,7 @@ export class Sender {
     if (!stream.isEnding) return stream.taken()
     if (!isEnded)
       this.#output.frame({ length: 0, type: FRAME.DATA, flags: FLAG.END_STREAM, stream: stream.id })
-    this.#onFinished(stream)
+    this.#owner.onSent(stream.id)
   }
 
   #sendData(stream: SendingStream, length: number, isEnd: boolean): void {

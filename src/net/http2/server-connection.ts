@@ -12,10 +12,8 @@ import {
 import type { HeaderField } from './field.ts'
 import { LARGE_HEADER_BYTES } from './header-memory.ts'
 import type { HeaderLimits } from './hpack-decoder.ts'
-import type { HpackEncoder } from './hpack-encoder.ts'
 import { CODE, type Code, ConnectionError, FRAME, SETTING } from './protocol.ts'
 import { areFieldsValid, HeadReader } from './request-head.ts'
-import type { SendingStream } from './sending-stream.ts'
 import { ServerStream, type StreamOwner } from './server-stream.ts'
 
 /**
@@ -93,29 +91,11 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
     if (this.isClosing) return
     this.isClosing = true
     this.sender.goaway(this.lastId, CODE.NO_ERROR)
-    this.#endIfDone()
-  }
-
-  beginHead(status: number): HpackEncoder {
-    const head = this.sender.beginHead()
-    head.status(status)
-    return head
-  }
-
-  beginTrailers(): HpackEncoder {
-    return this.sender.beginHead()
-  }
-
-  sendHead(stream: ServerStream, isEnd: boolean): void {
-    this.sender.sendHead(stream, isEnd)
+    if (this.streams.size === 0) this.end()
   }
 
   giveHeaderMemory(bytes: number): void {
     this.headerMemory.give(bytes)
-  }
-
-  get send(): (stream: SendingStream) => void {
-    return this.sender.send
   }
 
   reset(stream: ServerStream, code: Code): void {
@@ -153,9 +133,11 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
     if (head === undefined) return this.#refuse(id, CODE.PROTOCOL_ERROR, isEnd)
     if (isEnd && head.contentLength > 0) return this.#refuse(id, CODE.PROTOCOL_ERROR, isEnd)
     const heldBytes = bytes > LARGE_HEADER_BYTES ? bytes : 0
-    if (!this.headerMemory.take(heldBytes)) return this.#refuse(id, CODE.ENHANCE_YOUR_CALM, isEnd)
+    if (heldBytes > 0 && !this.headerMemory.take(heldBytes))
+      return this.#refuse(id, CODE.ENHANCE_YOUR_CALM, isEnd)
     const windows = { sendWindow: this.initialSendWindow, receiveWindow: STREAM_WINDOW }
-    const stream = new ServerStream(this, { id, head, heldBytes, isEnded: isEnd, ...windows })
+    const parts = { owner: this, sender: this.sender, id, head, heldBytes }
+    const stream = new ServerStream({ ...parts, isEnded: isEnd, ...windows })
     this.streams.add(stream)
     this.#begun.push(stream)
   }
@@ -240,7 +222,7 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
    * Called when the response is sent. If the client is still sending the body, RST_STREAM with
    * NO_ERROR makes it stop.
    */
-  protected onSent(id: number): void {
+  onSent(id: number): void {
     const stream = this.streams.get(id)
     if (stream === undefined) return
     if (!stream.isRemoteEnded) this.#sendReset(id, CODE.NO_ERROR, false)
@@ -250,10 +232,6 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   #remove(stream: ServerStream): void {
     this.streams.delete(stream.id)
     stream.close()
-    this.#endIfDone()
-  }
-
-  #endIfDone(): void {
     if (this.isClosing && this.streams.size === 0) this.end()
   }
 }

@@ -4,6 +4,7 @@ import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { HpackEncoder } from './hpack-encoder.ts'
 import type { Code } from './protocol.ts'
 import type { RequestHead } from './request-head.ts'
+import type { Sender } from './sender.ts'
 import { SendingStream } from './sending-stream.ts'
 
 /** Receives a body. */
@@ -35,11 +36,6 @@ export interface UnreadHolder {
 
 /** Functions of the connection that a stream calls. */
 export interface StreamOwner {
-  /** Begins the headers of a response. */
-  readonly beginHead: (status: number) => HpackEncoder
-  readonly beginTrailers: () => HpackEncoder
-  readonly sendHead: (stream: ServerStream, isEnd: boolean) => void
-  readonly send: (stream: SendingStream) => void
   readonly reset: (stream: ServerStream, code: Code) => void
   /** Increases the window, so that the client can send this many more bytes on the stream. */
   readonly returnWindow: (stream: ServerStream, bytes: number) => void
@@ -47,7 +43,9 @@ export interface StreamOwner {
   readonly giveHeaderMemory: (bytes: number) => void
 }
 
-type First = {
+type ServerStreamOptions = {
+  readonly owner: StreamOwner
+  readonly sender: Sender
   readonly id: number
   readonly head: RequestHead
   /** Number of bytes reserved for the headers in the budget for large headers. */
@@ -73,6 +71,7 @@ export class ServerStream extends SendingStream {
   readonly contentLength: number
   #heldBytes: number
   readonly #owner: StreamOwner
+  readonly #sender: Sender
   /**
    * Number of bytes that the client can still send, and number of bytes that were read but not yet
    * returned with WINDOW_UPDATE. The connection updates both.
@@ -91,17 +90,15 @@ export class ServerStream extends SendingStream {
   #reader: BodyListener | undefined
   #isDropping = false
 
-  constructor(
-    owner: StreamOwner,
-    { id, head, heldBytes, isEnded, sendWindow, receiveWindow }: First,
-  ) {
-    super(id, sendWindow, owner.send)
-    this.#owner = owner
-    this.head = head
-    this.contentLength = head.contentLength
-    this.#heldBytes = heldBytes
-    this.isRemoteEnded = isEnded
-    this.receiveWindow = receiveWindow
+  constructor(options: ServerStreamOptions) {
+    super(options.id, options.sendWindow, options.sender.send)
+    this.#owner = options.owner
+    this.#sender = options.sender
+    this.head = options.head
+    this.contentLength = options.head.contentLength
+    this.#heldBytes = options.heldBytes
+    this.isRemoteEnded = options.isEnded
+    this.receiveWindow = options.receiveWindow
   }
 
   /**
@@ -109,7 +106,9 @@ export class ServerStream extends SendingStream {
    * and then call `sendHead`, with nothing in between.
    */
   beginHead(status: number): HpackEncoder {
-    return this.#owner.beginHead(status)
+    const head = this.#sender.beginHead()
+    head.status(status)
+    return head
   }
 
   /** Sends the headers. `isEnd` means that the response has no body. */
@@ -119,13 +118,13 @@ export class ServerStream extends SendingStream {
     this.releaseHead()
     // If the body is not being read when the response begins, it will not be read at all.
     if (this.#reader === undefined) this.drop()
-    this.#owner.sendHead(this, isEnd)
+    this.#sender.sendHead(this, isEnd)
   }
 
   /** Ends the stream with trailers. All previous writes must have completed. */
   endWith(trailers: { readonly [name: string]: string | readonly string[] }): void {
     if (this.isClosed || this.isEnding) return
-    const fields = this.#owner.beginTrailers()
+    const fields = this.#sender.beginHead()
     for (const name in trailers) {
       const value = trailers[name]
       if (value !== undefined) fields.field(name, value)
@@ -133,7 +132,7 @@ export class ServerStream extends SendingStream {
     // Without fields, no HEADERS frame is sent that could end the stream.
     if (fields.length === 0) return this.end()
     this.isEnding = true
-    this.#owner.sendHead(this, true)
+    this.#sender.sendHead(this, true)
   }
 
   reset(code: Code): void {
@@ -172,8 +171,9 @@ export class ServerStream extends SendingStream {
 
   #deliver(reader: BodyListener, chunk: Buffer): void {
     const taken = reader.onData(chunk)
-    if (taken === undefined) this.#owner.returnWindow(this, chunk.length)
-    else void taken.then(() => this.#owner.returnWindow(this, chunk.length))
+    if (taken !== undefined) void taken.then(() => this.#owner.returnWindow(this, chunk.length))
+    // A complete body needs no more window.
+    else if (!this.isRemoteEnded) this.#owner.returnWindow(this, chunk.length)
   }
 
   /** Bytes reserved for large headers. They are released when the response begins. */
