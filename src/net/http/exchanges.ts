@@ -183,11 +183,11 @@ export class Exchanges {
       const response = this.#open.has(exchange) ? held(exchange, made) : made
       if (response.isUnauthenticated === true) this.#boundUnauthenticated(exchange)
       else exchange.connection.isAuthenticated = true
+      if (this.#open.has(exchange)) this.#keep(exchange, response)
+      else response.place?.leave()
       if (response.endsConnection === true) exchange.connection.close()
       else if (exchange.connection.http2 !== undefined && this.#sendsAway())
         exchange.connection.http2.close()
-      if (this.#open.has(exchange)) this.#keep(exchange, response)
-      else response.place?.leave()
       if (this.#isClosing && !hasOwnEnd(response)) exchange.close()
       if ('tunnel' in response) return this.#handOver(exchange, response)
       // This must be read before the response headers are written, because writing them discards

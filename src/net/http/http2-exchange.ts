@@ -55,14 +55,15 @@ export class Http2Exchange extends Exchange {
   }
 
   writeHead(status: number, headers: Headers, { length, isEnd = false }: BodyForm): void {
+    // A proxied response already has a date.
+    const date = headers['date'] === undefined ? this.#date.get() : undefined
     const head = this.#stream.beginHead(status)
     for (const name in headers) {
       const value = headers[name]
       if (value !== undefined) head.field(name, value)
     }
     if (length !== undefined) head.field('content-length', `${length}`)
-    // A proxied response already has a date.
-    if (headers['date'] === undefined) head.field('date', this.#date.get())
+    if (date !== undefined) head.field('date', date)
     this.#stream.sendHead(isEnd)
     this.releaseHead()
   }
