@@ -54,7 +54,7 @@ export type Packet = {
 
 export function dialRequest(address: string, random: bigint): Buffer {
   const writer = new WireWriter(address.length)
-  const mark = writer.mark()
+  const mark = writer.length
   writer.id(3, random)
   writer.string(2, address)
   writer.string(1, 'tcp')
@@ -63,7 +63,7 @@ export function dialRequest(address: string, random: bigint): Buffer {
 
 export function dataPacket(connectId: bigint, data: Buffer): Buffer {
   const writer = new WireWriter(data.length)
-  const mark = writer.mark()
+  const mark = writer.length
   writer.bytes(3, data)
   writer.id(1, connectId)
   return framed(writer, 'DATA', mark)
@@ -76,7 +76,7 @@ export const closeDial = (random: bigint): Buffer => idPacket('DIAL_CLS', random
 
 function idPacket(type: PacketType, id: bigint): Buffer {
   const writer = new WireWriter(0)
-  const mark = writer.mark()
+  const mark = writer.length
   writer.id(1, id)
   return framed(writer, type, mark)
 }

@@ -66,7 +66,7 @@ async function startPeer(onStream: OnStream, settings: Settings = {}): Promise<P
 /** Encodes a valid response to a put that contains only a header with this revision. */
 function putAnswer(revision: bigint): Buffer {
   const writer = new WireWriter(0)
-  const mark = writer.mark()
+  const mark = writer.length
   writer.id(3, revision)
   writer.nested(1, mark)
   return writer.frame()

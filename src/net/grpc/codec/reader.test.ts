@@ -62,7 +62,7 @@ function rangeAnswer(): Buffer {
   writer.number(4, 12)
   writer.bool(3, true)
   for (const name of ['b', 'a']) {
-    const mark = writer.mark()
+    const mark = writer.length
     writer.id(6, -5n)
     writer.bytes(5, Buffer.from(`value of ${name}`))
     writer.number(4, 3)
@@ -71,7 +71,7 @@ function rangeAnswer(): Buffer {
     writer.bytes(1, Buffer.from(name))
     writer.nested(2, mark)
   }
-  const mark = writer.mark()
+  const mark = writer.length
   writer.number(9, 1)
   writer.number(3, 77)
   writer.id(2, 2n ** 63n + 5n)
@@ -151,7 +151,7 @@ test('a revision of 2^53 or more is rejected instead of rounded', () => {
     [2n ** 63n - 1n, false],
   ] as const) {
     const writer = new WireWriter(0)
-    const mark = writer.mark()
+    const mark = writer.length
     writer.id(3, revision)
     writer.nested(1, mark)
     const message = writer.frame().subarray(5)
@@ -170,7 +170,7 @@ test('a deeply nested txn response is reported as malformed and does not overflo
   let message: Buffer = Buffer.from([0x10, 0x01])
   for (let depth = 0; depth < 5000; depth++) {
     const writer = new WireWriter(message.length)
-    const mark = writer.mark()
+    const mark = writer.length
     writer.bytes(4, message)
     writer.nested(3, mark)
     message = writer.frame().subarray(5)

@@ -20,7 +20,7 @@ test('numbers, IDs, bytes and nested messages can be written and read back', () 
       fc.integer({ min: 1, max: 2 ** 20 }),
       (number, id, bytes, field) => {
         const writer = new WireWriter(0)
-        const mark = writer.mark()
+        const mark = writer.length
         writer.bytes(field, bytes)
         writer.nested(4, mark)
         writer.id(3, id)

@@ -22,16 +22,8 @@ export class WireWriter extends ProtobufWriter {
   }
 
   /**
-   * Returns a position for `nested`. Callers get it before they write the fields of a nested
-   * message.
-   */
-  mark(): number {
-    return this.length
-  }
-
-  /**
-   * Ends the nested message whose fields were written since `mark`. An empty message is also
-   * written, because an empty message differs from an absent one.
+   * Ends the nested message whose fields were written since the writer had the length `mark`. An
+   * empty message is also written, because an empty message differs from an absent one.
    */
   nested(field: number, mark: number): void {
     this.varint(this.length - mark)

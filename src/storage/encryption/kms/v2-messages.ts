@@ -83,7 +83,7 @@ export function writeAnnotations(
   annotations: Annotations,
 ): void {
   for (const [name, value] of sorted(annotations).toReversed()) {
-    const mark = writer.mark()
+    const mark = writer.length
     writer.bytes(2, value)
     writer.string(1, name)
     writer.nested(field, mark)

@@ -26,7 +26,7 @@ export function encodeNames(first: string, second = ''): Buffer {
 
 export function encodeGrantPermission(role: string, permission: Permission): Buffer {
   const writer = new WireWriter(role.length + permission.key.length)
-  const mark = writer.mark()
+  const mark = writer.length
   writer.bytes(3, permission.rangeEnd)
   writer.bytes(2, permission.key)
   writer.number(1, permissionTypes[permission.type])

@@ -165,7 +165,7 @@ function writeTxn(writer: WireWriter, request: TxnRequest, depth: number): void 
   for (let index = request.compare.length - 1; index >= 0; index--) {
     const compare = request.compare[index]
     if (compare === undefined) continue
-    const mark = writer.mark()
+    const mark = writer.length
     writeCompare(writer, compare)
     writer.nested(1, mark)
   }
@@ -175,14 +175,14 @@ function writeOps(writer: WireWriter, field: number, ops: readonly Op[], depth: 
   for (let index = ops.length - 1; index >= 0; index--) {
     const op = ops[index]
     if (op === undefined) continue
-    const mark = writer.mark()
+    const mark = writer.length
     writeOp(writer, op, depth)
     writer.nested(field, mark)
   }
 }
 
 function writeOp(writer: WireWriter, op: Op, depth: number): void {
-  const mark = writer.mark()
+  const mark = writer.length
   switch (op.type) {
     case 'range':
       writeRange(writer, op)

@@ -54,7 +54,7 @@ export type WatchAnswer = {
 
 export function encodeWatchCreate(watchId: number, create: WatchCreate): Buffer {
   const writer = new WireWriter(create.key.length + (create.rangeEnd?.length ?? 0))
-  const mark = writer.mark()
+  const mark = writer.length
   writer.bool(8, create.fragment)
   writer.number(7, watchId)
   writer.bool(6, create.prevKv)
@@ -72,7 +72,7 @@ export function encodeWatchCreate(watchId: number, create: WatchCreate): Buffer 
 
 export function encodeWatchCancel(watchId: number): Buffer {
   const writer = new WireWriter(0)
-  const mark = writer.mark()
+  const mark = writer.length
   writer.number(1, watchId)
   writer.nested(2, mark)
   return writer.frame()
@@ -80,7 +80,7 @@ export function encodeWatchCancel(watchId: number): Buffer {
 
 export function encodeWatchProgress(): Buffer {
   const writer = new WireWriter(0)
-  writer.nested(3, writer.mark())
+  writer.nested(3, writer.length)
   return writer.frame()
 }
 
