@@ -143,10 +143,8 @@ function builtIn(
   { storedAs, cluster, gated, defaults }: ResourceEnvironment,
 ): Resource {
   const { strategy = {} } = rules
-  let schema: ObjectSchema | undefined
-  const shape = (): ObjectSchema =>
-    (schema ??= { ...schemaOf(row, rules, { cluster, defaults }), storedAs })
-  return {
+  let shape: ObjectSchema | undefined
+  const resource: Resource = {
     group: row.group,
     faultGroup: strategy.faultGroup ?? row.group,
     version: row.version,
@@ -161,7 +159,7 @@ function builtIn(
       isGateOn(strategy.subresourceGates?.[part.name], cluster.gates),
     ),
     get shape(): ObjectSchema {
-      return shape()
+      return (shape ??= { ...schemaOf(row, rules, { cluster, defaults }), storedAs })
     },
     discovery: discoveryOf(row, strategy),
     versions: row.storageVersion === undefined ? {} : { storageVersion: row.storageVersion },
@@ -169,11 +167,12 @@ function builtIn(
       fields: fieldReaders(rules.selectableFields ?? []),
       ...(rules.indexedFields === undefined ? {} : { indexed: rules.indexedFields }),
     },
-    rules: writeRules(row, rules, { cluster, gated, struct: () => shape().struct }),
+    rules: writeRules(row, rules, { cluster, gated, struct: () => resource.shape.struct }),
     deletion: deletionRules(rules),
     table: tables.get(kindName(row)) ?? defaultTable,
     views: hasSubresource(row, 'scale') ? { scale: scaleView() } : {},
   }
+  return resource
 }
 
 function discoveryOf(row: ResourceRow, strategy: Strategy): ResourceDiscovery {
