@@ -72,12 +72,15 @@ export function createNamespaceLifecycle({
     name: 'NamespaceLifecycle',
     // Another replica might have deleted the namespace since `mutate`.
     confirm: (attributes) =>
-      isContent(attributes)
+      !isOfNamespaces(attributes) && isContent(attributes)
         ? checkContent(attributes, readNamespace(attributes.namespace, 'latest'))
         : undefined,
     mutate: (attributes) => {
       const { namespace, object } = attributes
-      if (isOfNamespaces(attributes)) checkOwn(attributes)
+      if (isOfNamespaces(attributes)) {
+        checkOwn(attributes)
+        return object
+      }
       if (!isContent(attributes)) return object
       const known = readNamespace(namespace, 'any')
       if (known === undefined || known instanceof Promise || !isAlive(known, namespace)) {
@@ -89,16 +92,11 @@ export function createNamespaceLifecycle({
   }
 }
 
-/** Returns whether the request writes an object in a namespace. */
-function isContent(attributes: Attributes): boolean {
-  const { operation, resource, namespace } = attributes
-  if (
-    isOfNamespaces(attributes) ||
-    namespace === '' ||
-    operation === 'DELETE' ||
-    operation === 'CONNECT'
-  )
-    return false
+/**
+ * Returns whether the request writes an object in a namespace. It is not for a namespace itself.
+ */
+function isContent({ operation, resource, namespace }: Attributes): boolean {
+  if (namespace === '' || operation === 'DELETE' || operation === 'CONNECT') return false
   // An access review must not reveal whether a namespace exists to a user who has no access to it.
   return resource.group !== 'authorization.k8s.io'
 }

@@ -37,9 +37,10 @@ export function createSystemObjects(
   return {
     get: (id, { namespace, name }, at) => {
       const resource = registry.find(id)
-      // A plugin can pass a name that has not been validated yet.
-      if (resource === undefined || segmentFault(name) !== undefined) return undefined
+      if (resource === undefined) return undefined
       const { keys, reader } = accessOf(resource)
+      // A plugin can pass a name that has not been validated yet.
+      if (segmentFault(name) !== undefined) return undefined
       const key = keys.key(namespace, name)
       const known = at === 'any' ? reader.known() : undefined
       return known === undefined
