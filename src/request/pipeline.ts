@@ -107,7 +107,8 @@ export function createPipeline(options: PipelineOptions): Handler {
     try {
       await run(stages, life)
       if (life.earlyResponse !== undefined) return life.earlyResponse
-      response = respond(life, responseOf(life), undefined)
+      assert(life.response !== undefined, 'the last stage has served the request')
+      response = respond(life, life.response, undefined)
     } catch (error) {
       const isRefusal = life.measured === undefined
       response = respond(life, errorResponse(error, auditId, { request, log, isRefusal }), error)
@@ -133,11 +134,6 @@ function run(
     return next === stages.length ? waiting : waiting.then(() => run(stages, life, next))
   }
   return undefined
-}
-
-function responseOf({ response }: RequestLifecycle): ApiResponse {
-  assert(response !== undefined, 'the last stage has served the request')
-  return response
 }
 
 /**

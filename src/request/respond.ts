@@ -52,15 +52,17 @@ export const createRespond =
     const nowMs = clock.monotonicMs()
     const counted = countWatch(life, life.measured?.answer(answered) ?? answered, flowControl)
     life.contextIfAny?.end()
+    const isUnknown = isUnauthenticated(life)
+    const place = placeOf(life, counted, nowMs)
+    countRefusal(life, counted, error, options)
     log(life, counted, nowMs, options)
     const response = {
       ...counted,
       headers: headers.of(life, counted),
-      isUnauthenticated: isUnauthenticated(life),
-      place: placeOf(life, counted, nowMs),
+      isUnauthenticated: isUnknown,
+      place,
     }
-    countRefusal(life, response, error, options)
-    endSpan(life, response, options)
+    if (life.span !== undefined) endSpan(life, response, options)
     if (audit === undefined) return response
     return endAudit(life, response, { audit, outcome: outcomeOf(response, error, nowMs) })
   }

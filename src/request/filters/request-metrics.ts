@@ -268,11 +268,12 @@ export class RequestMetrics {
     const monotonicMs = this.#monotonicMs
     const { context } = passed
     const isPath = passed.kind === 'path'
+    const ownPeak = this.#peakOf(passed)
     const series = this.#seriesOf(passed)
     const isLong =
       series?.longRunning !== undefined ||
       (passed.kind === 'remote' && context.info.verb === 'watch')
-    const peak = isLong ? undefined : this.#peakOf(passed)
+    const peak = isLong ? undefined : ownPeak
     peak?.add(1, startMs)
     const isOwn = context.knownUser === systemUser
     const ended = (response: ApiResponse): void => {
@@ -297,8 +298,8 @@ export class RequestMetrics {
       answer: (response) => {
         if (!('body' in response)) return observed(response, { series, ended })
         if (isPath && !isCounted(passed.http.path, response)) return response
-        ended(response)
         series?.bytes?.observe(lengthOf(response.body))
+        ended(response)
         return response
       },
       end: () => {
