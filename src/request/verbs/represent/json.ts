@@ -17,17 +17,20 @@ import type { Representation } from './representation.ts'
 import { isPlain, styled, styledList, type Styling } from './styled.ts'
 
 export function jsonObjects(resource: Resource, styling: Styling): Representation {
-  const { listKind: kind, isCustom } = resource
-  const apiVersion = apiVersionOf(resource)
-  const listHead = isCustom ? { apiVersion, kind } : { kind, apiVersion }
   return {
     headers: contentHeaders[styling.form.type],
     item: (item) => styled(item.wire(), styling),
     object: (object: KubeObject, shape) => styled(printObject(object, shape), styling),
     written: ({ json, object }, shape) => styled(json ?? printObject(object, shape), styling),
     list: (items, metadata) =>
-      printer(styling)(items, { ...listHead, metadata: listMeta(resource, metadata) }),
+      printer(styling)(items, { ...typeOfList(resource), metadata: listMeta(resource, metadata) }),
   }
+}
+
+function typeOfList(resource: Resource): Fields {
+  const { listKind: kind, isCustom } = resource
+  const apiVersion = apiVersionOf(resource)
+  return isCustom ? { apiVersion, kind } : { kind, apiVersion }
 }
 
 /** Lists of custom resources have sorted metadata, and an empty `continue` on the last page. */

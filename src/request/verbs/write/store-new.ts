@@ -25,7 +25,11 @@ export async function storeNew(write: Write, object: KubeObject): Promise<Writte
       throw alreadyExists(resource, name, { isTerminating: isMarked(item.object()) })
     return shownLarge(request, await readBack(object, { request, resource, access }))
   }
-  if (uintFault(resourceVersion) === undefined && BigInt(resourceVersion) > 0n) {
+  if (
+    resourceVersion !== '' &&
+    uintFault(resourceVersion) === undefined &&
+    BigInt(resourceVersion) > 0n
+  ) {
     throw unclassified('resourceVersion should not be set on objects to be created')
   }
   const { store, ttlSeconds } = access.storage
