@@ -51,6 +51,7 @@ const passed = {
   namespace: 'default',
   name: 'a',
   subresource: '',
+  view: undefined,
   user,
   context,
   http: request,

@@ -1,7 +1,7 @@
 import type { RequestContext } from '../api/context.ts'
 import type { ApiRequest } from '../api/request.ts'
 import type { User } from '../api/user.ts'
-import type { Resource, Verb } from '../registry/resource.ts'
+import type { Resource, Verb, View } from '../registry/resource.ts'
 
 /** An authorized request for a resource, with its user and verb. */
 export type ResourceRequest = {
@@ -13,6 +13,8 @@ export type ResourceRequest = {
   readonly name: string
   /** Empty for the object itself. */
   readonly subresource: string
+  /** Representation of objects at the path. Undefined for the objects themselves. */
+  readonly view: View | undefined
   readonly user: User
   readonly context: RequestContext
   readonly http: ApiRequest

@@ -16,7 +16,7 @@ import {
 import { checkPathSegment } from '../../api/names.ts'
 import { quote } from '../../api/quote.ts'
 import type { Registry } from '../../registry/registry.ts'
-import type { Resource, Verb } from '../../registry/resource.ts'
+import { type Resource, type Verb, type View, viewOf } from '../../registry/resource.ts'
 import { namespaceSubresources } from './request-info.ts'
 
 export type Route = {
@@ -25,6 +25,7 @@ export type Route = {
   readonly namespace: string
   readonly name: string
   readonly subresource: string
+  readonly view: View | undefined
   /**
    * The reason why the request fails although the resource exists. A deprecation warning for the
    * resource is still sent.
@@ -48,9 +49,9 @@ export function resolve(info: ResourceInfo, method: string, registry: Registry):
   if (verb === 'watch' && !verbs.includes(verb) && verbs.includes('list'))
     throw methodNotAllowed(place.resource, verb)
   if (verb === undefined || !verbs.includes(verb)) throw noSuchMethod()
-  const { resource, namespace, name, subresource } = place
+  const { resource, namespace, name, subresource, view } = place
   checkSegments(place)
-  return { resource, verb, namespace, name, subresource }
+  return { resource, verb, namespace, name, subresource, view }
 }
 
 type ResourceTarget = {
@@ -59,6 +60,7 @@ type ResourceTarget = {
   readonly namespace: string
   readonly name: string
   readonly subresource: string
+  readonly view: View | undefined
   readonly isNamed: boolean
 }
 
@@ -92,6 +94,7 @@ function findPlace(
     namespace: isInside ? second : '',
     name,
     subresource,
+    view: viewOf({ resource, subresource }),
     isNamed: own.length > 1,
   }
 }
@@ -107,7 +110,7 @@ function resolveCustom(place: ResourceTarget, info: ResourceInfo, sent: string):
   // This router uses the verb of RequestInfo, which is the same for HEAD and GET. The router of
   // built-in resources uses the method, and does not support HEAD.
   const method = sent === 'HEAD' ? 'GET' : sent
-  const { resource, scope, namespace, name, subresource, isNamed } = place
+  const { resource, scope, namespace, name, subresource, view, isNamed } = place
   const isWatch = info.isWatchPath || info.verb === 'watch'
   if (isWatch && sent === 'HEAD') throw noSuchMethod()
   // The executed verb must be the authorized one. On the deprecated watch paths, it is always
@@ -128,7 +131,8 @@ function resolveCustom(place: ResourceTarget, info: ResourceInfo, sent: string):
   if (verb === undefined) throw fault ?? noSuchMethod()
   if (verb === 'create' && subresource === '' && !resource.verbs.includes(verb))
     throw crdTerminating(resource)
-  const route = { resource, verb, namespace, name: verb === 'create' ? '' : name, subresource }
+  const target = { resource, verb, namespace, name: verb === 'create' ? '' : name }
+  const route = { ...target, subresource, view }
   return fault === undefined ? route : { ...route, fault }
 }
 

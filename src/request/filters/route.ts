@@ -85,7 +85,7 @@ function routedRequest(
   // Such a path is authorized like any other, but kube-apiserver's router does not serve paths that
   // begin with `//`, or groups without a name.
   if (request.path.startsWith('//') || request.path.startsWith('/apis//')) throw pageNotFound()
-  const { fault, resource, verb, namespace, name, subresource } = resolve(
+  const { fault, resource, verb, namespace, name, subresource, view } = resolve(
     info,
     request.method,
     registry,
@@ -105,6 +105,7 @@ function routedRequest(
     namespace,
     name,
     subresource,
+    view,
     user,
     context,
     http: request,

@@ -7,7 +7,6 @@ import {
 } from '../../admission/operation-options.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { ObjectSchema } from '../../objects/schema/object-schema.ts'
-import { viewOf } from '../../registry/resource.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 
 type AttributesOptions = {
@@ -38,7 +37,7 @@ export function attributesOf(request: ResourceRequest, given: AttributesOptions)
     oldObject,
     isDryRun: options.isDryRun,
     options: () => optionsOf(request, given),
-    shape: () => shape ?? viewOf(request)?.shape ?? resource.shape,
+    shape: () => shape ?? request.view?.shape ?? resource.shape,
     context,
     known: {},
   }

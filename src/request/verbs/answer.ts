@@ -12,7 +12,7 @@ import { jsonToYaml } from '../../objects/codec/yaml-print.ts'
 import { inParts } from '../../lib/scheduling/parts.ts'
 import type { Slices } from '../../lib/scheduling/slices.ts'
 import { statusStruct } from '../../registry/meta-types.ts'
-import { viewOf } from '../../registry/resource.ts'
+import type { Item } from '../../storage/cache/item.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import { contentHeaders } from './represent/headers.ts'
 import type { Body, Representation } from './represent/representation.ts'
@@ -43,19 +43,28 @@ export function printed(context: RequestContext, print: () => Body): Body {
 const printedInParts = async (print: () => Body, slices: Slices): Promise<Buffer | LazyBody> =>
   inParts(print, slices)
 
-/**
- * Builds the response to an update, a patch or an apply. Its status is 201 if the object was
- * created.
- */
-export function answerUpdate(
+/** Builds the response with an object that was read. */
+export const answerItem = (
+  { context }: ResourceRequest,
+  item: Item,
+  show: Representation,
+): MaybePromise<ApiResponse> =>
+  answer(
+    200,
+    show,
+    printed(context, () => show.item(item)),
+  )
+
+/** Builds the response to a write. Its status is 201 if the object was created. */
+export function answerWrite(
   request: ResourceRequest,
-  updated: UpdateOutcome,
+  written: UpdateOutcome,
   show: Representation,
 ): MaybePromise<ApiResponse> {
-  const { shape } = viewOf(request) ?? request.resource
+  const { shape } = request.view ?? request.resource
   request.context.enter('answer')
-  const body = printed(request.context, () => show.written(updated, shape))
-  return answer(updated.isNew ? 201 : 200, show, body)
+  const body = printed(request.context, () => show.written(written, shape))
+  return answer(written.isNew ? 201 : 200, show, body)
 }
 
 /** Builds the response to an action on an object, such as a binding or an eviction. */

@@ -29,7 +29,7 @@ import {
 import { decodePatched } from '../../objects/codec/decode-body.ts'
 import { printOrdered } from '../../objects/codec/json.ts'
 import { RestoreError, restoreStruct } from '../../objects/patch/restore.ts'
-import { apiVersionOf, type Resource, type View, viewOf } from '../../registry/resource.ts'
+import { apiVersionOf, type Resource, type View } from '../../registry/resource.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import {
   askWebhook,
@@ -64,7 +64,7 @@ export async function readApply(
   const { resource, name, subresource, context } = request
   const applied = await readApplied(body, writing.access, request)
   context.recordText(applied.textBytes)
-  const expected = viewOf(request) ?? resource
+  const expected = request.view ?? resource
   return async (current, stored): Promise<KubeObject> => {
     if (current === undefined && subresource !== '' && !mayCreateAt(request))
       throw notFound(resource, name)
@@ -127,12 +127,12 @@ async function applyTo(current: KubeObject | undefined, applying: ApplyTo): Prom
     now: access.now(),
     slices,
     typeIn: typesOfOwners(state),
-    ...(viewOf(request) !== undefined || access.versions.convertTo !== undefined
+    ...(request.view !== undefined || access.versions.convertTo !== undefined
       ? {}
       : { convert: convertIn(request, writing) }),
     versions: (after) => versionsWith(after, state),
   })
-  const why = viewOf(request)?.refusesApply
+  const why = request.view?.refusesApply
   if (why !== undefined && result !== undefined) {
     throw unclassified(
       `failed to convert new object (${nameOf(applied, expected)}) to proper version: ${why}`,
@@ -179,7 +179,7 @@ function readInput(
   const live = current === undefined ? emptyWire(struct) : storedWire(current, struct)
   const tracking = once('tracking', () => trackingOf(request, stored))
   const validateLive =
-    request.resource.isCustom && viewOf(request) === undefined ? validateTyped : validateStored
+    request.resource.isCustom && request.view === undefined ? validateTyped : validateStored
   return {
     type,
     live,
@@ -213,7 +213,7 @@ function refuseMisfits(
       `failed to create typed live object (${nameOf(live, expected)}): ${formatFaults(misfits)}`,
     )
   }
-  const why = viewOf(request)?.refusesApply
+  const why = request.view?.refusesApply
   if (why !== undefined && tracking.owners.size === 0) {
     const what = `failed to convert live object (/; ${apiVersionOf(expected)}, Kind=${expected.kind}) to proper version`
     throw unclassified(`failed to create manager for existing fields: ${what}: ${why}`)

@@ -5,7 +5,7 @@ import type { ApiResponse } from '../../api/request.ts'
 import { negotiate } from '../../objects/codec/negotiate.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import type { WriteAccess } from './access.ts'
-import { answer, printed } from './answer.ts'
+import { answerWrite } from './answer.ts'
 import { readObject } from './read-body.ts'
 import { represent } from './represent/represent.ts'
 import { unsupportedSubresource } from './unsupported.ts'
@@ -21,12 +21,7 @@ export async function create(request: ResourceRequest, access: WriteAccess): Pro
   const options = parseWriteOptions(http.query, 'CreateOptions')
   const object = await readObject(request, options.fieldValidation, access)
   const written = await createObject(request, object, { options, access })
-  request.context.enter('answer')
-  return answer(
-    201,
-    show,
-    printed(request.context, () => show.written(written, resource.shape)),
-  )
+  return answerWrite(request, { ...written, isNew: true }, show)
 }
 
 /**

@@ -4,10 +4,10 @@ import type { ApiResponse } from '../../api/request.ts'
 import { inSpan } from '../../api/span.ts'
 import type { Freshness } from '../../storage/cache/fresh-state.ts'
 import { negotiate } from '../../objects/codec/negotiate.ts'
-import { type Resource, viewOf } from '../../registry/resource.ts'
+import { type Resource } from '../../registry/resource.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import type { ReadAccess } from './access.ts'
-import { answer, printed } from './answer.ts'
+import { answer, answerItem } from './answer.ts'
 import { parseBoolean, parseVersion } from './options.ts'
 import { holdLargeItem } from './hold-values.ts'
 import { represent } from './represent/represent.ts'
@@ -19,12 +19,11 @@ import { checkSubresource } from './unsupported.ts'
 export async function get(request: ResourceRequest, access: ReadAccess): Promise<ApiResponse> {
   const { resource, namespace, name, http } = request
   const { keys, reader, forms } = access
-  const view = viewOf(request)
+  const view = request.view
   const form = negotiate(http, resource)
   const show = represent(form, forms, request, view)
   const { at, askedVersion } = wanted(http.query, resource)
   try {
-    const key = keys.key(namespace, name)
     const { item } = await inSpan(
       request.context.span,
       'cacher.Get',
@@ -32,7 +31,7 @@ export async function get(request: ResourceRequest, access: ReadAccess): Promise
         ...keyAttributes(request),
         'resource-version': http.query.get('resourceVersion') ?? '',
       }),
-      () => reader.get(key, at),
+      () => reader.get(keys.key(namespace, name), at),
     )
     if (item === undefined) throw notFound(resource, name)
     request.context.storedBytes = item.length
@@ -50,11 +49,7 @@ export async function get(request: ResourceRequest, access: ReadAccess): Promise
     if (view !== undefined)
       return answer(200, show, show.object(view.show(item.object()), view.shape))
     checkSubresource(request)
-    return answer(
-      200,
-      show,
-      printed(request.context, () => show.item(item)),
-    )
+    return answerItem(request, item, show)
   } catch (error) {
     const corruptKey = access.corruptKey?.(keys.key(namespace, name))
     throw toApiError(

@@ -18,7 +18,7 @@ import {
 } from '../../objects/apply/wire.ts'
 import { ApiError } from '../../api/errors.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
-import { apiVersionOf, type Resource, viewOf } from '../../registry/resource.ts'
+import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import type { ObjectSchema } from '../../objects/schema/object-schema.ts'
 import type { VersionAccess } from './access.ts'
@@ -48,7 +48,7 @@ export function askWebhook(
   { inVersion, convertTo }: VersionAccess,
   asking: { readonly owners: Owners; readonly objects: Change },
 ): MaybePromise<ConvertedVersions> {
-  if (convertTo === undefined || viewOf(request) !== undefined) return nobody
+  if (convertTo === undefined || request.view !== undefined) return nobody
   return convertForOwners(request.resource, { inVersion, convertTo }, asking)
 }
 
@@ -100,7 +100,7 @@ export function versionsOf(
   { inVersion }: Pick<VersionAccess, 'inVersion'>,
   { before, after, asked, wires, isChangeOnly = false }: VersionsOptions,
 ): (apiVersion: string) => Versions | undefined {
-  const own = viewOf(request) ?? request.resource
+  const own = request.view ?? request.resource
   return (apiVersion) => {
     if (apiVersion === apiVersionOf(own)) {
       const { struct } = own.shape
@@ -159,7 +159,7 @@ export function otherVersion(
   apiVersion: string,
 ): OtherVersion | undefined {
   const { resource } = request
-  if (viewOf(request) !== undefined) return undefined
+  if (request.view !== undefined) return undefined
   const other = inVersion(apiVersion)
   if (other !== undefined)
     return resource.isCustom ? customVersion(other) : builtInVersion(resource.shape, other)

@@ -10,7 +10,7 @@ import { storedWire } from '../../objects/apply/wire.ts'
 import type { Fields, Json, KubeObject } from '../../api/object.ts'
 import { managerOfAgent } from '../../api/manager-name.ts'
 import { firstHeader } from '../../api/request.ts'
-import { apiVersionOf, type Resource, viewOf } from '../../registry/resource.ts'
+import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import { once } from '../../lib/scheduling/parts.ts'
 import type { Struct } from '../../objects/schema/schema.ts'
@@ -34,7 +34,7 @@ export type Tracking = {
  */
 export function trackingOf(request: ResourceRequest, stored: KubeObject | undefined): Tracking {
   const owners = readOwners(stored?.metadata['managedFields']) ?? new Map()
-  const view = viewOf(request)
+  const view = request.view
   if (view === undefined) return { owners, finish: printOwners }
   const inView = fieldSetOf([view.ownedPath])
   const inObject = view.objectPath === undefined ? inView : fieldSetOf([view.objectPath])
@@ -62,7 +62,7 @@ export function writerOf(request: ResourceRequest, { fieldManager }: WriteOption
   return {
     manager,
     operation: 'Update',
-    apiVersion: apiVersionOf(viewOf(request) ?? resource),
+    apiVersion: apiVersionOf(request.view ?? resource),
     subresource,
   }
 }

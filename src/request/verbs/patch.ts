@@ -7,10 +7,9 @@ import type { ApiResponse } from '../../api/request.ts'
 import { checkMembers } from '../../objects/codec/member-count.ts'
 import { negotiate } from '../../objects/codec/negotiate.ts'
 import { patchForm } from '../../objects/codec/patch-form.ts'
-import { viewOf } from '../../registry/resource.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import type { WriteAccess } from './access.ts'
-import { answerUpdate } from './answer.ts'
+import { answerWrite } from './answer.ts'
 import { readApply } from './apply.ts'
 import { holdValues } from './hold-values.ts'
 import { checkName, inNamespace } from './identity.ts'
@@ -25,7 +24,7 @@ import { parsePatchOptions } from './write-options.ts'
 export async function patch(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { http } = request
   const form = patchForm(http, request.resource)
-  const show = represent(negotiate(http, request.resource), access.forms, request, viewOf(request))
+  const show = represent(negotiate(http, request.resource), access.forms, request, request.view)
   checkSubresource(request)
   const isApply = form === 'apply' || form === 'apply-cbor'
   const options = parsePatchOptions(http.query, { isApply })
@@ -39,7 +38,7 @@ export async function patch(request: ResourceRequest, access: WriteAccess): Prom
     ? await readApply(request, { form, body }, writing)
     : readPatch(request, { form, body, fieldValidation })
   const tracked = { ...writing, owners: isApply ? 'stated' : 'recorded' } as const
-  return answerUpdate(request, await updateObject(request, inPlace(change, request), tracked), show)
+  return answerWrite(request, await updateObject(request, inPlace(change, request), tracked), show)
 }
 
 /** Adds a check that the patched object still has the name and namespace of the path. */

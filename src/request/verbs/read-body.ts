@@ -19,7 +19,6 @@ import { printOrdered } from '../../objects/codec/json.ts'
 import { printObject } from '../../objects/codec/object.ts'
 import { YamlError } from '../../objects/codec/yaml-error.ts'
 import type { ObjectSchema } from '../../objects/schema/object-schema.ts'
-import { viewOf } from '../../registry/resource.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import type { WriteAccess } from './access.ts'
 import { holdFields, holdValues } from './hold-values.ts'
@@ -36,7 +35,7 @@ export async function readObject(
   access: Pick<WriteAccess, 'convertYaml'>,
 ): Promise<KubeObject> {
   const { resource } = request
-  const view = viewOf(request)
+  const view = request.view
   try {
     return await readAs(request, view ?? resource, { fieldValidation, access })
   } catch (error) {

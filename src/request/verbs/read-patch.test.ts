@@ -14,6 +14,7 @@ function requestFor(plural: string): ResourceRequest {
     verb: 'patch',
     resource,
     subresource: '',
+    view: undefined,
     namespace: 'n',
     name: 'p',
     user: context.user,

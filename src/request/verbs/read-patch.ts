@@ -6,7 +6,6 @@ import { type KubeObject, withManagedFields } from '../../api/object.ts'
 import type { FieldValidation } from '../../objects/codec/decode-body.ts'
 import { atOnce, inSlices } from '../../lib/scheduling/slices.ts'
 import { applyPatch, type Patch } from '../../objects/patch/patches.ts'
-import { viewOf } from '../../registry/resource.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import { trackingOf } from './owners.ts'
 import type { Change } from './write/write.ts'
@@ -31,7 +30,7 @@ export function readPatch(
   { form, body, fieldValidation }: PatchInput,
 ): Change {
   const { resource, name, context } = request
-  const expected = viewOf(request) ?? resource
+  const expected = request.view ?? resource
   const patch = { form, text: body.toString('utf8'), isChecked: fieldValidation !== 'Ignore' }
   return async (current, stored): Promise<KubeObject> => {
     if (current === undefined) throw notFound(resource, name)
@@ -71,7 +70,7 @@ function withShownOwners(
     stored,
   }: { readonly request: ResourceRequest; readonly stored: KubeObject | undefined },
 ): KubeObject {
-  return viewOf(request) === undefined
+  return request.view === undefined
     ? current
     : withManagedFields(current, printOwners(trackingOf(request, stored).owners))
 }

@@ -1,6 +1,5 @@
 /** Rejects requests for subresources that cannot be read or written like objects. */
 import { type ApiError, methodNotAllowed } from '../../api/errors.ts'
-import { viewOf } from '../../registry/resource.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 
 /**
@@ -9,7 +8,7 @@ import type { ResourceRequest } from '../resource-request.ts'
  */
 export function checkSubresource(request: ResourceRequest): void {
   const { resource, subresource } = request
-  if (subresource === '' || viewOf(request) !== undefined) return
+  if (subresource === '' || request.view !== undefined) return
   if (!Object.hasOwn(resource.rules.subresources, subresource))
     throw unsupportedSubresource(request)
 }

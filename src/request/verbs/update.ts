@@ -2,11 +2,10 @@ import { conflict, notFound } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { negotiate } from '../../objects/codec/negotiate.ts'
-import { viewOf } from '../../registry/resource.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import { resourcePrefix, toText } from '../../storage/keys.ts'
 import type { WriteAccess } from './access.ts'
-import { answerUpdate } from './answer.ts'
+import { answerWrite } from './answer.ts'
 import { checkName } from './identity.ts'
 import { readObject } from './read-body.ts'
 import { represent } from './represent/represent.ts'
@@ -18,7 +17,7 @@ import { parseWriteOptions } from './write-options.ts'
 /** Updates an object or one of its subresources. */
 export async function update(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { resource, name, http } = request
-  const show = represent(negotiate(http, resource), access.forms, request, viewOf(request))
+  const show = represent(negotiate(http, resource), access.forms, request, request.view)
   checkSubresource(request)
   const options = parseWriteOptions(http.query, 'UpdateOptions')
   const object = await readObject(request, options.fieldValidation, access)
@@ -29,7 +28,7 @@ export async function update(request: ResourceRequest, access: WriteAccess): Pro
     return object
   }
   const updated = await updateObject(request, replace, { options, access, owners: 'recorded' })
-  return answerUpdate(request, updated, show)
+  return answerWrite(request, updated, show)
 }
 
 /**

@@ -2,7 +2,6 @@
 import { ApiError } from '../../../api/errors.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import type { Allocator, Allocation, AllocationRequest } from '../../../registry/allocations.ts'
-import { viewOf } from '../../../registry/resource.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
 import type { Current } from '../../../storage/store.ts'
 import { StorageError } from '../../../storage/errors.ts'
@@ -22,7 +21,7 @@ export async function allocate(
   object: KubeObject,
   current: Current<KubeObject> | undefined,
 ): Promise<KubeObject> {
-  if (allocation === undefined || (request.subresource !== '' && viewOf(request) === undefined))
+  if (allocation === undefined || (request.subresource !== '' && request.view === undefined))
     return object
   const { namespace, context } = request
   return allocation.allocate({

@@ -16,7 +16,7 @@ import {
   present,
   withManagedFields,
 } from '../../../api/object.ts'
-import { type Resource, rulesOf, viewOf, type Writer } from '../../../registry/resource.ts'
+import { type Resource, rulesOf, type Writer } from '../../../registry/resource.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
 import type { Revision } from '../../../storage/engine.ts'
 import type { Current } from '../../../storage/store.ts'
@@ -78,7 +78,7 @@ function prepareUpdate(
   { object: before, revision }: Current<KubeObject>,
 ): KubeObject {
   const { request } = write
-  const view = viewOf(request)
+  const view = request.view
   const shown = withoutDuplicateOwners(mutated, request.context, { isMutated: true })
   if (view !== undefined) refuseInvalid(view, shown, view.validate(shown))
   const given = view === undefined ? shown : view.change(before, shown)

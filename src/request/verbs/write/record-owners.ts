@@ -24,7 +24,7 @@ import {
   omit,
   withManagedFields,
 } from '../../../api/object.ts'
-import { apiVersionOf, shownAt, viewOf } from '../../../registry/resource.ts'
+import { apiVersionOf, shownAt } from '../../../registry/resource.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
 import type { Current } from '../../../storage/store.ts'
 import { askWebhook, UnknownVersionError, versionsOf } from '../owner-versions.ts'
@@ -103,7 +103,7 @@ async function ownersAfterUpdate(
     const asking = askWebhook(request, access.versions, { owners, objects })
     const asked = asking instanceof Promise ? await asking : asking
     const record = (): Json | undefined => {
-      const { shape } = viewOf(request) ?? request.resource
+      const { shape } = request.view ?? request.resource
       const mustBeLookedOver = mayBeUntyped(request, mergeTypeOfObjects(shape.struct))
       const versions = versionsOf(request, access.versions, {
         ...objects,
@@ -139,7 +139,7 @@ function beginUpdate(
   const tracking = trackingOf(request, stored)
   const isKept = isEqual(after.metadata['managedFields'], stored.metadata['managedFields'])
   const owners = (isKept ? undefined : givenOwners(request, after)) ?? tracking.owners
-  if (owners.size === 0 || viewOf(request) !== undefined) return { tracking, owners }
+  if (owners.size === 0 || request.view !== undefined) return { tracking, owners }
   const isMisfit = [shownAt(request, stored), after].some((one) =>
     isUnfitElsewhere(request, one, owners),
   )
@@ -153,7 +153,7 @@ function beginUpdate(
  */
 function isUnfit(request: ResourceRequest, object: KubeObject): boolean {
   const { resource, subresource } = request
-  if (!resource.isCustom || viewOf(request) !== undefined) return false
+  if (!resource.isCustom || request.view !== undefined) return false
   const type = mergeTypeOfObjects(resource.shape.struct)
   const names =
     subresource === 'status'

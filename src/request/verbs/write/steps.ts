@@ -11,7 +11,7 @@
 import { attributesOf } from '../admission-attributes.ts'
 import { itemsOf, type Json, type KubeObject, withManagedFields } from '../../../api/object.ts'
 import { printOwners, readOwners } from '../../../objects/apply/managers.ts'
-import { shownAt, viewOf } from '../../../registry/resource.ts'
+import { shownAt } from '../../../registry/resource.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
 import type { Current } from '../../../storage/store.ts'
 import { inNamespace } from '../identity.ts'
@@ -71,7 +71,7 @@ function shownToMutators(
   stored: KubeObject | undefined,
 ): ConvertedObjects {
   const oldObject = stored && shownAt(request, stored)
-  if (viewOf(request) === undefined || oldObject === undefined) return { shown: object, oldObject }
+  if (request.view === undefined || oldObject === undefined) return { shown: object, oldObject }
   const before = trackingOf(request, stored).owners
   const after = [...trackingOf(request, object).owners].map(
     ([identity, owner]) =>
@@ -92,8 +92,7 @@ function afterAdmission(
   { before, after }: { readonly before: KubeObject; readonly after: KubeObject },
 ): KubeObject {
   const object = inNamespace(after, request)
-  if (viewOf(request) !== undefined)
-    return withManagedFields(object, before.metadata['managedFields'])
+  if (request.view !== undefined) return withManagedFields(object, before.metadata['managedFields'])
   const { managedFields } = object.metadata
   if (managedFields === before.metadata['managedFields'] || readOwners(managedFields) !== undefined)
     return object

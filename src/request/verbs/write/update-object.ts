@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../api/object.ts'
 import { assert } from '../../../lib/errors.ts'
-import { shownAt, viewOf } from '../../../registry/resource.ts'
+import { shownAt } from '../../../registry/resource.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
 import type { Key } from '../../../storage/engine.ts'
 import { isCode } from '../../../storage/errors.ts'
@@ -119,7 +119,7 @@ async function updatedOf(
     resource,
     access,
     ...bytes,
-    mayHoldUnknown: viewOf(request) !== undefined,
+    mayHoldUnknown: request.view !== undefined,
     appliedTo,
   }
   const object: KubeObject = options.isDryRun
@@ -136,8 +136,8 @@ async function updatedOf(
     outcome === 'deleted' ? (previous?.revision ?? committed.revision) : committed.revision
   const isStored = outcome === 'put' && !options.isDryRun
   const stored = isStored ? await answered(object, key, revision, writing) : undefined
-  if (stored !== undefined && viewOf(request) === undefined) return { isNew, ...stored }
-  const json = viewOf(request) === undefined ? committed.unchanged?.wire() : undefined
+  if (stored !== undefined && request.view === undefined) return { isNew, ...stored }
+  const json = request.view === undefined ? committed.unchanged?.wire() : undefined
   const shown = shownAt(request, stored?.object ?? withVersion(object, revision))
   return {
     isNew,

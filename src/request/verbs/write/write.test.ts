@@ -37,6 +37,7 @@ function worldOf(steps: string[]): {
     verb: 'update',
     resource,
     subresource: '',
+    view: undefined,
     namespace: 'n',
     name: 'l',
     user: context.user,

@@ -10,7 +10,7 @@ import {
   withoutEmptyMetadata,
   withoutNullBytes,
 } from '../../../objects/codec/object.ts'
-import { type Resource, viewOf } from '../../../registry/resource.ts'
+import { type Resource } from '../../../registry/resource.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
 import { inParts, once } from '../../../lib/scheduling/parts.ts'
 import { isSame } from '../../../objects/schema/equal.ts'
@@ -47,6 +47,7 @@ export function written(
   revision: Revision,
   { resource, access, stored, mayHoldUnknown, request, appliedTo }: WrittenOptions,
 ): WrittenObject {
+  const textBytes = textBytesOf(request)
   const { object: form, isOther } = once('stored form', () =>
     asStored(object, resource.shape, mayHoldUnknown),
   )
@@ -59,7 +60,6 @@ export function written(
   const wire = made ?? printWire(current, resource.shape)
   // The strings of the object are slices of the strings of the request, which V8 keeps in memory as
   // a whole. A body can contain megabytes of whitespace, or of fields that are not stored.
-  const textBytes = textBytesOf(request)
   let isKept = textBytes <= wire.bytes.length + KEPT_BYTES
   if (isKept && appliedTo !== undefined) {
     const allBytes = textBytes + (appliedTo[textBytesBefore] ?? 0)
@@ -115,7 +115,7 @@ export async function shownLarge(
 ): Promise<WrittenObject> {
   const { context } = request
   if (!context.isLarge) return { object, json: undefined }
-  const { shape } = viewOf(request) ?? request.resource
+  const { shape } = request.view ?? request.resource
   return { object, json: await inParts(() => printObject(object, shape), context.slices) }
 }
 
