@@ -439,6 +439,13 @@ export function yamlTooLarge(megabytes: number): ApiError {
   return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${text}`)
 }
 
+/** Returned if a request has more values than fit into the memory of this server. */
+export function needsTooMuchMemory(): ApiError {
+  const text =
+    'the request, or the object that it changes, has more values than fit into the memory of this server'
+  return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${text}`)
+}
+
 /** Returned if the object, with its defaults, would exceed the maximum size of a stored object. */
 export function tooLargeToStore(bytesMax: number): ApiError {
   const text = `with its defaults the object would take more than the ${bytesMax} bytes that can be stored`

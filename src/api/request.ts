@@ -11,6 +11,12 @@ import type { Status } from './errors.ts'
 import type { IsIdentityHeader } from './identity-headers.ts'
 import type { User } from './user.ts'
 
+/**
+ * Result of a reservation of memory. `busy` means that other requests use the memory, and
+ * `too-large` that the server could not serve the request even if it were idle.
+ */
+export type HoldResult = 'held' | 'busy' | 'too-large'
+
 export type ApiRequest = {
   readonly method: string
   /** Path, percent-decoded but not normalized: `//` and `..` are preserved. */
@@ -72,7 +78,7 @@ export type ApiRequest = {
    * Like `hold`, but can exceed the share of one client. For objects that are not available in
    * pieces.
    */
-  readonly holdObject?: (bytes: number) => boolean
+  readonly holdObject?: (bytes: number) => HoldResult
   /** Identifies the connection. Absent in the server's own requests. */
   readonly connection?: object
   /**

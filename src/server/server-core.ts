@@ -1,4 +1,5 @@
 import { hostname, totalmem } from 'node:os'
+import { getHeapStatistics } from 'node:v8'
 import type { Config } from '../config/config.ts'
 import { serverName } from '../controllers/identity-lease.ts'
 import type { Clock } from '../lib/time/clock.ts'
@@ -71,6 +72,7 @@ export async function createServerCore(
       ...config.requests.memory,
       totalBytes: totalmem(),
       constrainedBytes: process.constrainedMemory(),
+      heapBytes: getHeapStatistics().heap_size_limit,
       filesMax: openFilesMax(),
     }),
     serverId: config.featureGates.isOn('APIServerIdentity') ? serverName(hostname()) : '',

@@ -43,6 +43,8 @@ export type ReserveOptions = {
 
 export class ByteBudget {
   readonly max: number
+  /** Maximum number of bytes that one request can need. A request that needs more is not served. */
+  readonly neededMax: number
   readonly #byHolder = new Map<string, number>()
   #used = 0
   /** The largest number of bytes that were reserved at the same time. */
@@ -50,14 +52,15 @@ export class ByteBudget {
   /** Number of reservations that were refused. */
   refused = 0
 
-  /** Creates a budget of `max` bytes; Infinity means no limit. */
-  constructor(max: number) {
+  /** Creates a budget of `max` bytes. Infinity means no limit. */
+  constructor(max: number, neededMax = Infinity) {
     this.max = max
+    this.neededMax = neededMax
   }
 
   /**
    * Maximum number of bytes that are charged for one request. A request that needs more is still
-   * served.
+   * served, up to `neededMax`.
    */
   get requestMax(): number {
     return this.max * REQUEST_SHARE

@@ -9,12 +9,14 @@ const given = {
   cacheBytesMax: null,
   totalBytes: 24 * GIB,
   constrainedBytes: 0,
+  heapBytes: 4 * GIB,
   filesMax: 1_048_576,
 }
 
 test('without a memory limit, requests get a gigabyte and the cache is unlimited', () => {
   assert.deepEqual(planMemory(given), {
     requestBytes: GIB,
+    requestNeedMax: (2 / 5) * 4 * GIB,
     cacheBytes: Infinity,
     connections: 10_000,
   })
@@ -23,8 +25,13 @@ test('without a memory limit, requests get a gigabyte and the cache is unlimited
 })
 
 test('the memory of a container of 512 MB is divided between requests, cache and connections', () => {
-  const plan = planMemory({ ...given, constrainedBytes: 512 * MIB })
-  assert.deepEqual(plan, { requestBytes: 128 * MIB, cacheBytes: 128 * MIB, connections: 1310 })
+  const plan = planMemory({ ...given, constrainedBytes: 512 * MIB, heapBytes: 304 * MIB })
+  assert.deepEqual(plan, {
+    requestBytes: 128 * MIB,
+    requestNeedMax: (2 / 5) * 304 * MIB,
+    cacheBytes: 128 * MIB,
+    connections: 1310,
+  })
 })
 
 test('the budgets for requests and the cache leave memory for the program', () => {

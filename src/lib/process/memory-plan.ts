@@ -1,6 +1,8 @@
 /** The division of the process memory between requests, the cache and connections. */
 export type MemoryPlan = {
   readonly requestBytes: number
+  /** Maximum memory that one request can need. */
+  readonly requestNeedMax: number
   /** Maximum bytes of the cache; Infinity means no limit. */
   readonly cacheBytes: number
   readonly connections: number
@@ -19,6 +21,8 @@ export type MemoryLimits = {
    */
   readonly totalBytes: number
   readonly constrainedBytes: number
+  /** Maximum size of the JavaScript heap. */
+  readonly heapBytes: number
   /** Maximum number of files and sockets that the process can open. */
   readonly filesMax: number
 }
@@ -31,6 +35,11 @@ const REQUEST_BYTES_MAX = 1 << 30
  * about 200 MB in addition to the two budgets (test/chaos/hostile/memory.ts).
  */
 const OWN_BYTES = 192 << 20
+/**
+ * Maximum share of the heap for one request. The program itself needs about 60 MiB, and a heap that
+ * is nearly full spends most time on garbage collection.
+ */
+const HEAP_SHARE = 2 / 5
 const CACHE_SHARE = 2 / 5
 const CACHE_BYTES_MIN = 16 << 20
 /** The memory of an idle TLS connection, including its buffers. */
@@ -48,13 +57,15 @@ const within = (value: number, min: number, max: number): number =>
   Math.floor(Math.max(min, Math.min(max, value)))
 
 export function planMemory(given: MemoryLimits): MemoryPlan {
-  const { requestBytesMax, cacheBytesMax, totalBytes, constrainedBytes, filesMax } = given
+  const { requestBytesMax, cacheBytesMax, totalBytes, constrainedBytes, heapBytes, filesMax } =
+    given
   const isConstrained = constrainedBytes > 0 && constrainedBytes < totalBytes
   const usable = isConstrained ? constrainedBytes : totalBytes
   const left = Math.max(CACHE_BYTES_MIN, Math.floor((usable - OWN_BYTES) * CACHE_SHARE))
   return {
     requestBytes:
       requestBytesMax ?? within(usable * REQUEST_SHARE, REQUEST_BYTES_MIN, REQUEST_BYTES_MAX),
+    requestNeedMax: heapBytes * HEAP_SHARE,
     cacheBytes: cacheBytesMax ?? (isConstrained ? left : Infinity),
     connections: Math.min(
       within((usable * CONNECTION_SHARE) / CONNECTION_BYTES, CONNECTIONS_MIN, CONNECTIONS_MAX),

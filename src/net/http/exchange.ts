@@ -6,7 +6,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { bodyTooLarge, noMemory } from '../../api/errors.ts'
 import type { IsIdentityHeader } from '../../api/identity-headers.ts'
-import type { ApiRequest, Headers, InFlightSlot, PeerCertificate } from '../../api/request.ts'
+import type {
+  ApiRequest,
+  Headers,
+  HoldResult,
+  InFlightSlot,
+  PeerCertificate,
+} from '../../api/request.ts'
 import { type ByteBudget, type Holder, unknownHolder } from '../../lib/bytes/byte-budget.ts'
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { type BodySource, readBody } from './body.ts'
@@ -72,6 +78,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   #budget: ByteBudget | undefined
   #holder = unknownHolder
   #heldBytes = 0
+  /** Bytes that the request needs beyond the maximum that is charged for one request. */
+  #uncountedBytes = 0
   #isBeingHandled = false
   /** The part of `#heldBytes` that was reserved for a body whose reading has not started. */
   #unreadBytes = 0
@@ -221,15 +229,17 @@ export abstract class Exchange implements ApiRequest, Outgoing {
    * share of its client if the client holds nothing else. At most `requestMax` of the budget is
    * charged for it.
    */
-  holdObject(bytes: number): boolean {
-    if (this.#budget === undefined) return true
-    if (this.#isClosed) return false
+  holdObject(bytes: number): HoldResult {
+    if (this.#budget === undefined) return 'held'
+    if (this.#isClosed) return 'busy'
     const ownBytes = this.#heldBytes
+    if (ownBytes + this.#uncountedBytes + bytes > this.#budget.neededMax) return 'too-large'
     const counted = Math.min(bytes, Math.max(0, this.#budget.requestMax - ownBytes))
     if (!this.#budget.take(counted, { holder: this.#holder, isSmall: false, ownBytes }))
-      return false
+      return 'busy'
     this.#heldBytes += counted
-    return true
+    this.#uncountedBytes += bytes - counted
+    return 'held'
   }
 
   /**
@@ -265,6 +275,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   release(): void {
     this.#budget?.give(this.#heldBytes, this.#holder)
     this.#heldBytes = 0
+    this.#uncountedBytes = 0
     this.#unreadBytes = 0
   }
 

@@ -1,4 +1,4 @@
-import { noMemory } from '../../api/errors.ts'
+import { needsTooMuchMemory, noMemory } from '../../api/errors.ts'
 import { countValues } from '../../objects/codec/member-count.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import type { Item } from '../../storage/cache/item.ts'
@@ -14,9 +14,9 @@ const STORED_HELD_TIMES = 10
 const STORED_BYTES_MIN = 16 << 10
 /**
  * Memory reserved per value. An object with few fields takes 64 bytes, and a write creates each
- * value two or three times.
+ * value two or three times. An apply of empty objects with defaults took 245 bytes for each.
  */
-const VALUE_HELD_BYTES = 160
+const VALUE_HELD_BYTES = 240
 
 /**
  * Reserves the memory that the values of a large body will need. Fails if not enough memory is
@@ -65,7 +65,10 @@ async function holdMore(request: ResourceRequest, json: Buffer, size: number): P
 }
 
 function hold({ http }: ResourceRequest, bytes: number): void {
-  if (bytes > 0 && http.holdObject?.(bytes) === false) throw noMemory()
+  if (bytes <= 0) return
+  const result = http.holdObject?.(bytes)
+  if (result === 'busy') throw noMemory()
+  if (result === 'too-large') throw needsTooMuchMemory()
 }
 
 /** Number of fields for which the decoder of a protobuf body reserves memory at once. */

@@ -32,6 +32,7 @@ const plan = planMemory({
   cacheBytesMax: null,
   totalBytes: totalmem(),
   constrainedBytes: LIMIT_MIB << 20,
+  heapBytes: HEAP_MIB << 20,
   filesMax: Infinity,
 })
 const flags = [`--request-memory-max=${plan.requestBytes}`, `--cache-memory-max=${plan.cacheBytes}`]

@@ -47,7 +47,8 @@ const RECORDED_BYTES_MIN = 64 << 10
 function holdRecorded(http: ApiRequest): (bytes: number) => void {
   const isRead = http.method === 'GET' || http.method === 'HEAD'
   return (bytes) => {
-    if (isRead && bytes > RECORDED_BYTES_MIN && http.holdObject?.(bytes) === false) throw noMemory()
+    if (!isRead || bytes <= RECORDED_BYTES_MIN) return
+    if ((http.holdObject?.(bytes) ?? 'held') !== 'held') throw noMemory()
   }
 }
 

@@ -11,6 +11,8 @@ import { EvictionQueue } from '../../../storage/cache/eviction-queue.ts'
 import { Slabs } from '../../../storage/cache/slabs.ts'
 import { encodeStored } from '../../../objects/codec/object.ts'
 import { Transcoder } from '../../../objects/codec/protobuf/transcode.ts'
+import { holdStoredJson } from '../hold-values.ts'
+import type { HoldResult } from '../../../api/request.ts'
 import type { ResourceRequest } from '../../resource-request.ts'
 import { StorageError } from '../../../storage/errors.ts'
 import { ResourceKeys } from '../../../storage/keys.ts'
@@ -264,9 +266,9 @@ async function heldByUpdate(roomBytes: number, isDryRun: boolean): Promise<numbe
   const stored = aRange({ spec: { limits } })
   const item = storedItem(encodeStored(stored, { ...shape, storedAs: 'protobuf' }), shape)
   const held: number[] = []
-  const holdObject = (bytes: number): boolean => {
+  const holdObject = (bytes: number): HoldResult => {
     held.push(bytes)
-    return bytes <= roomBytes
+    return bytes <= roomBytes ? 'held' : 'busy'
   }
   const reader = { ...access.reader, get: async () => ({ item, revision: 7 }) }
   await assert.rejects(
@@ -293,4 +295,10 @@ test('an update reserves memory for each value of a large stored object', async 
     // Each item of the list is an object with one field.
     assert.ok(first + more >= 2 * DENSE_ITEMS * 160, `${first} and ${more} bytes`)
   }
+})
+
+test('an update that could never be held in memory is rejected with 413, not with 429', async () => {
+  const { request } = worldOf([])
+  const http = { ...request.http, holdObject: (): HoldResult => 'too-large' }
+  await assert.rejects(holdStoredJson({ ...request, http }, Buffer.alloc(100_000)), { code: 413 })
 })

@@ -84,12 +84,12 @@ export class SweptServer implements AsyncDisposable {
     const options = [`--import=${join(import.meta.dirname, 'probe.js')}`]
     const flags: string[] = []
     if (memoryMiB !== undefined) {
-      options.push(`--max-old-space-size=${memoryMiB / 2}`)
       const plan = planMemory({
         requestBytesMax: null,
         cacheBytesMax: null,
         totalBytes: totalmem(),
         constrainedBytes: memoryMiB << 20,
+        heapBytes: 0,
         filesMax: Infinity,
       })
       flags.push(
@@ -97,10 +97,14 @@ export class SweptServer implements AsyncDisposable {
         `--cache-memory-max=${plan.cacheBytes}`,
       )
     }
+    const cgroup = memoryMiB === undefined ? undefined : makeCgroup(memoryMiB)
+    // In a cgroup, Node limits the heap itself. This flag would also replace the lower limit of the
+    // thread for YAML.
+    if (memoryMiB !== undefined && cgroup === undefined)
+      options.push(`--max-old-space-size=${memoryMiB / 2}`)
     process.env['KEELSON_SWEEP_PROBE'] = socketPath
     process.env['NODE_OPTIONS'] = options.join(' ')
     if (etcdUrl === undefined) process.env['KEELSON_STORE'] = 'memory'
-    const cgroup = memoryMiB === undefined ? undefined : makeCgroup(memoryMiB)
     const server = await startApiServer(commandIn(cgroup), {
       etcdUrl: etcdUrl ?? '',
       omit: ['token-auth-file'],
