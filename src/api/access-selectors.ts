@@ -25,15 +25,18 @@ export function accessSelectors(
   })
 }
 
-/** Parses requirements and sorts them by key, and the values of each, as kube-apiserver does. */
+/**
+ * Parses requirements. As in kube-apiserver, they are sorted by key, and the values of each
+ * requirement are also sorted.
+ */
 const parseSorted = (text: string): readonly Requirement[] =>
   parseLabelSelector(text)
     .map((one) => ('values' in one ? { ...one, values: new Set([...one.values].toSorted()) } : one))
     .toSorted((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
 
 /**
- * Parses a selector. A selector that cannot be parsed is ignored, so the user needs access to more
- * objects.
+ * Parses a selector. A selector that cannot be parsed is ignored. The user then needs access to all
+ * objects, not only to those that the selector would select.
  */
 function parsedOrNone<T>(selector: string, parse: (text: string) => readonly T[]): readonly T[] {
   if (selector.length > SELECTOR_CHARACTERS_MAX) return []

@@ -2,8 +2,8 @@ import type { FieldTerm } from './field-selector.ts'
 import type { Requirement } from './label-selector.ts'
 
 /**
- * Attributes of an access check: the part of RequestInfo that a SubjectAccessReview can also
- * describe, although it has no request path of its own.
+ * Attributes of an access check. They are the part of RequestInfo that a SubjectAccessReview also
+ * specifies, so both real requests and reviews can be checked.
  */
 export type AccessAttributes =
   | { readonly kind: 'path'; readonly verb: string; readonly path: string }

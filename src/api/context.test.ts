@@ -35,7 +35,7 @@ test('the signal is aborted when the client disconnects or the deadline passes',
   assert.ok(late.context.hasTimedOut)
 })
 
-test('a client that reports its disconnection through a callback is not asked for a signal', () => {
+test('if a client reports its disconnection through a callback, its signal is not read', () => {
   let listener: (() => void) | undefined
   const client = {
     get signal(): AbortSignal {
@@ -110,7 +110,7 @@ function annotationsOf(decision: RequestContext['decision']): object {
   return Object.fromEntries(context.annotations)
 }
 
-test('the authorization decision is added to the annotations, but not the error of a failed authorizer', () => {
+test('the annotations contain the authorization decision, but not the error of a failed authorizer', () => {
   const [decision, reason] = ['authorization.k8s.io/decision', 'authorization.k8s.io/reason']
   assert.deepEqual(annotationsOf({ verdict: 'allow', reason: 'RBAC: x' }), {
     [decision]: 'allow',

@@ -259,8 +259,8 @@ export class RequestContext implements Work {
   }
 
   /**
-   * Returns whether the client no longer waits for the response at a time of the monotonic clock.
-   * Creates no signal.
+   * Returns whether the client no longer waits for the response at `nowMs`, a time on the monotonic
+   * clock. Unlike `signal`, this creates no AbortSignal.
    */
   hasEndedAt(nowMs: number): boolean {
     return this.#signal?.aborted === true || nowMs >= this.deadlineMs

@@ -468,7 +468,7 @@ export function expired(
 
 /**
  * Returned if the requested resource version is newer than `current`, the latest one on the server.
- * `retries` asks the client to retry after a second.
+ * If `retries` is true, the response asks the client to retry after a second.
  */
 export function tooLargeResourceVersion(
   asked: number,
@@ -496,8 +496,8 @@ export function deadlineExceeded(cause?: unknown): ApiError {
 }
 
 /**
- * Returned if the deadline of the request passed while its handler was still running. In
- * kube-apiserver, a filter that does not know the API types sends this response.
+ * Returned if the deadline of the request passed while its handler was still running. The Status is
+ * sent as text, because in kube-apiserver it comes from a filter that does not know the API types.
  */
 export function requestTimedOut(): ApiError {
   const text = 'Timeout: request did not complete within the allotted timeout'
@@ -505,8 +505,8 @@ export function requestTimedOut(): ApiError {
 }
 
 /**
- * Returned if etcd did not respond in time. `retries` asks the client to retry. client-go then
- * retries automatically, whatever the verb of the request is.
+ * Returned if etcd did not respond in time. If `retries` is true, the response asks the client to
+ * retry. client-go then retries automatically, whatever the verb of the request is.
  */
 export function storageTimeout(
   resource: ResourceName,

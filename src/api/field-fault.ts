@@ -43,8 +43,9 @@ export const SHOWN_CHARACTERS_MAX = 64 << 10
 
 /**
  * Returns the validation errors of the items of a list that a client sent. Stops after the item
- * with which the errors reach FAULTS_MAX. Can be divided into parts, so `faultsOf` must keep its
- * state about earlier items in a set or map created with `once`.
+ * with which the errors reach FAULTS_MAX. The work can be divided (lib/scheduling/parts.ts). If
+ * `faultsOf` compares items with earlier ones, it must store these in a set or map that is created
+ * in a `once`.
  */
 export function faultsOfEach<T>(
   items: readonly T[],
@@ -54,7 +55,7 @@ export function faultsOfEach<T>(
     for (const fault of faultsOf(item, at)) found.push(fault)
     return found.length < FAULTS_MAX
   })
-  // The loop continues with its own list in the next part, so return a copy to which callers can
+  // The loop uses this list again when the work continues, so return a copy to which callers can
   // append.
   return isDivided() ? [...faults] : faults
 }

@@ -343,7 +343,10 @@ export class JsonScanner {
     this.#skipWord('null')
   }
 
-  /** Skips a value of any type, without recursion. Can be divided into parts. */
+  /**
+   * Skips a value of any type, without recursion. The work can be divided
+   * (lib/scheduling/parts.ts).
+   */
   skipValue(): void {
     if (this.#isDivided) {
       const type = this.peekType()

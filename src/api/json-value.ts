@@ -9,7 +9,7 @@ import { JsonMap } from './json-map.ts'
 import { JsonScanner, JsonSyntaxError, parsedList } from './json-scanner.ts'
 import type { Json } from './object.ts'
 
-/** Minimum length of numbers for which JSON.parse loses digits. */
+/** Minimum length of a number from which JSON.parse can lose digits. */
 const LONG_DIGITS = 16
 const longNumber = /[0-9]{16}/
 /**

@@ -23,7 +23,7 @@ const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
 
 /**
  * Returns the validation errors of a name. Each error contains the name, so the number of errors
- * for a long name is limited by the length of a response.
+ * for a long name is limited by the maximum length of the messages in a response.
  */
 export function managerFaults(path: string, manager: string): FieldFault[] {
   const faults =

@@ -42,7 +42,10 @@ const wildcardRule =
 const labelTextRule =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 
-/** Returns the message for a violated rule. kube-apiserver also has two spaces after a comma. */
+/**
+ * Returns the message for a violated rule. If there are several examples, the message has two
+ * spaces after a comma, as in kube-apiserver.
+ */
 function broken(rule: string, examples: readonly string[], pattern: string): string {
   const shown = examples.map((example) => `'${example}', `).join(' or ')
   return `${rule} (e.g. ${shown}regex used for validation is '${pattern}')`

@@ -48,8 +48,8 @@ export type Objects = {
     at: ReadFreshness,
   ) => MaybePromise<readonly KubeObject[]>
   /**
-   * Resolves to the first objects of a namespace with a wanted field, in their latest state. Other
-   * objects are not decoded, because there can be many large ones.
+   * Resolves to the first objects of a namespace whose field is wanted, in their latest state.
+   * Other objects are not decoded, because there can be many large ones.
    */
   readonly pick: (
     resource: ResourceId,

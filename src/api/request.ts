@@ -75,8 +75,8 @@ export type ApiRequest = {
    */
   readonly hold?: (bytes: number) => boolean
   /**
-   * Like `hold`, but can exceed the share of one client. For objects that are not available in
-   * pieces.
+   * Like `hold`, but the reserved memory can exceed the limit for one client. Used for objects that
+   * cannot be processed in pieces.
    */
   readonly holdObject?: (bytes: number) => HoldResult
   /** Identifies the connection. Absent in the server's own requests. */
@@ -149,7 +149,7 @@ export type FrameSource = {
   readonly close: () => void
 }
 
-/** A slot of the limit on requests in flight. It is released only once. */
+/** A slot of the limit on requests in flight. It must be released exactly once. */
 export interface InFlightSlot {
   readonly leave: () => void
   /**

@@ -14,8 +14,8 @@ import {
 export type ResourceList = ReadonlyMap<string, Quantity>
 
 /**
- * Parses a resource list. Invalid quantities are left out, because validation rejects them. Can be
- * divided into parts.
+ * Parses a resource list. Invalid quantities are left out, because validation rejects them. The
+ * work can be divided (lib/scheduling/parts.ts).
  */
 export function readResourceList(list: Json | undefined): ResourceList {
   const texts = fieldsOf(list)
@@ -28,7 +28,7 @@ export function readResourceList(list: Json | undefined): ResourceList {
 
 const newAmounts = (): Map<string, Quantity> => new Map()
 
-/** Formats a resource list. Can be divided into parts. */
+/** Formats a resource list. The work can be divided (lib/scheduling/parts.ts). */
 export function printResourceList(list: ResourceList): { readonly [name: string]: string } {
   if (!isDivided())
     return Object.fromEntries([...list].map(([name, amount]) => [name, printQuantity(amount)]))
@@ -65,7 +65,10 @@ function merge(
   return all
 }
 
-/** Returns whether two lists have the same quantities. Can be divided into parts. */
+/**
+ * Returns whether two lists have the same quantities. The work can be divided
+ * (lib/scheduling/parts.ts).
+ */
 export function isSameList(one: ResourceList, other: ResourceList): boolean {
   if (one.size !== other.size) return false
   const entries = once('amounts to compare', () => [...one])

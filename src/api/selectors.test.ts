@@ -38,7 +38,7 @@ for (const [selector, isSelected] of selections) {
   })
 }
 
-test('a label selector does not match a method of Object as a label', () => {
+test('a label selector does not mistake a property of Object.prototype for a label', () => {
   assert.equal(matchesLabels(parseLabelSelector('constructor'), labels), false)
 })
 

@@ -19,13 +19,16 @@ export interface Span {
   readonly headers: Readonly<Record<string, string>>
   child(name: string, options?: SpanOptions): Span
   set(attributes: SpanAttributes): void
-  /** Runs work as a part of the span, including the etcd requests of the work. */
+  /**
+   * Runs work as a part of the span. The etcd requests that the work sends become children of the
+   * span.
+   */
   run<T>(work: () => T): T
   /** Ends the span. `error` is the reason why the work failed. */
   end(options?: { readonly error?: string | undefined; readonly endMs?: number }): void
 }
 
-/** Runs work in a child span of `parent`. Without a parent, runs the work alone. */
+/** Runs work in a child span of `parent`. Without a parent, runs the work without a span. */
 export function inSpan<T>(
   parent: Span | undefined,
   name: string,

@@ -25,7 +25,7 @@ export class RequestTimings {
   storageMs = 0
 
   /**
-   * Returns the timings of the request that waits with this signal. Undefined if the signal does
+   * Returns the timings of the request to which this signal belongs. Undefined if the signal does
    * not belong to a single request.
    */
   static of(signal: RequestSignal): RequestTimings | undefined {
@@ -38,9 +38,9 @@ export class RequestTimings {
 }
 
 /**
- * Key under which a signal has its timings. Storage knows only the signal of a request. The timings
- * are a property of the signal, because an entry in a WeakMap would cost more than a microsecond
- * per request, mostly for garbage collection.
+ * Key of the property that stores the timings of a request in its signal. The storage layer
+ * receives only the signal of a request. The timings are a property of the signal, because an entry
+ * in a WeakMap would cost more than a microsecond per request, mostly for garbage collection.
  */
 const spentOfSignal = Symbol('spent')
 type RequestSignal = AbortSignal & { [spentOfSignal]?: RequestTimings }

@@ -46,7 +46,7 @@ test('a certificate is counted once, and only if its request specifies a duratio
   assert.deepEqual(countedOf({ signerName: 'example.com/s' }), [])
 })
 
-test('a duration counts as honored if it differs by less than a twentieth plus five minutes', () => {
+test('a duration counts as honored if that of the certificate differs by less than 5 % plus five minutes', () => {
   assert.deepEqual(
     countedOf({ signerName: 'a.b/c', expirationSeconds: TEN_YEARS_SECONDS * 1.04 }).length,
     2,

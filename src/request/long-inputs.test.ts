@@ -1,6 +1,6 @@
 /**
- * Inputs within the size limits of a request that once took quadratic or more time to process. Each
- * of them must be processed in linear time.
+ * Inputs that are within the size limits of a request, but took at least quadratic time to process
+ * in earlier versions. Each of them must be processed in linear time.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -135,7 +135,8 @@ export class ResourceAccess {
   fillable(): Fillable[] {
     const newest = new Map<Key, Resource>()
     for (const resource of this.#options.registry.all()) {
-      // The fill counts the objects in the main database, so it skips resources in other databases.
+      // The initial loading of the cache counts the objects in the main database, so resources in
+      // other databases are left out.
       if (
         resource.isCustom ||
         !resource.isStored ||

@@ -64,7 +64,7 @@ test('a long response reuses the same blocks, even if the memory of its chunks i
   assert.equal(blocks.inUse, 0)
 })
 
-test('the origin is credited for sent bytes at the next pull', () => {
+test('bytes that were sent to the client are reported to the origin at the next pull', () => {
   const given: number[] = []
   const { body } = bodyWith({ giveBack: (bytes) => given.push(bytes) })
   body.push(Buffer.alloc(100))

@@ -117,8 +117,8 @@ export class Availability implements AsyncDisposable {
   }
 
   /**
-   * Checks an APIService after a delay. Without the delay, servers that determine different
-   * conditions would continuously overwrite each other.
+   * Checks an APIService after a delay. Without the delay, servers that compute different
+   * conditions would continuously overwrite each other's conditions.
    */
   #checkLater(name: string): void {
     const before = this.#contested.get(name)

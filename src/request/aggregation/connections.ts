@@ -106,7 +106,7 @@ export class RemoteConnections {
     return secured(this.#dial(host, port, connecting(signal)), this.#options(host, protocols))
   }
 
-  /** Connects for HTTP/2. All of these connections read into the same memory. */
+  /** Connects for HTTP/2. All of these connections read into the same buffer. */
   async #connectReading({ host, port }: Address, signal: AbortSignal): Promise<ReadingSocket> {
     const reads = this.#memory.reads.begin()
     const options = { ...this.#options(host, ['h2', 'http/1.1']), host, port, onread: reads.onread }

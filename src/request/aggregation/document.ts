@@ -12,8 +12,8 @@ import type { RemoteAnswer, RemoteRequest } from './remote-request.ts'
 export type DocumentOptions = {
   readonly accept: string
   /**
-   * ETag of the known document. If the document has not changed, the response has status 304 and no
-   * body.
+   * ETag of the document that the caller already has. If the document has not changed, the response
+   * has status 304 and no body.
    */
   readonly etag?: string | undefined
   /**

@@ -95,8 +95,8 @@ export function createProxy({ apiServices, hasUid, clock }: ProxyOptions): Proxy
       ),
     ).catch((error: unknown) => {
       life.end()
-      // If only the shorter timeout of discovery has passed, the request itself is not over. A
-      // timer can fire a millisecond early.
+      // If only the shorter timeout for discovery has expired, the request itself has not timed
+      // out. A timer can fire a millisecond early.
       const isOver = context.deadlineMs - clock.monotonicMs() < EARLY_MS_MAX
       throw life.isLate && isOver ? requestTimedOut() : error
     })
@@ -262,7 +262,7 @@ type Upgrade = {
   readonly address: Address
   readonly headers: Headers
   readonly context: RequestContext
-  /** Lifetime of the request until a response arrives. */
+  /** Limits the duration of the request until a response arrives. */
   readonly life: RequestLifetime
 }
 

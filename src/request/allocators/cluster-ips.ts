@@ -17,9 +17,9 @@ import { Slices } from '../../lib/scheduling/slices.ts'
 import type { IpRecords } from './ip-records.ts'
 
 /**
- * Size of the low part of a range, as a share and as a number. The part is reserved for clients,
- * which often request low addresses. The server chooses addresses above it, as long as any of them
- * are free.
+ * Number of low addresses in a range that are reserved for clients, which often request low
+ * addresses: a sixteenth of the range, within these bounds. The server chooses addresses above
+ * them, as long as any of those are free.
  */
 const NAMED_SHARE = 16n
 const NAMED_MIN = 16n
@@ -149,7 +149,7 @@ export class ClusterIps {
     for (let step = 0n; step < steps; step++) {
       if (slices.isOver) await slices.turn()
       const ip = { family, value: first + ((start + step) % size), isMapped: false }
-      // An address in the cache is taken.
+      // If the cache contains the IPAddress object, the address is already allocated.
       if (await this.#options.hasAddress(formatIp(ip))) continue
       if (await take(ip)) return ip
     }

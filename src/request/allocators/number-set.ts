@@ -3,8 +3,8 @@ export type NumberRange = {
   readonly first: number
   readonly last: number
   /**
-   * How many low numbers are reserved for clients that request a number. If absent, a share of the
-   * range is reserved.
+   * How many low numbers are reserved for clients that request a number. If absent, the number
+   * depends on the size of the range.
    */
   readonly named?: number
 }

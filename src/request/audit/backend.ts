@@ -2,8 +2,8 @@ import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import type { AuditEvent } from './event.ts'
 
 /**
- * When an event should be stored. `soon` means that no request waits for this event. If a request
- * waits, it waits for a later event, which is stored after this one.
+ * When an event should be stored. `soon` means that no request waits for this event, so it can be
+ * delayed. A request might still wait for a later event, which is stored after this one.
  */
 export type Urgency = 'now' | 'soon'
 

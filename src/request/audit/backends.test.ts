@@ -131,7 +131,7 @@ test('an empty batch ends immediately, and later batches are written as usual', 
   assert.deepEqual(written, [['a']])
 })
 
-test('a line that is larger than a log file is lost, and other lines are written', async (t) => {
+test('a line that exceeds the maximum size of a log file is lost, and other lines are written', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-audit-sink-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'audit.log')

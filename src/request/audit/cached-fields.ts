@@ -99,8 +99,8 @@ export class CachedFields {
   readonly #namedVersions = new PairTexts(VERSIONS_MAX)
 
   /**
-   * Returns the end of the URI, and the fields from `verb` to `userAgent` without
-   * `impersonatedUser`.
+   * Returns the JSON that follows the URI: its closing quote, and the fields from `verb` to
+   * `userAgent` without `impersonatedUser`.
    */
   asking(verb: string, user: User, source: Source): CallerFields {
     const ofUser = this.#asking.get(user)
@@ -167,7 +167,7 @@ export class CachedFields {
     return this.#versions.get(group, version, printVersion)
   }
 
-  /** Returns the end of `objectRef`, beginning with the end of the name. */
+  /** Returns the end of `objectRef`, beginning with the closing quote of the name. */
   namedVersion(group: string, version: string): Buffer {
     return this.#namedVersions.get(group, version, printNamedVersion)
   }
@@ -201,7 +201,7 @@ export class CachedFields {
     return made
   }
 
-  /** Returns the end of an event, from the end of the timestamp of its stage. */
+  /** Returns the end of an event, which follows the timestamp of its stage. */
   end(annotations: Annotations): Buffer {
     return this.#annotations.get(annotations) ?? printEnd(annotations)
   }

@@ -181,7 +181,7 @@ test('timestamps have microseconds, and follow changes of the wall clock', () =>
   assert.equal(timeAt(26), '2026-01-31T11:59:01.000500Z')
 })
 
-test('timestamps are correct even if the clock was read before a pause', () => {
+test('timestamps are correct even if the process pauses after reading the clock', () => {
   const startMs = Date.parse('2026-01-31T12:00:00.000Z')
   let nowMs = 0
   const clock = new MicroClock({ wallMs: () => startMs + nowMs, monotonicMs: () => nowMs })

@@ -182,7 +182,7 @@ test('a new file is written even if its owner cannot be set to that of the old f
   assert.equal(readFileSync(path, 'utf8'), `${line('b')}\n`)
 })
 
-test('a line that is larger than a file is rejected, and other lines are written', async (t) => {
+test('a line that exceeds the maximum size of a file is rejected, and other lines are written', async (t) => {
   const path = join(folder(t), 'audit.log')
   const file = await LogFile.create(optionsOf(path))
   const long = 'x'.repeat(MEGABYTE)
@@ -195,7 +195,7 @@ test('a line that is larger than a file is rejected, and other lines are written
   assert.ok(readFileSync(path, 'utf8').endsWith('short\n'))
 })
 
-test('old files are removed by number and by age, compressed or not', async (t) => {
+test('old files are removed by number and by age, whether they are compressed or not', async (t) => {
   const dir = folder(t)
   const old = [
     'audit-2026-01-31T11-00-00.000.log',

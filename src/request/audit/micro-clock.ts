@@ -52,7 +52,10 @@ export class MicroClock {
     return `${this.#secondText}${`${microsOf(ms, second)}`.padStart(MICRO_DIGITS, '0')}Z`
   }
 
-  /** Appends the string of `before` and the time as `print` returns it, but without the `Z`. */
+  /**
+   * Appends the string before the timestamp, and the time as `print` returns it, but without the
+   * `Z`.
+   */
   append(into: ByteText, ms: number, before: TimeField): void {
     const second = this.#begin(ms)
     into.append(before.upTo(this.#secondText))

@@ -164,7 +164,7 @@ describe('the audit policy determines how requests are recorded', () => {
     strictEqual(omitsStage.Panic, false)
   })
 
-  it('the rule determines whether managedFields are omitted, or else the policy', () => {
+  it('the rule, or else the policy, specifies whether managedFields are omitted', () => {
     const rules = [
       { level: 'Request', users: ['alice'], omitManagedFields: false },
       { level: 'Request' },

@@ -1,4 +1,4 @@
-/** Serves all paths that are not resources, which are documents about the server. */
+/** Serves the paths that do not identify resources: documents about the server. */
 import type { RequestContext } from '../../api/context.ts'
 import type { Gates } from '../../api/gates.ts'
 import {

@@ -76,7 +76,7 @@ for (const option of [
   })
 }
 
-test('a path that ends after the segment watch is an error', () => {
+test('a path that ends with the segment `watch` is rejected', () => {
   assert.throws(() => about('GET', '/api/v1/watch'), {
     code: 500,
     message: /unable to determine kind and namespace/,

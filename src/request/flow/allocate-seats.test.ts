@@ -5,7 +5,7 @@ import { allocateSeats } from './allocate-seats.ts'
 const close = (one: number | undefined, other: number): void =>
   assert.ok(Math.abs((one ?? Number.NaN) - other) < 1e-6, `${one} is not ${other}`)
 
-test('without effective bounds, each priority level gets the same multiple of its target', () => {
+test('if no bound takes effect, each priority level gets the same multiple of its target', () => {
   const found = allocateSeats(30, [
     { target: 10, min: 0, max: 100 },
     { target: 5, min: 0, max: 100 },

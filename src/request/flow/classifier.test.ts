@@ -222,7 +222,7 @@ test('a request that no rule matches belongs to the schema catch-all', () => {
   assert.equal(classifier.classify(bob, infoOf('get pods in a'))?.name, 'catch-all')
 })
 
-test('a cached user is classified in the same way as an unknown one', () => {
+test('a cached user is classified in the same way as one that is not cached', () => {
   const classifier = classifierOf(
     schema('named', 1, { subjects: [person('user-1')], resources: [onAll] }),
     schema('all', 2, { subjects: [person('*')], resources: [onAll] }),

@@ -43,7 +43,7 @@ export class FlowRequest {
    */
   work: Work
   state: FlowState = 'new'
-  /** Time on the monotonic clock, like the following times. */
+  /** Arrival of the request. This and the following times are on the monotonic clock. */
   arrivedMs = 0
   startedMs = 0
   endedMs = 0

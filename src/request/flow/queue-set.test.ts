@@ -140,7 +140,7 @@ test('wide requests leave seats for other requests', () => {
   assert.equal(lists.filter(({ state }) => state === 'executing').length, 3)
 })
 
-test('long requests are charged while they run, so a single request does not wait behind many queued ones', () => {
+test('queues are charged for long requests while these run, so another flow does not wait behind many queued ones', () => {
   const world = new QueueSetFixture({ seats: 4 })
   const flood = Array.from({ length: 60 }, () => world.request(oneSeat, 'flood'))
   const endOne = (): void => {
@@ -162,7 +162,7 @@ test('long requests are charged while they run, so a single request does not wai
   assert.equal(polite.state, 'executing', 'it is next')
 })
 
-test('even with only one seat, a single request does not wait behind the queues of a busy flow', () => {
+test('even with only one seat, a single request does not wait behind all queued requests of a busy flow', () => {
   const world = new QueueSetFixture({ seats: 1 })
   const flood = Array.from({ length: 100 }, () => world.request(oneSeat, 'flood'))
   for (const one of flood) world.enter(one)

@@ -222,5 +222,5 @@ export function collectorUrl(endpoint: string): string {
   return `http://${/:\d+$/.test(target) ? target : `${target}:${DEFAULT_PORT}`}`
 }
 
-/** Port of a target without a port, as in gRPC. */
+/** Default port if the target does not specify one, as in gRPC. */
 const DEFAULT_PORT = 443

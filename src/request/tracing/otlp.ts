@@ -10,8 +10,8 @@ import type { EndedSpan, SpanKind } from './tracer.ts'
 const kinds: { readonly [kind in SpanKind]: number } = { internal: 1, server: 2, client: 3 }
 const ERROR = 2
 /**
- * Flags: the trace is sampled, and the flag that says whether its parent is remote is valid (bit
- * 8).
+ * Flags of a span. Bit 0 means that the trace is sampled. Bit 8 means that bit 9 is valid, which
+ * specifies whether the parent is remote.
  */
 const SAMPLED_FLAGS = 0x101
 

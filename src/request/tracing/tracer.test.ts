@@ -44,7 +44,7 @@ for (const [rate, lower, isSampled] of [
   })
 }
 
-test('a trusted client determines whether its request is traced, and the trace of any other client is only linked', () => {
+test('a trusted client decides whether its request is traced, and the trace of any other client is only linked', () => {
   const { tracer, ended } = tracerOf(0, '0000000000000000')
   const remote = { ...parent, isSampled: true }
   tracer.begin({ remote, isTrusted: true }, () => described)?.end()

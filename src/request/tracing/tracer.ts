@@ -36,7 +36,7 @@ export type TracerOptions = {
 /** The trace context that a client sent, if any. */
 export type RemoteTrace = {
   readonly remote: TraceContext | undefined
-  /** Whether the client is allowed to determine that its requests are traced. */
+  /** Whether the client can decide with its trace context that its requests are traced. */
   readonly isTrusted: boolean
 }
 

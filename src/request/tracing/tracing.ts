@@ -16,8 +16,8 @@ import { TracedEngine } from './traced-engine.ts'
 import { Tracer } from './tracer.ts'
 
 /**
- * Groups whose members can determine that their requests are traced. The traces of other clients
- * are only linked.
+ * Groups whose members can decide with a trace context that their requests are traced. If another
+ * client sends a trace context, the span of its request only has a link to that trace.
  */
 const trusted: ReadonlySet<string> = new Set([mastersGroup, 'system:monitoring'])
 const CLIENT_ERROR = 400

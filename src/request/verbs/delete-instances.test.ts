@@ -26,13 +26,13 @@ type StoredInstance = { readonly createRevision: number; readonly object: KubeOb
 
 type RunOptions = {
   readonly found?: readonly StoredInstance[]
-  /** Called with the number of objects that have been decided so far. */
+  /** Called with the number of objects for which a decision has been made so far. */
   readonly isDoomed?: (decided: number) => boolean
 }
 
 /**
- * Returns the decision for each listed object. `found` are the objects that are stored when the
- * decision is made.
+ * Returns the decision for each object in `listed`: to delete it, to change it, or to leave it
+ * unchanged. `found` contains the objects that are stored when the decisions are made.
  */
 async function run(
   listed: readonly StoredInstance[],

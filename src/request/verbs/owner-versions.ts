@@ -87,7 +87,10 @@ async function orUnknown<T>(what: string, convert: () => Promise<T>): Promise<T>
 type VersionsOptions = Change & {
   readonly asked: ConvertedVersions
   readonly wires?: Wires
-  /** Whether fields that did not change can be left out, if they are easy to find. */
+  /**
+   * Whether the wire forms may omit fields that did not change. Only those that are easy to find
+   * are omitted.
+   */
   readonly isChangeOnly?: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * Field managers for server-side apply: the owners of an object's fields as the path of the request
- * shows them, and the manager of the current write.
+ * Field managers for server-side apply: the owners of an object's fields, and the manager of the
+ * current write. If the request is for a subresource, the field paths are those in the subresource.
  */
 import { fieldSetOf } from '../../objects/apply/field-paths.ts'
 import type { FieldSet } from '../../objects/apply/field-set.ts'

@@ -151,8 +151,8 @@ async function changeStatus(
 }
 
 /**
- * Omits the top-level fields that are the same value in both objects, because they cannot differ.
- * The spec of a definition, for example, is large.
+ * Omits the top-level fields whose values are identical (`===`) in both objects, so that they need
+ * not be compared. The spec of a CustomResourceDefinition, for example, is large.
  */
 function otherThan(other: KubeObject, object: KubeObject): KubeObject {
   const fields = Object.entries(object).filter(([name, field]) => field !== other[name])

@@ -75,7 +75,7 @@ export class WatchFrames implements FrameSource {
       return this.#watcher.state === 'closed' ? this.#end() : none
     }
     const frames: Buffer[] = []
-    /** One entry per event. Set if some events are sent in parts. */
+    /** The length of each event's frame. Undefined while no event is sent in parts. */
     let counted: { readonly length: number }[] | undefined
     for (const event of events) {
       const parts = framing.parts?.(event)
@@ -99,7 +99,7 @@ export class WatchFrames implements FrameSource {
     return frames
   }
 
-  /** Returns the next events, or undefined while events are being held back. */
+  /** Returns the next events, or undefined while their large objects are being serialized. */
   #next(): readonly WatchEvent[] | undefined {
     if (this.#held !== undefined) {
       const { events, isPrinted } = this.#held

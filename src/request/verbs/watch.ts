@@ -33,7 +33,7 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
   const hasTable = !(allowsWatchList && isMarked(options))
   const form = negotiateStream(http, { isCustom: resource.isCustom, hasTable })
   // Messages of a WebSocket wait in a Node.js stream until they are sent, and the server's own
-  // components read frames one by one. In both cases, each frame must be in one piece, and its
+  // components read frames one by one. In both cases, each frame must be a single buffer, and its
   // memory must not be reused.
   const keepsFrames = asksForWebSocket(http) || http.connection === undefined
   const framing = framingOf(form, access.forms, { query: http.query, keepsFrames })

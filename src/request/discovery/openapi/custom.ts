@@ -49,7 +49,7 @@ function customKind(resource: Resource, builtIn: OpenApiDefinitions): OpenApiDef
   const { published } = resource.discovery
   const schema = published?.schema()
   const gvk = { 'x-kubernetes-group-version-kind': [{ group, kind, version }] }
-  // Describe no fields, because clients would then reject all other fields.
+  // Without a schema, describe no fields. If some were described, clients would reject all others.
   if (schema === undefined)
     return { schema: { type: 'object', ...gvk, ...selectable(resource) }, uses: new Set() }
   const objectMeta = builtIn.ofType(typeOf('meta/v1', 'ObjectMeta'))

@@ -24,8 +24,8 @@ export const refTo = (name: string): Fields => ({ $ref: `${refPrefix}${name}` })
 export const refPrefix = '#/components/schemas/'
 
 /**
- * Extensions of a list's items, by list. kube-apiserver publishes them for this list by mistake,
- * because they are intended for another list.
+ * Extensions of the field `items` of a list kind, by kind. kube-apiserver publishes them for this
+ * field by mistake, because they are intended for another list.
  */
 const listMarks: ReadonlyMap<string, Fields> = new Map([
   [
@@ -48,7 +48,7 @@ export type DefinitionSource = { readonly get: (name: string) => OpenApiDefiniti
 export class OpenApiDefinitions {
   readonly #hasEnums: boolean
   readonly #descriptions = new Descriptions()
-  /** Types that were referenced, by the name of their definition. */
+  /** Referenced types, by the names of their definitions. */
   readonly #structs = new Map<string, Struct>()
   readonly #made = new Map<string, OpenApiDefinition>()
   #fixed: ReadonlyMap<string, Fields> | undefined

@@ -85,7 +85,7 @@ type MakeOptions = {
   readonly definitions: DefinitionSource
   /** Whether any of the resources is built in. */
   readonly isBuiltIn: boolean
-  /** If undefined, the hash is computed from the bytes of the document. */
+  /** Edition of the document. If undefined, its hash is computed from the bytes of the document. */
   readonly edition: Edition | undefined
 }
 
@@ -162,8 +162,8 @@ export class OpenApiLibrary {
   }
 
   /**
-   * Returns the edition of a document. Undefined if the document does not exist. This generates the
-   * document, once, only for built-in groups.
+   * Returns the edition of a document. Undefined if the document does not exist. Documents of
+   * built-in groups are generated to compute it, but those of custom resources are not.
    */
   async edition(key: string): Promise<Edition | undefined> {
     const [root, first, version] = key.split('/')

@@ -34,7 +34,7 @@ export type PathItem = {
   readonly operations: readonly OpenApiOperation[]
 }
 
-/** Used for plain text instead of the name of a definition. */
+/** Stands for plain text where other responses have the name of a definition. */
 export const anyText = ''
 
 /**

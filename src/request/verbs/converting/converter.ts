@@ -38,8 +38,8 @@ export type ConverterOptions = {
 
 /**
  * Identity of the database. In another database, or in one restored from a backup, the same key and
- * revision can refer to a different object. Until the new database is settled, requests might still
- * use objects of the previous one.
+ * revision can refer to a different object. Until `isSettled` returns true, requests might still
+ * use objects of the previous database.
  */
 export type Database = {
   /** Returns a number that changes when the database is replaced. */

@@ -57,8 +57,8 @@ export class ResourceForms {
 
   /**
    * Returns a function that frames events, with a cache for each value of `way`. Events that only
-   * one watch sends are not cached, because they would evict others. `makeOwn` can frame those in
-   * reused memory.
+   * one watch sends are not cached, because they would evict others. `makeOwn` creates their
+   * frames, possibly in reused memory.
    */
   frames(
     way: string,

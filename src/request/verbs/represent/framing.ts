@@ -37,7 +37,7 @@ export type Framing = {
   readonly event: (event: WatchEvent) => Buffer | undefined
   /**
    * Returns the frame of a long event in parts that are not copied. Undefined for other events,
-   * which have a frame in one piece. Absent if no event is sent in parts.
+   * whose frames are single buffers. Absent if no event is sent in parts.
    */
   readonly parts?: (event: WatchEvent) => readonly Buffer[] | undefined
   readonly error: (status: Status) => Buffer
@@ -48,8 +48,8 @@ export type Framing = {
 type Bookmark = Extract<WatchEvent, { type: 'BOOKMARK' }>
 
 /**
- * Frames objects: `shown` those of cached events, and `bookmark` those of bookmarks, which only
- * this stream sends.
+ * Functions that create frames: `shown` for an event with a cached object, and `bookmark` for a
+ * bookmark, which only this watch sends.
  */
 type Frames = {
   readonly shown: (shown: ObjectEvent) => Buffer
@@ -58,7 +58,7 @@ type Frames = {
 
 /**
  * Creates the framing. `keepsFrames` means that frames are read after later frames were requested,
- * or that each frame must be in one piece.
+ * or that each frame must be a single buffer.
  */
 export function framingOf(
   form: Form,

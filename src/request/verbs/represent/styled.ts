@@ -105,8 +105,9 @@ const nothing = Buffer.alloc(0)
 const KEPT_BYTES_MAX = 1 << 20
 
 export async function styledDocument<T>(document: StyledDocument<T>): Promise<Buffer | LazyBody> {
-  // Leave the divided work of the caller, because the document has its own slices. A pause in the
-  // caller's work would reject this promise.
+  // If the caller's work is divided (lib/scheduling/parts.ts), continue outside of it, because the
+  // document has its own slices. A pause in divided work is an exception, which would reject this
+  // promise.
   if (isDivided()) await Promise.resolve()
   const measuring = new Measuring(document)
   await inSlices(measuring.steps())
@@ -293,7 +294,7 @@ const ITEM_DEPTH = 2
 
 type Frame = Pick<StyledDocument<unknown>, 'style' | 'begin' | 'before' | 'afterCompact' | 'end'>
 
-/** Creates a YAML style. `shown` returns the value to format for a parsed value. */
+/** Creates a YAML style. `shown` converts the parsed value to the value that is formatted. */
 const yaml = (shown: (value: Json) => Json): Style => ({
   heldTimes: PARSED_HELD_TIMES,
   hasLimit: true,

@@ -90,7 +90,7 @@ function refusalOf(budget: KubeObject): ApiError | undefined {
   const { name = '', generation = 0 } = budget.metadata
   const { observedGeneration, disruptionsAllowed, disruptedPods, desiredHealthy, currentHealthy } =
     fieldsOf(budget['status'])
-  // kube-apiserver's error contains the singular here.
+  // As in kube-apiserver, the error contains the singular name of the resource.
   const budgets = { group: 'policy', plural: 'poddisruptionbudget' }
   if (numberOf(observedGeneration) < generation) return beingProcessed(name)
   if (numberOf(disruptionsAllowed) < 0)

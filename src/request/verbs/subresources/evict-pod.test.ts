@@ -13,8 +13,8 @@ const aPod = (status: Fields): KubeObject => ({
 })
 
 /**
- * Evicts a pod whose next state another writer stores just before the first removal. Returns the
- * executed steps, followed by the error, if any.
+ * Evicts a pod. Just before the first attempt to delete the pod, another writer stores its next
+ * state. Returns the executed steps, followed by the error, if any.
  */
 async function evicted(
   states: readonly KubeObject[],

@@ -18,8 +18,8 @@ export type TunnelTo = Pick<
 }
 
 /**
- * Opens a tunnel. Fails with ServiceUnavailable. If the backend refuses the upgrade, its response
- * is returned to the client.
+ * Opens a tunnel. Fails with ServiceUnavailable if the backend cannot be reached. If the backend
+ * refuses the upgrade, its response is returned to the client.
  */
 export async function tunnel(
   http: ApiRequest,

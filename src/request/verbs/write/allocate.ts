@@ -58,8 +58,8 @@ export class HeldAllocation {
   }
 
   /**
-   * Must be called when the object is about to be stored. If an outcome is unknown before this
-   * call, it is that of a write in admission, which does not store the object.
+   * Must be called just before the object is stored. If a write fails with an unknown outcome
+   * before this call, it is a write of an admission plugin, and the object has not been stored.
    */
   offer(): void {
     this.#isOffered = true

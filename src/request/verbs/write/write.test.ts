@@ -161,8 +161,8 @@ const lost = (): never => {
 }
 
 /**
- * Returns the steps taken with the allocations of a write. Either a write in admission gets no
- * response, or the write itself.
+ * Returns what happens to the allocations of a write, in order. `failing` selects which write gets
+ * no response: that of an admission plugin, or the write of the object itself.
  */
 async function endOf(verb: 'create' | 'update', failing: 'admission' | 'store'): Promise<string[]> {
   const steps: string[] = []
@@ -205,7 +205,7 @@ async function endOf(verb: 'create' | 'update', failing: 'admission' | 'store'):
   return steps
 }
 
-test('a write with an unknown outcome retains its allocations, but an unknown outcome in admission releases them', async () => {
+test('if the outcome of a write is unknown, its allocations are retained, but after an unknown outcome in admission, they are released', async () => {
   for (const verb of ['create', 'update'] as const) {
     assert.deepEqual(await endOf(verb, 'admission'), ['take', 'give back'], verb)
     assert.deepEqual(await endOf(verb, 'store'), ['take'], verb)
@@ -297,7 +297,7 @@ test('an update reserves memory for each value of a large stored object', async 
   }
 })
 
-test('an update that could never be held in memory is rejected with 413, not with 429', async () => {
+test('an update that needs more memory than the server can ever reserve is rejected with 413, not with 429', async () => {
   const { request } = worldOf([])
   const http = { ...request.http, holdObject: (): HoldResult => 'too-large' }
   await assert.rejects(holdStoredJson({ ...request, http }, Buffer.alloc(100_000)), { code: 413 })

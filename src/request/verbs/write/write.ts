@@ -13,7 +13,8 @@ export type Write = {
   readonly access: WriteAccess
   /**
    * How managedFields are determined. With `stated`, the change itself contains them, as in an
-   * apply. With `dropped`, the object is stored without them, because it would be too large.
+   * apply. With `dropped`, the object is stored without them, because it would be too large with
+   * them.
    */
   readonly owners: 'recorded' | 'stated' | 'dropped'
   /** Undefined if objects of the resource need no allocations. */
