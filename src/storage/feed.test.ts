@@ -56,7 +56,7 @@ test('a feed is not live while its stream has reported nothing', async () => {
   }
 })
 
-test('consumers get a gap if the next revision of their range has been compacted', async () => {
+test('consumers are notified of a gap if the next revision of their range has been compacted', async () => {
   const engine = new StreamEngine()
   await using feed = new Feed({ engine, root, log: silent, clock: systemClock })
   await feed.start()

@@ -35,7 +35,7 @@ export const serverRecords = {
   serviceIps: 'ranges/serviceips',
   secondaryServiceIps: 'ranges/secondaryserviceips',
   serviceNodePorts: 'ranges/servicenodeports',
-  /** One key with a lease for each advertised address. */
+  /** Contains one key for each advertised address. Each key has a lease. */
   masterLeases: 'masterleases',
 } as const
 

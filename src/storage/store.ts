@@ -121,8 +121,8 @@ type ListOptions = ReadOptions & {
   /** Lists only keys that sort after this one. */
   readonly after?: Key | undefined
   /**
-   * Whether values that cannot be read are returned in `unreadable`. By default, such a value fails
-   * the list.
+   * Whether values that cannot be read are returned in `unreadable`. By default, the list fails if
+   * it contains such a value.
    */
   readonly setsAsideUnreadable?: boolean
   /** Whether all clients of the resource wait for the list (lib/scheduling/slices.ts). */
@@ -372,8 +372,8 @@ export class Store {
   }
 
   /**
-   * Lists a range. As in kube-apiserver, one unreadable value fails the whole list, because a list
-   * must not silently omit an object. With `setsAsideUnreadable`, the unreadable values are
+   * Lists a range. As in kube-apiserver, the whole list fails if one value is unreadable, because a
+   * list must not silently omit an object. With `setsAsideUnreadable`, the unreadable values are
    * returned separately.
    */
   async list(range: KeyRange, options: ListOptions = {}): Promise<Page> {

@@ -386,7 +386,7 @@ test("bytes from the far end that arrive with the proxy's response are not lost"
   proxy.close()
 })
 
-test('the error message of a konnectivity proxy is the error of the dial', async () => {
+test('if a konnectivity proxy reports an error, the dial fails with the same message', async () => {
   const path = newPath()
   await using server = await startGrpcProxy({ path, refusal: 'No agent available' })
   const { dial, metrics } = dialerOf({ protocol: 'grpc', transport: 'uds', path })
@@ -398,7 +398,7 @@ test('the error message of a konnectivity proxy is the error of the dial', async
   assert.deepEqual(server.dialed, ['[::1]:443'])
 })
 
-test('a dial that konnectivity does not respond to fails when its signal is aborted', async () => {
+test('if konnectivity does not respond, the dial fails when its signal is aborted', async () => {
   const path = newPath()
   await using server = await startGrpcProxy({ path, refusal: 'silence' })
   const { dial, metrics } = dialerOf({ protocol: 'grpc', transport: 'uds', path })
@@ -411,7 +411,7 @@ test('a dial that konnectivity does not respond to fails when its signal is abor
   assert.match(metrics.print(), /dial_failure_total{reason="context"} 1/)
 })
 
-test('data written before the end arrives even if the proxy has no room yet for the end', async () => {
+test('all written data arrives even if the window has no room yet for the packet that ends the tunnel', async () => {
   const path = newPath()
   const sent = randomBytes(1_000)
   let held: ServerHttp2Stream | undefined

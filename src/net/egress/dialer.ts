@@ -22,8 +22,8 @@ import { DialerMetrics, type DialStage } from './metrics.ts'
 const DIAL_MS_MAX = 30_000
 
 /**
- * Dial functions by the name of their egress selection. Connections of an absent selection are
- * direct.
+ * Dial functions, by the name of the egress selection. If a selection is absent, its connections
+ * are direct.
  */
 export type Egress = { readonly [name in EgressName]?: Dial }
 

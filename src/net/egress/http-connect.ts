@@ -38,7 +38,10 @@ function splitAddress(address: string, defaultPort: number): Address {
   return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) || defaultPort }
 }
 
-/** Resolves when `event` is emitted. Rejects with Go's error message. */
+/**
+ * Resolves when `event` is emitted. If the connection fails, rejects with the error message that Go
+ * would report.
+ */
 export async function openSocket(
   socket: Socket,
   event: 'connect' | 'secureConnect',

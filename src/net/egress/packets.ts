@@ -48,7 +48,10 @@ export type Packet = {
   readonly connectId: bigint
   /** Random number that identifies the dial to which the packet belongs. The client chooses it. */
   readonly random: bigint
-  /** A view that is valid until the next packet is read. */
+  /**
+   * The bytes of the tunnel in a DATA packet. They are a view, which is valid until the next packet
+   * is read.
+   */
   readonly data: Buffer
 }
 

@@ -319,8 +319,8 @@ export class Tunnel extends Duplex {
     this.#release()
     this.#move(undefined)
     if (this.destroyed) return
-    // Fails like a connection that the peer has reset, because some of the sent data might not have
-    // arrived.
+    // Report the same error as for a connection that the peer has reset, because some of the sent
+    // data might not have arrived.
     this.destroy(
       Object.assign(new Error('socket hang up', { cause: this.#failure }), { code: 'ECONNRESET' }),
     )

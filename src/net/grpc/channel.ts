@@ -31,7 +31,7 @@ export type Method<T> = {
   /** Whether the method only reads, so that a call can be repeated. */
   readonly isRead: boolean
   /**
-   * Whether a member that knows no leader fails the call immediately. The call is then retried on
+   * Whether a member that knows no leader rejects the call immediately. The call is then retried on
    * another member.
    */
   readonly requireLeader: boolean

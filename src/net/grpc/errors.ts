@@ -4,7 +4,7 @@
  * A failure is not ambiguous if the write has certainly not been applied:
  * - there was no connection, or the call ended while it waited for a connection or a free stream;
  * - the peer refused the stream (RST_STREAM with REFUSED_STREAM), or sent GOAWAY with a last stream
- *   below ours (RFC 9113, 6.8: such streams were not processed);
+ *   ID below that of the call (RFC 9113, 6.8: streams above the last ID were not processed);
  * - the server returned a definite status, which is any status that is not listed below.
  *
  * A failure is ambiguous if the write may have been applied:

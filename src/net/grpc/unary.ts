@@ -1,7 +1,7 @@
 /**
- * A unary call on an open connection. This is a hot path: a call sends one Buffer, reads one view
- * and uses listeners instead of iterators. It listens to an AbortSignal only if the caller passes
- * one.
+ * A unary call on an open connection. This is a hot path: a call sends one Buffer, usually decodes
+ * the response without copying it, and uses listeners instead of iterators. It listens to an
+ * AbortSignal only if the caller passes one.
  */
 import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
 import type { HeaderField } from '../http2/field.ts'

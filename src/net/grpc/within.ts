@@ -1,6 +1,6 @@
 /**
- * Functions that wait before a request is sent, until the call's deadline expires or its signal is
- * aborted. If they fail, nothing has been sent.
+ * Functions that wait for something before a request is sent, but at most until the call's deadline
+ * expires or its signal is aborted. If they fail, nothing has been sent.
  */
 import type { GrpcConnection } from './connection.ts'
 import { GrpcError } from './errors.ts'

@@ -22,14 +22,14 @@ export class Connection {
   /** Whether the connection closes when its current requests are complete. */
   isEnding = false
   /**
-   * Start of the current period in which the client has not read any of the data that waits for it,
-   * as of the listener's last check.
+   * Time of the listener's last check at which no data waited for the client, or the client had
+   * read some data since the previous check.
    */
   stalledSinceMs = 0
   writesSeen = -1
   /** Undefined for HTTP/1.1. */
   http2: ServerConnection | undefined
-  /** Whether the response to the last HTTP/1.1 request has been sent only in part. */
+  /** Whether only a part of the response to the last HTTP/1.1 request has been sent. */
   hasBegunAnswer: (() => boolean) | undefined
   /** Undefined for HTTP/2. */
   heads: Http1Heads | undefined

@@ -4,8 +4,8 @@
  */
 
 /**
- * Minimum rate, as in kube-apiserver, so that a small number of responses does not take the whole
- * grace period.
+ * Minimum number of responses to end per second, as in kube-apiserver. If there are only a few
+ * responses, ending them does not take the whole grace period.
  */
 const PER_SECOND_MIN = 200
 const TICK_MS = 10

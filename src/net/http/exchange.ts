@@ -55,13 +55,17 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   isReadable = true
   /** Index of this exchange in the IndexedSet of open exchanges. */
   index = -1
-  /** Whether the request is unauthenticated, as far as the server knows yet. */
+  /** Whether the handler has reported that the request is unauthenticated. */
   isUnauthenticated = false
-  /** The in-flight slot of a long response. It is held until the client has received it all. */
+  /**
+   * The in-flight slot of a long response. It is released when the client has received the whole
+   * response.
+   */
   inFlightPlace: InFlightSlot | undefined
   /**
-   * Start of the current period in which the client has read almost nothing, as of the listener's
-   * last check, and the client's progress at that time.
+   * Time of the listener's last check at which the client was not stalled, and the client's
+   * progress at that check. A client is stalled if it has read almost nothing although data waits
+   * for it.
    */
   stalledSinceMs = 0
   progressSeen = -Infinity
@@ -204,7 +208,10 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     this.#budget = budget
   }
 
-  /** Sets the holder. Called when the user of the request is known. */
+  /**
+   * Sets the client to which the reserved memory is charged. Called when the user of the request is
+   * known.
+   */
   heldBy(holder: Holder): void {
     this.#budget?.give(this.#heldBytes, this.#holder)
     this.#holder = holder
@@ -243,8 +250,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   /**
-   * Reserves memory for body bytes that arrive while the request waits for its turn or its seats.
-   * If there is no room, drops the body and returns false.
+   * Reserves memory for body bytes that arrive while the request waits for the scheduler or for
+   * flow control. If there is no room, drops the body and returns false.
    */
   holdUnread(bytes: number): boolean {
     this.#hasDroppedBody = !this.hold(bytes)

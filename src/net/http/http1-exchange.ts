@@ -13,7 +13,9 @@ export type Http1Half = {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly isClosing: () => boolean
-  /** Time budget for long writes. All connections of the listener share it. */
+  /**
+   * Limits the long writes in one tick of the event loop. All connections of the listener share it.
+   */
   readonly turn: Turn
 }
 

@@ -103,7 +103,7 @@ export type StopTimes = {
 
 export class Listener implements AsyncDisposable {
   readonly #tcp: TcpServer
-  /** Does not listen itself. It receives the sockets that `#tcp` has accepted. */
+  /** This server does not listen. It is given the sockets that `#tcp` has accepted. */
   readonly #tlsServer: TlsServer
   #http1: Http1Server | undefined
   readonly #log: Log

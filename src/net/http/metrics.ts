@@ -1,4 +1,7 @@
-/** The metrics of the listener: handshakes, HTTP/2 faults, open connections and requests. */
+/**
+ * The metrics of the listener: handshakes, HTTP/2 connections closed because of client errors, open
+ * connections and requests.
+ */
 import type { Count, Counter, Metrics } from '../../lib/telemetry/metrics.ts'
 
 export class ListenerMetrics {

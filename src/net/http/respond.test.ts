@@ -140,7 +140,7 @@ test('a stream response ends when its client disconnects', async () => {
   assert.ok(isReturned)
 })
 
-test('a list that is produced while it is sent is never far ahead of its client', async () => {
+test('a list that is produced while it is sent is never far ahead of what the client has read', async () => {
   const client = new SlowClient()
   let asked = 0
   const chunks = (function* () {

@@ -16,7 +16,7 @@ const lengths = [
   25, 26, 26, 26, 27, 27, 26, 24, 25, 19, 21, 26, 27, 27, 26, 27, 24, 21, 21, 26, 26, 28, 27, 27, 27, 20, 24, 20, 21, 22,
   21, 21, 23, 22, 22, 25, 25, 24, 24, 26, 23, 26, 27, 26, 26, 27, 27, 27, 27, 27, 28, 27, 27, 27, 27, 27, 26,
 ]
-/** The last byte is padded with at most this many one bits. */
+/** Maximum number of padding bits in the last byte. All padding bits are 1. */
 const PADDING_BITS_MAX = 7
 
 /**
@@ -99,8 +99,8 @@ export function decodeHuffman(
       into[written++] = found >>> 8
     }
   }
-  // The remaining bits contain short symbols and padding. The padding consists only of one bits. No
-  // symbol that would fit into the padding does.
+  // The remaining bits contain short symbols and padding. All padding bits are 1. Each code that is
+  // short enough to fit into the padding contains a 0, so padding is never decoded as a symbol.
   while (held > 0) {
     const found = tables[table + (((bits << (8 - held)) | (0xff >>> held)) & 0xff)] ?? -1
     if (found === -1 || (found & TABLE) !== 0 || (found & 0xff) > held) break

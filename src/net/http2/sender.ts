@@ -28,7 +28,7 @@ const SHARE_BYTES = 64 * 1024
 
 export type SenderOptions = {
   readonly socket: Duplex
-  /** All connections share the encoder, the blocks and the turn. */
+  /** All connections share the encoder, the blocks, and the budget for long writes (`turn`). */
   readonly encoder: HpackEncoder
   readonly blocks: Blocks
   readonly turn: Turn
@@ -229,8 +229,8 @@ export class Sender {
   }
 
   /**
-   * Sends until all data is sent, the share is used up, or the peer's windows or the socket accept
-   * no more.
+   * Sends data until all of it or `share` bytes are sent, or until the peer's windows or the socket
+   * accept no more.
    */
   #sendShare(stream: SendingStream, share: number): void {
     let isEnded = false

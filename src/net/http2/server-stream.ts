@@ -10,8 +10,8 @@ import { SendingStream } from './sending-stream.ts'
 /** Receives a body. */
 export type BodyListener = {
   /**
-   * Called with body data. If it returns a promise, no more window is opened for the client until
-   * the promise resolves. The promise must not reject.
+   * Called with body data. If it returns a promise, the client's window is not increased for these
+   * bytes until the promise resolves. The promise must not reject.
    */
   readonly onData: (chunk: Buffer) => MaybePromise<void>
   /** Called when the body is complete. */
@@ -21,8 +21,8 @@ export type BodyListener = {
 }
 
 /**
- * Number of unread body bytes that are not counted. Most bodies are shorter and arrive together
- * with their headers.
+ * Number of unread body bytes for which no memory is reserved. Most bodies are shorter and arrive
+ * together with their headers.
  */
 const UNREAD_BYTES = 16 * 1024
 
@@ -146,7 +146,7 @@ export class ServerStream extends SendingStream {
 
   /** Passes the body data received so far to `reader`, and also the data that arrives later. */
   read(reader: BodyListener): void {
-    // The data has been dropped, even if the body was complete.
+    // Some data was dropped, so the body cannot be read, even if the client has sent all of it.
     if (this.#isDropping) return reader.onClose()
     this.#reader = reader
     if (this.#held.length > 0) this.#deliver(reader, this.#held.take())

@@ -98,7 +98,9 @@ export type WebhookClientOptions = {
   readonly routing?: EndpointRouting | undefined
   /** If undefined, all webhooks are called without credentials. */
   readonly credentialsFor?: CredentialsFor | undefined
-  /** The responses that are being received. All webhooks share it. */
+  /**
+   * Limits the total size of the responses that are being received. All webhooks share this object.
+   */
   readonly received: ReceivedAnswers
   /**
    * Functions that open the connections to webhooks behind a Service (`cluster`) and to webhooks

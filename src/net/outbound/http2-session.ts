@@ -157,8 +157,8 @@ export class Http2Session {
 
   /**
    * Opens a stream that was acquired before. The stream is released when the response has ended.
-   * Must not be called on a spent session. If a listener throws, only its own stream ends, because
-   * the cause is data from the peer.
+   * Must not be called if `isSpent` is true. If a listener throws, only its own stream ends,
+   * because the cause is data from the peer.
    */
   request(headers: readonly string[], listener: AnswerListener): ClientStream {
     const { onHead, onData, onTrailers, onClose, returnsWindow = false } = listener

@@ -1,7 +1,7 @@
 /**
  * The webhook responses that are being received. They share one budget. If it is exceeded, the
- * longest response fails, so that a webhook with an endless response does not fail the calls of
- * other webhooks.
+ * longest response fails, so that calls to other webhooks do not fail because of a webhook with an
+ * endless response.
  */
 import { GrowingBuffer } from '../../lib/bytes/growing-buffer.ts'
 

@@ -276,8 +276,8 @@ export class Cache implements AsyncDisposable {
   }
 
   /**
-   * Returns a reader for requests that were routed before a definition changed, but read only now.
-   * The reader uses the database, because the objects in memory follow the new definition.
+   * Returns a reader for requests that were routed before a definition changed and read after the
+   * change. The reader uses the database, because the objects in memory follow the new definition.
    */
   retired(spec: ResourceSpec): Reader {
     const resource = new CachedResource(spec, this.#shared)
@@ -300,8 +300,8 @@ export class Cache implements AsyncDisposable {
   }
 
   /**
-   * Returns a home for items that are derived from cached ones. Their owner must pass them to
-   * `release` when they are no longer needed.
+   * Returns an `ItemHome`, which stores the bytes of items that are derived from cached ones. The
+   * owner of these items must pass them to `release` when they are no longer needed.
    */
   homeOf(codec: ObjectCodec): ItemHome {
     const { slabs, decoded } = this.#shared

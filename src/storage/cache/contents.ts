@@ -79,8 +79,8 @@ export class ResourceContents {
 
   record(change: ObjectChange): void {
     this.#current = undefined
-    // Later writes start from the new version. The old version is only sent to watchers, which need
-    // its bytes and not the decoded object.
+    // The decoded form of the old version is no longer needed. Later writes start from the new
+    // version, and watchers need only the bytes of the old one.
     if (change.previous !== undefined) change.previous.decoded = undefined
     if (change.item === undefined) this.tree.delete(change.key)
     else this.tree.set(change.key, change.item)

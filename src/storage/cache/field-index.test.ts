@@ -89,7 +89,7 @@ class IndexedThings {
 
 const colors = ['red', 'green', 'blue', '']
 
-test('an index of a field finds the same objects as a scan, also after changes', async () => {
+test('an index of a field finds the same objects as a scan, before and after changes', async () => {
   const things = new IndexedThings()
   const random = randomOf(1)
   const change = (): void =>
@@ -172,7 +172,7 @@ test('an index is built for a label when scans for the label have rejected many 
   assert.deepEqual(await things.found('none', label('color', 'none')), [])
 })
 
-test('an index of a label finds the same objects as a scan, also after changes', async () => {
+test('an index of a label finds the same objects as a scan, before and after changes', async () => {
   const things = new IndexedThings()
   const random = randomOf(5)
   const change = (): void =>

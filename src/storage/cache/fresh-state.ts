@@ -32,7 +32,7 @@ export type CacheState = {
   /** The `listing` of the resource when the state was taken. */
   readonly listing: number
   readonly isCurrent: boolean
-  /** `found` of the snapshot from which earlier pages were served. */
+  /** The keys that indexes found for earlier pages, if the state is that of a snapshot. */
   readonly found?: Snapshot['found']
 }
 

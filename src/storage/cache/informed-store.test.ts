@@ -4,7 +4,7 @@ import { StorageError } from '../errors.ts'
 import type { ObjectStore } from '../store.ts'
 import { type InformedResource, informedStore } from './informed-store.ts'
 
-/** A store in which every call fails that a test does not expect. */
+/** A store in which only `create` succeeds. Tests override the other methods that they need. */
 const store: ObjectStore = {
   get: () => assert.fail(),
   create: async () => 7,

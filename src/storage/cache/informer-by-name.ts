@@ -29,8 +29,8 @@ export type NamedObjects<T> = {
 }
 
 /**
- * Creates the informer. `name` is the name of the resource in log messages. Returns an empty list
- * if the resource is not served.
+ * Returns a list with the informer, or an empty list if the resource is not served. `name` is the
+ * name of the resource in log messages.
  */
 export function informByName<T>(
   {

@@ -375,8 +375,9 @@ export class Informer<T> implements AsyncDisposable {
   }
 
   /**
-   * Returns slices for the work. Requests wait for objects that affect them, such as roles, so the
-   * slices are shared unless the informer runs in the background.
+   * Returns slices for the work. Requests wait until objects that affect them, such as roles, are
+   * reported. Therefore the work does not wait for the lists of single clients, unless the informer
+   * runs in the background.
    */
   #slices({ isExpensive = false } = {}): Slices {
     const { time, isBackground = false } = this.#options

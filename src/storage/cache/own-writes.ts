@@ -8,7 +8,7 @@ import type { Key, Revision } from '../engine.ts'
 
 /**
  * Limits for the retained versions. The feed usually delivers a version within milliseconds. A
- * version that was dropped before is decoded like any other.
+ * version that is dropped before the feed delivers it is decoded like any other.
  */
 const WRITES_MAX = 256
 const BYTES_MAX = 4 << 20

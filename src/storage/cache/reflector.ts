@@ -66,7 +66,10 @@ type FailedFill = { readonly error: unknown; readonly untilMs: number }
 export class Reflector {
   readonly #objects: ReflectedObjects
   readonly #options: CachedResourceOptions
-  /** Options for waits. The loop that waits checks the time itself after a timeout. */
+  /**
+   * Options for waits, which resolve at a timeout instead of rejecting. The loop that waits then
+   * checks the time.
+   */
   readonly #timeout: TimeoutOptions<void>
   readonly #consumer: FeedConsumer = {
     onEvents: (events) => this.#onEvents(events),

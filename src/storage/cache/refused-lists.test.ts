@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import { heldBytes } from '../../../test/support/harness/held-bytes.ts'
 import { RefusedLists } from './refused-lists.ts'
 
-test('the memory that a refused list would need is stored for a few seconds', () => {
+test('the amount of memory that a refused list would need is remembered for a few seconds', () => {
   let nowMs = 0
   const refused = new RefusedLists({ monotonicMs: () => nowMs })
   const range = { from: '/registry/configmaps/', to: '/registry/configmaps0' }
   assert.equal(refused.needs(range, 0), 0)
   refused.refuse(range, 0, 30)
   refused.refuse(range, 0, 40)
-  // Of several concurrent lists, the one that has read the most determines the bound.
+  // If several concurrent lists are refused, the largest amount is recorded.
   refused.refuse(range, 0, 20)
   assert.equal(refused.needs(range, 0), 40)
   assert.equal(refused.needs(range, 5), 0, 'a page of it may fit')

@@ -42,7 +42,7 @@ export class ResourceItems {
     return item
   }
 
-  /** Creates an item for a single reader that is not stored in the cache. */
+  /** Creates an item for a single reader. The item is not stored in the cache. */
   looseItem(found: VersionedValue): Item {
     const item = new Item(this.#looseHome, found)
     this.#slabs.putLoose(item, found.value)

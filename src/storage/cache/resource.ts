@@ -153,14 +153,14 @@ export class CachedResource implements ReflectedObjects {
     this.#indexes?.recordScan(by, looks)
   }
 
-  /** Creates an item for a single reader that is not stored in the cache. */
+  /** Creates an item for a single reader. The item is not stored in the cache. */
   looseItem(found: VersionedValue): Item {
     return this.#items.looseItem(found)
   }
 
   /**
-   * Creates an item from an encrypted value that is not stored in the cache. Returns undefined if
-   * the value cannot be decrypted, or if this requires a call to a plugin.
+   * Creates an item from an encrypted value. The item is not stored in the cache. Returns undefined
+   * if the value cannot be decrypted, or if this requires a call to a plugin.
    */
   looseItemOfEncrypted(stored: VersionedValue): Item | undefined {
     const decrypted = this.#items.decrypt(stored)

@@ -120,7 +120,7 @@ function thing(index: number, random: (below: number) => number): Thing {
   }
 }
 
-test('selecting by facts has the same result as selecting by decoded objects, also after many items', () => {
+test('selecting by facts has the same result as selecting by decoded objects, even after many items', () => {
   const random = randomOf(7)
   const withFacts = new TestItems(new Facts(() => readers))
   const without = new TestItems(undefined)

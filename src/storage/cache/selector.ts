@@ -88,8 +88,8 @@ class ByFacts {
   readonly #byText: readonly Requirement[]
   readonly #reader = new FactsReader()
   /**
-   * The facts in which numbers and places were last looked up, and the value of their `changes` at
-   * that time.
+   * The facts for which the numbers of words and the positions of fields were last looked up, and
+   * the value of `changes` of these facts at that time.
    */
   #facts: Facts | undefined
   #changes = 0

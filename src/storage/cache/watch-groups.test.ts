@@ -52,7 +52,7 @@ class WatchGroupsFixture {
 const wants = (change: ObjectChange | undefined, value: string): boolean =>
   change?.item?.key === value || change?.previous?.key === value
 
-test('a watcher examines every event that concerns its group, whether events are sorted or evicted', async () => {
+test('a watcher misses no event of its group, whenever events are sorted into groups or evicted', async () => {
   const world = new WatchGroupsFixture()
   const { ring } = world
   const values = ['red', 'green', 'blue', undefined]
@@ -174,7 +174,7 @@ test('if events are evicted before they are sorted, all groups must treat them a
   assert.equal(group.next(world.ring.end), world.ring.end)
 })
 
-test('a group does not retain the selector of a watcher that has left', async () => {
+test('a group does not retain the selector of a watcher that has left the group', async () => {
   const world = new WatchGroupsFixture()
   const held = await heldBytes(() => {
     for (let at = 0; at < 20; at++) {

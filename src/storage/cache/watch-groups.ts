@@ -137,7 +137,9 @@ class WatchGroup {
   watchers = 0
   readonly #ring: Ring
   readonly #all: Pick<WatchGroups, 'sorted'>
-  /** Position from which on `#positions` contains all events that concern the group. */
+  /**
+   * Position in the ring. `#positions` contains all events from there on that concern the group.
+   */
   #from: number
   readonly #positions = new Deque<number>()
 

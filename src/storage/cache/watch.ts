@@ -91,7 +91,7 @@ export type WatchFilter = {
   readonly matches: Matches | undefined
 }
 
-/** The part of a watch that the code needs to deliver its events. */
+/** The part of a watch that is needed to deliver its events to a client. */
 export type EventSource = Pick<
   Watcher,
   'state' | 'hasNews' | 'take' | 'onReady' | 'requestBookmark' | 'close'

@@ -138,7 +138,7 @@ export class DatabaseThread {
       const { revision, current } = changed
       return { op: 'lost', id, revision, current: current && packedRows(packed, [current]) }
     } catch (error) {
-      // A StorageError concerns only one call. An error of SQLite fails the whole commit.
+      // A StorageError concerns only one call. After an error of SQLite, the whole commit fails.
       if (error instanceof StorageError) return failed(id, error, false)
       throw error
     }

@@ -5,7 +5,8 @@
  */
 
 /**
- * Size above which the log is considered long. It is twice the size that the largest commits cause.
+ * Size above which the log is considered long. It is twice the size that the log reaches with the
+ * largest commits.
  */
 export const LONG_LOG_BYTES = 64 * 1024 * 1024
 const LOOK_MS = 1_000

@@ -6,7 +6,7 @@
 import type { Key, Revision } from '../engine.ts'
 import type { StoredEvent, StoredVersion } from './stored.ts'
 
-/** Numbers of each row: revision, create revision, length of the key, length of the value. */
+/** Each row has four numbers: revision, create revision, length of the key, length of the value. */
 const ROW_NUMBERS = 4
 /** Length that represents an absent value. */
 const NO_VALUE = -1

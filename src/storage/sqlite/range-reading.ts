@@ -135,7 +135,10 @@ function ended(rows: readonly StoredVersion[], most: number): Slice {
  */
 type Part = { readonly present: readonly StoredVersion[]; readonly deleted: readonly SqlRow[] }
 
-/** Reads a part of the range. The part ends where the first of the two lists was truncated. */
+/**
+ * Reads a part of the range. The part ends where one of the two lists was truncated. If both were
+ * truncated, it ends at the smaller key.
+ */
 function readPart(
   source: RangeSource,
   { from, to, at, values }: RowsQuery,

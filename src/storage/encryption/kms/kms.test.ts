@@ -54,7 +54,7 @@ const isSealed = (error: unknown): boolean =>
   isCode(error, 'sealed') && String(error).endsWith('got unexpected nil transformer')
 
 describe('the KMS v2 provider', () => {
-  test('any number of writes needs one call, and so does any number of reads on another server', async () => {
+  test('all writes together need one call to the plugin, and so do all reads on another server', async () => {
     await using server = new KmsPluginServer(socket())
     await server.start()
     using first = new KmsV2(partsOf(server.path))
@@ -168,7 +168,7 @@ describe('the KMS v2 provider', () => {
     })
   })
 
-  test('without a first response of the plugin reads and writes fail, and health reports why a plugin is unhealthy', async () => {
+  test('reads and writes fail until the plugin first responds, and the health check reports why the plugin is unhealthy', async () => {
     const path = socket()
     using kms = new KmsV2(partsOf(path, systemTime, 200))
     await kms.start()
