@@ -164,7 +164,8 @@ const gatedRules = (
 })
 
 /**
- * Makes changes through a subresource increment the generation, like changes of the object itself.
+ * Returns the rules of a subresource, extended to increment the generation. Changes through the
+ * subresource then count like changes of the object itself.
  */
 function countingRules(
   rules: UpdateRules,

@@ -125,7 +125,7 @@ test('object names are validated by the naming rule of their kind', () => {
 const fields = (faults: readonly { readonly path: string }[]): string[] =>
   faults.map(({ path }) => path)
 
-test("a create applies the generic rules only if the kind's own rules find no error, an update always applies both", () => {
+test("a create applies the generic rules only if the kind's own rules find no error, whereas an update always applies both", () => {
   const bad = object('ConfigMap', {
     metadata: { name: 'X', namespace: 'n', labels: { 'a b': 'c' } },
   })

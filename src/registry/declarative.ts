@@ -15,8 +15,8 @@ import type { KindRules } from './kind-rules.ts'
 /** The validation tags of a field in `spec`. */
 export type SpecTags = {
   /**
-   * Whether the field is `+k8s:optional` and has a default. It is then set before the object is
-   * validated.
+   * Whether the field is `+k8s:optional` and has a default. The default is set before the object is
+   * validated, so an absent field is an error.
    */
   readonly isDefaulted?: true
   /** Value of `+k8s:minimum`. */

@@ -76,7 +76,8 @@ function outcome(work: () => unknown): unknown {
 }
 
 /**
- * Compares work on random objects that is divided into parts with the same work done in one piece.
+ * Does the same work on a random object twice, once in parts and once without interruption, and
+ * compares the results.
  */
 class Case {
   readonly #random: Random

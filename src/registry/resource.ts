@@ -58,8 +58,8 @@ export type Resource = {
   /** Defines how objects are decoded, encoded and stored. Created on first use. */
   readonly shape: ObjectSchema
   /**
-   * Prepares data in time slices, because preparing it in one piece would block the event loop.
-   * Returns undefined if the data is ready.
+   * Prepares data for requests in time slices, because preparing all of it at once would block the
+   * event loop. Returns undefined if the data is already prepared.
    */
   readonly load?: () => Promise<void> | undefined
   readonly discovery: ResourceDiscovery
@@ -139,8 +139,8 @@ export type WriteRules = {
   readonly validate: (object: KubeObject) => FieldFault[]
   readonly validateUpdate: (object: KubeObject, current: KubeObject) => FieldFault[]
   /**
-   * Rules that can take long, and therefore run in time slices. Their errors follow those of the
-   * other rules.
+   * Rules that can take a long time, and therefore run in time slices. Their errors follow those of
+   * the other rules.
    */
   readonly validateInSlices?: ValidateInSlices
   readonly namespaceRule?: NamespaceRule

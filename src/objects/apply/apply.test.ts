@@ -207,7 +207,7 @@ test('if there are more than ten updaters, the oldest are merged into ancient-ch
   assert.equal(entries[0]?.['fieldsV1'], '{"f:labels":{".":{},"f:l0":{},"f:l1":{},"f:l2":{}}}')
 })
 
-test('items of the live list keep their order, and items of both lists take the order of the applied list', async () => {
+test('items of the live list keep their order, and items that are in both lists take the order of the applied list', async () => {
   for (const [live, applied, expected] of [
     ['abcd', 'cnao', 'bcdnao'],
     ['abc', 'ca', 'bca'],

@@ -1,22 +1,25 @@
 /**
- * A cache of field sets and their FieldsV1 texts. A client writes all objects of a kind in the same
- * way, so most entries of managedFields have one of a few texts. Each distinct text is parsed once,
- * and all entries share its set.
+ * A cache of field sets and of their text, which is their serialized form (FieldsV1). A client
+ * usually writes all objects of a kind in the same way, so most entries of managedFields contain
+ * one of a few texts. Each distinct text is parsed once, and all entries that contain it share the
+ * parsed set.
  */
 import { type FieldSet, isSameSet } from './field-set.ts'
 
 /** Maximum length of a cached text. Longer texts are rarely shared by several objects. */
 export const SHARED_CHARACTERS_MAX = 16 << 10
 /**
- * Maximum total length of all cached texts. Their sets use ten times as much memory. If the limit
- * is exceeded, the oldest text is evicted.
+ * Maximum total length of all cached texts. The parsed sets use about ten times as much memory. If
+ * the limit is exceeded, the oldest text is evicted.
  */
 const CHARACTERS_MAX = 1 << 20
 
 export class FieldSetCache {
   readonly #sets = new Map<string, FieldSet>()
   readonly #texts = new WeakMap<FieldSet, string>()
-  /** The most recently added set for each signature (`looksOf`). */
+  /**
+   * Cached sets, keyed by `looksOf`. If several sets have the same key, only the last one is found.
+   */
   readonly #alike = new Map<string, FieldSet>()
   #characters = 0
 
@@ -36,8 +39,8 @@ export class FieldSetCache {
   }
 
   /**
-   * Stores the text of a set for as long as the set is in use. Unlike `add`, this does not share
-   * the text and the set.
+   * Stores the text of this set for as long as the set is in use. Unlike after `add`, the text is
+   * not found for an equal set, and the set is not found for the text.
    */
   record(text: string, set: FieldSet): void {
     if (!this.#sets.has(text)) this.#texts.set(set, text)
@@ -64,8 +67,8 @@ export class FieldSetCache {
 }
 
 /**
- * Returns a signature of a set. It consists of the top-level fields and the number of fields below
- * each of them.
+ * Returns a key that equal sets share and that is cheap to compute. It consists of the top-level
+ * fields and the number of fields directly below each of them.
  */
 function looksOf({ children }: FieldSet): string {
   let text = ''

@@ -1,8 +1,8 @@
 /**
- * A set of fields of an object, represented as a tree. Each node is a field, which the path
- * elements that lead to it identify (path-element.ts). A node is either in the set, or exists only
- * because a field below it is in the set. Sets are immutable. Operations return unchanged nodes as
- * they are, so that their cached text can be reused.
+ * A set of fields of an object, represented as a tree. Each node is a field. The path elements from
+ * the root to the node identify the field (path-element.ts). A node is either in the set, or exists
+ * only because a field below it is in the set. Sets are immutable. Operations return unchanged
+ * nodes as they are, so that their cached text can be reused.
  */
 import { eachItem, isDivided, once } from '../../lib/scheduling/parts.ts'
 

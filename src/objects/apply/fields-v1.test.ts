@@ -159,8 +159,8 @@ test('invalid text is rejected, and elements with an unknown prefix are ignored'
 })
 
 test('a key with escape sequences is parsed correctly, regardless of the key that was parsed before', () => {
-  // V8 13.6 would return this key when it parses the next text (`hasEscapedKey` in
-  // api/json-value.ts).
+  // Because of a bug, V8 13.6 would return this key again when it parses the next text
+  // (`hasEscapedKey` in api/json-value.ts).
   parseFieldsV1(String.raw`{"f:x":{},"f:\\":{}}`)
   const set = parseFieldsV1(String.raw`{"f:x":{},"f:\"":{}}`)
   assert.deepEqual([...(set?.children.keys() ?? [])], ['f:x', 'f:"'])

@@ -66,8 +66,8 @@ export function readOwners(managedFields: Json | undefined): Owners | undefined 
 }
 
 /**
- * Field sets of entries whose texts are too long for the cache. Readers of an object share its
- * decoded entries, and each write needs the sets again.
+ * Parsed field sets of entries whose text is too long for the cache. All readers of an object share
+ * its decoded entries, so that the text is not parsed again for each write.
  */
 const parsed = new WeakMap<Fields, { readonly fields: FieldSet | undefined }>()
 

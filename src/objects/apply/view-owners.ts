@@ -1,7 +1,8 @@
 /**
- * Computes the field managers of a view that shows one field of an object, as Scale shows the
- * replicas. The managers of the field own it in the view. Changes of ownership in the view are
- * applied to the object.
+ * Computes the field managers of a view. A view represents one field of another object: for
+ * example, Scale represents the replicas of a Deployment. The managers of the field in the object
+ * own the corresponding field in the view. Changes of ownership in the view are applied to the
+ * object.
  */
 import { difference, type FieldSet, intersects, isEmptySet } from './field-set.ts'
 import { identityOf, type Owner, type Owners, withFields } from './managers.ts'

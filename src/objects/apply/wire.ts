@@ -32,14 +32,15 @@ export const wholeItem = (item: Json, of: Schema): Json => itemWire(item, of, un
 
 /**
  * Returns the wire form of an object that a client sent. `stored` is the object from which it was
- * created. If a value is identical in `stored`, the client did not send it.
+ * created. A value that is identical (`===`) in both objects is treated as one that the client did
+ * not send.
  */
 export const givenWire = (object: KubeObject, struct: Struct, stored?: KubeObject): Fields =>
   once('given wire', () => structWire(tracked(object), struct, 'given', stored))
 
 /**
- * Returns the wire forms of a stored object and of an object that was created from it. Identical
- * fields are omitted, so that they need not be compared.
+ * Returns the wire forms of a stored object and of an object that was created from it. Fields whose
+ * values are identical (`===`) in both objects are omitted, so that they need not be compared.
  */
 export const changedWires = (stored: KubeObject, given: KubeObject, struct: Struct): WirePair =>
   once('changed wires', () => changedStructs(tracked(stored), tracked(given), struct))
@@ -66,8 +67,8 @@ function changedStructs(stored: Fields, given: Fields, struct: Struct): WirePair
     const isOldSame = parts !== undefined && isNothing(parts.before)
     const isNewSame = parts !== undefined && isNothing(parts.after)
     if (isOldSame && isNewSame) continue
-    // If one of the two objects has no other fields than the identical ones, the complete value is
-    // needed to decide whether the field is serialized.
+    // If nothing is left of one of the two structs after identical fields are omitted, its complete
+    // value is needed to decide whether the field is serialized.
     const isPart = !isOldSame && !isNewSame
     const old = isPart && parts ? parts.before : fieldWire(was, field, null)
     const shown = isPart && parts ? parts.after : fieldWire(is, field, 'given', was)

@@ -108,8 +108,9 @@ const LARGE_CHARACTERS = 200
 const LARGE_ITEMS = 10
 
 /**
- * Returns a call that can be interrupted: afterwards when the time slice is over, or during the
- * call to wait for an answer.
+ * Returns a function that makes the call, and at which the evaluation can be interrupted. It is
+ * interrupted after the call if the time slice is over, and during the call if the call must wait
+ * for an answer.
  */
 function longCall(
   call: FunctionPart['run'],

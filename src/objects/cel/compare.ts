@@ -93,7 +93,7 @@ function isSameSet(
   { identity, meter }: Sameness,
 ): boolean | CelError {
   const items = new Map<string, Value>()
-  // Charged twice, because processing the other list takes the same time.
+  // The charge is doubled, because it includes the time to process the other list.
   meter.work(2 * one.size * MERGED_NANOS)
   for (const item of itemsOf(one)) {
     const text = identity(item)

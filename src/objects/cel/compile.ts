@@ -1,6 +1,6 @@
 /**
- * The entry point of the CEL implementation: compiles a text to a program. Errors are returned as
- * one text in the format of cel-go.
+ * The entry point of the CEL implementation: compiles the text of an expression to a program. All
+ * errors are returned as one message in the format of cel-go.
  *
  *     const variables = { self: typeOfSchema(schema, { name: 'self' }) }
  *     const environment = withVariables(kubernetesEnvironment('1.32'), variables)
@@ -32,8 +32,8 @@ import { CelError, type Value } from './values.ts'
 export type CompileResult =
   | { readonly program: Program; readonly type: Type }
   /**
-   * The text is invalid. `stage` distinguishes failed compilation from failed planning of a
-   * compiled program, because kube-apiserver has different messages for them.
+   * The expression is invalid. `stage` is `compilation` if it does not compile, and `instantiation`
+   * if it compiles but cannot be planned. kube-apiserver has different messages for them.
    */
   | { readonly fault: string; readonly stage: 'compilation' }
   | {

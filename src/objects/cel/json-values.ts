@@ -192,7 +192,10 @@ export abstract class LazyFields {
   }
 
   protected abstract make(): Fields
-  /** Returns a field with the same value as in `whole`, or undefined if it does not exist. */
+  /**
+   * Returns a field without creating the other fields. Returns undefined if the field does not
+   * exist.
+   */
   abstract read(key: string): Json | LazyFields | LazyItems | undefined
 }
 

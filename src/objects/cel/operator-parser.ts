@@ -121,8 +121,8 @@ export abstract class OperatorParser {
   }
 
   *#relation(after: Next, isRight = false): Turns<Expr> {
-    // All constructs that can be long, such as lists, operator chains and argument lists, consist
-    // of relations.
+    // This is the only place that checks the time slice. It is sufficient, because all constructs
+    // that can be long consist of relations: lists, operator chains and argument lists.
     if (this.#slice.isOver()) yield undefined
     const depth = this.tokens.enter('relation', after)
     try {

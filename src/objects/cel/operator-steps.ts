@@ -36,9 +36,9 @@ export const selectStep =
   }
 
 /**
- * Reads a field. Returns undefined if it does not exist. The read has a number like a long call. If
- * the evaluation is interrupted to wait for the field, the number identifies the read when the
- * evaluation resumes.
+ * Reads a field. Returns undefined if it does not exist. Like long calls, reads are numbered. If
+ * the evaluation is interrupted to wait for the field, it finds the value under this number when it
+ * resumes.
  */
 function lazyField(struct: LazyStruct, field: string, run: Run): Result | undefined {
   const { frame } = run

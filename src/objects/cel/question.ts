@@ -1,6 +1,6 @@
 /**
- * Results for which an evaluation might have to wait: the result of a pattern that takes long to
- * match, and results that arrive later.
+ * Results for which an evaluation might have to wait: the result of a pattern that takes a long
+ * time to match, and results that arrive later.
  */
 import type { PatternQuestion } from './regex.ts'
 import { CelError, type Result } from './values.ts'

@@ -4,8 +4,8 @@
  * iterations of a loop or after a long call, by throwing `PausedError`.
  *
  * To resume, the expression is evaluated again from its start. Unfinished loops continue at the
- * same iteration, and results that took long are cached. Only short parts are evaluated twice, and
- * their cost is charged once. This is possible because expressions have no side effects.
+ * same iteration, and results that took a long time are cached. Only short parts are evaluated
+ * twice, and their cost is charged once. This is possible because expressions have no side effects.
  */
 import type { Meter } from './functions.ts'
 import type { Question } from './question.ts'

@@ -1,6 +1,6 @@
 /**
  * Long-running CEL work as generators. They yield when a time slice is over, so that other work can
- * run. They also yield questions, such as patterns that take long to match.
+ * run. They also yield questions, such as patterns that take a long time to match.
  */
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { parts } from '../../lib/scheduling/parts.ts'

@@ -139,8 +139,8 @@ export interface StructValue extends JsonBacked {
 }
 
 /**
- * A struct whose fields are evaluated when an expression reads them, which can take long. An
- * example is the struct with the variables of a policy.
+ * A struct whose fields are evaluated when an expression reads them. Evaluating a field can take a
+ * long time. An example is the struct with the variables of a policy.
  */
 export abstract class LazyStruct implements StructValue {
   readonly isStruct = true

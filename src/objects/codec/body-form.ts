@@ -4,7 +4,7 @@ import { type NegotiatedHeaders, type Form, jsonType, spokenTo } from './negotia
 
 /**
  * Returns the encoding of a request body, as specified by its Content-Type. Defaults to JSON.
- * Throws UnsupportedMediaType.
+ * Throws UnsupportedMediaType if the server does not support this type.
  */
 export function bodyForm(asked: NegotiatedHeaders): Form['type'] {
   const contentType = firstHeader(asked.headers, 'content-type') ?? ''

@@ -42,7 +42,10 @@ const DEPTH_MAX = 500
 
 export type Target = { [name: string]: Json }
 
-/** Decodes a JSON object. Throws a `JsonSyntaxError`. The text must contain an object. */
+/**
+ * Decodes a JSON text, which must contain an object. Throws a `JsonSyntaxError` if the text is not
+ * valid JSON.
+ */
 export function decodeStruct(text: string, struct: Struct): Decoding {
   return struct.open !== undefined ? decodeOpen(text, struct) : decodeClosed(text, struct)
 }
@@ -58,7 +61,10 @@ export function decodeStoredStruct(text: string, struct: Struct): Decoding {
     : decodeClosed(text, struct, { isStored: true })
 }
 
-/** Decodes a value of any type, such as a list in an annotation. Throws a `JsonSyntaxError`. */
+/**
+ * Decodes a value of any type, such as a list in an annotation. Throws a `JsonSyntaxError` if the
+ * text is not valid JSON.
+ */
 export function decodeValue(
   text: string,
   schema: Schema,

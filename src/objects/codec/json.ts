@@ -235,8 +235,8 @@ export function printOrdered(value: Json): string {
 }
 
 /**
- * Like `printOrdered`, but uses JSON.stringify, which is many times as fast. This is for documents
- * with many strings that are printed in one piece.
+ * Like `printOrdered`, but uses JSON.stringify, which is many times as fast. Use it for documents
+ * that contain many strings and need not be printed in parts.
  */
 export function printQuickly(value: Json): string {
   const text = stringified(value)

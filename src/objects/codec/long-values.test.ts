@@ -71,7 +71,7 @@ test('a value of many deeply nested objects is skipped in short ticks', async ()
   await checkSkipped(`[${Array.from({ length: 580 }, () => deep).join(',')}]`)
 })
 
-/** Skips a value in parts, and then in one piece with the same scanner. */
+/** Skips a value in parts, and then skips it again with the same scanner, without interruption. */
 async function checkSkipped(text: string): Promise<void> {
   const scanner = new JsonScanner(`${text} `)
   const skip = (): void => {

@@ -106,7 +106,10 @@ export type Offer = {
   readonly refuseFirst?: () => void
 }
 
-/** Returns the encoding of a response. Throws NotAcceptable. */
+/**
+ * Returns the encoding of a response. Throws NotAcceptable if the client accepts none of the
+ * offered types.
+ */
 export function negotiate(asked: NegotiatedRequest, offer: Offer = {}): Form {
   const { headers, query } = asked
   const { onCollection = false, isText = false, hasTable = true, isCustom = false } = offer
@@ -124,8 +127,8 @@ export function negotiate(asked: NegotiatedRequest, offer: Offer = {}): Form {
 }
 
 /**
- * Returns the encoding of a watch, which is never indented. Throws NotAcceptable, also for a type
- * that cannot be used for streams.
+ * Returns the encoding of a watch, which is never indented. Throws NotAcceptable if the client
+ * accepts none of the offered types, or prefers a type that cannot be used for streams.
  */
 export function negotiateStream(
   asked: NegotiatedHeaders,

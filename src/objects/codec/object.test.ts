@@ -81,7 +81,7 @@ test('empty structs are printed, and an unset time is printed as null', () => {
   )
 })
 
-test('the wire form contains the positions of its head and its resourceVersion', () => {
+test('printWire returns the length of kind and apiVersion, and the position of the resourceVersion', () => {
   const { bytes, headBytes, versionAt } = printWire(object, configMap)
   assert.equal(bytes.subarray(0, headBytes).toString(), '{"kind":"ConfigMap","apiVersion":"v1",')
   assert.equal(bytes.subarray(versionAt, versionAt + 3).toString(), '42"')
@@ -204,10 +204,11 @@ test('a printed string can be parsed to the same string, except for lone surroga
   )
 })
 
-test('printing a long string in one piece or in parts has the same result as printing its pieces', () => {
+test('a long string is printed correctly, whether or not the work is divided into parts', () => {
   const always = { isOver: true, begin: () => undefined, stepsPerLook: 1 }
   for (const unit of ['a', '<', '"&\u2028\u2029é', '\u{1f600}', 'x\ud800']) {
-    // With one of the two starts, the boundary of a piece is inside a surrogate pair.
+    // Long strings are printed piece by piece. With one of the two values of `start`, the regular
+    // boundary between two pieces is inside a surrogate pair.
     for (const start of ['', 'y']) {
       const text = start + unit.repeat(40_000)
       const expected = `"${start}${printString(unit).slice(1, -1).repeat(40_000)}"`

@@ -240,7 +240,7 @@ export class UnreadableError extends Error {
 
 /**
  * Decodes the output of `encodeStored` and `printWire`, and objects stored by kube-apiserver.
- * Throws an `UnreadableError`. The bytes are not retained.
+ * Throws an `UnreadableError` if the value cannot be decoded. The bytes are not retained.
  */
 export function decodeStored(value: Buffer, schema: ObjectSchema, revision: number): KubeObject {
   const bytes = isCbor(value) ? Buffer.from(readable(() => cborToJson(value))) : value

@@ -20,8 +20,8 @@ const formsWithCbor: ReadonlyMap<string, PatchForm> = new Map<string, PatchForm>
 ])
 
 /**
- * Returns the kind of a patch. Throws UnsupportedMediaType. If the request has no body, it throws
- * NotAcceptable, like kube-apiserver's router.
+ * Returns the kind of a patch. Throws UnsupportedMediaType if the Content-Type is not supported. If
+ * the request also has no body, throws NotAcceptable instead, like kube-apiserver's router.
  */
 export function patchForm(
   { headers, takesCbor }: Pick<ApiRequest, 'headers' | 'takesCbor'>,

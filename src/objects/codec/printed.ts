@@ -50,7 +50,7 @@ type FieldPlan = {
 
 export class PrintedCheck {
   readonly #plans = new WeakMap<Struct, FieldPlan[]>()
-  /** Contains the keys of all plans. */
+  /** Stores the JSON keys of all plans. */
   readonly #bytes = new PackedBytes()
   #json: Buffer = Buffer.alloc(0)
   #at = 0

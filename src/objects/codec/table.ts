@@ -39,7 +39,7 @@ function addCell(row: (string | number)[], cell: Cell): void {
   }
 }
 
-/** Joins adjacent texts. */
+/** Joins adjacent strings. */
 function joined(row: readonly (string | number)[]): Row {
   const texts: (string | number)[] = []
   for (const part of row) {

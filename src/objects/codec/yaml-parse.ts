@@ -54,7 +54,10 @@ export type ParsedYaml = {
   readonly duplicates: readonly string[]
 }
 
-/** Parses the first document of a YAML text. An empty document is null. Throws a `YamlError`. */
+/**
+ * Parses the first document of a YAML text. An empty document is null. Throws a `YamlError` if the
+ * text is not valid YAML.
+ */
 export function parseYaml(bytes: Buffer): ParsedYaml {
   const text = firstDocument(readText(bytes))
   let events: readonly Event[]

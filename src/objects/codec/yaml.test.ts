@@ -206,7 +206,7 @@ describe('invalid or malicious YAML is rejected', () => {
 describe('YAML is printed as in kube-apiserver', () => {
   const recordings = new URL('../../../test/recorded/compat/recordings/', import.meta.url)
 
-  test('strings are printed in the same way as recorded from the reference server', () => {
+  test('strings are printed as in the recorded response of kube-apiserver', () => {
     const recorded = JSON.parse(readFileSync(new URL('media-content.json', recordings), 'utf8'))
     const lines: string[] = recorded['content-yaml-answer'][0].body
     const data = {
@@ -251,7 +251,8 @@ describe('YAML is printed as in kube-apiserver', () => {
         for (const { body } of steps) {
           if (typeof body !== 'string' || !/^apiVersion:.*\n$/s.test(body)) continue
           count++
-          // Variable values were replaced by placeholders after printing.
+          // The recordings contain placeholders instead of variable values. A placeholder might not
+          // be printed in the same way as the value.
           const text = body.replaceAll(/: (?:"?<rv>"?|rv|t|"\?"|"?<time>"?|\$ns|uid#1)$/gm, ': v')
           assert.equal(jsonToYaml(parseJson(convertYaml(Buffer.from(text)).json)), text)
         }

@@ -47,7 +47,10 @@ export type ConvertedYaml = {
   readonly duplicates: readonly string[]
 }
 
-/** Converts a YAML body. Throws a `YamlError` with kube-apiserver's message. */
+/**
+ * Converts a YAML body. Throws a `YamlError` with kube-apiserver's message if the body is not valid
+ * YAML.
+ */
 export function convertYaml(bytes: Buffer): ConvertedYaml {
   const { value, duplicates } = parseYaml(bytes)
   return { json: Buffer.from(printSorted(value)), duplicates }
@@ -86,8 +89,9 @@ export class YamlConverter implements AsyncDisposable {
   }
 
   /**
-   * Converts a YAML body. Rejects with a `YamlError`, with TooManyRequests if too many large bodies
-   * are waiting, or with RequestEntityTooLarge if the conversion needs too much memory.
+   * Converts a YAML body. Rejects with a `YamlError` if the body is not valid YAML, with
+   * TooManyRequests if too many large bodies are waiting, or with RequestEntityTooLarge if the
+   * conversion needs too much memory.
    */
   async convert(bytes: Buffer): Promise<ConvertedYaml> {
     if (bytes.length <= INLINE_BYTES_MAX) return convertYaml(bytes)

@@ -148,7 +148,7 @@ export const valueOf = (text: string, work: Work): Value => nodeOf(compacted(tex
 const nodeOf = (text: string, work: Work): Value =>
   text === 'null' ? null : new JsonNode(text, work)
 
-/** Parses a complete text. Throws a JsonSyntaxError. */
+/** Parses a complete text. Throws a JsonSyntaxError if the text is not valid JSON. */
 export function parseValue(text: string, work: Work): Value {
   const scanner = new JsonScanner(text)
   const value = nodeOf(readRaw(scanner), work)

@@ -18,7 +18,7 @@ const COPIED_BYTES_MAX = 3 * 1024 * 1024
 const KEYS_MAX = DEPTH_MAX
 /**
  * Maximum length of a path. Real paths are far shorter. Decoding a path of several megabytes takes
- * long.
+ * a long time.
  */
 const POINTER_CHARACTERS_MAX = 256 * 1024
 
@@ -35,7 +35,7 @@ export type Operation = {
 
 /**
  * Applies all operations, and returns the resulting document. The given document is modified.
- * Throws a PatchError.
+ * Throws a PatchError if an operation fails.
  */
 export function* applyOperations(
   document: JsonNode,

@@ -65,7 +65,7 @@ export function* mergeTouched(
  */
 type StructFields = ReadonlyMap<string, StructFields | 'whole'>
 
-/** Parses in time slices the parts of the patch that `placesIn` visits. */
+/** Parses the parts of the patch that `placesIn` visits. The work is divided into time slices. */
 function* openStructs(value: Fields, patch: Members, { byName }: Struct): Steps<void> {
   for (const [key, given] of patch) {
     const schema = byName.get(key)?.schema

@@ -37,7 +37,7 @@ export type Patched = DecodeResult & {
 
 /**
  * Returns the patched object. Each call parses the patch again, because applying a patch modifies
- * it. Throws the error that the client receives.
+ * it. If the patch cannot be applied, throws the error that the client receives.
  */
 export function* applyPatch(current: KubeObject, patch: Patch, expected: Expected): Steps<Patched> {
   if (patch.form === 'strategic') return yield* applyStrategic(current, patch, expected)

@@ -25,8 +25,8 @@ export type JsonPatch = {
 
 /**
  * Parses the operations. If `isChecked` is set, all members are validated, and errors have the
- * messages of the strict decoder that kube-apiserver then uses. Throws a BadRequest or
- * RequestEntityTooLarge error.
+ * messages of the strict decoder that kube-apiserver then uses. Throws a BadRequest error if the
+ * body is invalid, or a RequestEntityTooLarge error if there are too many operations.
  */
 export function* readOperations(text: string, work: Work, isChecked: boolean): Steps<JsonPatch> {
   try {

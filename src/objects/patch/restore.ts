@@ -45,7 +45,7 @@ export type RestoreResult = {
  */
 type OriginalValue = { readonly tree: Json | undefined; readonly value: Json | undefined }
 
-/** Converts the tree to an object. Throws a RestoreError. */
+/** Converts the tree to an object. Throws a RestoreError if a value does not match the schema. */
 export function restoreStruct(tree: Json, struct: Struct, known?: OriginalValue): RestoreResult {
   const restorer = once('restorer', () => new Restorer())
   restorer.rewind()

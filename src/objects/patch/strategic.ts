@@ -28,7 +28,8 @@ const ORDER = '$setElementOrder'
 const DELETE = '$deleteFromPrimitiveList'
 
 /**
- * Merges the patch into `live` and returns the result. Throws the error that the client receives.
+ * Merges the patch into `live` and returns the result. If the patch cannot be applied, throws the
+ * error that the client receives.
  */
 export function* mergeMaps(live: JsonMap, patch: JsonMap, schema: Schema): Steps<JsonMap> {
   if (PATCH in patch) return directed(patch)

@@ -38,8 +38,8 @@ export type CheckDecision = {
 }
 
 /**
- * Makes the decision for a check. An evaluation waits if it returns a promise. If the evaluation
- * cannot wait (`Program.evaluate`), the check results in an error.
+ * Decides whether the user of a check has access. If the decision is a promise, the evaluation
+ * waits for it. If the evaluation cannot wait (`Program.evaluate`), the check results in an error.
  */
 export type CheckAccess = (check: AccessCheck) => MaybePromise<CheckDecision>
 

@@ -8,7 +8,7 @@ type Fault = { readonly what: string; readonly at?: string }
 /**
  * Returns a function that creates the error message, or undefined if the address is valid. A valid
  * address can contain a zone. The caller passes the quoted text to the function, because quoting a
- * long text takes long.
+ * long text takes a long time.
  */
 export function addressFault(text: string): ((quoted: string) => string) | undefined {
   const fault = faultOf(text)

@@ -67,8 +67,8 @@ const ipType = opaque('net.IP')
 const cidrType = opaque('net.CIDR')
 
 /**
- * The error for an invalid text. The message is created on demand, because it quotes the text,
- * which takes long for a long text.
+ * The error for an invalid text. The message is created on demand, because it quotes the text.
+ * Quoting a long text takes a long time.
  */
 type ParseFault = { readonly fault: () => string }
 

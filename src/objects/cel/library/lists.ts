@@ -32,7 +32,10 @@ import {
 
 const T = parameter('T')
 
-/** Estimates a cost of one per item, plus the traversal of its text. */
+/**
+ * Estimates a cost of one per item, plus the cost of traversing the item if it is a string or
+ * bytes.
+ */
 const traversing: Estimate = ([items]) => {
   if (items === undefined) return undefined
   const element = items.type.kind === 'list' ? items.type.element.kind : undefined

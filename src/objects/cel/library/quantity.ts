@@ -99,8 +99,8 @@ const calculation = (
 const staysLeast = (one: QuantityValue): boolean => (integerOf(one) ?? -1n) >= 0n
 
 /**
- * Whether a sum counts as an integer. It has as many fractional digits as the operand with more
- * fractional digits. Adding zero changes nothing.
+ * Whether the result of `add` or `sub` counts as an integer, which is the case if both operands do.
+ * If one operand is zero, only the other one matters.
  */
 function isSumWhole(one: QuantityValue, other: QuantityValue): boolean {
   if (other.quantity.nanos === 0n) return one.isWhole

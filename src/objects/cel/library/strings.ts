@@ -225,10 +225,13 @@ const joining: Estimate = (operands) => {
   return { cost: scaled(size, TEXT_FACTOR), size }
 }
 
-/** Matches long runs, so that a text with few other characters takes few calls. */
+/**
+ * Matches a whole sequence of ASCII characters, so that `replace` calls its callback once for each
+ * sequence instead of once for each character.
+ */
 // oxlint-disable-next-line no-control-regex
 const ascii = /[\u0000-\u007f]+/g
-/** Estimated time per character if every other character is ASCII. */
+/** Estimated time per character in the worst case: every second character is ASCII. */
 const ASCII_NANOS = 60
 
 const onAscii =

@@ -57,7 +57,7 @@ const BREAK = 0xff
 
 const INT64_MAX = 2n ** 63n - 1n
 
-/** Returns the JSON text of a value. Throws a `CborError`. */
+/** Returns the JSON text of a value. Throws a `CborError` if the input is not accepted. */
 export function cborToJson(bytes: Buffer): string {
   if (bytes.length === 0) throw new CborError('EOF')
   const reader = new Reader(bytes)

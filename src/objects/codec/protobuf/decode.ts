@@ -29,7 +29,10 @@ type FieldDecoder = {
 /** Decoders of each struct, indexed by field number. */
 const decoders = new WeakMap<Struct, readonly (FieldDecoder | undefined)[]>()
 
-/** Decodes the fields of a message into `target`. Throws a `ProtobufError`. */
+/**
+ * Decodes the fields of a message into `target`. Throws a `ProtobufError` if the message is
+ * invalid.
+ */
 export function decodeMessage(reader: ProtobufReader, struct: Struct, target: Target): Target {
   const fields = fieldDecoders(struct)
   if (isDivided()) return decodeInParts(reader, fields, target)

@@ -26,7 +26,7 @@ test('an event that wraps an encoded message equals an event that encodes the ob
   }
 })
 
-test('a message that is encoded in parts equals a message that is encoded in one piece', () => {
+test('a message has the same bytes, whether or not it is encoded in parts', () => {
   const { struct } = builtIn('pods').shape
   const containers = Array.from({ length: 40 }, (_, at) => ({
     name: `c${at}`,

@@ -162,7 +162,7 @@ function writeFieldHead(to: Buffer, start: number, field: number, bytes: number)
   return at + 1
 }
 
-/** Reads an envelope. Throws a `ProtobufError`. */
+/** Reads an envelope. Throws a `ProtobufError` if it is invalid. */
 export function openEnvelope(bytes: Buffer): Envelope {
   if (bytes.length === 0) throw new ProtobufError('empty data')
   if (!isProtobuf(bytes)) {
@@ -194,7 +194,8 @@ export function openEnvelope(bytes: Buffer): Envelope {
 }
 
 /**
- * Decodes the object in an envelope. Throws a `ProtobufError`, or an error if a limit is exceeded.
+ * Decodes the object in an envelope. Throws a `ProtobufError` if the bytes are invalid, or another
+ * error if a limit is exceeded.
  */
 export function decodeObject(
   { apiVersion, kind, raw }: Envelope,

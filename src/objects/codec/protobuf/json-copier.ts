@@ -54,7 +54,8 @@ export class JsonCopier {
   #used = 0
 
   /**
-   * Returns the output of `copy` for the JSON that begins at `start`. Throws an `UnexpectedJson`.
+   * Returns the output of `copy` for the JSON that begins at `start`. Throws an `UnexpectedJson` if
+   * the JSON does not have the form that `copy` expects.
    */
   run(json: Buffer, start: number, copy: () => void): Buffer {
     this.#json = json

@@ -48,7 +48,9 @@ const truncated = (): ProtobufError => new ProtobufError('unexpected EOF')
 const DEPTH_MAX = 500
 const INT64_MAX = 2 ** 63
 const VARINT_BYTES_MAX = 10
-/** Shift below which all bits fit into the 32-bit operators of JavaScript. */
+/**
+ * Shift below which all bits fit into 32 bits, so that JavaScript's bitwise operators can be used.
+ */
 const SMALL_SHIFT = 28
 const START_GROUP = 3
 const END_GROUP = 4

@@ -61,7 +61,7 @@ const noFields: Plan = { fields: [], order: undefined }
 export class Transcoder {
   readonly #copier = new JsonCopier()
   readonly #plans = new WeakMap<Struct, Plan>()
-  /** Contains the bytes of all plans. */
+  /** Stores the keys, tags and other bytes of all plans. */
   readonly #bytes = new PackedBytes()
   #depth = 0
 

@@ -27,7 +27,7 @@ const RULE_COST_MAX = 1_000_000
 /** Maximum total cost of all rules for one object. */
 const OBJECT_COST_MAX = 10_000_000
 const MESSAGE_BYTES_MAX = 5120
-/** Maximum number of warnings. Response headers do not have room for this many. */
+/** Maximum number of warnings. Response headers have room for even fewer. */
 const WARNINGS_MAX = 1_000
 
 export type RulesResult = {

@@ -208,7 +208,7 @@ test('a pattern that would backtrack exponentially in other regex engines is mat
   ok(process.threadCpuUsage(start).user < 10_000_000)
 })
 
-test('each text that takes long to match is deferred once, and validation yields in between', () => {
+test('each text that takes a long time to match is deferred once, and validation yields in between', () => {
   const schema = schemaOf({
     type: 'array',
     items: { type: 'string', pattern: '^(?:a|b|[^c]){0,200}$' },

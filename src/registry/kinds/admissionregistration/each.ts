@@ -1,6 +1,6 @@
 /**
  * Validates long lists (webhooks, match conditions, validations) in time slices, because each item
- * can contain a CEL expression that takes long to compile.
+ * can contain a CEL expression that takes a long time to compile.
  */
 import { FAULTS_MAX, type FieldFault } from '../../../api/field-fault.ts'
 import type { Slice } from '../../../objects/cel/run.ts'

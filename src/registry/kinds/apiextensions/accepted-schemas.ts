@@ -84,7 +84,7 @@ function* digestInTurns(schema: Fields, slice: Slice): Turns<string> {
   return hash.update(text).digest('base64')
 }
 
-/** Maximum length of a list that is hashed in one piece. Longer lists are hashed item by item. */
+/** Maximum length of a list that is hashed in one step. Longer lists are hashed item by item. */
 const ITEMS_AT_ONCE = 100
 
 const isLongList = (value: Json | undefined): value is readonly Json[] =>
@@ -93,8 +93,8 @@ const isLongList = (value: Json | undefined): value is readonly Json[] =>
 function* textsOfParts(value: Json): Generator<string> {
   if (isLongList(value)) {
     yield '['
-    // The generator is not used for items: each value would pass through one generator per level of
-    // nesting.
+    // Do not call this generator recursively for items. Nested generators would be slow, because
+    // each value would pass through one generator for each level of nesting.
     for (const item of value) yield `${keyOfValue(item)},`
     yield ']'
     return

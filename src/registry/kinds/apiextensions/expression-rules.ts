@@ -131,8 +131,9 @@ export type RulePosition = {
    */
   readonly isBelowUnknown: boolean
   /**
-   * Set if the derived type differs from the type of the schema itself: the outer schema, whose
-   * type cannot have `items` or `additionalProperties` but which contains this schema as such.
+   * The schema that contains this schema as `items` or `additionalProperties`, although its type
+   * does not permit them. The derived type then differs from the type of this schema itself.
+   * Otherwise undefined.
    */
   readonly holder: Fields | undefined
 }

@@ -25,8 +25,8 @@ export function* validatePatterns(schema: Fields, path: string, slice: Slice): T
 }
 
 /**
- * Returns the errors of patterns that compile quickly, in one piece. Long patterns are skipped,
- * because they were validated when they were written.
+ * Returns the errors of patterns that compile quickly. Does not yield to the event loop. Long
+ * patterns are skipped, because they were validated when they were written.
  */
 export function shortPatternFaults(schema: Fields, path: string): FieldFault[] {
   return [...patternsIn(schema, path)].flatMap((found) => {

@@ -36,7 +36,7 @@ export function* validateStructural(
   return sortFaults(faults)
 }
 
-/** Whether a schema is structural. Runs in one piece. */
+/** Whether a schema is structural. Runs to completion without yielding to the event loop. */
 export const isStructural = (schema: Fields): boolean =>
   atOnce((slice) => validateStructural(schema, '', slice)).length === 0
 

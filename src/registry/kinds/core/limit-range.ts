@@ -60,14 +60,14 @@ const claimLimits: Rule = (value, path, { faults }) => {
 
 type Order = {
   /**
-   * List with the quantity that must not exceed `high`, and the name of the list in the error
-   * message.
+   * The list with the lower limit, which must not exceed the quantity in `high`, and the name of
+   * the list in error messages.
    */
   readonly low: readonly [list: string, shown: string]
   readonly high: readonly [list: string, shown: string]
-  /** List that the error's path names. */
+  /** The list to which the path of the error refers. */
   readonly at: string
-  /** List whose quantity the error shows, if it differs from `at`. */
+  /** The list whose quantity the error shows. Defaults to `at`. */
   readonly shown?: string
 }
 

@@ -63,8 +63,8 @@ const hasSourceGroup = ({ dataSource, dataSourceRef }: Fields): boolean =>
 const sourceGroups = ['spec.dataSource.apiGroup', 'spec.dataSourceRef.apiGroup']
 
 /**
- * Drops a dataSource of an unsupported kind. It is kept for validation to report if the stored
- * claim has a source, or if dataSourceRef is set.
+ * Drops a dataSource of an unsupported kind. However, it is kept if the stored claim has a source
+ * or dataSourceRef is set, so that validation reports it.
  */
 function prepared(object: KubeObject, current?: KubeObject): KubeObject {
   const { dataSource, dataSourceRef, ...rest } = fieldsOf(object['spec'])

@@ -23,8 +23,8 @@ export const envPaths: readonly string[] = [
 export const volumePaths: readonly string[] = [...maps, ...metadataPaths]
 
 /**
- * All known paths. Some of them are not supported in any reference, and are known only for the sake
- * of old clients.
+ * All paths of the Pod version v1 that kube-apiserver can convert. A path that can be converted but
+ * is not in `supported` causes a different error than an unknown path.
  */
 const knownPaths: ReadonlySet<string> = new Set([
   ...envPaths,
