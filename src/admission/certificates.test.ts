@@ -37,7 +37,7 @@ const allowing =
 
 const about = '403 certificatesigningrequests.certificates.k8s.io "r" is forbidden: '
 
-test('approving a request requires access to its signer, or to all signers of its domain', async () => {
+test('approving a CSR requires access to its signer, or to all signers of its domain', async () => {
   const object = request({})
   const approve = (mayDo: MayDo) =>
     admit(createCertificateApproval(mayDo), update('approval', object, object))
@@ -47,7 +47,7 @@ test('approving a request requires access to its signer, or to all signers of it
   assert.equal(await approve(allowing('sign signers example.com/s')), refused)
 })
 
-test('signing a request requires access to its signer, unless the update changes nothing', async () => {
+test('signing a CSR requires access to its signer, unless the update changes nothing', async () => {
   const [unsigned, signed] = [request({}), request({}, { certificate: 'abc' })]
   const sign = (object: KubeObject) =>
     admit(createCertificateSigning(allowing('')), update('status', object, unsigned))

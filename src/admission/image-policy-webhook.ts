@@ -1,7 +1,7 @@
 /**
- * Queries a webhook whether the images of a pod may be used (imagepolicy.k8s.io/v1alpha1), and
- * caches the responses for a while. If the webhook cannot be called, `defaultAllow` decides. If a
- * call fails because of a limit of this server, the pod is always rejected.
+ * Asks a webhook whether the images of a pod may be used (imagepolicy.k8s.io/v1alpha1), and caches
+ * the responses for a while. If the webhook cannot be called, `defaultAllow` decides. If a call
+ * fails because of a limit of this server, the pod is always rejected.
  */
 import { hash } from 'node:crypto'
 import { type ApiError, passedOn, tooManyRequests } from '../api/errors.ts'
@@ -119,7 +119,7 @@ function failOpen(
     )
   }
   // A client can end its request at any time, and its images can make the response too large.
-  // Neither case counts as a failure of the webhook, because a client could then bypass the
+  // Neither case counts as a failure of the webhook, because otherwise a client could bypass the
   // webhook.
   const isUnknown = context.signal.aborted || error.failure === 'too-large'
   if (!configuration.defaultAllow || isUnknown) throw refusalOf(attributes, error)

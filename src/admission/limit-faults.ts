@@ -90,5 +90,5 @@ function ratioFault(
   return `${rule}, but provided ratio is ${(Number(limit.nanos) / Number(request.nanos)).toFixed(6)}`
 }
 
-/** Number of nanos (billionths) in one. */
+/** Number of nanos (billionths) in one unit. */
 const NANOS = 10n ** 9n

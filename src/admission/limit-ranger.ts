@@ -66,8 +66,8 @@ export function createLimitRanger(
 }
 
 /**
- * Returns the violations. Runs in slices, because a namespace may have any number of LimitRanges,
- * and a pod as many containers as fit into a request body.
+ * Returns the violations. Runs in slices of time, because a namespace may have any number of
+ * LimitRanges, and a pod as many containers as fit into a request body.
  */
 async function faultsOf(
   limits: readonly Fields[],

@@ -69,7 +69,7 @@ test('every plugin that handles the operation is counted, and its duration is re
   ])
 })
 
-test('plugins after the one that rejects are not counted', async () => {
+test('plugins that follow the plugin that rejected the request are not counted', async () => {
   const { admission, read } = measured([
     {
       name: 'Priority',

@@ -70,7 +70,7 @@ export function createNamespaceLifecycle({
 
   return {
     name: 'NamespaceLifecycle',
-    // Another replica might have deleted the namespace since `mutate`.
+    // Another replica might have deleted the namespace since `mutate` was called.
     confirm: (attributes) =>
       !isOfNamespaces(attributes) && isContent(attributes)
         ? checkContent(attributes, readNamespace(attributes.namespace, 'latest'))
@@ -93,7 +93,8 @@ export function createNamespaceLifecycle({
 }
 
 /**
- * Returns whether the request writes an object in a namespace. It is not for a namespace itself.
+ * Returns whether the request creates or updates an object in a namespace. The caller has already
+ * handled requests for a namespace itself.
  */
 function isContent({ operation, resource, namespace }: Attributes): boolean {
   if (namespace === '' || operation === 'DELETE' || operation === 'CONNECT') return false

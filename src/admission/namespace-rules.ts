@@ -8,7 +8,7 @@ import type { Clock } from '../lib/time/clock.ts'
 import type { Objects, ResourceId } from '../api/object-access.ts'
 import type { MaybePromise } from '../lib/concurrency/maybe-promise.ts'
 
-/** How long the result is cached that a namespace has no such object, as in kube-apiserver. */
+/** How long a namespace is remembered as having no such object, as in kube-apiserver. */
 const NONE_MS = 30_000
 /**
  * Maximum number of namespaces that are remembered as having no such object. The oldest is evicted

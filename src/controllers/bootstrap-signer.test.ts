@@ -44,7 +44,7 @@ const encode = (data: Readonly<Record<string, string>>): Fields =>
     Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
   )
 
-test('only tokens that allow signing and have the right Secret name create signatures', () => {
+test('signatures are created only for tokens that allow signing and whose Secret has the right name', () => {
   const good = { 'token-id': 'abcdef', 'token-secret': 's', 'usage-bootstrap-signing': 'true' }
   const of = (data: Readonly<Record<string, string>>, name = 'bootstrap-token-abcdef') =>
     tokenOf(name, { type: 'bootstrap.kubernetes.io/token', data: encode(data) })

@@ -112,7 +112,7 @@ export class CrdController implements AsyncDisposable {
   #following: Promise<void> = Promise.resolve()
   #restored: Disposable | undefined
   #watcher: EventSource | undefined
-  /** Takes the available events immediately. */
+  /** Processes the available events of the watch immediately. */
   #takeNow: (() => void) | undefined
   /** Whether the watch has delivered its initial events. */
   #isListed = false

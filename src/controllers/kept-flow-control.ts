@@ -86,8 +86,8 @@ const isAutoUpdated = (found: Fields): boolean =>
   parseGoBoolean(annotationOf(found)) ?? numberOf(fieldsOf(found['metadata'])['generation']) === 1
 
 /**
- * Returns the part of the spec to compare. In exempt priority levels, operators can choose the
- * shares and how much is lent.
+ * Returns the part of the spec to compare. The shares and the lendable part of an exempt priority
+ * level are not compared, because operators can change them.
  */
 function comparedSpec(object: Fields, found: Fields): Fields {
   const spec = fieldsOf(object['spec'])

@@ -9,7 +9,7 @@ import { until } from '../../test/support/harness/until.ts'
 import { ObjectController } from './object-controller.ts'
 import { QueueMetrics } from '../lib/telemetry/queue-metrics.ts'
 
-test('if a write fails with a conflict although the object is unchanged, it is not retried immediately', async () => {
+test('a write is not retried immediately if it fails with a conflict although the object is unchanged', async () => {
   const configMaps = builtIn('configmaps')
   await using plane = await MemoryControlPlane.start([configMaps])
   let writes = 0

@@ -57,7 +57,7 @@ export type WriteObject = {
   /** Updates a subresource by a forced server-side apply with this field manager. */
   readonly apply: (subresource: string, body: Fields, manager: string) => Promise<Outcome>
   /**
-   * Deletes the object on condition of its uid. `options` adds or replaces fields of the
+   * Deletes the object if it still has the same uid. `options` adds or replaces fields of the
    * DeleteOptions.
    */
   readonly delete: (

@@ -12,8 +12,8 @@ export type AuthenticatedUser = {
 export type Attempt =
   | ({ readonly kind: 'known' } & AuthenticatedUser)
   /**
-   * The request has a credential of this kind, but the credential is not valid. The reason is only
-   * logged.
+   * The request has a credential for this authenticator, but the credential is not valid. The
+   * reason is logged, but not sent to the client.
    */
   | { readonly kind: 'bad'; readonly why: string }
   | { readonly kind: 'unknown' }

@@ -184,7 +184,7 @@ test('a verified client certificate yields its common name as the user and its o
   assert.match(id, /^X509SHA256=[0-9a-f]{64}$/)
 })
 
-test('a certificate that is not verified is rejected, unless the request has a valid token', () => {
+test('a request with an unverified certificate is rejected, unless it also has a valid token', () => {
   const foreign = client('jane', false)
   assert.equal(seen({}, byCertificate, foreign), '401')
   assert.equal(seen({ authorization: 'Bearer b' }, byCertificate, foreign), 'b')
@@ -281,7 +281,7 @@ test('the subject of a rejected certificate is not read', () => {
   assert.equal(reads, 0)
 })
 
-test('attack: a certificate with a key that makes Node abort when its subject is read does not stop the server', async () => {
+test('attack: a certificate whose key makes Node abort when the subject is read does not stop the server', async () => {
   const { certificatePem, keyPem } = createAuthority('clients', now)
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'brainpoolP256r1' })
   const subject = [{ id: '550403', text: 'jane' }]
@@ -296,7 +296,7 @@ test('attack: a certificate with a key that makes Node abort when its subject is
   )
 })
 
-test('attempts are counted by result, and authenticated requests by one of a few user names', async () => {
+test('attempts are counted by result, and authenticated requests by user name, for a few well-known names', async () => {
   const all = new Metrics()
   const counted = { ...reported, metrics: new AuthenticationMetrics(all) }
   const entries = ['admin', 'jane', 'joe@example.org'].map((name) => ({
@@ -332,7 +332,7 @@ test('attempts are counted by result, and authenticated requests by one of a few
   for (const line of wanted) assert.ok(lines.includes(line), line)
 })
 
-test('a fixed token is looked up once for a shared header object, but on every request for other header objects', () => {
+test('the result for a static token is cached for a frozen header object, but not for a header object that can change', () => {
   const asked: string[] = []
   const by = createAuthenticate({
     fixedToken: (token) => {

@@ -46,8 +46,8 @@ export type AuthenticateOptions = {
   /** Verifies client certificates. Absent if client certificates are ignored. */
   readonly verifyCertificate?: VerifyCertificate | undefined
   /**
-   * Returns the user of a token that is fixed while the server runs. The result is remembered for
-   * header objects that many requests share.
+   * Returns the user of a static token, which does not change while the server runs. The result is
+   * cached for header objects that many requests share.
    */
   readonly fixedToken?: ((token: string) => AuthenticatedUser | undefined) | undefined
   /** Authenticates all other tokens, for the audiences of the server. */
@@ -162,9 +162,9 @@ function createIdentify(options: AuthenticateOptions): Identify {
 const invalidToken = 'invalid bearer token'
 
 /**
- * Returns the user of an attempt, or records why the credential is invalid. `unknownIs` is the
- * reason to record if no authenticator recognizes the credential. If `unknownIs` is absent, nothing
- * is recorded for such a credential.
+ * Returns the user if the attempt succeeded. Otherwise records why the credential is invalid.
+ * `unknownIs` is the reason to record if no authenticator recognizes the credential. If `unknownIs`
+ * is absent, nothing is recorded for such a credential.
  */
 function knownOf(
   attempt: Attempt,

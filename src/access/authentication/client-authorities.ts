@@ -13,7 +13,9 @@ import { parseCertificates } from '../../lib/x509/trust-anchors.ts'
 
 export type AuthorityUse = 'client' | 'requestHeader'
 
-/** PEM bundles by use. Null means that no bundle is configured for a use. */
+/**
+ * PEM bundles for each use of a certificate. Null means that no bundle is configured for this use.
+ */
 export type AuthorityPems = { readonly [use in AuthorityUse]: string | null }
 
 /** Joins all bundles, for TLS. Returns undefined if no bundle is configured. */

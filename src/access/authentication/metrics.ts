@@ -47,7 +47,7 @@ export class AuthenticationMetrics {
   readonly #users: Counter
   readonly #attempts: Counter
   readonly #seconds: Histogram
-  /** Counts by user name, as shown in the metric. */
+  /** Number of requests by the label value for the user (see `shownName`). */
   readonly #ofUsers = new Map<string, Count>()
   readonly #results = new Map<Result, Series>()
 

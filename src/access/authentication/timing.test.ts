@@ -23,7 +23,7 @@ function median(values: readonly number[]): number {
 
 /**
  * Returns the smallest ratio of several attempts. A busy machine can disturb some attempts but not
- * all, while a timing leak shows in every one.
+ * all, while a timing leak affects every attempt.
  */
 async function ratioOf(one: () => unknown, other: () => unknown): Promise<number> {
   let least = Number.POSITIVE_INFINITY

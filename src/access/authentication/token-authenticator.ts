@@ -23,8 +23,8 @@ export type CachedToken = AuthenticatedUser & {
 
 /**
  * Authenticates a token, which must be valid for one of the audiences. If the list of audiences is
- * empty, audiences are not checked. Returns a promise only if it has to wait. A rejected promise
- * fails the request.
+ * empty, audiences are not checked. Returns a promise only if it has to wait. If the promise
+ * rejects, the request fails.
  */
 export type AuthenticateToken = (
   token: string,

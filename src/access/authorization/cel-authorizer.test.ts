@@ -106,7 +106,7 @@ test('authorizer.requestResource checks the resource of the request', () => {
   )
 })
 
-test('a service account is checked with the groups that its tokens have, not with the groups of the user', () => {
+test('a service account is checked with the groups that its tokens have, not with the groups of the requesting user', () => {
   const { now, asked } = run(
     "authorizer.serviceAccount('ns', 'sa').path('/x').check('get').allowed()",
     () => allow,

@@ -21,7 +21,7 @@ const resource = (
   ...fields,
 })
 
-test('a request in a namespace needs a Role and a RoleBinding', () => {
+test('for a request in a namespace, the commands create a Role and a RoleBinding', () => {
   assert.deepEqual(
     grantCommands(userOf('alice'), resource({ verb: 'delete', namespace: 'shop' })),
     [
@@ -31,7 +31,7 @@ test('a request in a namespace needs a Role and a RoleBinding', () => {
   )
 })
 
-test('a request for one object of a group is granted for its name and subresource', () => {
+test('for a request for a subresource of one object, the commands grant access to this subresource and name only', () => {
   const scale = { group: 'apps', plural: 'deployments', subresource: 'scale', name: 'web' }
   const [role] = grantCommands(
     userOf('alice'),
@@ -44,7 +44,7 @@ test('a request for one object of a group is granted for its name and subresourc
   )
 })
 
-test('a ServiceAccount is bound as such', () => {
+test('the subject of the binding for a service account is a ServiceAccount, not a User', () => {
   const [, binding] = grantCommands(userOf('system:serviceaccount:shop:bot'), resource({}))
   assert.equal(
     binding,
@@ -53,7 +53,7 @@ test('a ServiceAccount is bound as such', () => {
   )
 })
 
-test('a path needs a ClusterRole', () => {
+test('for a request for a path, the commands create a ClusterRole', () => {
   const [role] = grantCommands(userOf('alice'), { kind: 'path', verb: 'get', path: '/metrics' })
   assert.equal(
     role,
@@ -67,7 +67,7 @@ test('names are quoted for the shell', () => {
   assert.match(binding ?? '', / --user='o'\\''neil; rm -rf ~'$/)
 })
 
-test('names with control characters get no commands', () => {
+test('no commands are returned if a name contains control characters', () => {
   assert.deepEqual(grantCommands(userOf('a\nb'), resource({})), [])
   assert.deepEqual(grantCommands(userOf('a\u202eb'), resource({})), [])
   assert.deepEqual(grantCommands(userOf('a'), resource({ name: 'x\u001b[2K' })), [])

@@ -21,8 +21,8 @@ type AttemptSeries = { readonly attempts: Count; readonly seconds: Distribution 
 
 export class AuthorizationMetrics {
   /**
-   * Durations of changes to the node authorizer's graph. The label has the operation as
-   * kube-apiserver names it, such as `AddPod`.
+   * Durations of changes to the node authorizer's graph. The label is kube-apiserver's name for the
+   * operation, such as `AddPod`.
    */
   readonly graphSeconds: Histogram
   /** Counts final decisions (allowed or denied). */

@@ -402,7 +402,7 @@ for (const failurePolicy of ['NoOpinion', 'Deny'] as const) {
     assert.doesNotMatch(metrics.print(), /fail_open_total\{/)
   })
 
-  test(`a response that is too large to be read denies the request, with failure policy ${failurePolicy}`, async () => {
+  test(`a request is denied if the response exceeds the size limit, with failure policy ${failurePolicy}`, async () => {
     const { authorizer } = start(() => new CallError('the response is too large', 'too-large'), {
       failurePolicy,
     })

@@ -97,7 +97,7 @@ const parameters: ReadonlySet<string> = new Set([
   'name',
   'fieldSelector',
   'labelSelector',
-  // A parameter that every request accepts.
+  // All requests to the server accept this parameter.
   'timeout',
 ])
 

@@ -291,7 +291,7 @@ test('the reason lists each missing role only once', () => {
   assert.equal(authorizeByRoles(index, alice, asks('get', 'pods')).verdict, 'allow')
 })
 
-test('changes and deletions take effect, and the index is empty after everything is deleted', () => {
+test('changes to and deletions of roles and bindings take effect, and the index is empty after everything is deleted', () => {
   const index = new RoleIndex()
   const verdict = (): string => authorizeByRoles(index, alice, asks('get', 'pods')).verdict
   bind(index, 'n/b', 'Role/r', group('dev'), person())
@@ -378,7 +378,7 @@ test('a ClusterRoleBinding to a Role that is written directly to etcd does not g
   assert.equal(authorizeByRoles(index, alice, asks('get', 'pods')).verdict, 'allow')
 })
 
-test('places yields only the roles that exist', () => {
+test('places() yields only the roles that exist', () => {
   const index = new RoleIndex()
   bind(index, '/b', 'ClusterRole/missing', person())
   role(index, '/there')

@@ -47,7 +47,7 @@ export function* missingRights(
   for (const rule of wanted) {
     let isCovered = false
     if (isShort(rule)) {
-      // Most rules are covered by a single rule, so first compare the rule as a whole.
+      // In most cases, a single rule in `held` covers the whole rule, so first compare whole rules.
       for (const owner of held) {
         if (++looks >= yieldAt) {
           yieldAt = looks + STEP_LOOKS

@@ -217,7 +217,10 @@ function replace(bindings: Bindings, name: string, { before, after }: Replacemen
   else bindings.set(name, new Set([known, after]))
 }
 
-/** A user whose bindings are visited. `firsts` is undefined if the user has few groups. */
+/**
+ * A user whose bindings are visited. `firsts` finds the first matching subject of each binding; it
+ * is undefined if the user has few groups.
+ */
 type Visitor = {
   readonly user: User
   readonly firsts: FirstSubjects | undefined

@@ -46,7 +46,7 @@ export function knownNamespace(
 
 /**
  * Reads a namespace from the cache. If it is not in the cache, reads the latest state. Fails with
- * NotFound.
+ * NotFound if the namespace does not exist.
  */
 export function findNamespace(
   objects: Pick<Objects, 'get'>,
@@ -67,9 +67,9 @@ async function findLater(
 }
 
 /**
- * Returns whether the namespace selector matches. It is compared with the labels of a Namespace
- * itself, and with the new labels if they are being written. Other cluster-scoped objects always
- * match.
+ * Returns whether the namespace selector matches the labels of the object's namespace. For a
+ * Namespace, the selector is compared with its own labels; in a create or an update, with the new
+ * labels. Other cluster-scoped objects always match.
  */
 export function matchesNamespaceSelector(
   { namespaceSelector }: MatchCriteria,

@@ -200,7 +200,7 @@ test('cached results for many namespaces take little memory', () => {
   assert.ok(perPlace < 1_000, `${perPlace} bytes for each namespace of a list`)
 })
 
-test('if a namespace cannot be read, the error fails only the request', async () => {
+test('if a namespace cannot be read, only the current request fails', async () => {
   let asked = 0
   const rejecting = async (): Promise<never> => {
     asked++

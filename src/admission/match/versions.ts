@@ -24,8 +24,8 @@ export function kindAt(
 }
 
 /**
- * Converts custom objects with the webhook of their CustomResourceDefinition. Fails with an
- * ApiError.
+ * Converts a custom object with the webhook of its CustomResourceDefinition. Fails with an ApiError
+ * if the webhook does not return a valid object.
  */
 export type ConvertByWebhook = (
   object: KubeObject,

@@ -128,8 +128,8 @@ function admitLease(node: string, attributes: Attributes): void {
 }
 
 /**
- * Checks creates and deletes. The node authorizer decides on updates. It uses the nodeName of the
- * stored object, which is immutable.
+ * Checks creates and deletes of ResourceSlices. Updates are not checked, because the node
+ * authorizer decides on them from the nodeName of the stored object, which is immutable.
  */
 function admitSlice(node: string, attributes: Attributes): void {
   const { operation, object, oldObject } = attributes

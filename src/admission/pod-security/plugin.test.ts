@@ -381,7 +381,9 @@ test('at most 3000 pods are evaluated, with one pod of each controller first', a
   ])
 })
 
-/** Pods whose decoding runs `decoding`, which takes CPU time or advances a clock. */
+/**
+ * Pods that call `decoding` when they are decoded. `decoding` takes CPU time or advances a clock.
+ */
 class SlowPods extends MemoryObjects {
   decoded = 0
 
@@ -412,7 +414,7 @@ const tightened = () =>
     oldObject: namespace({}),
   })
 
-test('the pods of a namespace are decoded in slices', async () => {
+test('the pods of a namespace are decoded in slices of time', async () => {
   const objects = new SlowPods(100, () => {
     const since = process.threadCpuUsage()
     for (;;) {

@@ -28,7 +28,7 @@ export type PodView = {
   readonly isRelaxed: boolean
 }
 
-/** Returns the view of a pod or a pod template. */
+/** Returns the parts of a pod or a pod template that the controls check. */
 export function viewPod(
   metadata: Json | undefined,
   podSpec: Json | undefined,

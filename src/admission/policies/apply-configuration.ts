@@ -22,7 +22,10 @@ import type { MutatedKind } from './mutated.ts'
 import { type ForeignValue, MutationFault, NativeValues } from './native-value.ts'
 import { typeNameFaults } from './type-names.ts'
 
-/** Returns the merged object. Fails with a MutationFault. */
+/**
+ * Returns the merged object. Fails with a MutationFault if the result of the expression cannot be
+ * merged.
+ */
 export function* applyConfiguration(
   result: Result,
   object: KubeObject,

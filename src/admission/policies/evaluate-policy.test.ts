@@ -99,7 +99,7 @@ test('string results of audit annotations are published, null and blank results 
 })
 
 const many = { data: Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`k${at}`, 'x'])) }
-/** An expression that costs nearly as much as the limit for a single expression. */
+/** An expression whose cost is just below the limit for a single expression. */
 const dear = "object.data.all(a, object.data.all(b, object.data.all(c, a != 'z')))"
 
 test('if the cost budget is exceeded, all decisions are discarded, and the event loop is not blocked', async () => {

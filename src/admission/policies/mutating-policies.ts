@@ -97,7 +97,10 @@ class Review {
     this.#object = attributes.object
   }
 
-  /** Returns the object after all policies have run. Fails with an ApiError. */
+  /**
+   * Returns the object after all policies have run. Fails with an ApiError if a policy denies the
+   * request.
+   */
   *run(policies: readonly MatchedPolicy[]): MaybeAsync<KubeObject | undefined> {
     const { rounds, reinvocations } = this.#options
     // All policies are matched against the original object before any policy changes it.
@@ -106,7 +109,7 @@ class Review {
       addAll(invocations, yield* this.#invocationsOf(matched))
       yield* this.#turn()
     }
-    // If this holds, other plugins changed the object after the policies had run.
+    // If this is true, other plugins changed the object after the policies had run.
     if (rounds.isSecond && !isSame(reinvocations.lastOutput, this.#attributes.object))
       reinvocations.require()
     for (const invocation of invocations) {
@@ -232,7 +235,10 @@ class Review {
     }
   }
 
-  /** Returns whether all match conditions are true. Fails with a MutationFault. */
+  /**
+   * Returns whether all match conditions are true. Fails with a MutationFault if a condition cannot
+   * be evaluated and no condition is false.
+   */
   *#matches(policy: MutatingPolicy, input: PolicyInput): MaybeAsync<boolean> {
     const request = this.#request
     const compiled = yield* awaitMaybe(policy.compiled())
@@ -245,8 +251,8 @@ class Review {
   }
 
   /**
-   * Applies one mutation. Fails with a MutationFault, to which the failurePolicy applies, or with
-   * an ApiError, which rejects the request.
+   * Applies one mutation. If it fails, throws a MutationFault, to which the failurePolicy applies,
+   * or an ApiError, which rejects the request regardless of the failurePolicy.
    */
   *#mutate(
     object: KubeObject,

@@ -44,7 +44,10 @@ export type ForeignValue = {
  */
 type Holder = 'object' | 'literal' | 'anything'
 
-/** Converts the result of one mutation to JSON. Fails with a MutationFault. */
+/**
+ * Converts the result of one mutation to JSON. Fails with a MutationFault if the value cannot be
+ * converted or is too large.
+ */
 export class NativeValues {
   /** Foreign values, in the order in which they were found. */
   readonly foreign: ForeignValue[] = []

@@ -14,7 +14,7 @@ export class ConfigurationFault extends Error {}
 
 /**
  * Returns the resource of the parameters. If several resources have the kind, returns the resource
- * whose objects are stored. Fails with a ConfigurationFault.
+ * whose objects are stored. Fails with a ConfigurationFault if there is no such resource.
  */
 export function paramResource(
   { apiVersion, kind }: ParamKind,
@@ -33,7 +33,8 @@ export type Param = { readonly object: KubeObject; readonly struct: Struct }
 /**
  * Returns the parameters. If there are no parameters, the binding does not apply. There may be
  * thousands of parameters, so each one is converted when it is read. Fails with a
- * ConfigurationFault.
+ * ConfigurationFault if the reference is not valid, or if the binding requires parameters and there
+ * are none.
  */
 export function readParams(
   resource: Resource,

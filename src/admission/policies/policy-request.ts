@@ -131,8 +131,8 @@ export class PolicyRequest {
   }
 
   /**
-   * Returns whether the selectors match. Fails with a ConfigurationFault, for example if the
-   * namespace does not exist.
+   * Returns whether the selectors match. If this cannot be decided, for example because the
+   * namespace does not exist, fails with a ConfigurationFault.
    */
   *isSelected(criteria: MatchCriteria): MaybeAsync<boolean> {
     try {
@@ -162,7 +162,7 @@ export class PolicyRequest {
 
   /**
    * Returns the parameters of a binding. `resource` is their resource, or undefined if the policy
-   * has no paramKind. Fails with a ConfigurationFault.
+   * has no paramKind. Fails with a ConfigurationFault in the same cases as `readParams`.
    */
   paramsOf({ paramRef }: Binding, resource: Resource | undefined): MaybePromise<Iterable<Params>> {
     if (resource === undefined) return [undefined]

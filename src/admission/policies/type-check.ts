@@ -108,7 +108,7 @@ function* warningOf(
   for (const { shown, environment } of kinds) {
     if (left <= 0) break
     const compiled = yield* compileInTurns(text, environment, slice)
-    // An expression that cannot be planned fails only when it is evaluated.
+    // Errors of later stages are not reported: such an expression fails only when it is evaluated.
     if (!('fault' in compiled) || compiled.stage !== 'compilation') continue
     const warning = `${shown}: ${compiled.fault}\n`.slice(0, left)
     found.push(warning.toWellFormed())

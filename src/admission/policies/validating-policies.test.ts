@@ -121,7 +121,7 @@ test('a binding can cause warnings and audit annotations instead of a denial', a
   ])
 })
 
-test('changed and missing parameters take effect on the next request', async () => {
+test('a request uses the current parameters, and is denied if they are missing', async () => {
   const paramKind = { apiVersion: 'v1', kind: 'ServiceAccount' }
   const paramRef = { name: 'q', parameterNotFoundAction: 'Deny' }
   const validations = [

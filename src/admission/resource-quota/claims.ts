@@ -80,5 +80,5 @@ function wholeBytes(size: Quantity | undefined): Quantity | undefined {
   return { ...size, nanos: (size.nanos / NANOS + 1n) * NANOS }
 }
 
-/** Number of nanos (billionths) in one. */
+/** Number of nanos (billionths) in one unit. */
 const NANOS = 10n ** 9n

@@ -19,8 +19,8 @@ const defaultName = 'default'
 const mirrorAnnotation = 'kubernetes.io/config.mirror'
 
 /**
- * Number of lookups of the default service account, as in kube-apiserver. A controller creates the
- * account in a new namespace, and the first pods may be created slightly earlier.
+ * Maximum number of lookups of the default service account, as in kube-apiserver. A controller
+ * creates the account in a new namespace, and the first pods may be created slightly earlier.
  */
 const DEFAULT_LOOKUPS = 10
 const LOOKUP_MS = 150

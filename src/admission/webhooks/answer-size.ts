@@ -10,7 +10,8 @@ import { inSlices, type Steps } from '../../lib/scheduling/slices.ts'
 const LENGTH_UNCHECKED = 64 << 10
 /**
  * Maximum number of values, which are decoded in about 15 ms. A webhook may send back the whole
- * review with both objects, but in an object there are few values with less than 20 characters.
+ * review with both objects, but such a review stays below this limit, because few values in an
+ * object have less than 20 characters.
  */
 const VALUES_MAX = 100_000
 /** Number of values between two checks of the clock. */

@@ -61,7 +61,7 @@ async function mutate(
   attributes: Attributes,
   { select, rounds, reinvocations, options }: Mutating,
 ): Promise<KubeObject | undefined> {
-  // If this holds, other plugins changed the object after the webhooks had run.
+  // If this is true, other plugins changed the object after the webhooks had run.
   if (rounds.isSecond && !isSame(reinvocations.lastOutput, attributes.object))
     reinvocations.require()
   let current = attributes

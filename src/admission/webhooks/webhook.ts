@@ -39,8 +39,8 @@ export type AdmissionWebhook = {
    */
   readonly client: () => Pick<Webhook, 'post'>
   /**
-   * Returns whether a configuration still has a webhook with this name. A call can take longer than
-   * the webhook exists, and series that are recorded afterwards would never be removed.
+   * Returns whether a configuration still has a webhook with this name. The webhook can be deleted
+   * during a call, and metric series that are recorded after the deletion would never be removed.
    */
   readonly isListed: () => boolean
   /** Closes idle connections. Calls in flight continue. */

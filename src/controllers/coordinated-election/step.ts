@@ -9,8 +9,8 @@ import { microTime } from '../../api/timestamps.ts'
 import { type Candidate, hasAnswered, oldestOf, strategyOf, timeOf } from './candidate.ts'
 
 /**
- * How long candidates have time to answer, and how long a renewal counts as an answer. This value
- * and the values below are the same as in kube-apiserver.
+ * Time that candidates have to answer a ping, and time for which a renewal counts as an answer.
+ * This value and the values below are the same as in kube-apiserver.
  */
 export const ELECTION_MS = 5_000
 /** A candidate that has not renewed for this time is no longer considered. */

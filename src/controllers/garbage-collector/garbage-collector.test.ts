@@ -103,7 +103,7 @@ async function collecting(
 /** Timers with at least this delay belong to objects that wait for an owner. */
 const LONG_MS = 500
 
-test('if an owner is deleted before a new reader lists it, its dependents are deleted', async () => {
+test('dependents are deleted if their owner is deleted before a new reader has listed it', async () => {
   /**
    * Delays of objects that wait for the list. The end of the list triggers their checks, so these
    * timers never fire.
@@ -121,7 +121,10 @@ test('if an owner is deleted before a new reader lists it, its dependents are de
   plane.registry.replace('example.com', { before: [], after: [gears] })
   const listing = Promise.withResolvers<void>()
   let isOpening = false
-  /** The reader of the definition after a change. It has no objects in memory yet. */
+  /**
+   * The reader that replaces the old one when the resource is registered again. It has no objects
+   * in memory yet.
+   */
   const late: { reader?: CacheAccess['reader'] } = {}
   const accessOf = (resource: Resource): CacheAccess => {
     const access = plane.accessOf(resource)

@@ -90,7 +90,7 @@ export function isSameUse(
   )
 }
 
-/** Whether two versions differ only in their metadata, and none of them is being deleted. */
+/** Whether two versions of an object differ only in their metadata and neither is being deleted. */
 function hasSameContent(before: Item, after: Item): boolean {
   if (before.isUnprepared || after.isUnprepared) return false
   if (headOf(before).isMarked || headOf(after).isMarked) return false

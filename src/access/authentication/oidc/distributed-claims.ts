@@ -15,7 +15,7 @@ export type VerifyAny = (token: string) => Promise<Fields>
 export type DistributedClaimsOptions = { readonly get: Get; readonly verify: VerifyAny }
 
 /**
- * Returns the claims. Fetches the claim with this name and adds it, if it is a distributed claim.
+ * Returns the claims of a token. If the claim with this name is distributed, fetches and adds it.
  */
 export async function expandClaim(
   claims: Fields,

@@ -31,7 +31,8 @@ export class Provider implements Disposable {
   /** The keys of the issuer, or undefined if the issuer is not discovered yet. */
   keys: RemoteKeys | undefined
   /**
-   * Why the last attempt failed, or that no attempt has finished yet. Outdated once `keys` is set.
+   * The reason why the last attempt failed, or a message that no attempt has finished yet. Outdated
+   * once `keys` is set.
    */
   fault: string
   readonly discovered: Promise<void>

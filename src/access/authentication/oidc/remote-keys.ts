@@ -12,7 +12,10 @@ import { freshMs } from './freshness.ts'
 import type { Get } from './issuer-client.ts'
 import { type IssuerKey, readKeySet } from './key-set.ts'
 
-/** Keys that expire within this time may already be fetched again, as in kube-apiserver. */
+/**
+ * Keys that expire within this time are treated as expired when a token has an unknown key, as in
+ * kube-apiserver.
+ */
 const EXPIRY_LEEWAY_MS = 30_000
 /**
  * Minimum interval between fetches, because anyone can create tokens with an unknown key. A token
@@ -68,8 +71,8 @@ export class RemoteKeys {
   #refreshOld(): void {
     const now = this.#options.time.monotonicMs()
     if (now < this.#expiresAtMs || now < this.#fetchedAtMs + REFRESH_AFTER_MS) return
-    // Set the time before the fetch: other tokens do not start a second fetch, and a failed fetch
-    // is retried after the same interval.
+    // Set the time before the fetch, so that other tokens do not start a second fetch, and a failed
+    // fetch is retried after the same interval.
     this.#fetchedAtMs = now
     this.#fetch().catch(() => undefined)
   }

@@ -42,7 +42,10 @@ export class ExternalSigner implements Disposable {
   readonly #time: Time
   readonly #metrics: SignerMetrics
 
-  /** `path` is the path of the socket. `@name` is a name in the abstract socket namespace. */
+  /**
+   * `path` is the path of the socket. A path that begins with `@` is a name in the abstract socket
+   * namespace.
+   */
   constructor(path: string, { time, log, metrics }: ExternalSignerOptions) {
     this.#time = time
     this.#metrics = new SignerMetrics(metrics, time)

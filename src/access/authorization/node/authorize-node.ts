@@ -26,7 +26,9 @@ export type NodeAuthorizerOptions = {
 
 type ResourceAttributes = Extract<AccessAttributes, { kind: 'resource' }>
 
-/** Decides on requests for one resource. Undefined means that `rules` decide. */
+/**
+ * Decides on a request for a certain resource. Returns undefined if the rules for all nodes decide.
+ */
 type Decide = (
   options: NodeAuthorizerOptions,
   node: string,

@@ -38,7 +38,7 @@ test('the graph is updated when a pod moves to another node or changes its refer
   assert.ok(!seesSecret(graph, 'm', 's') && !seesSecret(graph, 'm', 'u'))
 })
 
-test('a volume and its secrets are related to the nodes of the bound claim, in any order of events', () => {
+test('a volume and its secrets are related to the nodes of the bound claim, regardless of the order of events', () => {
   const graph = new NodeGraph()
   const elsewhere = referenceTo('secrets', 'b', 'v')
   graph.setVolume('v', { claim: claim('c'), secrets: [elsewhere] })

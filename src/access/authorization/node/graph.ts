@@ -42,8 +42,8 @@ export type VolumeContent = {
 type Pod = { readonly node: Node; readonly references: readonly string[] }
 
 /**
- * A node, with the number of pods for each reference. Claims are counted separately, because they
- * lead to volumes.
+ * A node, with the number of its pods that refer to each object. Claims are counted separately,
+ * because they lead to volumes.
  */
 type Node = {
   readonly name: string
