@@ -67,7 +67,10 @@ function cipherAlone(): () => Promise<void> {
   }
 }
 
-/** Simulates a create in the store and the feed: encrypts the value and decrypts its event. */
+/**
+ * Simulates the encryption work of a create: encrypts the value, and decrypts it when etcd reports
+ * the event.
+ */
 async function creates(transformer: Transformer): Promise<void> {
   const plain = randomBytes(VALUE_BYTES)
   let seen = 0

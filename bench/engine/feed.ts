@@ -1,6 +1,6 @@
 /**
- * Measures whether the feed keeps up with writes at full speed, and how quickly it catches up after
- * a network outage.
+ * Measures whether the feed, which receives etcd's events for the cache, keeps up with writes at
+ * full speed, and how quickly it catches up after a network outage.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Reader } from '../../src/storage/cache/reader.ts'

@@ -6,7 +6,10 @@ import { join } from 'node:path'
 import { Client, credentials, loadPackageDefinition, type ServiceError } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 
-/** A call with the names and types of the proto file. int64 values are numbers. */
+/**
+ * Sends a call. Requests and responses have the field names and types of the proto file, except
+ * that int64 values are numbers.
+ */
 export type OracleCall = (
   method: 'Range' | 'Put' | 'DeleteRange' | 'Txn',
   request: object,

@@ -19,8 +19,8 @@ const OBJECT_BYTES = 2_048
 const nodeFlags = ['--max-semi-space-size=16']
 const environment = { MALLOC_MMAP_THRESHOLD_: '524288', MALLOC_ARENA_MAX: '2' }
 /**
- * Interval at which unneeded history is compacted, as a server does. Otherwise etcd would retain
- * gigabytes.
+ * Interval at which etcd's history is compacted, as a server does. Without compaction, etcd would
+ * retain gigabytes.
  */
 const COMPACT_EVERY_MS = 10_000
 

@@ -20,7 +20,7 @@ import { residentMiB } from '../server/process-usage.ts'
 const VALUE_BYTES = 1_024
 const COMMIT_OBJECTS = 2_000
 const QUOTA_BYTES = 8 * 2 ** 30
-/** Wait after a start, until the work that follows it is done. */
+/** Wait after a start, long enough for the server to finish its startup work. */
 const SETTLED_MS = 5_000
 const PAGE_ROWS = 500
 

@@ -18,8 +18,8 @@ const ROUND_MS = 2_000
 const VALUE_BYTES = 1_024
 
 /**
- * Returns the number of calls per second with this many concurrent callers, and the longest tick of
- * the event loop during the round.
+ * Returns the number of calls per second with the given number of concurrent callers, and the
+ * longest tick of the event loop during the round.
  */
 async function rate(
   writers: number,

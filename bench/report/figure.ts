@@ -8,7 +8,7 @@ export type Figure = {
   /** The target value. Without a target, the figure is only shown. */
   readonly target?: { readonly atLeast: number } | { readonly below: number }
   readonly note?: string
-  /** The two values whose ratio a comparison with the reference shows. */
+  /** The values of Keelson and kube-apiserver, whose ratio a comparison shows. */
   readonly pair?: { readonly keelson: number; readonly reference: number; readonly unit: string }
 }
 

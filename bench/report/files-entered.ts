@@ -1,8 +1,9 @@
 /**
- * Lists the files of src/ that one request passes through. It counts what a reader meets who
- * follows the request: files, top-level folders, changes between folders, and returns. A return is
- * an entry into a file that the request had left before. `api/` and `lib/` do not count, because
- * all code uses them. Getters and constructors do not count, because a reader does not follow them.
+ * Lists the files of src/ that one request passes through. It counts what a reader who follows the
+ * request encounters: files, top-level folders, changes between folders, and returns. A return is
+ * counted when the request re-enters a file that it has already left. `api/` and `lib/` do not
+ * count, because all code uses them. Getters and constructors do not count, because a reader does
+ * not follow them.
  *
  * One GET, LIST, WATCH, CREATE and APPLY of a ConfigMap are sent to a server in this process. A few
  * requests of the same kind come first, so that caches are filled. A breakpoint at the first
@@ -190,13 +191,13 @@ const reconnect = async (): Promise<void> => {
   await send(client, { path: `${configMaps}/a` })
 }
 for (const request of Object.values(requests)) await runOnce(request)
-// Functions that only ran during the start of the server get no breakpoint.
+// Functions that ran only while the server was starting get no breakpoint.
 await session.post('Profiler.takePreciseCoverage')
 await reconnect()
 for (const request of Object.values(requests))
   for (let run = 0; run < WARM_UPS; run++) await runOnce(request)
 await markFunctions()
-// A connection is only recognized as a client's if it was accepted after the breakpoints were set.
+// A connection is recognized as a client's only if it was accepted after the breakpoints were set.
 await reconnect()
 for (const request of Object.values(requests)) await runOnce(request)
 

@@ -9,7 +9,8 @@ const root = join(import.meta.dirname, '..', '..')
 
 /**
  * Writes a run to a file. `program` is the command without its arguments, which are taken from this
- * process. `option` and its value, the name of the file, are left out of them.
+ * process. `option` and its value, which is the name of the file, are left out of the recorded
+ * arguments.
  */
 export function writeRun(
   file: string,

@@ -1,6 +1,6 @@
 /**
- * Draws a stored comparison with the reference as one SVG. For each load it shows the rate as a
- * multiple of the reference's rate, and the CPU time as a share of the reference's. The colors
+ * Draws a stored comparison with kube-apiserver as one SVG. For each load it shows the rate as a
+ * multiple of kube-apiserver's rate, and the CPU time as a share of kube-apiserver's. The colors
  * follow the light or dark mode of the browser, and every bar also shows its figures as text.
  */
 import type { Figure, KeptRun } from './figure.ts'

@@ -115,7 +115,7 @@ export function atFullLoad(
 }
 
 export type Difference = Interval & {
-  /** Median of the heavier load. `lighter` is the median of the lighter load. */
+  /** Median of the load that costs more. `lighter` is the median of the other load. */
   readonly heavier: number
   readonly lighter: number
 }

@@ -86,7 +86,7 @@ await h2load(first, { ...created, clients: 1, streams: 1 }, dir)
 for (const [what, load] of Object.entries(loads)) {
   if (values.only !== undefined && values.only !== what) continue
   const figures = new Map<string, Figures[]>(targets.map(({ name }) => [name, []]))
-  // The first round warms up.
+  // The first round is warm-up and is not counted.
   for (let round = 0; round <= Number(values.rounds ?? ROUNDS); round++) {
     for (const target of round % 2 === 0 ? targets : targets.toReversed()) {
       const one = await h2load(target, load, dir)

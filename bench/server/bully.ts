@@ -3,7 +3,7 @@
  * bully lists 10,000 objects without pause on a thousand connections, creates objects on two
  * hundred more, and slowly reads 300 MB on another one. Meanwhile, a well-behaved user sends gets
  * and creates, and a kubelet renews its lease. Both are measured first without and then with the
- * bully, on Keelson and then on the reference.
+ * bully, on Keelson and then on kube-apiserver.
  */
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -361,7 +361,7 @@ function figuresOf(run: Run): Figure[] {
   ]
 }
 
-/** Maximum for each figure, as a fraction of the reference's value. */
+/** Maximum for each figure, as a fraction of kube-apiserver's value. */
 const targets: readonly number[] = [1, 1 / 2, 1 / 2, 1 / 2, 1 / 2, 1 / 2, 1 / 2, 1]
 
 function compare(ours: Run, theirs: Run): Figure[] {

@@ -48,7 +48,7 @@ type List = {
    * page.
    */
   readonly fewer?: number
-  /** Whether the reference scans all Pods because it has no index for this list. */
+  /** Whether kube-apiserver scans all Pods because it has no index for this list. */
   readonly isScanned?: boolean
 }
 

@@ -91,7 +91,10 @@ async function measure(
   return { ...figures, cpuMicros, note }
 }
 
-/** Changes Pods with one client, because all clients would begin with the first Pod. */
+/**
+ * Changes Pods with a single client, because each further client would also begin with the first
+ * Pod.
+ */
 function changePods(target: Target, uri: readonly string[], directory: string): Promise<Figures> {
   const status = {
     message: `changed at ${Date.now()}`,

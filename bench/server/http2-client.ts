@@ -28,7 +28,7 @@ export class Http2Client implements Disposable {
       settings: { initialWindowSize: WINDOW_BYTES },
     })
     this.#session.on('connect', () => this.#session.setLocalWindowSize(WINDOW_BYTES))
-    // Ignored here, because each stream reports the error to the caller of its request.
+    // Errors are ignored here, because each stream reports the error to the caller of its request.
     this.#session.on('error', () => this.#session.destroy())
     this.#session.setMaxListeners(0)
   }

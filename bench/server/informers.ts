@@ -1,9 +1,9 @@
 /**
  * Loads that start informers for all Pods at any resourceVersion, either with one list or with a
  * streaming list (KEP-3157), in JSON and in protobuf. The server has been used before (warm), or
- * has just become ready (cold). The load of a restart also includes the start of the server. The
- * reference reads all objects before it reports that it is ready; Keelson reads them for the first
- * request.
+ * has just become ready (cold). The load of a restart also includes the start of the server.
+ * kube-apiserver reads all objects before it reports that it is ready; Keelson reads them for the
+ * first request.
  */
 import { filteredPods } from './filtered-lists.ts'
 import { type Figures, h2load } from './h2load.ts'
@@ -28,7 +28,7 @@ type Start = {
   readonly name: string
   readonly about: string
   readonly start: (client: Http2Client) => Promise<number>
-  /** Accept header for starts with a list. */
+  /** Accept header of informers that start with a list. */
   readonly listed?: string
 }
 

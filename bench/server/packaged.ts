@@ -1,5 +1,5 @@
 /**
- * Starts Keelson as it is shipped, for comparisons with the reference. If it ran from its sources,
+ * Starts Keelson as it is shipped, for comparisons with kube-apiserver. If it ran from its sources,
  * Node's type stripper, a WebAssembly program, would take another 38 MiB.
  */
 import { mkdtempSync, rmSync } from 'node:fs'

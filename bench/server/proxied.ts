@@ -19,7 +19,7 @@ import { type Figures, h2load, type Load } from './h2load.ts'
 import { PackagedKeelson } from './packaged.ts'
 import { type Target, targetOf } from './targets.ts'
 
-/** Minimum rate, as a multiple of the reference's rate. */
+/** Minimum rate, as a multiple of kube-apiserver's rate. */
 const REFERENCE_TIMES = 2
 
 const group = 'bench.example.com'

@@ -1,6 +1,6 @@
 /**
- * Targets of each load in a comparison with the reference: the minimum rate as a multiple of the
- * reference's rate, and the maximum CPU time as a share of the reference's.
+ * Targets of each load in a comparison with kube-apiserver: the minimum rate as a multiple of
+ * kube-apiserver's rate, and the maximum CPU time as a share of kube-apiserver's.
  */
 
 export type LoadTarget = { readonly rate?: number; readonly cpu?: number }
@@ -31,7 +31,7 @@ const usual: Readonly<Record<string, LoadTarget>> = {
   'list-by-name': { rate: 2, cpu: 1 / 2 },
 }
 
-/** Target of loads in which Keelson must only be as fast as the reference. */
+/** Target of loads for which it is sufficient that Keelson is as fast as kube-apiserver. */
 const atLeastEqual: LoadTarget = { rate: 1, cpu: 1 }
 const streaming: LoadTarget = { rate: 4 }
 const warm: LoadTarget = { rate: 3 }

@@ -159,7 +159,10 @@ type WorkloadContext = {
   readonly load: (target: Target, what: Load) => Promise<Figures>
   /** Multiplies a number of requests by the scale of the run. */
   readonly requests: (count: number) => Load['amount']
-  /** Returns a new value in each run, so that the first request to each object changes it. */
+  /**
+   * Returns a value that differs in each run, so that the first request for each object changes the
+   * object.
+   */
   readonly newValue: () => string
   /** Paths of the objects that are changed. `some` contains those that are also read in turn. */
   readonly each: readonly string[]
@@ -167,8 +170,8 @@ type WorkloadContext = {
 }
 
 /**
- * Sends one request per object with one client, because all clients of h2load begin with the first
- * object.
+ * Sends one request per object with a single client, because every client of h2load would begin
+ * with the first object.
  */
 const oncePerObject = (
   objects: number,

@@ -1,7 +1,7 @@
 /**
  * Reads the parts of src/registry/catalogue that are written by hand, because they cannot be
  * generated from the source of Kubernetes: some files of types, and the feature gates of fields
- * (`gate=`) in all files. Kubernetes drops gated fields in code.
+ * (`gate=`) in all files. In Kubernetes, handwritten code drops the fields of disabled gates.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -36,7 +36,7 @@ const root = join(import.meta.dirname, '..', '..')
 const folder = join(root, 'bench', 'results')
 const CLAIMS = 'claims.json'
 const languageFile = /^language-.*\.json$/
-/** The command of a claim that was not measured by a program. */
+/** The value of `command` in a claim that was measured by hand, without a program. */
 export const BY_HAND = 'measured by hand'
 
 export function readResults(): Results {

@@ -34,7 +34,7 @@ const severalFlags = [
   `--token-auth-file=${tokensPath}`,
   '--allow-privileged',
   '--authorization-mode=Node,RBAC',
-  // These flags repeat their defaults.
+  // These flags are set to their default values.
   '--profiling',
   '--goaway-chance=0',
 ]

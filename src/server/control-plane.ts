@@ -35,7 +35,7 @@ export type ControlPlaneOptions = {
 }
 
 /**
- * Result of a start. `graphFilled` resolves when the node authorizer knows all pods. It is
+ * Result of a start. `graphFilled` resolves when the node authorizer has read all pods. It is
  * undefined if there is no node authorizer.
  */
 export type StartedPlane = { readonly graphFilled: Promise<void> | undefined }
@@ -43,7 +43,7 @@ export type StartedPlane = { readonly graphFilled: Promise<void> | undefined }
 export type ControlPlane = AsyncDisposable & {
   readonly handle: Handler
   /**
-   * Resolves when the control plane knows everything that it needs to decide on requests: roles,
+   * Resolves when the control plane has read everything that it needs to process requests: roles,
    * policies, webhooks, APIServices and custom resources. Until then, it can serve only health
    * checks and similar requests (DegradedApi).
    */
@@ -55,7 +55,7 @@ export type ControlPlane = AsyncDisposable & {
   readonly startFlowControl: () => Promise<void>
   /** API Priority and Fairness. Undefined if only the number of requests is limited. */
   readonly flowControl: FlowControl | undefined
-  /** Whether the node authorizer knows all pods. True if there is no node authorizer. */
+  /** Whether the node authorizer has read all pods. True if there is no node authorizer. */
   readonly isFilled: () => boolean
   readonly aggregation: Aggregation
   readonly authorizers: ConfiguredAuthorizers

@@ -4,7 +4,7 @@
  * listed, applied twice and explained by the real kubectl. The real Helm installs the charts that
  * contain definitions.
  *
- * With --reference, the same requests are sent to the reference, and the responses must be equal.
+ * With --reference, the same requests are sent to kube-apiserver, and the responses must be equal.
  * With --spoilt, the requests include COUNT invalid objects of each version. Exits with 1 if a
  * check fails.
  *

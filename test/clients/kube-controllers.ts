@@ -10,7 +10,7 @@
  * component uses the same user and role as in a real cluster. The simulated node has the
  * permissions of a kubelet, and an operator built with controller-runtime has minimal permissions.
  * Rejected requests are written to the file --refusals. They must also be in the file --known,
- * which a run on the reference has written.
+ * which a run on kube-apiserver has written.
  */
 import { execFile } from 'node:child_process'
 import { cp, mkdir, writeFile } from 'node:fs/promises'
@@ -169,8 +169,8 @@ async function runOperator(kubeconfig: string): Promise<void> {
   const args = [`--kubeconfig=${kubeconfig}`, `--objects=${OPERATOR_OBJECTS}`]
   const run = (): Promise<{ readonly stdout: string }> =>
     promisify(execFile)(toolPath('operator'), args)
-  // On the reference, the conditions of a new definition are null at first, which the operator does
-  // not support. The first attempt fails, but creates the kind for the second one.
+  // On kube-apiserver, the conditions of a new definition are null at first, which the operator
+  // does not support. The first attempt fails, but creates the kind for the second one.
   const { stdout } = await run().catch(run)
   const { finalized, faults }: { finalized: number; faults: readonly string[] } = JSON.parse(stdout)
   if (finalized !== OPERATOR_OBJECTS || faults.length > 0)

@@ -1,5 +1,5 @@
 /**
- * Runs every kubectl command that needs no running container on the reference and on Keelson, each
+ * Runs every kubectl command that needs no running container on kube-apiserver and on Keelson, each
  * with its own etcd and the same objects. Output, errors and exit codes must be equal, except for
  * values that differ between servers (uids, times, versions, allocated addresses). Prints the
  * differences and exits with 1 if there are any.

@@ -1,7 +1,7 @@
 /**
- * Compares the output of `kubectl get` and `kubectl describe` for every kind on Keelson and on the
- * reference, which share one etcd. The text must be equal except for ages. Prints the differences
- * and exits with 1 if there are any.
+ * Compares the output of `kubectl get` and `kubectl describe` for every kind on Keelson and on
+ * kube-apiserver, which share one etcd. The text must be equal except for ages. Prints the
+ * differences and exits with 1 if there are any.
  *
  *   node test/clients/kubectl-get.ts
  */
@@ -15,7 +15,7 @@ import { createSet, listables } from './every-kind.ts'
 /** Matches ages, because the two outputs are created at different times. */
 const age = /\b(?:\d+[smhdy])+\b|<invalid>/g
 /**
- * Masks ages and sorts the lines, because the reference lists component statuses in random order.
+ * Masks ages and sorts the lines, because kube-apiserver lists component statuses in random order.
  */
 const masked = (text: string): string =>
   text.replace(age, 'AGE').replace(/ +/g, ' ').split('\n').toSorted().join('\n')

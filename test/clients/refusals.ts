@@ -1,6 +1,6 @@
 /**
  * Reads rejected requests from a server's audit log. Keelson must not reject a component's request
- * if the reference allows it.
+ * that kube-apiserver allows.
  */
 import { createReadStream } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -67,7 +67,7 @@ export function report({ requests, refusals }: AuditSummary): void {
 export const writeRefusals = (path: string, refusals: Refusals): Promise<void> =>
   writeFile(path, JSON.stringify(Object.fromEntries(refusals)))
 
-/** Returns the rejections that a run on the reference did not record. */
+/** Returns the rejections that a run on kube-apiserver did not record. */
 export async function newRefusals(path: string, refusals: Refusals): Promise<string[]> {
   const known: unknown = JSON.parse(await readFile(path, 'utf8'))
   return [...refusals.keys()].filter((what) => !isRecord(known) || !(what in known))

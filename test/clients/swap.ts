@@ -1,5 +1,5 @@
 /**
- * Runs Keelson and the reference alternately on one etcd. Each server must list the objects that
+ * Runs Keelson and kube-apiserver alternately on one etcd. Each server must list the objects that
  * the other one wrote without changes, in protobuf and in JSON. Prints the differences and exits
  * with 1 if there are any.
  *
@@ -154,14 +154,14 @@ function compare(what: string, before: ObjectsByKey, after: ObjectsByKey): reado
 }
 
 /**
- * Returns whether the servers themselves maintain the object. Each server renews its own Lease; the
- * reference also elects leaders and removes expired candidates.
+ * Returns whether the servers themselves maintain the object. Each server renews its own Lease;
+ * kube-apiserver also elects leaders and removes expired candidates.
  */
 const isOwnedByServer = (place: string): boolean =>
   / kube-system\/(apiserver-|leader-election-controller$)|\/leasecandidates /.test(place)
 
 /**
- * Leaves out the status of resources that the reference itself updates, because such a difference
+ * Leaves out the status of resources that kube-apiserver itself updates, because such a difference
  * does not concern storage.
  */
 function comparable(place: string, object: Fields | undefined): unknown {

@@ -63,7 +63,7 @@ class Run {
     }
   }
 
-  /** Returns the feature that the test waits for. The reference has all features. */
+  /** Returns the feature that the test waits for. kube-apiserver has all features. */
   #listedUnder(name: string, test: string): string | undefined {
     return this.#options.server === 'reference' ? undefined : this.#waits.of(name, test)
   }
@@ -86,7 +86,7 @@ class Run {
 }
 
 /**
- * Counts Keelson's last results by package, for every test that passes on the reference or waits
+ * Counts Keelson's last results by package, for every test that passes on kube-apiserver or waits
  * for a feature.
  */
 function table(packages: readonly string[]): Tally {

@@ -6,7 +6,7 @@ export type TestOutcome = {
   readonly result: Verdict
   /**
    * Flags that the test requested but the server does not support. If the test passes without them,
-   * this may be meaningless.
+   * its result may be meaningless.
    */
   readonly dropped: readonly string[]
   /** Names of failed subtests. */

@@ -1,6 +1,6 @@
 /**
  * The last result of each test on a server, in a committed file: `pass`, `fail` or `skip`, the
- * package and the test. Tests that pass on the reference do not depend on a server in the same
+ * package and the test. Tests that pass on kube-apiserver do not depend on a server in the same
  * process, and Keelson must pass them.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'

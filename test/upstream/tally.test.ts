@@ -10,7 +10,7 @@ const judged = (over: Partial<JudgedPackage>): JudgedPackage => ({
   ...over,
 })
 
-test('a test that passes only on the reference counts as failed, unless it waits for a feature', () => {
+test('a test that passes only on kube-apiserver counts as failed, unless it waits for a feature', () => {
   const tally = new Tally()
   assert.equal(tally.add(judged({ result: 'pass' })), '')
   assert.equal(tally.add(judged({})), '')
@@ -25,13 +25,13 @@ test('a test that passes only on the reference counts as failed, unless it waits
   ])
 })
 
-test('a test that has never run on the reference counts as failed, even if it passes', () => {
+test('a test that has never run on kube-apiserver counts as failed, even if it passes', () => {
   const tally = new Tally()
   assert.match(tally.add(judged({ result: 'pass', wanted: undefined })), /--reference/)
   assert.equal(tally.failed, 1)
 })
 
-test('a listed test counts as waiting, even if it has never run on the reference', () => {
+test('a listed test counts as waiting, even if it has never run on kube-apiserver', () => {
   const tally = new Tally()
   assert.match(
     tally.add(judged({ wanted: undefined, waitsFor: 'audit' })),

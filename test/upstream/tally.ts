@@ -1,5 +1,5 @@
 /**
- * Counts results by package, and by the feature that a test waits for. Tests that the reference
+ * Counts results by package, and by the feature that a test waits for. Tests that kube-apiserver
  * fails or skips do not count.
  */
 import type { Verdict } from './outcome.ts'
@@ -7,7 +7,7 @@ import type { Verdict } from './outcome.ts'
 export type JudgedPackage = {
   readonly package: string
   readonly result: Verdict
-  /** Verdict of the reference, or undefined if the test has never run on it. */
+  /** Verdict of kube-apiserver, or undefined if the test has never run on it. */
   readonly wanted: Verdict | undefined
   /** The feature for which the test waits. */
   readonly waitsFor: string | undefined
@@ -50,7 +50,7 @@ export class Tally {
     return waitsFor === undefined ? '' : `passes, but waits.txt lists it under "${waitsFor}"`
   }
 
-  /** Number of tests that pass on the reference. */
+  /** Number of tests that pass on kube-apiserver. */
   get reference(): number {
     return this.#sum(({ reference }) => reference)
   }

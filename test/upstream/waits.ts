@@ -1,6 +1,6 @@
 /**
- * Tests that do not have to pass yet: feature, package and test. A test that passes on the
- * reference and fails here is an error, unless it is listed. README.md gives the reasons for
+ * Tests that do not have to pass yet: feature, package and test. A test that passes on
+ * kube-apiserver and fails here is an error, unless it is listed. README.md gives the reasons for
  * entries that begin with "on purpose".
  */
 import { readFileSync } from 'node:fs'

@@ -51,7 +51,7 @@ export async function benchChain(): Promise<Figure[]> {
     admission: new Admission(plugins, { running }),
     costs: new Array<number>(),
   }))
-  // The first half of the rounds warms up.
+  // The first half of the rounds is warm-up and is not counted.
   for (let round = -ROUNDS; round < ROUNDS; round++) {
     for (const { admission, costs } of lanes) {
       const micros = await microsOf(admission)

@@ -33,7 +33,7 @@ import { configure, labelOf, twinGroups } from './configurations.ts'
 
 /**
  * Targets: the time that is added to a create, in µs; the time that a webhook adds with 100
- * concurrent creates, in ms; and the rate as a multiple of the reference's rate.
+ * concurrent creates, in ms; and the rate as a multiple of kube-apiserver's rate.
  */
 const UNMATCHED_MICROS_MAX = 20
 const POLICY_MICROS_MAX = 50
@@ -41,7 +41,7 @@ const WEBHOOK_MS_MAX = 1
 const REFERENCE_TIMES = 3
 
 /**
- * Wait before the measurement, because the reference type-checks policies for a while after they
+ * Wait before the measurement, because kube-apiserver type-checks policies for a while after they
  * are created.
  */
 const SETTLE_MS = 15_000
@@ -232,7 +232,7 @@ const figure = (
 
 /**
  * Groups of loads that are compared with each other. Only the loads of one group alternate. If all
- * alternated, a server would wait longer than the others and collect garbage in that time.
+ * loads alternated, each server would be idle for longer, and would collect garbage in that time.
  */
 const plan = (reference: boolean): readonly (readonly Run[])[] => [
   [

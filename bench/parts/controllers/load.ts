@@ -87,7 +87,7 @@ const builtIn: readonly { readonly path: string; readonly object: object }[] = [
   },
 ]
 
-/** Defines custom kinds if needed, and returns the collections of this many kinds. */
+/** Defines custom kinds if needed, and returns the collections of the requested number of kinds. */
 export async function collectionsOf(
   kinds: number,
   { definitions }: ControlledServer,

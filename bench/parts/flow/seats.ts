@@ -26,8 +26,8 @@ const WARM_UP_ROUNDS = 50_000
 /** Target: "a few microseconds at most", for a get of about 60 µs. */
 const MICROS_MAX = 3
 /**
- * Limit when most requests of the level wait, because each request then also picks the next one
- * from the queues.
+ * Limit when most requests of the level wait. It is higher, because each request then also picks
+ * the next one from the queues.
  */
 const CROWDED_MICROS_MAX = 12
 const WAITING = 280

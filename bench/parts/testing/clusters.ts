@@ -1,7 +1,7 @@
 /**
  * Measures many clusters in one process: how soon a cluster is ready, the cost of a fork, and the
  * memory of many clusters that all serve requests. Runs in a separate process, because memory is
- * measured per process. The times apply to an idle machine of this type.
+ * measured per process. The limits for times apply to an idle machine.
  */
 import { execFileSync } from 'node:child_process'
 import { setFlagsFromString } from 'node:v8'

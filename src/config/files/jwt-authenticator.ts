@@ -24,7 +24,7 @@ export type JwtAuthenticator = {
   readonly claimRules: readonly ClaimRule[]
   readonly userRules: readonly UserRule[]
   readonly username: ClaimMapping
-  /** Mapping of the claim with the groups. If null, groups are not mapped. */
+  /** Mapping of the claim that contains the groups. If null, groups are not mapped. */
   readonly groups: ClaimMapping | null
   readonly uid: ClaimMapping | null
   /** Mappings of extra attributes, in the order of the file. */

@@ -51,7 +51,7 @@ test('a folder with other files is rejected, and nothing is written to it', () =
   assert.deepEqual(readdirSync(dir).toSorted(), ['package.json', 'store'])
 })
 
-test('a folder that is empty or has only a placeholder file is accepted, also at the next start', () => {
+test('a folder that is empty or has only a placeholder file is accepted, at the first start and later', () => {
   put('.gitkeep')
   made(dir)
   assert.ok(existsSync(join(made(dir).path, 'ca.crt')))

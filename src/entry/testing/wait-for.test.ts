@@ -20,7 +20,7 @@ test('if the condition never holds, waitFor fails at the timeout with the last e
   })
 })
 
-test('if the condition does not settle, waitFor also fails at the timeout', {
+test('if the promise of the condition never settles, waitFor fails at the timeout', {
   timeout: 20_000,
 }, async () => {
   const waiting = waitFor(() => new Promise<never>(() => undefined), never, {

@@ -6,8 +6,8 @@
 import { ZERO } from './ascii.ts'
 
 /**
- * Maximum length of texts that are written without measuring them first. They reserve the memory
- * that their longest possible encoding needs.
+ * Maximum length of strings that are written without measuring their encoding first. For such a
+ * string, the memory for its longest possible encoding is reserved.
  */
 const SHORT_CHARACTERS = 1024
 /** Maximum number of UTF-8 bytes for one UTF-16 code unit. */

@@ -15,8 +15,8 @@ export const FIXED32 = 5
  */
 const FIRST_BYTES = 2048
 /**
- * Maximum length of texts that are written by a loop over their characters. For longer texts,
- * calling the runtime is faster.
+ * Maximum length of strings that are encoded by a loop over their characters. For longer strings,
+ * Node's built-in encoder is faster.
  */
 const SHORT_CHARACTERS = 32
 const SAFE_HIGH = 2 ** 32

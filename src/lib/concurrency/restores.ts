@@ -1,9 +1,9 @@
 /**
- * Restores of the database while a server is running, as in keelson/testing. Work that reads,
- * decides and then writes must not write after a restore what it decided before. So work runs in
- * `begin`, which stores a fencing token (the number of restores so far) in the asynchronous
- * context. The store rejects writes with an older token. Parts of the server that keep what they
- * have read call `follow`: a restore waits until all of them have caught up.
+ * Restores of the database while a server is running, as in keelson/testing. Work that reads data,
+ * makes a decision and then writes must not write after a restore if the decision is from before
+ * it. So work runs in `begin`, which stores a fencing token (the number of restores so far) in the
+ * asynchronous context. The store rejects writes with an older token. Parts of the server that keep
+ * what they have read call `follow`: a restore waits until all of them have caught up.
  *
  * A part finds the instance of its server in the asynchronous context in which the server was
  * started, so a new controller need not be given the instance. A server whose database is never

@@ -31,8 +31,8 @@ export function collectWhenIdle(): void {
 }
 
 function collect(): void {
-  // Not imported, because imports would delay the startup although these modules are used only once
-  // and later.
+  // These modules are not imported, because they are used only once, after startup, and imports
+  // would delay the startup.
   const [{ setFlagsFromString }, { runInNewContext }] = [
     process.getBuiltinModule('node:v8'),
     process.getBuiltinModule('node:vm'),

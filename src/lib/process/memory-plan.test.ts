@@ -47,7 +47,7 @@ test('configured limits take precedence', () => {
   assert.deepEqual([plan.requestBytes, plan.cacheBytes], [20 * MIB, 30 * MIB])
 })
 
-test('the parts of a cache add up to the whole', () => {
+test('the sizes of the parts of a cache add up to its total size', () => {
   const usual = {
     pastBytes: 24 * MIB,
     historiesBytes: 64 * MIB,

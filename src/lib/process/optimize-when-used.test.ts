@@ -11,7 +11,7 @@ const module = join(import.meta.dirname, 'optimize-when-used.ts')
 
 /**
  * Runs in a separate process, because the compilers belong to the process. Bit 4 of V8's
- * optimization status says whether the code of a function is optimized.
+ * optimization status indicates whether the code of a function is optimized.
  */
 const program = `
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -66,8 +66,7 @@ export function withGivenFlags<Result>(call: () => Result): Result {
 }
 
 function setFlags(prefix: '--' | '--no-'): void {
-  // Not imported, because the import would delay the startup of programs that do not start a
-  // server.
+  // The module is not imported, because an import would delay programs that do not start a server.
   const { setFlagsFromString } = process.getBuiltinModule('node:v8')
   for (const flag of flags) setFlagsFromString(`${prefix}${flag}`)
 }

@@ -63,7 +63,7 @@ function warnOnce(reported: Set<string>): (message: string) => void {
 export const inParts = <T>(work: () => T, slices: Slices): Promise<T> =>
   inSlices(parts(work, slices), slices)
 
-/** Runs work that is one of several steps in parts. A part ends when the slice of time is over. */
+/** Runs one of several steps of work in parts. A part ends when the slice of time is over. */
 export function* parts<T>(work: () => T, slices: PartSlices): Steps<T> {
   const progress = new Progress(slices)
   for (;;) {

@@ -54,7 +54,7 @@ test('groups and their flows are served round-robin, in shorter ticks', () => {
   assert.ok(next.indexOf('low/polite') <= 2, next.join())
 })
 
-test('ticks stay short for a while after requests of two flows', () => {
+test('ticks stay short for a while after requests of two flows have arrived', () => {
   const { ask, began, nextTick, scheduler } = harness()
   ask('low/polite')
   nextTick()

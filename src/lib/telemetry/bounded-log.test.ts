@@ -27,7 +27,7 @@ test('after a burst, a few entries per second are logged, with the number of dro
   ])
 })
 
-test('long texts are truncated, and the total size of all entries is limited', () => {
+test('long strings are truncated, and the total size of all entries is limited', () => {
   let nowMs = 0
   let bytes = 0
   const logged: Record<string, unknown>[] = []

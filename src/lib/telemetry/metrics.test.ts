@@ -100,7 +100,7 @@ function addThree(metrics: Metrics): string {
   return metrics.print()
 }
 
-test('disabled metrics and metrics that have been deprecated for long are not shown, but counted as hidden or disabled', () => {
+test('disabled and long-deprecated metrics are not shown, but counted as disabled or hidden', () => {
   const shown = addThree(new Metrics({ disabled: new Set(['noisy_total']) }))
   assert.doesNotMatch(shown, /^(old|noisy)_total/m)
   assert.match(shown, /^# HELP young_total \[STABLE\] \(Deprecated since 1\.33\.0\) Young\.$/m)

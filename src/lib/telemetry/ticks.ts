@@ -1,5 +1,5 @@
 /**
- * Measures ticks: the CPU time of the main thread per turn of the event loop, without garbage
+ * Measures ticks: the CPU time of the main thread per iteration of the event loop, without garbage
  * collection. The clock is read once in each iteration of the event loop in which any work was
  * done. For a short tick, the elapsed time without idle time is used. For a long tick, the CPU time
  * of the thread is an additional upper bound, so that a busy machine does not make the tick longer.

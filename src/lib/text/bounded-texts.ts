@@ -11,9 +11,9 @@ export const boundedKey = (text: string): string =>
   text.length > KEY_CHARACTERS_MAX ? createHash('sha256').update(text).digest('base64') : text
 
 /**
- * A limit for the total length of texts, such as paths of fields. A path repeats all keys above the
- * field, and keys can be long. The text that exceeds the limit is still accepted, but no further
- * text.
+ * A limit for the total length of strings, such as paths of fields. A path repeats all keys above
+ * the field, and keys can be long. The string that exceeds the limit is still accepted, but later
+ * strings are rejected.
  */
 export class TextRoom {
   #charactersLeft: number
@@ -31,7 +31,7 @@ export class TextRoom {
   }
 }
 
-/** Texts for a response, up to a total length. Further texts are dropped. */
+/** Strings for a response, up to a total length. Further strings are dropped. */
 export class BoundedTexts {
   readonly #texts: string[] = []
   readonly #room: TextRoom

@@ -5,7 +5,7 @@
 const SLICE_CHARACTERS_MIN = 13
 
 /**
- * Returns a copy of a text that may be a view. Use it for texts that are kept longer than the
+ * Returns a copy of a string that may be a view. Use it for strings that are kept longer than the
  * strings of which they are a part.
  */
 export const ownText = (text: string): string =>

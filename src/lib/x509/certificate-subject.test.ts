@@ -73,7 +73,7 @@ const read = (tag: number, content: Buffer): unknown =>
     subjectPart.commonName,
   )
 
-test('texts of all ASN.1 string types are decoded', () => {
+test('strings of all ASN.1 types are decoded', () => {
   for (const tag of [0x0c, 0x12, 0x13, 0x14, 0x16])
     assert.deepEqual(read(tag, Buffer.from('12')), ['12'])
   assert.deepEqual(read(0x0c, Buffer.from('ä€')), ['ä€'])
@@ -83,7 +83,7 @@ test('texts of all ASN.1 string types are decoded', () => {
   assert.deepEqual(read(0x0c, Buffer.alloc(0)), [''])
 })
 
-test('if a name is not a text, the whole subject cannot be read', () => {
+test('if a name is not a string, the whole subject is rejected', () => {
   const name = der(0x03, Buffer.from([0, 0x6a]))
   assert.throws(
     () =>

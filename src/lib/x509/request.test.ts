@@ -307,7 +307,7 @@ function signedByPss({
   )
 }
 
-test('only those RSASSA-PSS signatures are accepted that Go supports', () => {
+test('RSASSA-PSS signatures are accepted only with parameters that Go supports', () => {
   for (const [digest, saltLength] of [
     ['sha256', 32],
     ['sha384', 48],

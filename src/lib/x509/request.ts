@@ -193,8 +193,8 @@ function readNames(value: Buffer | undefined): AlternativeNames {
 }
 
 /**
- * Parses a request in DER. Fails with a RequestError, also if the signature was not created with
- * the key in the request.
+ * Parses a request in DER. Fails with a RequestError if the request is malformed, or if the
+ * signature was not created with the key in the request.
  */
 export const readRequest = (der: Buffer): WholeRequest =>
   faultsAsRequestError(() => readSigned(der))

@@ -42,7 +42,7 @@ export type AccessControl = AsyncDisposable & {
    * configured.
    */
   readonly nodes: NodeGraphInformer | undefined
-  /** Resolves when all roles and bindings are known. */
+  /** Resolves when all roles and bindings have been read. */
   readonly start: () => Promise<void>
 }
 

@@ -22,7 +22,8 @@ export type Aggregation = AsyncDisposable & {
   /** Whether the aggregated discovery document contains every APIService. */
   readonly areListed: () => boolean
   /**
-   * Resolves when all APIServices are known. Until then, this server handles every request itself.
+   * Resolves when all APIServices have been read. Until then, this server handles every request
+   * itself.
    */
   readonly start: () => Promise<void>
   /** Keeps the condition Available of APIServices current. */

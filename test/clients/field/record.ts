@@ -28,7 +28,7 @@ export function verdictOf({ status, headers, raw }: HttpAnswer): Verdict {
 }
 
 /**
- * Returns the causes in sorted order, because the reference reports the errors of fields in random
+ * Returns the causes in sorted order, because kube-apiserver reports the errors of fields in random
  * order.
  */
 function causesOf(body: unknown): readonly string[] {
@@ -79,7 +79,7 @@ const sorted = (owners: unknown): unknown =>
     ? owners.map((owner) => JSON.stringify(comparable(owner))).toSorted()
     : owners
 
-/** Removes descriptions, because Keelson's descriptions differ from those of the reference. */
+/** Removes descriptions, because Keelson's descriptions differ from those of kube-apiserver. */
 export function undescribed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(undescribed)
   if (!isRecord(value)) return value

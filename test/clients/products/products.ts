@@ -1,12 +1,13 @@
 /**
- * Runs real products on Keelson and on the reference, and compares their outcomes, which must be
+ * Runs real products on Keelson and on kube-apiserver, and compares their outcomes, which must be
  * equal.
  *
  *   npm run products -- [--only gatekeeper] [--reference] [--keep-logs FOLDER]
  *
- * The outcome on the reference is stored in .cache/products, in a file for each pair of product and
- * reference versions. --reference creates the file again. Needs `test/support/tools/install etcd
- * kube-apiserver kube-controller-manager gatekeeper cluster-api`. Exits with 1 if anything differs.
+ * The outcome on kube-apiserver is stored in .cache/products, in a file for each pair of versions
+ * of the product and of kube-apiserver. --reference creates the file again. Needs
+ * `test/support/tools/install etcd kube-apiserver kube-controller-manager gatekeeper cluster-api`.
+ * Exits with 1 if anything differs.
  */
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
@@ -37,7 +38,7 @@ async function main(): Promise<void> {
     )
   await mkdir(kept, { recursive: true })
   for (const product of chosen) {
-    // The outcome depends on the versions of the product and the reference.
+    // The outcome depends on the versions of the product and of kube-apiserver.
     const pins = await Promise.all(
       [product.name, 'kube-apiserver'].map(async (tool) =>
         basename(await realpath(toolPath(tool))),

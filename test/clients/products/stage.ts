@@ -1,5 +1,5 @@
 /**
- * Runs one API server, Keelson or the reference, with the environment of a product: etcd,
+ * Runs one API server, Keelson or kube-apiserver, with the environment of a product: etcd,
  * kube-controller-manager, a client that records every response, and the processes of the product
  * with the permissions of their ServiceAccounts.
  */

@@ -227,7 +227,7 @@ describe('the cache on a real etcd', () => {
     watcher.close()
   })
 
-  test('a watch with a selector receives additions and deletions when objects start or stop to match', async () => {
+  test('a watch with a selector receives additions and deletions when objects start or stop matching', async () => {
     const reader = plain.reader('select')
     const watcher = await reader.watch({
       range: plain.range('select'),

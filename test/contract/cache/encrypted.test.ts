@@ -77,7 +77,7 @@ test('an event that is decrypted asynchronously is delivered before later events
   ])
 })
 
-test('a new object that cannot be decrypted fails linearizable reads, but reads of any state omit it', async () => {
+test('if a new object cannot be decrypted, linearizable reads fail, but reads of any state omit it', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -275,7 +275,7 @@ test('when a resource is loaded again, an object that is no longer decryptable i
   }
 })
 
-test('when an undecryptable object is deleted, watchers that might know the object must list again', async () => {
+test('when an undecryptable object is deleted, watchers that might have received it must list again', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
   const { cache, engine, reader, range } = scripted
@@ -381,7 +381,7 @@ test('an object that has become undecryptable is still reported after further wr
   }
 })
 
-test('watchers that might know an undecryptable object must list again when it is deleted or readable', async () => {
+test('if an undecryptable object is deleted or becomes readable, watchers that might know it must list again', async () => {
   for (const isListed of [true, false]) {
     for (const end of ['deleted', 'readable']) {
       const transformer = new AskingTransformer(() => false)

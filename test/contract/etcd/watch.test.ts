@@ -217,7 +217,7 @@ test('an error in a handler ends the stream with this error', async () => {
   ok(ends[0]?.message.includes('our own mistake'))
 })
 
-test('a stream that its handler closes only reports its end', async () => {
+test('when its handler closes a stream, the stream reports its end and nothing else', async () => {
   const { kv } = client
   const { revision } = await kv.put({ key: bytes('w10/a'), value: bytes('v') })
   const reported: string[] = []

@@ -1,6 +1,6 @@
 /**
- * Tests writes that are decided on cached state. Such a decision takes effect only if the compare
- * in the transaction succeeds.
+ * Tests writes that are based on cached state. Such a write takes effect only if the comparison in
+ * its transaction succeeds.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -88,7 +88,7 @@ test('a full etcd is reported as no-space, and the outcome of the write is unkno
   )
 })
 
-test('a feed reports that its next revision is compacted, because older etcds omit a deletion in it', async () => {
+test('a feed reports a compacted next revision, because older versions of etcd omit its deletions', async () => {
   await using etcd = await startEtcd()
   const client = new EtcdClient({ endpoints: [etcd.clientUrl] })
   await using engine = new EtcdEngine(client)

@@ -86,7 +86,7 @@ test('the log grows while another program reads the file, and is truncated after
   assert.ok(logBytes() < LONG_BYTES, `${logBytes()} bytes`)
 })
 
-test('a warning reports that another reader makes the log grow, and a message that it is small again', async () => {
+test('a warning is logged when a reader makes the log grow, and a message when the log is small again', async () => {
   const folder = newPath()
   const reported: string[] = []
   const log: Log = (level, message, fields) => {

@@ -1,7 +1,7 @@
 /**
  * Starts an API server as a separate process, with the flags, tokens and keys that were used for
- * the recordings of test/recorded/compat. Keelson and the reference are started in the same way, so
- * that only their responses can differ.
+ * the recordings of test/recorded/compat. Keelson and kube-apiserver are started in the same way,
+ * so that only their responses can differ.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
@@ -15,7 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePorts } from './etcd.ts'
 
 /**
- * Maximum time for the start. The reference takes 5 s on an idle machine, and many times longer on
+ * Maximum time for the start. kube-apiserver takes 5 s on an idle machine, and many times longer on
  * a busy one with 2 cores.
  */
 const READY_MAX_MS = 90_000

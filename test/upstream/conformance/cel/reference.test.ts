@@ -21,7 +21,7 @@ function answer({ id, expression, expected }: Case): string {
 }
 
 for (const file of ['cel-compile', 'cel-operators', 'cel-strings', 'cel-libraries']) {
-  test(`the expressions of ${file} evaluate to the same results as in the reference`, () => {
+  test(`the expressions of ${file} evaluate to the same results as in kube-apiserver`, () => {
     const wrong = tablesOf(file).flatMap((each) => {
       const expected = textsOf([each.expected].flat()).join('|')
       const actual = answer(each)
@@ -32,7 +32,7 @@ for (const file of ['cel-compile', 'cel-operators', 'cel-strings', 'cel-librarie
   })
 }
 
-test('estimated costs equal those of the reference', () => {
+test('estimated costs equal those of kube-apiserver', () => {
   const fields = new Sample(costSchema, {})
   const wrong = tablesOf('cel-cost').flatMap(({ id, expression, expected }) => {
     const times = /^cel-cost-of-.*-(1e\d+)$/.exec(id)?.[1]
@@ -44,7 +44,7 @@ test('estimated costs equal those of the reference', () => {
   assert.deepEqual(wrong, [])
 })
 
-test('field names are escaped in the same way as in the reference', () => {
+test('field names are escaped in the same way as in kube-apiserver', () => {
   const names = [
     'a-b',
     'c.d',

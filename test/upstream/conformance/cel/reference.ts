@@ -1,7 +1,7 @@
 /**
- * Results of CEL expressions in the reference server: the recordings of the compat suite, as tables
- * that map an expression to a value, an error or a cost. They are tested on the CEL engine alone,
- * which takes a moment, while the suite takes minutes.
+ * Results of CEL expressions in kube-apiserver: the recordings of the compat suite, as tables that
+ * map an expression to a value, an error or a cost. They are tested on the CEL engine alone, which
+ * takes a moment, while the suite takes minutes.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ export function tablesOf(file: string): Case[] {
   })
 }
 
-/** Returns the causes with which the reference rejected a CustomResourceDefinition. */
+/** Returns the causes with which kube-apiserver rejected a CustomResourceDefinition. */
 export function recordedFaults(id: string): readonly string[] {
   const recordings = JSON.parse(
     readFileSync(join(compat, 'recordings', 'cel-compile.json'), 'utf8'),

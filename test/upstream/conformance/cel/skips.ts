@@ -18,7 +18,7 @@ const olderFormat =
   'Kubernetes uses version 2 of the strings library, which prints this differently (cel-strings-format)'
 
 /**
- * Single cases in which the result of the reference differs from the specification, as recordings
+ * Single cases in which the result of kube-apiserver differs from the specification, as recordings
  * show.
  */
 const cases: { readonly [path: string]: string } = {
