@@ -96,7 +96,7 @@ test('a repeated warning is stored once, and annotations keep their first value'
   assert.deepEqual([context.warnings, context.annotations.get('k')], [['one', 'two'], 'first'])
 })
 
-test('the context of an impersonated request returns the user that impersonates', () => {
+test('the context of a request with impersonation returns the user who impersonates another user', () => {
   const { context } = contextFor(60_000)
   assert.equal(context.impersonator, undefined)
   context.identify(user)

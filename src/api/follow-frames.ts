@@ -1,8 +1,8 @@
 import type { FrameSource } from './request.ts'
 
 /**
- * Wraps frames and calls `onEnd` when they end or are closed, so possibly twice. `isWhole` means
- * that the frames ended by themselves.
+ * Wraps a source of frames. Calls `onEnd` when the frames end, and when the source is closed, so
+ * possibly more than once. `isWhole` means that the frames ended by themselves.
  */
 export const followFrames = (
   { take, onReady, close }: FrameSource,
@@ -21,8 +21,8 @@ export const followFrames = (
 })
 
 /**
- * Wraps frames and calls back once, when no more frames are available for now. For a watch, its
- * initial state has then been sent.
+ * Wraps a source of frames. Calls `caughtUp` once, when no further frame is available yet. A watch
+ * has sent its initial state at that time.
  */
 export function whenCaughtUp(frames: FrameSource, caughtUp: () => void): FrameSource {
   let isBehind = true

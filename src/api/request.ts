@@ -98,8 +98,8 @@ export type PeerCertificate = {
   /** OpenSSL's error if the certificate is not verified. */
   readonly fault?: string
   /**
-   * Present if the client CAs have changed since the connection was established. OpenSSL's result
-   * then does not apply to the current CAs.
+   * Whether the client CAs have changed since the connection was established. OpenSSL's result then
+   * does not apply to the current CAs.
    */
   readonly isOutdated?: true
 }

@@ -1,6 +1,6 @@
 /**
- * Read-only requests, as verbs and as HTTP methods. Different parts of the server use different
- * ones.
+ * The verbs and the HTTP methods of read-only requests. Some parts of the server use verbs, and
+ * others use methods.
  */
 
 /** Read-only verbs of requests for resources. */

@@ -31,20 +31,22 @@ export class RequestLifecycle {
   nowMs: number
   /** CORS headers for a request that a browser sends for a page from another origin. */
   corsHeaders: Headers | undefined
-  /** Undefined before the path is parsed, or if it cannot be parsed. */
+  /** The parsed path and method. Undefined before the path is parsed, or if it cannot be parsed. */
   info: RequestInfo | undefined
   isLongRunning = false
   /** Warnings of the authenticator about the client's credentials. */
   warnings: readonly string[] | undefined
-  /** Undefined if the request is not traced. */
+  /** Span of the request. Undefined if the request is not traced. */
   span: Span | undefined
-  /** Undefined if no audit event has been started. */
+  /** Records the request for the audit log. Undefined if no audit event has been started. */
   audited: AuditedRequest | undefined
-  /** Undefined if the request has no flow. */
+  /** Flow of the request in API Priority and Fairness. Undefined if the request has no flow. */
   flow: Flow | undefined
   /** Seats of the request in its priority level, or its slot among the requests in flight. */
   seat: RequestSlot | undefined
-  /** Undefined if the request was rejected before it was handled. */
+  /**
+   * Measures the request for metrics. Undefined if the request was rejected before it was handled.
+   */
   measured: MeasuredRequest | undefined
   /** A response that is sent without measuring and auditing the request. */
   earlyResponse: ApiResponse | undefined
@@ -73,7 +75,9 @@ export class RequestLifecycle {
     this.#context = context
   }
 
-  /** Undefined if the request was rejected before its context was created. */
+  /**
+   * Context of the request. Undefined if the request was rejected before its context was created.
+   */
   get contextIfAny(): RequestContext | undefined {
     return this.#context
   }

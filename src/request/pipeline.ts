@@ -44,7 +44,7 @@ export type PipelineOptions = {
   readonly log: Log
   readonly newAuditId: () => string
   readonly server: ServerPhase
-  /** Undefined if no other origins are allowed. */
+  /** Handles cross-origin requests from browsers. Undefined if no other origins are allowed. */
   readonly cors: Cors | undefined
   /** Headers of every response, except for rejections during shutdown. */
   readonly constantHeaders: Headers

@@ -7,11 +7,17 @@ import type { Resource, Verb, View } from '../registry/resource.ts'
 export type ResourceRequest = {
   readonly verb: Verb
   readonly resource: Resource
-  /** Empty for all namespaces, and for cluster-scoped resources. */
+  /**
+   * Namespace in the path. Empty for requests across all namespaces, and for cluster-scoped
+   * resources.
+   */
   readonly namespace: string
-  /** Empty for collections, except on the deprecated watch path, which may have a name. */
+  /**
+   * Name in the path. Empty for collections, except on the deprecated watch path, which may have a
+   * name.
+   */
   readonly name: string
-  /** Empty for the object itself. */
+  /** Subresource in the path. Empty for the object itself. */
   readonly subresource: string
   /** Representation of objects at the path. Undefined for the objects themselves. */
   readonly view: View | undefined

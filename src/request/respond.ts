@@ -225,8 +225,8 @@ function endAudit(
 ): MaybePromise<ApiResponse> {
   const { audited, info, contextIfAny } = life
   if (audited !== undefined) return audited.answered(response, outcome)
-  // If the caller is known, the audit policy has excluded the request. A request whose path cannot
-  // be parsed is not audited either.
+  // If the request was authenticated and has no event, the audit policy has excluded it. A request
+  // whose path cannot be parsed is not audited either.
   if (contextIfAny?.caller !== undefined || info === undefined) return response
   const begun = audit.begin(arrivalOf(life, info, outcome.nowMs), undefined)
   return begun?.refused(response, outcome) ?? response

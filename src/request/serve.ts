@@ -21,7 +21,7 @@ export type ServeOptions = {
   /** Forwards a request to the aggregated API server for its path. */
   readonly proxy: Proxy
   readonly metrics: RequestMetrics
-  /** Undefined if tracing is disabled. */
+  /** Traces requests. Undefined if tracing is disabled. */
   readonly traces: Traces | undefined
   readonly monotonicMs: () => number
 }

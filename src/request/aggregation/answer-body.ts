@@ -18,7 +18,10 @@ const SHORT_BYTES_MAX = 8 * 1024
 
 /** Source of the body. */
 export type BodyOrigin = {
-  /** Absent if the origin limits how many bytes it sends before `giveBack` is called. */
+  /**
+   * Pauses the origin. Absent if the origin itself limits how many bytes it sends before `giveBack`
+   * is called.
+   */
   readonly pause?: () => void
   readonly resume?: () => void
   /** Called when this many bytes have been sent to the client. */

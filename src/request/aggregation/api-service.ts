@@ -18,7 +18,7 @@ export type ApiService = {
   readonly version: string
   readonly groupPriorityMinimum: number
   readonly versionPriority: number
-  /** Undefined if this server serves the group and version. */
+  /** The remote server for the group and version. Undefined if this server serves them. */
   readonly remote: RemoteSpec | undefined
   /** Whether its condition Available is True. */
   readonly isAvailable: boolean

@@ -55,7 +55,7 @@ export class Availability implements AsyncDisposable {
   /** Names of the APIServices that reference a Service, by Service. */
   readonly #byService = new Map<string, Set<string>>()
   readonly #serviceOf = new Map<string, string>()
-  /** The last decision, by name of the APIService. */
+  /** The result of the last check, by name of the APIService. */
   readonly #decided = new Map<
     string,
     { readonly remote: Remote | undefined; readonly condition: Condition }

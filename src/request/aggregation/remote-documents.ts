@@ -23,7 +23,7 @@ type ResourceContent = {
 type VersionContent = {
   readonly group: string
   readonly version: string
-  /** Undefined if the server is currently unreachable. */
+  /** The resources of the version. Undefined if the remote server is currently unreachable. */
   readonly resources: readonly ResourceContent[] | undefined
 }
 

@@ -39,7 +39,10 @@ export type ReadingSocket = {
 
 type RemoteOpeners = {
   readonly open: Connect
-  /** Undefined if the connection is made through a proxy. */
+  /**
+   * Opens a socket whose data is read into a shared buffer. Undefined if connections are made
+   * through a proxy.
+   */
   readonly openReading: ((signal: AbortSignal) => Promise<ReadingSocket>) | undefined
 }
 

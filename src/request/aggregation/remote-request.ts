@@ -11,7 +11,8 @@ import type { AnswerBody } from './answer-body.ts'
 export const WATCH_WINDOW_BYTES = 64 * 1024
 /**
  * Number of bytes of a response that can arrive before they are pulled, for a response that should
- * be forwarded as fast as possible. While one half is in transit, the other half is sent.
+ * be forwarded as fast as possible. While half of these bytes are in transit from the server, the
+ * other half are sent to the client.
  */
 export const LONG_WINDOW_BYTES = 512 * 1024
 
@@ -24,7 +25,7 @@ export type RemoteRequest = {
    * the address.
    */
   readonly headers: Headers
-  /** Undefined if the request has no body. */
+  /** Streams the body of the request. Undefined if it has no body. */
   readonly pipeBody: ApiRequest['pipeBody'] | undefined
   readonly signal: AbortSignal
 }

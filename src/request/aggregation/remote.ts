@@ -15,8 +15,8 @@ import type { RemoteAnswer, RemoteRequest, UpgradeAnswer } from './remote-reques
 export type RemoteOptions = {
   readonly getService: GetService
   /**
-   * Absent if requests are sent to the cluster IP of the Service
-   * (`--enable-aggregator-routing=false`).
+   * Selects an endpoint of the Service. Absent if requests are sent to the cluster IP of the
+   * Service (`--enable-aggregator-routing=false`).
    */
   readonly routing?: EndpointRouting | undefined
   /** Address at which this server listens. The Service default/kubernetes resolves to it. */
@@ -69,7 +69,8 @@ export class Remote {
           })
     if (typeof address === 'string') throw new UnresolvedService(address)
     const own = ownAddress()
-    // This server would receive the request again and forward it in an endless loop.
+    // The Service resolves to this server, which would receive the request again and forward it in
+    // an endless loop.
     if (address.port === own?.port && (address.host === own.host || address.host === 'localhost'))
       throw new UnresolvedService(`service ${quote(name)} is this server itself`)
     return address

@@ -41,7 +41,7 @@ export type ClusterIpsOptions = {
   readonly hasAddress: (ip: string) => Promise<boolean>
   /** Returns false if the address already exists. Rejects on any other failure. */
   readonly createAddress: (address: KubeObject) => Promise<boolean>
-  /** Also succeeds if the address does not exist, or now has another UID. */
+  /** Deletes the address. Also succeeds if the address does not exist, or now has another UID. */
   readonly deleteAddress: (ip: string, uid: string) => Promise<void>
   /** Allocation records of servers that do not use IPAddress objects. */
   readonly records: Pick<IpRecords, 'take' | 'remove'>

@@ -21,7 +21,7 @@ function recordOn(
   return new RangeRecord({ store, key, range, text: '30000-30015', adopt, random: () => 0, life })
 }
 
-test('after a restore, no change is based on an earlier write, even one with the same revision', async () => {
+test('after the database is restored, no change is based on a write before the restore, even one with the same revision', async () => {
   await using engine = new MemoryEngine()
   let life = 0
   const mine = recordOn(engine, () => life)

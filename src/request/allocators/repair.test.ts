@@ -46,7 +46,7 @@ const repairOfPorts = (
     ...options,
   })
 
-/** The record of node ports for one replica. */
+/** The record of node ports, as one replica reads and writes it. */
 const nodePortsIn = (engine: MemoryEngine): RangeRecord =>
   new RangeRecord({
     store: new Store(engine, {

@@ -265,7 +265,7 @@ export class AuditedRequest implements AuditRecorder {
     )
   }
 
-  /** Undefined if the request does not handle large objects. */
+  /** Time slices of the request. Undefined if it does not handle large objects. */
   get #slices(): Slices | undefined {
     return this.#context?.isLarge === true ? this.#context.slices : undefined
   }

@@ -15,7 +15,7 @@ export type BatchOptions = {
   readonly mode: Extract<AuditMode, { kind: 'batch' }>
   /** Maximum number of batches that are stored concurrently. */
   readonly batchesMax: number
-  /** Infinity if events are not truncated. */
+  /** Maximum size of an event. Infinity if events are not truncated. */
   readonly eventBytesMax: number
   /** Maximum size of a batch. Larger batches are divided. */
   readonly batchBytesMax: number
@@ -50,7 +50,10 @@ export class BatchBackend implements AuditBackend {
   readonly #storing = new Set<Promise<void>>()
   /** Number of events being stored that were passed to the sink one by one. */
   #single = 0
-  /** The last group of these events. The sink might store it together with the next event. */
+  /**
+   * The last group of events that were passed to the sink one by one. The sink might store it
+   * together with the next event.
+   */
   #group: Group | undefined
   #running: Promise<void> | undefined
   /** Ends the wait for a full batch. */

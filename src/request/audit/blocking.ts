@@ -10,7 +10,7 @@ import { truncated } from './truncate.ts'
 export type BlockingOptions = {
   /** Whether a request fails if its event is not stored. */
   readonly isStrict: boolean
-  /** Infinity if events are not truncated. */
+  /** Maximum size of an event. Infinity if events are not truncated. */
   readonly eventBytesMax: number
   readonly reportLost: ReportLost
 }

@@ -58,7 +58,7 @@ const TARGET_BYTES_MAX = 2048
 /** Maximum length of a user agent, as in kube-apiserver. Longer user agents are truncated. */
 const USER_AGENT_CHARACTERS_MAX = 1024
 
-/** Event fields from the verb to the user agent, for one user and verb. */
+/** Serialized event fields from the verb to the user agent, for one user and verb. */
 export type CallerFields = {
   readonly source: Source
   readonly fields: Buffer

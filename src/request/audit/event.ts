@@ -59,7 +59,7 @@ export type EventFacts = {
   readonly level: AuditLevel
   readonly auditId: string
   readonly uri: string
-  /** Undefined if authentication failed. */
+  /** The authenticated user. Undefined if authentication failed. */
   readonly user: User | undefined
   readonly source: Source
   readonly info: RequestInfo
@@ -95,7 +95,7 @@ export type StageFacts = {
   readonly isTruncated: boolean
   /** Time at which the stage was reached, in the same unit as `receivedMs`. */
   readonly stageMs: number
-  /** Undefined if there are no annotations. */
+  /** Annotations of the event. Undefined if there are none. */
   readonly annotations: Annotations | undefined
 }
 

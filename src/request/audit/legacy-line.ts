@@ -7,8 +7,8 @@ import { fieldsOf, numberOf, textOf, textsOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 
 /**
- * Returns the line without a newline. `json` does not need the request and response objects. Lists
- * are quoted twice, as in kube-apiserver.
+ * Returns the line without a newline. `json` need not contain the request and response objects.
+ * Lists are quoted twice, as in kube-apiserver.
  */
 export function legacyLine(json: string): string {
   const event = fieldsOf(parseText(json))

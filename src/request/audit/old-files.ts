@@ -98,7 +98,10 @@ export class OldFiles {
   }
 }
 
-/** Returns NaN if the string is not such a timestamp. */
+/**
+ * Parses the timestamp in the name of an old file. Returns NaN if the string is not such a
+ * timestamp.
+ */
 function timeOf(text: string): number {
   const [, day = '', hours = '', minutes = '', seconds = ''] =
     /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d\.\d{3})$/.exec(text) ?? []

@@ -11,7 +11,7 @@ function ended(steps: Steps<Buffer>): { readonly text: string; readonly steps: n
   }
 }
 
-/** Slices that end at every check. */
+/** Slices that are already over at each check of the time, so that the work pauses there. */
 function shortSlices(): Slices {
   let nowMs = 0
   return new Slices({ ...systemTime, monotonicMs: () => (nowMs += 2) })

@@ -22,7 +22,7 @@ export type WebhookSinkOptions = Pick<AuditWebhook, 'initialBackoffMs'> & {
 type Client = Pick<KubeconfigClient, 'deliver' | typeof Symbol.dispose>
 
 export class WebhookSink implements EventSink {
-  /** Calls can overtake each other and can be retried. */
+  /** Events can be stored in a different order, because calls are concurrent and can be retried. */
   readonly isOrdered = false
   readonly #client: Client
   readonly #options: WebhookSinkOptions

@@ -1,7 +1,7 @@
 /**
  * The checks of the health endpoints. They have the names and the order of kube-apiserver, because
- * tools request and exclude checks by name. kube-apiserver starts in several steps and this server
- * in one, so most of the checks for these steps have the same result.
+ * tools request and exclude checks by name. kube-apiserver has a check for each step of its
+ * startup. This server starts in one step, so most of these checks have the same result.
  */
 import type { HealthCheck } from './health.ts'
 

@@ -36,7 +36,7 @@ export type DocumentsOptions = {
   readonly checks: readonly HealthCheck[]
   readonly onChecked: OnChecked
   readonly metrics: Metrics
-  /** Null if the server issues no ServiceAccount tokens. */
+  /** The issuer of ServiceAccount tokens. Null if the server issues none. */
   readonly issuer: Issuer | null
   /** Metrics with the results of the health checks. They are served at a separate endpoint. */
   readonly sliMetrics: Metrics
@@ -54,7 +54,10 @@ export type DocumentsOptions = {
   readonly dumpFlows: (request: ApiRequest) => Promise<string> | undefined
   /** Serves another page under /debug. Returns undefined if the page does not exist. */
   readonly debugPages: (request: ApiRequest) => Promise<ApiResponse> | undefined
-  /** Undefined if APIs of remote servers are not served. */
+  /**
+   * Parts of the documents that come from remote servers. Undefined if APIs of remote servers are
+   * not served.
+   */
   readonly remote?: RemoteDocuments | undefined
 }
 

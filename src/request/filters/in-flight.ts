@@ -62,8 +62,8 @@ export interface RequestSlot extends InFlightSlot {
 }
 
 /**
- * Share of a pool that unread long responses of one user can occupy, so that a slow reader cannot
- * block all other users.
+ * Maximum share of a pool that unread long responses of one user can occupy, so that a slow reader
+ * cannot block all other users.
  */
 const KEPT_SHARE = 1 / 4
 

@@ -8,7 +8,7 @@ import type { RequestLifecycle, Stage } from '../lifecycle.ts'
 import type { InFlight, RequestSlot } from './in-flight.ts'
 
 export type LimitOptions = {
-  /** Undefined if only the number of requests is limited. */
+  /** API Priority and Fairness. Undefined if only the number of requests in flight is limited. */
   readonly flowControl: FlowControl | undefined
   readonly inFlight: InFlight
   readonly monotonicMs: () => number

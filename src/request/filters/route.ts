@@ -15,7 +15,10 @@ import { resolve } from './resolve.ts'
 
 export type AuthorizeOptions = {
   readonly authorize: Authorize
-  /** Returns commands that allow a rejected request, if the caller is allowed to see them. */
+  /**
+   * Returns commands that grant the permission for a rejected request, if the caller is allowed to
+   * see them.
+   */
   readonly hintsFor: (caller: User, question: RejectedAccess) => readonly string[]
   readonly monotonicMs: () => number
   readonly metrics: RequestMetrics

@@ -48,12 +48,18 @@ export type RequestSeries = {
    * set.
    */
   readonly sloSeconds: Distribution
-  /** Undefined for writes, because kube-apiserver measures only the responses to reads. */
+  /**
+   * Sizes of responses. Undefined for writes, because kube-apiserver measures only the responses to
+   * reads.
+   */
   readonly bytes: Distribution | undefined
   readonly bodyBytes: Distribution | undefined
   readonly totals: Map<number, Count>
   readonly total: (code: number) => Count
-  /** Undefined if requests of this series are not long-running. */
+  /**
+   * Number of long-running requests in progress. Undefined if requests of this series are not
+   * long-running.
+   */
   readonly longRunning: Count | undefined
   /** Returns the counter for requests that the server sends to itself. */
   readonly own: () => Count

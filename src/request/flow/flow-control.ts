@@ -77,7 +77,7 @@ export type FlowControlRequest = {
 export type EnteringRequest = {
   readonly query: URLSearchParams
   readonly headers?: { readonly 'content-length'?: string | readonly string[] | undefined }
-  /** Aborted when the client disconnects. */
+  /** Signal that is aborted when the client disconnects. */
   readonly signal: AbortSignal
   /**
    * Identifies the connection. If the schema does not distinguish flows, connections take turns.
@@ -95,7 +95,10 @@ export class FlowControl implements Disposable {
   /** Metrics of the flow of the last request. */
   #lastSeries: FlowSeries | undefined
   #lastDistinguisher = ''
-  /** Undefined after a change of schemas or priority levels, until the next request. */
+  /**
+   * Classifier for the current schemas. Undefined after a change of schemas or priority levels,
+   * until the next request.
+   */
   #classifier: Classifier<Flow> | undefined
   #shown: readonly Flow[] = []
   readonly #dividing: Timer

@@ -73,7 +73,10 @@ export class FlowRequest {
     this.asked = asked
   }
 
-  /** Seats held for the whole duration: those of the phase that needs more. */
+  /**
+   * Number of seats that the request holds for its whole duration: that of the phase (execution or
+   * lingering) that needs more.
+   */
   get seats(): number {
     return Math.max(this.work.initialSeats, this.work.finalSeats)
   }

@@ -51,7 +51,7 @@ type Subject =
   /** `prefix` is the prefix of the user names of all ServiceAccounts in a namespace. */
   | { readonly kind: 'accounts'; readonly prefix: string }
 
-/** Undefined means that all names match. */
+/** A list of names. Undefined means that all names match. */
 type Names = ReadonlySet<string> | undefined
 
 type ResourceRule = {

@@ -9,8 +9,8 @@ import { SeatDemand } from './seat-demand.ts'
 import { SEATS_MAX } from './work-estimate.ts'
 
 /**
- * Maximum share of a priority level's seats that a single request can take. While wider requests
- * wait for enough free seats, most seats would be unused.
+ * Maximum share of a priority level's seats that a single request can take. While a request that
+ * needs more seats waited for them, most seats would be unused.
  */
 const REQUEST_SHARE_MAX = 0.15
 

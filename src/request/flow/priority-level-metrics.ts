@@ -142,7 +142,10 @@ function createLevelGauges(metrics: Metrics) {
   }
 }
 
-/** Nanoseconds by fraction of a limit (see `TimeRatio`). */
+/**
+ * Histograms of the time during which a value was at a certain fraction of its limit, in
+ * nanoseconds (see `TimeRatio`).
+ */
 type UtilizationHistograms = {
   readonly requests: Histogram
   readonly seats: Histogram

@@ -18,7 +18,10 @@ export type LevelSpec = {
    * borrow all seats that others lend.
    */
   readonly borrowingLimitPercent: number | undefined
-  /** Undefined if a request is rejected when no seat is free. */
+  /**
+   * Configuration of the queues. Undefined if requests are rejected instead of queued when no seat
+   * is free.
+   */
   readonly queuing: Queuing | undefined
 }
 

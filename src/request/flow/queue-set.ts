@@ -46,8 +46,8 @@ export class QueueSet {
   #progressR = 0
   #syncedMs: number
   /**
-   * Index of the queue from which a request was started last. If several queues are equal, the
-   * first one after it is next.
+   * Index of the queue from which the last request was started. If several queues are equally
+   * suitable for the next request, the first one after this index is used.
    */
   #servedLast = -1
   #activeQueues = 0

@@ -19,7 +19,7 @@ test('the delay is one second while few requests are rejected', () => {
   assert.deepEqual(retryAfterOf(1, 1, 1, 2, 2), [1, 1, 1, 1, 1])
 })
 
-test('the delay doubles while many requests are rejected, only once for a single spike, up to 32 seconds', () => {
+test('the delay doubles while many requests are rejected, up to 32 seconds, but only once for a single spike', () => {
   assert.deepEqual(retryAfterOf(5, 5, 5, 5, 5), [1, 2, 2, 4, 4])
   assert.equal(Math.max(...retryAfterOf(...Array.from({ length: 200 }, () => 200))), 32)
 })

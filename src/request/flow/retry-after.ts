@@ -15,7 +15,7 @@ export class RetryAfter {
   #raisedAt = 0
   #current = 0
   #refused = 0
-  /** Earlier seconds with rejections. */
+  /** Numbers of rejections in earlier seconds. */
   #past: Second[] = []
 
   /** Counts a rejection, and returns the number of seconds to wait. */

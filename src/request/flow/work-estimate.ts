@@ -61,7 +61,10 @@ export function estimateWork(
   return { ...lingering(Math.ceil(count / WATCHES_PER_SEAT), seatsMax), initialSeats }
 }
 
-/** Returns the work of notifying watches. With fewer seats, the same work takes longer. */
+/**
+ * Returns the estimated work of notifying watches, as a number of seats and a duration. With fewer
+ * seats, the same work takes longer.
+ */
 function lingering(seats: number, seatsMax: number): Work {
   const finalSeats = Math.min(seats, seatsMax)
   return { initialSeats: 1, finalSeats, lingerMs: (seats * EVENT_MS) / finalSeats }

@@ -46,7 +46,7 @@ export type ExporterOptions = {
   readonly log: Log
   readonly metrics: Metrics
   readonly resource: SpanAttributes
-  /** Undefined for direct connections to the collector. */
+  /** Connects to the collector. Undefined for direct connections. */
   readonly dial?: Dial | undefined
   /** Delay before a batch is sent. Absent for OpenTelemetry's default. */
   readonly delayMs?: number

@@ -14,7 +14,7 @@ const STORED_HELD_TIMES = 10
 const STORED_BYTES_MIN = 16 << 10
 /**
  * Memory reserved per value. An object with few fields takes 64 bytes, and a write creates each
- * value two or three times. An apply of empty objects with defaults took 245 bytes for each.
+ * value two or three times. An apply of empty objects with defaults takes 245 bytes per object.
  */
 const VALUE_HELD_BYTES = 240
 

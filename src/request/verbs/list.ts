@@ -92,8 +92,8 @@ export function refuseUndecodable(
 }
 
 /**
- * Returns the objects that cannot be decoded. They are limited to one more than a Status lists, so
- * that the Status can mention that there are more.
+ * Returns the objects that cannot be decoded. Returns at most one more than a Status can list, so
+ * that the Status can state that there are more.
  */
 function undecodable(items: readonly Item[]): UnreadableObject[] {
   const found: UnreadableObject[] = []

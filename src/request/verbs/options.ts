@@ -76,7 +76,7 @@ export function parseVersion(text: string, verb: 'get' | 'list' | 'watch'): numb
   throw verb === 'list' ? badRequest(`invalid resource version: ${message}`) : unclassified(message)
 }
 
-/** Number of digits of which any number fits in 64 bits. */
+/** Any number with at most this many digits fits in 64 bits. */
 const SAFE_DIGITS = 19
 
 /**

@@ -28,7 +28,7 @@ const RETRY_AFTER_SECONDS = 1
 
 export type StorageOperation = {
   readonly resource: ResourceName
-  /** Empty for lists and watches. */
+  /** Name of the object. Empty for lists and watches. */
   readonly name: string
   /** The verb in error messages, such as get, list or create. */
   readonly verb: string

@@ -12,7 +12,7 @@ export type ListedApiService = {
   readonly version: string
   readonly groupPriorityMinimum: number
   readonly versionPriority: number
-  /** Undefined if this server serves the version. */
+  /** The remote server of the version. Undefined if this server serves the version. */
   readonly remote: { readonly service: ServiceId } | undefined
   /** Whether its condition Available is True. */
   readonly isAvailable: boolean

@@ -20,7 +20,7 @@ import { contentHeaders } from './headers.ts'
 import type { Body, Representation } from './representation.ts'
 import { isPlain, plain, styled, styledDocument, styledList, type Styling } from './styled.ts'
 
-/** Part of its object that a row contains. */
+/** The part of the object that its row contains. */
 export type IncludedObject = 'None' | 'Metadata' | 'Object'
 
 /**

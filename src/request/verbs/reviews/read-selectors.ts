@@ -9,7 +9,7 @@ import { parseLabelSelector, type Requirement } from '../../../api/label-selecto
 import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../../api/object.ts'
 
 type ReadSelectors = {
-  /** Undefined if the review has no selectors. */
+  /** The parsed selectors. Undefined if the review has none. */
   readonly selectors: AccessSelectors | undefined
   readonly faults: readonly string[]
 }

@@ -15,7 +15,7 @@ import { connect } from './stream.ts'
 export type Handlers = ReadonlyMap<string, SubresourceHandler>
 
 export type SubresourceOptions = ReviewsOptions & {
-  /** Undefined if the server does not issue tokens. */
+  /** Handles TokenRequests. Undefined if the server does not issue tokens. */
   readonly requestToken: Review | undefined
 }
 

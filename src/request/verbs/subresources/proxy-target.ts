@@ -27,7 +27,10 @@ export type ProxyTarget = {
   readonly base: string
   /** The address that was resolved and checked for the host of the URL. */
   readonly address?: string
-  /** Present only for a kubelet, to which the client certificate is presented. */
+  /**
+   * How to connect to a kubelet, to which the client certificate is presented. Absent for other
+   * targets.
+   */
   readonly kubelet?: KubeletAccess
 }
 

@@ -62,8 +62,9 @@ export async function mutate(
 type ConvertedObjects = { readonly shown: KubeObject; readonly oldObject: KubeObject | undefined }
 
 /**
- * Returns the objects that mutating plugins receive. In a subresource such as Scale, they contain
- * the owners of its own field. New owners have a timestamp there, which is not stored.
+ * Returns the objects that mutating plugins receive. For a subresource such as Scale, they contain
+ * the owners of the fields of the subresource. New owners have a timestamp there, which is not
+ * stored.
  */
 function shownToMutators(
   { request, access }: Write,

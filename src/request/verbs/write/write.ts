@@ -17,7 +17,10 @@ export type Write = {
    * them.
    */
   readonly owners: 'recorded' | 'stated' | 'dropped'
-  /** Undefined if objects of the resource need no allocations. */
+  /**
+   * Cluster IPs and node ports allocated by the write. Undefined if objects of the resource need
+   * none.
+   */
   readonly allocation: HeldAllocation | undefined
 }
 

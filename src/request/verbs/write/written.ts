@@ -121,7 +121,7 @@ export async function shownLarge(
 
 type WrittenOptions = {
   readonly resource: Resource
-  /** Absent if the object contains no strings from a client. */
+  /** Request whose strings the object contains. Absent if it contains no strings from a client. */
   readonly request?: ResourceRequest
   /** The object to which the configuration was applied. Unchanged fields share its strings. */
   readonly appliedTo?: AppliedObject | undefined
