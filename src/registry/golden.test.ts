@@ -131,7 +131,7 @@ function structOf(id: string): Struct {
 
 const filled = readFilled()
 
-test('an object with every field set is encoded as it was decoded', () => {
+test('an object with every field set is unchanged after it is decoded and encoded', () => {
   for (const { id, json, protobuf } of filled) {
     const [apiVersion = '', kind = ''] = id.split(' ')
     const struct = structOf(id)

@@ -12,7 +12,7 @@ export const PATTERN_FACTOR = 0.25
 
 export const traversal = (size: number, factor = TEXT_FACTOR): number => Math.ceil(size * factor)
 
-/** Whether the text contains surrogate pairs. */
+/** Whether the string contains surrogate pairs. */
 export const hasPairs = (text: string): boolean => /[\ud800-\udbff]/.test(text)
 
 /** Returns the size of the smaller value, without determining the full size of the larger one. */
@@ -42,7 +42,7 @@ export function sizeOf(value: Result): number {
 
 export function countPoints(text: string): number {
   let count = text.length
-  // Most texts have no surrogate pairs. V8 determines this quickly if all characters are in
+  // Most strings have no surrogate pairs. V8 can check this quickly if all characters are in
   // Latin-1.
   if (!hasPairs(text)) return count
   for (let at = 0; at < text.length; at++) {

@@ -13,8 +13,8 @@ port.on('message', ({ pattern, text, use }: PatternQuestion) => {
 })
 
 /**
- * Maximum number of cached compiled patterns. The rules of an object often match the same pattern
- * against many texts.
+ * Maximum number of cached compiled patterns. The rules of an object often match many strings
+ * against the same pattern.
  */
 const PATTERNS_MAX = 16
 const compiled = new Map<string, ReturnType<typeof compilePattern>>()

@@ -97,7 +97,7 @@ for (const rule of rules) {
   })
 }
 
-test('a worker thread matches long texts and aborts matches that take too long', async () => {
+test('a worker thread matches long strings against patterns, and aborts matches that take too long', async () => {
   await using thread = new PatternThread()
   const text = 'ab'.repeat(10_000)
   const ask = (pattern: string, verb: 'matches' | 'find' | 'findAll', given = text) =>

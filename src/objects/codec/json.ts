@@ -54,8 +54,8 @@ function compactedLong(text: string): string {
 }
 
 /**
- * Minimum length of texts that are processed byte by byte or piece by piece. A callback for each of
- * millions of characters or tokens would block the event loop.
+ * Minimum length of strings that are processed byte by byte or piece by piece. A callback for each
+ * of millions of characters or tokens would block the event loop.
  */
 const LONG_CHARACTERS = 16 * 1024
 
@@ -69,7 +69,7 @@ const escapes: { readonly [character: string]: string } = {
   '\u2029': '\\u2029',
 }
 
-/** Matches texts that need no escape sequences. */
+/** Matches strings that need no escape sequences. */
 const plain = /^[ !#-%'-;=?-[\]-~]*$/
 
 /** Table indexed by ASCII code. It contains 1 for each character that needs no escape sequence. */

@@ -116,8 +116,8 @@ function orNull(schema: Schema, owner: Struct): Print {
 }
 
 /**
- * Prints the fields starting at `skip`. The text is only appended to: slicing it would make V8
- * flatten the rope, which copies the text.
+ * Prints the fields starting at `skip`. Only append to the text. V8 represents a concatenated
+ * string as a tree, and slicing the string would copy it to a flat string first.
  */
 function printInside(value: Fields, fields: readonly FieldPrinter[], skip: number): string {
   let text = ''

@@ -51,7 +51,7 @@ function joined(row: readonly (string | number)[]): Row {
 }
 
 /**
- * Encodes the texts to one Buffer that is not pooled. Small Buffers are slices of Node's pool.
+ * Encodes the strings to one Buffer that is not pooled. Small Buffers are slices of Node's pool.
  * Cached rows would retain the whole pool in memory.
  */
 function inOneBuffer(texts: readonly (string | number)[]): Row {

@@ -24,8 +24,8 @@ export const checkCidr = (text: string): string[] =>
   parseCidr(text) === undefined ? [notACidr] : []
 
 /**
- * Validates an address. Formats that parsers interpret differently are refused. Text that is not an
- * address is accepted, because other rules report it.
+ * Validates an address. Formats that parsers interpret differently are refused. A string that is
+ * not an address is accepted, because other rules report it.
  */
 export function checkStrictIp(text: string): string[] {
   const ip = parseIp(text)
@@ -85,7 +85,7 @@ export function checkInterfaceAddress(text: string): string[] {
   return canonical === text ? [] : [`must be in canonical form (${quote(canonical)})`]
 }
 
-/** Whether a text has leading zeros. Newer parsers in Go refuse them. */
+/** Whether an address or a CIDR has leading zeros. Newer parsers in Go refuse them. */
 const hasLeadingZeros = (text: string, { family, isMapped }: Ip): boolean =>
   /\/0[0-9]/.test(text) || (family === 'IPv4' && !isMapped && /(^|\.)0[0-9]/.test(text))
 
@@ -99,8 +99,8 @@ const reserved: readonly (readonly [Cidr | undefined, string])[] = [
 ].map(([text = '', why = '']) => [parseCidr(text), why])
 
 /**
- * Validates an address to which traffic can be sent. Text that is not an address is reported here a
- * second time, with a shorter message, as in kube-apiserver.
+ * Validates an address to which traffic can be sent. A string that is not an address is reported
+ * here a second time, with a shorter message, as in kube-apiserver.
  */
 export function validateTarget(path: string, text: string): FieldFault[] {
   const ip = parseIp(text)

@@ -30,7 +30,10 @@ export function faultsOf(
   return collectFaults((faults) => rule(value, path, { faults, gates }))
 }
 
-/** Collects the errors that rules add. Interrupts the rules when there are FAULTS_MAX errors. */
+/**
+ * Collects the errors that rules add. After FAULTS_MAX errors, the next error is dropped and ends
+ * the evaluation.
+ */
 export function collectFaults(addTo: (faults: FieldFault[]) => void): FieldFault[] {
   const faults = new ReportedFaults()
   try {

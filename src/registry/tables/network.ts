@@ -136,8 +136,7 @@ const ingresses = table('Name | Class | Hosts | Address | Ports | Age', (object)
 })
 
 /**
- * Formats the hosts of rules. Rules without a host are not shown, but count towards the number in
- * `+ n more`.
+ * Formats the hosts of rules. Rules without a host are not shown, but are counted in `+ n more`.
  */
 function printHosts(rules: readonly Fields[]): string {
   const hosts = mapEach('hosts of a row', rules, ({ host }) => textOf(host))

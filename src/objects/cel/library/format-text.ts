@@ -273,7 +273,7 @@ function shownList(list: ListValue, meter: Meter): string | CelError {
   return `[${texts.join(', ')}]`
 }
 
-/** Formats a map, sorted by the texts of its keys. */
+/** Formats a map. Entries are sorted by the formatted keys. */
 function shownMap(map: MapValue, meter: Meter): string | CelError {
   if (map.isCounted === false) meter.work(map.size * KEY_NANOS)
   const pairs: { readonly name: string; readonly value: string }[] = []

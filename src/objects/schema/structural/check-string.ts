@@ -35,7 +35,7 @@ function checkText(
 }
 
 /**
- * Whether a text has more than `length` code points. They are counted only if the number of code
+ * Whether a string has more than `length` code points. They are counted only if the number of code
  * units is not conclusive.
  */
 function isLonger(text: string, length: number): boolean {

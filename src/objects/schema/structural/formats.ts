@@ -1,6 +1,6 @@
 /**
  * The formats that are validated. All other formats are ignored. Each format accepts exactly the
- * texts that kube-apiserver accepts, even if they are unusual.
+ * strings that kube-apiserver accepts, even if they are unusual.
  */
 import { isIP } from 'node:net'
 import { parseWordedDuration } from '../../cel/time.ts'
@@ -59,7 +59,7 @@ const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
 
 export const isFormat = (name: string): boolean => formats.has(name)
 
-/** Whether a text matches a format. If the format is not validated, any text matches. */
+/** Whether a string matches a format. If the format is not validated, any string matches. */
 export const matchesFormat = (text: string, format: string): boolean =>
   formats.get(format)?.(text) ?? true
 
@@ -75,7 +75,7 @@ function isHostname(text: string): boolean {
   )
 }
 
-/** Whether a text is an IP address. For compatibility, IPv4 addresses can have leading zeros. */
+/** Whether a string is an IP address. For compatibility, IPv4 addresses can have leading zeros. */
 const isSloppyIp = (text: string): boolean =>
   isIP(text.replace(/(^|[.:])0+([1-9][0-9]*|0)(?=\.|$)/g, '$1$2')) !== 0 && !text.includes('%')
 
@@ -91,8 +91,8 @@ function isCidr(text: string): boolean {
 }
 
 /**
- * Whether a text is a MAC address of 6, 8 or 20 bytes, according to Go 1.24, with which Kubernetes
- * 1.33 is built. Later versions of Go do not require separators between the digits.
+ * Whether a string is a MAC address of 6, 8 or 20 bytes, according to Go 1.24, with which
+ * Kubernetes 1.33 is built. Later versions of Go do not require separators between the digits.
  */
 function isMac(text: string): boolean {
   if (text.includes('.'))

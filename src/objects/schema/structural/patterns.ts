@@ -1,7 +1,7 @@
 /**
- * Matches texts against the patterns of a schema during one validation. If a match is quick, it is
- * done immediately. Otherwise it is deferred until after the current pass over the value, so that
- * its result is known in the next pass.
+ * Matches strings against the patterns of a schema during one validation. If a match takes little
+ * time, it is done immediately. Otherwise it is deferred until after the current pass over the
+ * value, so that its result is known in the next pass.
  */
 import { RE2JS } from 're2js'
 import {
@@ -16,7 +16,7 @@ import type { Turns } from '../../cel/turns.ts'
 import { CelError } from '../../cel/values.ts'
 
 /**
- * Maximum number of steps for all texts that are matched during a pass. They usually take about 1
+ * Maximum number of steps for all strings that are matched during a pass. They usually take about 1
  * ms, and at most 20 ms.
  */
 const PASS_STEPS_MAX = 50_000
@@ -33,14 +33,14 @@ export class Patterns {
   readonly #longSizes = new Map<string, number | undefined>()
   #stepsOfPass = 0
   /**
-   * Number of steps of all deferred matches. All texts of a value share the budget of a single
+   * Number of steps of all deferred matches. All strings in a value share the budget of a single
    * match.
    */
   #steps = 0
 
   /**
-   * Whether a text matches a pattern. Patterns have RE2 syntax and are not anchored. A text that
-   * would take too long to match counts as not matching.
+   * Whether a string matches a pattern. Patterns have RE2 syntax and are not anchored. A string
+   * that would take too long to match counts as not matching.
    */
   matches(text: string, pattern: string): boolean {
     const known = this.#known.get(pattern)?.get(text)

@@ -1,5 +1,5 @@
 /**
- * Determines whether Go accepts a text as a request URI (url.ParseRequestURI). It must be an
+ * Determines whether Go accepts a string as a request URI (url.ParseRequestURI). It must be an
  * absolute URI or an absolute path.
  */
 export function isRequestUri(text: string): boolean {

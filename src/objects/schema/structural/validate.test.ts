@@ -208,7 +208,7 @@ test('a pattern that would backtrack exponentially in other regex engines is mat
   ok(process.threadCpuUsage(start).user < 10_000_000)
 })
 
-test('each text that takes a long time to match is deferred once, and validation yields in between', () => {
+test('each string that takes a long time to match is deferred once, and validation yields in between', () => {
   const schema = schemaOf({
     type: 'array',
     items: { type: 'string', pattern: '^(?:a|b|[^c]){0,200}$' },
@@ -238,7 +238,7 @@ test('each text that takes a long time to match is deferred once, and validation
   ok(turnsGiven >= 100)
 })
 
-test('all texts of a value share the budget of a single match', () => {
+test('all strings in a value share the budget of a single match', () => {
   const schema = schemaOf({
     type: 'array',
     items: { type: 'string', pattern: '(?:a|b|[^c]){200}' },

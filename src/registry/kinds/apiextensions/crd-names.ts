@@ -9,7 +9,7 @@ import {
 import { checkDns1035Label } from '../../../api/names.ts'
 import { type Fields, textOf, textsOf } from '../../../api/object.ts'
 
-/** Reports missing names that a CRD must have. */
+/** Reports required names that are missing. */
 export const requireNames = (names: Fields, path: string): FieldFault[] =>
   ['plural', 'singular', 'kind', 'listKind'].flatMap((name) =>
     textOf(names[name]) === '' ? [required(`${path}.${name}`)] : [],

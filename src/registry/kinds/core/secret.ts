@@ -101,8 +101,8 @@ function validateJson(data: Fields, key: string): FieldFault[] {
 }
 
 /**
- * Warns if the certificate and key of a TLS Secret do not match. The warnings have the texts of
- * Go's crypto/tls.
+ * Warns if the certificate and key of a TLS Secret do not match. The wording of the warnings is
+ * that of Go's crypto/tls.
  */
 function keyPairWarnings(object: KubeObject): string[] {
   if (object['type'] !== 'kubernetes.io/tls') return []

@@ -42,7 +42,10 @@ export function withPlural(object: KubeObject): KubeObject {
   return { ...object, spec: { ...spec, clusterIPs: [ip] } }
 }
 
-/** Adjusts clusterIPs to clusterIP, if the request changes, removes or keeps only clusterIP. */
+/**
+ * Makes clusterIPs consistent with clusterIP. If the request changes or removes only clusterIP,
+ * clusterIPs follows. If the request keeps clusterIP and omits clusterIPs, the stored list is kept.
+ */
 function pluralOf(spec: Fields, before: Fields): Fields {
   const ip = textOf(spec['clusterIP'])
   if (ip === textOf(before['clusterIP'])) {
