@@ -117,8 +117,8 @@ export type FeedListener = {
 
 export type FeedStreamOptions = {
   /**
-   * Whether to open the stream on another member of the database than the previous stream, if there
-   * is one.
+   * Whether to open the stream on a different member of the database than the previous stream. If
+   * there is only one member, that member is used.
    */
   readonly away?: boolean
   /** Whether each event includes the previous value of the key. */

@@ -25,7 +25,7 @@ test('each etcd error is mapped to a storage error code and keeps its message', 
   }
 })
 
-test('a message above the size limit of this client is mapped to too-large', () => {
+test('the error for a message above the size limit of this client is mapped to too-large', () => {
   const error = new GrpcError('ResourceExhausted', 'any text', { isTooLarge: true })
   const mapped = toStorageError(error, { isWrite: false })
   assert.ok(mapped instanceof StorageError)
@@ -41,7 +41,7 @@ test('only a write can have an unknown outcome', () => {
   assert.deepEqual([ambiguous(true), ambiguous(false)], [true, false])
 })
 
-test('a call that its caller aborted is mapped to cancelled, whatever its error was', () => {
+test('if the caller aborted the call, the error is mapped to cancelled, whatever the error was', () => {
   const error = toStorageError(new GrpcError('Unavailable', 'x', { ambiguous: true }), {
     isWrite: true,
     signal: AbortSignal.abort(),

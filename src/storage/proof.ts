@@ -28,7 +28,7 @@ export class Prover {
   async #start(): Promise<Revision> {
     await this.#running
     // Requests that arrived together are all handled in this tick of the event loop. Waiting for
-    // its end lets them share the proof.
+    // the end of the tick lets them share the proof.
     await new Promise<void>((resolve) => this.#timers.defer(resolve, 'ask'))
     this.#next = undefined
     const proof = this.#ask()

@@ -31,8 +31,8 @@ export interface Transformer {
    */
   fromStorage(key: Key, stored: Buffer): Plain | Promise<Plain>
   /**
-   * Returns the plaintext of a value that this server has recently written as `stored`. Such an
-   * event does not have to be decrypted. Each write is returned only once.
+   * Returns the plaintext of a value that this server has recently written as `stored`. An event
+   * with this value does not have to be decrypted. Each write is returned only once.
    */
   takeOwn?(key: Key, stored: Buffer): Buffer | undefined
   /** Whether values of this key may be stale. Only the stored value shows whether it really is. */

@@ -8,7 +8,8 @@ import type { DialerMetrics } from './metrics.ts'
 import { Tunnel } from './tunnel.ts'
 
 /**
- * gRPC's backoff between attempts to connect, without its jitter. The proxy may still be starting.
+ * Backoff between attempts to connect, as in gRPC but without jitter. Attempts are repeated because
+ * the proxy may still be starting.
  */
 const RETRY_FIRST_MS = 1_000
 const RETRY_FACTOR = 1.6

@@ -101,8 +101,8 @@ export class Tunnel extends Duplex {
       this.#failure ??= error
     })
     socket.on('close', () => this.#onLost())
-    // The reader of the tunnel handles its errors. Without a reader, or if TLS reads the tunnel, an
-    // error must not end the process.
+    // The reader of the tunnel handles its errors. This listener only ensures that an error does
+    // not end the process if there is no reader, or if the reader is TLS.
     this.on('error', () => undefined)
     this.#connection = new ClientConnection({
       socket,

@@ -43,7 +43,7 @@ export type CallOptions = {
   readonly signal?: AbortSignal | undefined
   /** Deadline of the whole call, including connecting and retries. */
   readonly timeoutMs?: number | undefined
-  /** Headers sent in addition to those of every call. */
+  /** Headers of this call, in addition to the headers that all calls have. */
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
@@ -107,7 +107,7 @@ export class Channel {
   readonly #clock: Clock
   readonly #timeoutMs: number
   // The headers of the last call of each method. The next call of the method usually has the same
-  // ones.
+  // headers.
   readonly #headers = new Map<object, CachedHeaders>()
   readonly #connectionCheck: ConnectionCheck | undefined
   #tokens: TokenSource | undefined

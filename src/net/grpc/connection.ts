@@ -119,8 +119,8 @@ export class GrpcConnection {
     this.#onTrouble = options.onTrouble
     this.#onClosed = options.onClosed
     this.opened = this.#open(options)
-    // Callers that await `opened` get the error. If no caller awaits it, the rejection must not
-    // count as unhandled.
+    // Callers that await `opened` get the error. If no caller awaits it, the rejection must not be
+    // reported as unhandled.
     this.opened.catch(() => undefined)
   }
 

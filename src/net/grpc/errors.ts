@@ -14,7 +14,8 @@
  * - the server returned a status that leaves the outcome unknown: Unavailable, DeadlineExceeded,
  *   Cancelled, Unknown, Internal, DataLoss, Aborted.
  *
- * A server whose messages say more than its statuses, such as etcd, has its own `StatusError`.
+ * If the messages of a server are more precise than its statuses, as those of etcd are, the client
+ * needs its own `StatusError`.
  */
 
 /** The 17 gRPC status names. A status is an index into this list. */

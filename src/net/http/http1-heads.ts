@@ -18,7 +18,7 @@ export class Http1Heads {
    */
   #seen: IncomingMessage | undefined
   #isInBody = false
-  /** Bytes of the incomplete headers, and how many of them are reserved in the shared memory. */
+  /** Bytes of the incomplete headers, and how many of them are reserved in the shared budget. */
   #bytes = 0
   #heldBytes = 0
   /** Bytes reserved for the headers of requests that are being served. */

@@ -61,7 +61,7 @@ describe('the decoder decodes the examples of RFC 7541, appendix C', () => {
     })
   }
 
-  test('C.2: the decoder decodes all representations of a field', () => {
+  test('the decoder decodes all representations of a field (RFC 7541, C.2)', () => {
     const decoder = new HpackDecoder(new HeaderMemory())
     assert.deepEqual(decode(decoder, '400a637573746f6d2d6b65790d637573746f6d2d686561646572'), [
       'custom-key: custom-header',

@@ -197,7 +197,7 @@ export class Output {
     this.bytes -= bytes
     if (this.#isAbandoned) return
     this.writes++
-    // This connection no longer uses the block, so another one can.
+    // This connection no longer uses the block, so another connection can use it.
     if (block.handed === block.filled) {
       if (block === this.#block) this.#block = noBlock
       this.#options.blocks.give(block.bytes)

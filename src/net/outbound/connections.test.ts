@@ -129,7 +129,7 @@ test('a call fails if its response is reset before its end, even with NO_ERROR',
 
 const answer = frame(FRAME.DATA, { flags: END_STREAM, stream: 1, payload: Buffer.from('{}') })
 
-test('close closes the connection even if the webhook keeps sending', async () => {
+test('`close` closes the connection even if the webhook keeps sending data', async () => {
   const ended = Promise.withResolvers<void>()
   const server = withFrames((socket) => {
     answering(socket, [okHead, answer])

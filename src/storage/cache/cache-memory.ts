@@ -5,7 +5,7 @@
 
 type Sharer = {
   readonly usedBytes: () => number
-  /** Drops one resource from memory. Returns false if there is none that can be dropped. */
+  /** Drops one resource from memory. Returns false if no resource can be dropped. */
   readonly dropOne: () => boolean
 }
 
@@ -22,7 +22,7 @@ export class CacheMemory {
   }
 
   /**
-   * Registers a cache. Returns functions with the same signatures that apply to all caches.
+   * Registers a cache. Returns functions like those of the cache, but for all caches together.
    * `usedBytes` returns the sum; `dropOne` drops the registered cache's own resources first.
    */
   share(own: Sharer): Sharer {

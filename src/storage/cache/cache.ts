@@ -42,8 +42,8 @@ const FRAMES_BYTES = 4 << 20
  */
 const HISTORIES_BYTES = 64 << 20
 /**
- * Budget for other encodings of objects. It has room for about ten thousand objects in protobuf, or
- * a few thousand objects in two other encodings.
+ * Budget for encodings of objects in addition to their wire form (JSON). It has room for about ten
+ * thousand objects in protobuf, or a few thousand objects in two other encodings.
  */
 const MEMO_BYTES = 24 << 20
 const usualBytes = {
@@ -126,7 +126,7 @@ export type ResourceStats = {
 }
 
 export class Cache implements AsyncDisposable {
-  /** Memory for other encodings of cached objects. */
+  /** Memory for encodings of cached objects in addition to their wire form (JSON). */
   readonly memos: MemoSpace
   readonly ceiling: CacheCeiling
   readonly #feed: Feed

@@ -22,7 +22,7 @@ export type CeilingOptions = {
   /** Maximum memory for objects. Infinity means no limit. */
   readonly bytesMax: number
   readonly usedBytes: () => number
-  /** Drops one resource from memory. Returns false if there is none that can be dropped. */
+  /** Drops one resource from memory. Returns false if no resource can be dropped. */
   readonly dropOne: () => boolean
   readonly clock: Pick<Clock, 'monotonicMs'>
 }

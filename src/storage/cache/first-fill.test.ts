@@ -40,7 +40,7 @@ function harness({ heldBytes = () => 0 }: { heldBytes?: () => number } = {}) {
   return { first, run, filled, warnings, onLate: () => due.forEach((call) => call()) }
 }
 
-test('only resources with at least 100 objects are loaded', async () => {
+test('only resources with at least 100 objects are loaded at startup', async () => {
   const { first, run, filled } = harness()
   assert.equal(first.isDone, false)
   await run([
@@ -80,7 +80,7 @@ test('no more resources are loaded if the cached objects already exceed the memo
   assert.equal(first.isDone, true)
 })
 
-test('readiness waits only until the timeout', async () => {
+test('readiness waits for the resources only until the timeout', async () => {
   const { first, run, onLate } = harness()
   const running = run([{ name: 'pods', count: 300, fill: () => new Promise(() => undefined) }])
   assert.equal(first.isDone, false)

@@ -68,8 +68,8 @@ export class FirstFill implements Disposable {
 
   /**
    * Loads the resources. Never rejects: a resource that cannot be loaded now is loaded on its first
-   * request. `whole` is the range of all resources. It is counted first, so that a new cluster
-   * needs only one count.
+   * request. `whole` is the range of all resources. Its keys are counted first, so that a new
+   * cluster needs only one count.
    */
   async run(resources: readonly Fillable[], whole: KeyRange): Promise<void> {
     const { timers, readyMsMax = READY_MS_MAX } = this.#options

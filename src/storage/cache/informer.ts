@@ -41,8 +41,8 @@ export type InformerOptions<T> = {
   /** Returns the content that is reported for an object. */
   readonly read: (item: Item) => T
   /**
-   * Prepares the data of a large object that `read` needs, in these slices. By default, prepares
-   * the wire form.
+   * Prepares the data that `read` needs from a large object. The work runs in these slices. By
+   * default, prepares the wire form.
    */
   readonly prepare?: (item: Item, slices: Slices) => Promise<unknown>
   /**
@@ -110,8 +110,8 @@ export class Informer<T> implements AsyncDisposable {
   #taken: readonly WatchEvent[] = []
   #at = 0
   /**
-   * While the resource is being listed, the known objects that the list has not included yet.
-   * Undefined when the list is complete.
+   * While the resource is being listed, the objects reported before the list that the list has not
+   * included yet. Undefined when the list is complete.
    */
   #unseen: Set<Key> | undefined = new Set()
   /**

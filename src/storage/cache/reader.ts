@@ -25,7 +25,8 @@ export type GetResult = {
   readonly revision: Revision
   readonly item: Item | undefined
   /**
-   * Whether the stored value cannot be decrypted. If there is an item, it was decrypted earlier.
+   * Whether the stored value cannot be decrypted now. If there is an item nevertheless, its value
+   * was decrypted earlier.
    */
   readonly isUnreadable?: boolean
 }
@@ -117,7 +118,8 @@ export class Reader {
     resource.counts.listed(indexName(selection, among), returned + refused, returned)
     if (by.length > 0 && among === undefined) resource.recordScan(by, refused)
     if (snapshot !== undefined && selected.more) {
-      // Keys that were found by name are only a part of the keys with these values.
+      // Keys that were found by name are not retained, because they are only a part of the keys
+      // with these values.
       if (among !== undefined && name === undefined) keepFound(snapshot, by, among)
       resource.keep(snapshot)
     }

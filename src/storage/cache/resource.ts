@@ -41,7 +41,7 @@ export class CachedResource implements ReflectedObjects {
    * object that a later list cannot read.
    */
   #wasComplete = false
-  /** Before this revision, at least one object was unreadable that has been readable since. */
+  /** Before this revision, at least one object was unreadable that later became readable. */
   #unreadableUntil: Revision = 0
   #isProbing = false
   #usedAtMs = 0

@@ -33,7 +33,7 @@ test('slots keep their bytes during any changes, and slabs take at most about tw
   )
 })
 
-test('slots that are released together are not moved first, and other slots keep their bytes', () => {
+test('slots that are released together are not moved during the release, and other slots keep their bytes', () => {
   const slabs = new Slabs()
   const slots = Array.from({ length: 20_000 }, () => new Slot())
   for (const [n, slot] of slots.entries()) slabs.put(slot, Buffer.alloc(500, n % 251))
@@ -47,7 +47,7 @@ test('slots that are released together are not moved first, and other slots keep
   assert.ok(slabs.size.slabBytes <= 4 << 20)
 })
 
-test('slots of several resources that are released together are not moved first', () => {
+test('slots of several resources that are released together are not moved during the release', () => {
   const slabs = new Slabs()
   const slots = Array.from({ length: 20_000 }, () => new Slot())
   for (const slot of slots) slabs.put(slot, Buffer.alloc(500))

@@ -52,7 +52,7 @@ class WatchGroupsFixture {
 const wants = (change: ObjectChange | undefined, value: string): boolean =>
   change?.item?.key === value || change?.previous?.key === value
 
-test('a watcher misses no event of its group, whenever events are sorted into groups or evicted', async () => {
+test('a watcher examines every event that concerns its group, or learns that events were evicted', async () => {
   const world = new WatchGroupsFixture()
   const { ring } = world
   const values = ['red', 'green', 'blue', undefined]

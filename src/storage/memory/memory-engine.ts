@@ -1,10 +1,10 @@
 /**
- * An engine that stores everything in memory and follows etcd's rules: both engines pass
- * test/contract. It is used for in-memory clusters, tests and simulations, which can supply a
- * clock. Besides the Engine interface, it has the operations that an operator applies to etcd:
- * compaction, pause, backup and restore. It also has operations that are only possible in memory:
- * `state`, `from` and `rewind`. Their cost depends on the number of changed objects, and not on the
- * total number.
+ * An engine that stores everything in memory and follows etcd's rules: this engine and the one for
+ * etcd pass the tests in test/contract. It is used for in-memory clusters, tests and simulations,
+ * which can supply a clock. Besides the Engine interface, it has the operations that an operator
+ * applies to etcd: compaction, pause, backup and restore. It also has operations that are only
+ * possible in memory: `state`, `from` and `rewind`. Their cost depends on the number of changed
+ * objects, and not on the total number.
  */
 import { systemTime, type Time, type Timer } from '../../lib/time/timers.ts'
 import type {

@@ -69,7 +69,7 @@ export type DatabaseOptions = {
    * process.
    */
   readonly isDurable: boolean
-  /** Maximum number of rows that are read at once. Smaller in tests. */
+  /** Maximum number of rows that are read at once. Tests use a smaller number. */
   readonly sliceRows?: number
 }
 

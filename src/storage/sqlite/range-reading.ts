@@ -51,7 +51,7 @@ export type RangeSource = {
   readonly revision: Revision
   /** Cached counts of paginated lists. */
   readonly counts: PageCounts
-  /** Maximum number of rows in a slice. Smaller in tests. */
+  /** Maximum number of rows in a slice. Tests use a smaller number. */
   readonly sliceRows: number
 }
 

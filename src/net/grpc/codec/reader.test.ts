@@ -120,14 +120,14 @@ test('random bytes never crash a reader, and never make it loop', () => {
   }
 })
 
-test('a truncated message gives an error or a shorter response, never a crash', () => {
+test('a truncated message causes an error or a shorter response, never a crash', () => {
   const message = rangeAnswer()
   for (let length = 0; length < message.length; length++) {
     for (const read of Object.values(readers)) readSafely(read, message.subarray(0, length))
   }
 })
 
-test('a message with one changed byte never crashes', () => {
+test('a message with one changed byte never crashes the reader', () => {
   const message = rangeAnswer()
   for (let at = 0; at < message.length; at++) {
     for (const byte of [0x00, 0x7f, 0x80, 0xff]) {
