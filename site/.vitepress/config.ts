@@ -68,7 +68,7 @@ export default defineConfig({
     ],
     sidebar: contents.map(({ text, items }) => ({
       text,
-      collapsed: false,
+      collapsed: text === 'Contribute',
       items: text === 'Reference' ? [...items, apiReference] : [...items],
     })),
     outline: [2, 3],

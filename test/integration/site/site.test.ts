@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { toolPath } from '../../support/harness/etcd.ts'
+import { readReaders } from '../../../site/contents.ts'
 import { builtPages, readPage, serveSite } from './site-server.ts'
 
 const pages = builtPages()
@@ -64,6 +65,20 @@ test('every link within the site leads to a page and a heading', () => {
       .map(([, to, anchor]) => `${path}: ${to}#${anchor}`),
   )
   assert.deepEqual([...new Set(faults)], [])
+})
+
+test('each kind of reader reaches the first task with one click, also on a phone', async () => {
+  for (const width of Object.values(widths)) {
+    await using context = await openContext(width)
+    const page = await context.newPage()
+    for (const { aim, chapters } of readReaders()) {
+      await page.goto(site.url)
+      await page.locator('.VPFeature').filter({ hasText: aim }).click()
+      const [first] = chapters
+      await page.waitForURL(`${site.url}${first?.link.replace(/\.md$/, '.html')}`)
+      await page.locator('.vp-doc pre').first().waitFor()
+    }
+  }
 })
 
 test('the search finds the page of a flag', async () => {
