@@ -24,7 +24,8 @@ export function fillImage(folder: string, binary: string): void {
     mkdirSync(dirname(join(inside, target)), { recursive: true })
     copyFileSync(path, join(inside, target))
   }
-  // With this name, only the image needs to change in a Pod whose command is kube-apiserver.
+  // Because of this name, a Pod whose command is kube-apiserver can use this image without other
+  // changes.
   symlinkSync('keelson', join(inside, 'usr/local/bin/kube-apiserver'))
   put(
     'etc/passwd',

@@ -25,14 +25,14 @@ const VALUE_BYTES = 1024
  * rarely use the same key.
  */
 const KEYS = 1000
-/** Number of turns per client and operation. */
+/** Number of rounds per client and operation. The clients alternate. */
 const TURNS = 8
-/** Share of each turn that is used for warming up and is not counted. */
+/** Share of each round that is used for warming up and is not counted. */
 const WARM_UP_SHARE = 0.15
 
 type Operation = () => Promise<unknown>
 
-/** Time in seconds that each client spends on each operation, summed over all turns. */
+/** Time in seconds that each client spends on each operation, summed over all rounds. */
 export async function benchClient(options: { readonly seconds: number }): Promise<Figure[]> {
   await using etcd = await startEtcd()
   await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
@@ -97,8 +97,8 @@ async function compare(
   const grpc: Tally = { operations: 0, seconds: 0, cpuUs: 0 }
   const turnSeconds = seconds / TURNS
   for (let turn = 0; turn < TURNS; turn++) {
-    // The clients take turns in running first, so that neither always runs after the other's
-    // garbage.
+    // The clients alternate in running first, so that the garbage of one does not always slow down
+    // the other.
     const order = turn % 2 === 0 ? (['ours', 'grpc'] as const) : (['grpc', 'ours'] as const)
     for (const side of order) {
       await load(sides[side], turnSeconds * WARM_UP_SHARE, undefined)

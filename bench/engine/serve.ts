@@ -116,7 +116,7 @@ async function load(
   return { cpuUs: cpu.user + cpu.system, writes: (writes / all) * took, seconds: took }
 }
 
-/** Does everything that a connection does, except for writing to the socket. */
+/** Does the same work as a connection, except for writing to the socket. */
 function drain(watcher: Watcher, tally: { deliveries: number; bytes: number }): void {
   const pull = (): void => {
     for (let events = watcher.take(); events.length > 0; events = watcher.take()) {

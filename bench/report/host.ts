@@ -54,7 +54,7 @@ export function disturbanceOf(
   ourSeconds: number,
 ): Disturbance {
   const all = after.all - before.all
-  // Without ticks, the system counts as undisturbed.
+  // If no ticks are reported, the machine counts as undisturbed.
   if (!(all > 0)) return { stolen: 0, others: 0 }
   const busy = after.busy - before.busy - ourSeconds * TICKS_PER_SECOND
   return { stolen: (after.stolen - before.stolen) / all, others: Math.max(0, busy / all) }

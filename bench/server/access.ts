@@ -2,7 +2,7 @@
  * `npm run bench -- --only access`: measures what RBAC adds to a get and a create. Two users send
  * the same load alternately to one server. The first user is a member of system:masters and
  * bypasses authorization. The second user is allowed by a binding of its group, whose matching rule
- * follows the rules of a role as long as `admin`.
+ * comes after as many rules as the role `admin` has.
  */
 import { createClient } from '../../test/recorded/compat/client.ts'
 import { startEtcd } from '../../test/support/harness/etcd.ts'

@@ -100,7 +100,7 @@ export async function benchConversion(objects = OBJECTS, watchers = WATCHERS): P
   ]
 }
 
-/** Waits until the kind is served in both versions. */
+/** Waits until the server serves the kind in both versions. */
 async function define(client: SoakClient, hook: ConversionHook): Promise<void> {
   await client.call('POST', definitions, definitionOf('k0', hook.clientConfig))
   for (const version of ['v1', 'v2'] as const)

@@ -91,8 +91,8 @@ export class DefinitionsClient implements Disposable {
   }
 
   /**
-   * Checks all definitions with one discovery request. A request for each resource would be its
-   * first request, whose duration is measured elsewhere.
+   * Checks all definitions with one discovery request. Requests for the resources themselves are
+   * not used, because the duration of the first request for each resource is measured elsewhere.
    */
   async waitUntilServed(count: number): Promise<void> {
     for (;;) {

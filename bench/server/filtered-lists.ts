@@ -8,8 +8,7 @@ import type { Workload, WorkloadOptions } from './workloads.ts'
 
 export const filteredPods = { namespace: 'bench-filtered', count: 10_000, nodes: 500 }
 /**
- * Pods in addition to `filteredPods`. Together they are 150,000, not counting the Pods of other
- * loads.
+ * Pods in addition to `filteredPods`. The total is 150,000, not counting the Pods of other loads.
  */
 const largePods = { namespace: 'bench-large', count: 140_000, nodes: 5000 }
 /** A namespace with few Pods: one hundredth of the number in `filteredPods`. */

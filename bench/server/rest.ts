@@ -20,7 +20,7 @@ const LANES = 8
 /** Rate of 500 kubelets that each renew a lease every 10 s and send half as many status updates. */
 const WRITES_PER_SECOND = 80
 const SECONDS = 10
-/** One in this many writes is a node status. All others renew leases. */
+/** Number of writes per update of a node status. All other writes renew leases. */
 const STATUS_EVERY = 3
 
 const json = { 'content-type': 'application/json', accept: 'application/json' }

@@ -13,7 +13,7 @@ export type Target = {
   readonly restart?: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>
 }
 
-/** Returns a target for a server that this process started. */
+/** Returns a target for a server that the current process has started. */
 export const targetOf = (name: string, server: ApiServerProcess, etcd: string): Target => ({
   name,
   server: server.url,

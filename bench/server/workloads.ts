@@ -51,7 +51,7 @@ const custom = customPath(SMALL_NAMESPACE)
 const CUSTOM_OBJECTS = 500
 const configMapsOf = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`
 
-/** Number of objects that are read in turn. */
+/** Number of objects that are read one after the other. */
 const READ_OBJECTS = 200
 /** Number of times that a client repeats the same request, as controllers do at each resync. */
 const AGAIN_TIMES = 25
@@ -164,7 +164,7 @@ type WorkloadContext = {
    * object.
    */
   readonly newValue: () => string
-  /** Paths of the objects that are changed. `some` contains those that are also read in turn. */
+  /** Paths of the objects that are changed. `some` contains those that are also read. */
   readonly each: readonly string[]
   readonly some: readonly string[]
 }

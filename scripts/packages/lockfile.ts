@@ -1,5 +1,5 @@
 /**
- * Reads the npm dependencies from package-lock.json, and determines which of them are bundled into
+ * Reads the npm dependencies from package-lock.json, and finds out which of them are bundled into
  * the program.
  */
 import { readdirSync, readFileSync } from 'node:fs'

@@ -20,7 +20,7 @@ export const code = (text: string): string => `\`${text}\``
 
 const COLUMNS_MAX = 100
 
-/** Breaks a paragraph into lines that our Markdown may have. */
+/** Breaks a paragraph into lines of at most COLUMNS_MAX characters. */
 export function wrapped(text: string): string {
   const lines: string[] = []
   for (const word of text.split(' ')) {

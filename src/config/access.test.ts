@@ -188,7 +188,7 @@ kind: AuthenticationConfiguration
 jwt: [{issuer: {url: "https://a.example.org", audiences: [${audience}]}, claimMappings: {username: {claim: sub, prefix: ""}}}]
 `
 
-test('the anonymous setting of a file is kept apart from --anonymous-auth, so that the file can be reloaded', async () => {
+test('the anonymous setting of a file is stored separately from --anonymous-auth, for reloads of the file', async () => {
   const path = write('no-anonymous.yaml', issuerFor('a'))
   const { anonymous, file } = readAccess({ 'authentication-config': path }).authentication
   assert.deepEqual(anonymous, { isEnabled: true, paths: [] }, 'as set by the flag')

@@ -18,7 +18,7 @@ import type { ClientConfig } from '../net/outbound/kubeconfig.ts'
 import { readFlagBytes, readFlagFile } from './flag-file.ts'
 import type { Values } from './values.ts'
 
-/** Names of the flags that this file reads. */
+/** Names of the flags that this module reads. */
 type AuthorizationFlagName =
   | 'authorization-config'
   | 'authorization-policy-file'

@@ -16,8 +16,8 @@ runWithCodeCache(
   { file, id: PROGRAM_ID, storeThread: startStoreThread() },
   cacheFolder(process.env),
 )
-// Not earlier: Node has already compiled its own modules with other V8 flags. Compiling them again
-// would take 5 MB.
+// Call this only now, because it changes the V8 flags: Node's own modules are compiled with the
+// original flags, and compiling them again would take 5 MB.
 if (process.argv[2] === 'dev') optimizeWhenUsed()
 
 /**

@@ -37,7 +37,7 @@ if (command === 'etcd-stand-in') {
   })
 } else {
   start()
-  // `packaged-main.ts` gives the reason for the order.
+  // `packaged-main.ts` explains why this is called after the program has started.
   if (command === 'dev') optimizeWhenUsed()
 }
 

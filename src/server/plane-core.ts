@@ -25,7 +25,7 @@ export type PlaneStorage = {
   readonly cache: Cache
   readonly store: Store
   /**
-   * Returns the other database that stores the objects of the resource. Returns undefined if the
+   * Returns the separate database that stores the objects of the resource. Returns undefined if the
    * main database stores them.
    */
   readonly overrideOf: (
@@ -88,8 +88,8 @@ export class PlaneCore implements AsyncDisposable {
 
   /**
    * Connects the subsystems after all of them are built. Admission and access control read objects
-   * by the resource access that they guard, and send requests to the pipeline of which they are a
-   * part.
+   * through the same resource access that they guard, and send requests to the pipeline that
+   * contains them.
    */
   connect({ access, handle }: { readonly access: ResourceAccess; readonly handle: Handler }): void {
     this.#access = access

@@ -37,7 +37,7 @@ export type ServerState = {
   readonly startMs: number
   /** The address at which this server can reach itself. */
   address: { readonly host: string; readonly port: number } | undefined
-  /** Whether the objects that every new cluster has exist. */
+  /** Whether the initial objects of a cluster have been created. */
   isBootstrapped: () => boolean
   isStopping: boolean
   isLeaving: boolean

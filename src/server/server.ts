@@ -58,8 +58,8 @@ type ServerOptions = Pick<Server, 'url' | 'bootstrapped' | 'failed' | 'reloadCer
 export class Server implements AsyncDisposable {
   readonly url: string
   /**
-   * Resolves when the server is ready, or when it stops. The server is ready when the objects that
-   * every new cluster has exist, and everything that requests need is in memory.
+   * Resolves when the server is ready, or when it stops. The server is ready when the initial
+   * objects of a cluster exist, and all data that requests need is in memory.
    */
   readonly bootstrapped: Promise<void>
   /**

@@ -18,8 +18,8 @@ export type TestHooks = {
    */
   readonly uid?: string
   /**
-   * Whether the objects that every new cluster has already exist. If so, no object is checked or
-   * read before the server is ready.
+   * Whether the initial objects of a cluster already exist. If so, no object is checked or read
+   * before the server is ready.
    */
   readonly isPrepared?: boolean
   /** Whether no other server uses the same database, so that controllers need no election. */

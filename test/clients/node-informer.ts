@@ -222,7 +222,8 @@ class Run {
   }
 
   /**
-   * Checks that no acknowledged write is lost, and that every object was created by a known write.
+   * Checks that no acknowledged write is lost, and that every object was created by a write that
+   * this program has recorded.
    */
   #judgeBook(fresh: ReadonlyMap<string, V1ConfigMap>): void {
     for (const [name, known] of this.#book) {

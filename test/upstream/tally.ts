@@ -28,7 +28,10 @@ const byText = (a: string, b: string): number => (a < b ? -1 : 1)
 export class Tally {
   readonly #packages = new Map<string, Counts>()
 
-  /** Counts a result. Returns a remark if the result counts differently than it appears. */
+  /**
+   * Counts a result. Returns a remark for the output if the result is not counted as a plain pass
+   * or failure, and otherwise an empty string.
+   */
   add(judged: JudgedPackage): string {
     const { result, wanted, waitsFor } = judged
     if (wanted !== 'pass' && wanted !== undefined) return `reference: ${wanted}`

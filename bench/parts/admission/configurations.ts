@@ -23,8 +23,8 @@ export const labelOf = (what: 'webhook' | 'policy'): Readonly<Record<string, str
 })
 
 /**
- * Number of groups that each define an identical kind `Thing`. Rules for ConfigMaps also name the
- * `Thing` of the first group.
+ * Number of API groups that each define an identical kind `Thing`. Rules for ConfigMaps also match
+ * the `Thing` of the first group.
  */
 export const twinGroups = ['named.example.com', 'other.example.com', 'again.example.com'] as const
 

@@ -135,7 +135,7 @@ const [namedGroup, otherGroup, againGroup] = twinGroups.map(
   (group) => `/apis/${group}/v1/namespaces/default/things`,
 )
 
-/** The request bodies of all arms have the same length. */
+/** The request bodies of all compared loads have the same length. */
 const arms: readonly Arm[] = [
   { name: 'policy', sent: { method: 'POST', path: uri, headers, body: body(labelOf('policy')) } },
   { name: 'plain', sent: { method: 'POST', path: uri, headers, body: body({ bench: 'plain1' }) } },

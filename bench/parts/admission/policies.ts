@@ -3,8 +3,8 @@
  *
  *   node bench/parts/admission/policies.ts [--cold]
  *
- * In a loop, everything that a create touches is in the CPU caches. With `--cold`, other memory
- * evicts it before each create, as the rest of a server would.
+ * In a loop, everything that a create touches is in the CPU caches. With `--cold`, a large buffer
+ * is read before each create and evicts this data, as the other work of a server would.
  */
 import { anObject, attributes, MemoryObjects } from '../../../test/support/harness/admission.ts'
 import type { Attributes } from '../../../src/admission/admission.ts'
@@ -25,8 +25,8 @@ const registry = new Registry(
   builtInResources({ isServed: () => true, gates: { isOn: () => true } }),
 )
 /**
- * Metadata of the same size as that of stored objects, because the cost of a request depends on all
- * of it.
+ * Metadata of the same size as that of stored objects, because the cost of a request depends on the
+ * size of the whole object.
  */
 const stored = {
   uid: '0a5c7c5e-6f1c-4f2c-9a55-0c1f0f7f2a11',

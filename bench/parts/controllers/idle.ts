@@ -8,7 +8,7 @@ import { cpuSeconds } from '../../server/process-usage.ts'
 import { startControlled } from './load.ts'
 
 const seconds = Number(process.argv[2] ?? 60)
-/** Wait until the start is complete and V8 has finished the work that follows it. */
+/** Wait after a start, long enough for the startup work and V8's compilation to finish. */
 const SETTLE_MS = 20_000
 const PERCENT_MAX = 0.5
 

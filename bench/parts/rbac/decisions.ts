@@ -19,7 +19,7 @@ const BINDINGS_EACH = 20
 const ROLES_EACH = 4
 const CLUSTER_BINDINGS = 1_000
 const CLUSTER_ROLES = 200
-/** Number of rules in each role of a namespace. One of the rules names an object. */
+/** Number of rules in each role of a namespace. One of the rules has a resource name. */
 const RULES_EACH = 3
 const ROUNDS = 200_000
 const WARM_UP_ROUNDS = 20_000

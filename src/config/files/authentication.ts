@@ -109,7 +109,7 @@ function fileType(
   }
 }
 
-/** The error message of kube-apiserver, including its typing error. */
+/** The error message of kube-apiserver, including its typo. */
 const anonymousTwice =
   'anonymous: Forbidden: --anonynous-auth flag cannot be set when anonymous field is configured in authentication configuration file'
 

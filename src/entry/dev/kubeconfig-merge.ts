@@ -363,7 +363,7 @@ function changeOwner(file: number, uid: number, gid: number): boolean {
     fchownSync(file, uid, gid)
     return true
   } catch {
-    // The file keeps its owner, for whatever reason.
+    // The owner cannot be changed. The reason does not matter.
     return false
   }
 }

@@ -121,7 +121,7 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK)
     return existsSync(path)
   } catch {
-    // The file is not executable, for whatever reason.
+    // The file cannot be executed. The reason does not matter.
     return false
   }
 }

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { test } from 'node:test'
 import { replaceStandIn, standInAnswer } from './stand-in.ts'
 
-/** Returns the flags of a server whose etcd responds in this way. */
+/** Returns the flags after the replacement, if `answer` handles the requests to --etcd-servers. */
 async function replaced(answer: RequestListener): Promise<readonly string[]> {
   const server = createServer(answer).listen(0, '127.0.0.1')
   await once(server, 'listening')

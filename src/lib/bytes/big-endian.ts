@@ -1,6 +1,6 @@
 /** Reads and writes the integers of network protocols, most significant byte first. */
 
-/** Returns a byte, or 0 after the end. */
+/** Returns the byte at this position, or 0 if the position is beyond the end. */
 export const byte = (from: Buffer, at: number): number => from[at] ?? 0
 
 export function writeUint32(into: Buffer, at: number, value: number): void {

@@ -13,7 +13,7 @@ test('pieces of any size are joined, and take empties the buffer', () => {
   assert.equal(bytes.take().toString(), 'x')
 })
 
-test('a chunk that fills at least half of its memory is kept without a copy, and a smaller part is copied', () => {
+test('a chunk that fills at least half of its underlying memory is not copied, and a smaller chunk is copied', () => {
   const chunk = Buffer.allocUnsafeSlow(1000).fill('x')
   const bytes = new GrowingBuffer()
   bytes.append(chunk)

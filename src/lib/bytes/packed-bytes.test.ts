@@ -15,7 +15,7 @@ test('pieces share blocks of memory, and their contents do not change', () => {
   assert.ok(held < bytes + (16 << 10) + 1000, `${held} bytes are held for ${bytes}`)
 })
 
-test('a returned piece is a copy, whatever its length', () => {
+test('a returned piece of any length is a copy', () => {
   const packed = new PackedBytes()
   const given = Buffer.from('given')
   const piece = packed.put(given)

@@ -19,7 +19,7 @@ test('the pieces contain all bytes of the parts, and no piece is too long or emp
   }
 })
 
-test('a part that is a whole piece is not copied, and other parts are copied only when their piece is read', () => {
+test('a part that fills a whole piece is not copied, and other parts are copied only when their piece is read', () => {
   const first = Buffer.alloc(10)
   const [only] = pieces([first])
   assert.equal(only, first)

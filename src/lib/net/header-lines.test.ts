@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { headerLines } from './header-lines.ts'
 
-test('several lines of one header are returned as separate values, whatever the name of the header', () => {
+test('several lines of one header are returned as separate values, and __proto__ is a valid name', () => {
   const lines = headerLines([
     'A',
     '1',

@@ -1,6 +1,6 @@
 /**
- * Decides when to read files again that may be renewed: once a minute, whatever the file system
- * reports, and shortly after the file system reports a change. Checks run one after the other;
+ * Decides when files that may be renewed are read again: once a minute, even if the file system
+ * reports no change, and shortly after the file system reports one. Checks run one after the other;
  * otherwise an earlier check could overwrite the result of a later one.
  */
 import { watch } from 'node:fs'

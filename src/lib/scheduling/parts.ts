@@ -30,7 +30,7 @@ const STEPS_PER_LOOK = 16
 const LEVELS_MAX = 100
 
 /**
- * The parts of Slices that are used here. Tests set `stepsPerLook` to check the clock after each
+ * The members of Slices that are used here. Tests set `stepsPerLook` to check the clock after each
  * step.
  */
 type PartSlices = Pick<Slices, 'isOver' | 'begin'> & { readonly stepsPerLook?: number }

@@ -15,8 +15,8 @@ const SLICE_MS = 1
 const SLICES_PER_TURN = 2
 /**
  * Work for which no client waits gets one slice for every interval of this length since the last
- * tick: at least one slice, and at most as many as clients. With fewer slices, controllers would
- * lag behind and have to list all objects again.
+ * tick: at least one slice, and at most SLICES_PER_TURN. With fewer slices, controllers would lag
+ * behind and have to list all objects again.
  */
 const BACKGROUND_EVERY_MS = 4
 

@@ -211,7 +211,7 @@ export class Distribution {
     this.count++
   }
 
-  /** Records a number of equal values that are not above the first bound. */
+  /** Records a value `times` times. The value must not exceed the first bound. */
   observeLow(value: number, times: number): void {
     this.counts[0] = (this.counts[0] ?? 0) + times
     this.sum += value * times

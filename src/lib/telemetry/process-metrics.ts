@@ -79,8 +79,8 @@ function onPrintFromFiles(metrics: Metrics, update: () => void): void {
     try {
       update()
     } catch {
-      // The process cannot open more files, or /proc is missing. The previous values are kept,
-      // because the other metrics are needed especially in this situation.
+      // The process cannot open more files, or /proc is missing. Keep the previous values instead
+      // of failing, because the other metrics are especially important in this situation.
     }
   })
 }

@@ -25,7 +25,7 @@ function harness() {
   return { end, note, turn, isDue: () => due.length > 0 }
 }
 
-test('the stages of a tick run in their order, whatever the order in which calls were added', async () => {
+test('the stages of a tick run in their order, regardless of the order in which calls were added', async () => {
   const { note, turn, isDue } = harness()
   note('long', 'long')
   note('write', 'write')

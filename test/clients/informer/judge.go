@@ -91,7 +91,7 @@ func freshList(ctx context.Context, kind kind) (map[string]runtime.Object, error
 }
 
 // judgeLedger checks that no acknowledged write is lost, and that every object was created by a
-// known write.
+// write that this program has recorded.
 func judgeLedger(book *ledger, kind kind, fresh map[string]runtime.Object, fault func(string, ...any)) {
 	for _, text := range book.lost {
 		fault("%s", text)

@@ -159,7 +159,7 @@ test('an etcd that is restarted on an older copy of its data is detected without
   assert.equal((await reader.list(range, 'latest')).items.length, 2)
 })
 
-test('a database that lacks an acknowledged write is recognized as different, whatever it reports', async () => {
+test('a database that lacks an acknowledged write is recognized as different, even if its ID is unchanged', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   scripted.put('a', 'old')

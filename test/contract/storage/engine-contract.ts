@@ -117,7 +117,7 @@ export function engineReadTests(subject: GetSubject): void {
     assert.deepEqual(await brief({ limit: 2, countOnly: true }), [0, false, 3])
   })
 
-  test('the pages at one revision have consistent counts, whatever is written in between', async () => {
+  test('the pages at one revision have consistent counts, regardless of writes in between', async () => {
     const { engine } = subject()
     const store = newStore(engine)
     const folder = newFolder()

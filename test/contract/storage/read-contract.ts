@@ -197,7 +197,7 @@ export function walkTests(subject: GetSubject): void {
     controller.abort()
   })
 
-  test('a walk keeps to the requested page size, whatever the size of the values', async () => {
+  test('a walk keeps to the requested page size, regardless of the size of the values', async () => {
     const { range, store } = await filled(subject, 40, 'x'.repeat(100_000))
     const sizes: number[] = []
     for await (const page of store.walk(range, { pageBytes: 400_000 }))
