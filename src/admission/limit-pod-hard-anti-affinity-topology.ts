@@ -1,6 +1,6 @@
 /**
- * Rejects required anti-affinity of pods with a topology other than the node. With a zone or region
- * as topology, one pod could exclude all others from the zone or region.
+ * Rejects pods with a required anti-affinity term whose topology is not the node. With a zone or
+ * region as topology, one pod could exclude all others from the zone or region.
  */
 import { forbidden } from '../api/errors.ts'
 import { fieldsOf, itemsOf, textOf } from '../api/object.ts'

@@ -47,7 +47,7 @@ const operators: ReadonlySet<string> = new Set(['', 'Equal', 'Exists'])
 
 type Toleration = {
   readonly fields: Fields
-  /** A text that is the same for equal tolerations. */
+  /** A string that is the same for equal tolerations. */
   readonly id: string
   readonly key: string
   readonly operator: string

@@ -128,7 +128,7 @@ function combinedData(
 }
 
 /**
- * Reads a list of strings. Returns an empty list if the text is invalid, so that it is replaced.
+ * Reads a list of strings. Returns an empty list if the string is invalid, so that it is replaced.
  */
 function listOf(text: string): readonly string[] {
   try {

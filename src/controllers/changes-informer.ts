@@ -14,11 +14,14 @@ import type { CacheAccess } from './cache-access.ts'
 const RETRY_MS = 100
 
 export type ChangesInformerOptions = {
-  /** Name for the log. */
+  /** Name of the informer in log messages. */
   readonly name: string
   readonly access: CacheAccess
   readonly onChange: (change: ObjectEvent) => void
-  /** Called when a watch begins. All objects may have changed before. */
+  /**
+   * Called when a watch begins. Before that, any object may have changed without a call of
+   * `onChange`.
+   */
   readonly onStart: () => void
   readonly log: Log
 }

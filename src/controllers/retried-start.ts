@@ -12,7 +12,7 @@ const RETRY_MS_MAX = 60_000
 export type RetriedStartOptions = {
   /** Name of the part in log messages. */
   readonly name: string
-  /** Starts the part. If this throws, nothing may be left running. */
+  /** Starts the part. If this function throws, it must leave nothing running. */
   readonly start: () => AsyncDisposable
   readonly log: Log
   readonly timers?: Pick<Timers, 'after'>

@@ -67,8 +67,8 @@ function isWebsocket({ connection = '', upgrade = '' }: IncomingHttpHeaders): bo
 }
 
 /**
- * Decodes unpadded base64url. Returns undefined if the text has padding or characters of another
- * alphabet, or if its bytes are not UTF-8.
+ * Decodes unpadded base64url. Returns undefined if the string has padding or characters of another
+ * alphabet, or if the decoded bytes are not UTF-8.
  */
 function decodeBase64Url(text: string): string | undefined {
   if (!/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) return undefined

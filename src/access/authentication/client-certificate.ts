@@ -19,7 +19,10 @@ import { withAuthenticatedGroup } from './authenticated-group.ts'
 /** The longest serial number that RFC 5280, section 4.1.2.2, allows: 20 octets. */
 const SERIAL_HEX_DIGITS_MAX = 40
 
-/** Verifies a client certificate. The result is unknown if its subject has no common name. */
+/**
+ * Verifies a client certificate. If its subject has no common name, the result has the kind
+ * `unknown`.
+ */
 export type VerifyCertificate = (peer: PeerCertificate) => Attempt
 
 export type CertificateOptions = {

@@ -61,7 +61,7 @@ async function seen(text: string, audiences: readonly string[] = ['api']): Promi
   return result.kind === 'known' ? result.user.name : result.kind === 'bad' ? result.why : 'unknown'
 }
 
-test('a very long list of audiences is compared quickly, and an error message shows only the first ones', async () => {
+test('a very long list of audiences is compared quickly, and an error message lists only the first audiences', async () => {
   const given = Array.from({ length: 1_000 }, (_, at) => `a${at}`)
   const targets = Array.from(
     { length: 300_000 },

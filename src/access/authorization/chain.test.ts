@@ -158,7 +158,7 @@ test('a decision is synchronous unless a webhook is called, and authorizers afte
   )
 })
 
-test('a decision has the error of its authorizer; if no authorizer has an opinion, all errors are joined', async () => {
+test('a decision has the error of its authorizer; if no authorizer has an opinion, the decision has the errors of all authorizers', async () => {
   const failed: AccessDecision = { verdict: 'no-opinion', reason: '', error: 'a' }
   const other2: AccessDecision = { verdict: 'no-opinion', reason: 'r', error: 'b' }
   assert.deepEqual(chainOf(saying(failed), saying(yes)).chain.authorize(other, question), yes)

@@ -5,13 +5,13 @@
 import type { AccessAttributes } from '../../api/access.ts'
 import type { User } from '../../api/user.ts'
 
-/** Limit of the length of an object name that kubectl and Keelson accept. */
+/** Maximum length of an object name that kubectl and Keelson accept. */
 const NAME_LENGTH_MAX = 253
 
 /**
  * Returns two commands, or an empty list if kubectl cannot create a rule for the request. The
- * commands grant the verb on one resource, in one namespace and for one name if the request has
- * them.
+ * commands grant only the verb on the resource. If the request has a namespace or a name, the grant
+ * is limited to them.
  */
 export function grantCommands(user: User, attributes: AccessAttributes): readonly string[] {
   const rule = ruleFlags(attributes)

@@ -109,7 +109,7 @@ class ResolutionErrors {
     else this.#more++
   }
 
-  /** Returns all messages as one text, or an empty string if there are no messages. */
+  /** Joins all messages to one string, which is empty if there are no messages. */
   text(): string {
     return aggregate(this.#more === 0 ? this.#texts : [...this.#texts, `and ${this.#more} more`])
   }

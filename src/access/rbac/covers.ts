@@ -1,6 +1,6 @@
 /**
  * Determines which permissions of one list of rules are missing in another list. Used by the
- * escalation check and by the reconciliation of default roles. A rule is split into single
+ * escalation check and by the reconciliation of default roles. Each rule is split into single
  * permissions. A permission is a verb with a group, a resource and, if the rule has names, a name;
  * or a verb with a path.
  */

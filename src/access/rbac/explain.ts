@@ -142,7 +142,7 @@ function differenceOf(rule: Rule, question: Question, isInOther: boolean): Diffe
   if (!hasVerb) faults.push('verb')
   if (!hasName) faults.push('name')
   if (!hasGroup || !hasResource) {
-    // A rule for another resource in another group does not come close.
+    // A rule for another resource in another group is not close enough to the request to be listed.
     if (!hasGroup && !hasResource) return undefined
     faults.push('resource')
   }

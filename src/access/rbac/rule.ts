@@ -2,8 +2,8 @@
 import type { AccessAttributes } from '../../api/access.ts'
 
 /**
- * A rule in which all lists are present. Lists and their order are the same in all rules, so that
- * V8 accesses them quickly.
+ * A rule in which all lists are present. All rules have the same properties in the same order, so
+ * that V8 can access them quickly.
  */
 export type Rule = {
   readonly verbs: readonly string[]

@@ -135,7 +135,7 @@ export function admitPodStatus(node: string, attributes: Attributes): void {
   if (!isSame(object?.metadata.labels, oldObject?.metadata.labels)) {
     throw refusal(attributes, `${who} cannot update labels through pod status`)
   }
-  // The kubelet can read the claims that the statuses name.
+  // The kubelet can read all claims that these statuses name, so it must not change them.
   if (!isSame(claimsOf(object), claimsOf(oldObject))) {
     throw refusal(attributes, `${who} cannot update resource claim statues`)
   }

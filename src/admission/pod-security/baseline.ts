@@ -35,7 +35,7 @@ export const capabilities: Control = ({ containers }) => {
   return detail === undefined ? undefined : { reason: 'non-default capabilities', detail }
 }
 
-/** Returns a text that lists the containers and the forbidden capabilities that they add. */
+/** Returns a string that lists the containers and the forbidden capabilities that they add. */
 export function addedCapabilities(
   containers: readonly ContainerView[],
   allowed: ReadonlySet<string>,

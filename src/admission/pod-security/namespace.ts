@@ -156,7 +156,7 @@ async function warnings(
 
 /**
  * Pods of a namespace. `first` has the pods to evaluate, in order. `count` is the number of pods
- * that are not exempt or could not be read in time.
+ * that are not exempt, including all pods that could not be read in time.
  */
 type PodSelection = { readonly first: readonly KubeObject[]; readonly count: number }
 

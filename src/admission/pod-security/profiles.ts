@@ -105,7 +105,7 @@ export const seccompProfile: Control = (pod) => {
   return detail === undefined ? undefined : { reason: 'seccompProfile', detail }
 }
 
-/** Returns a text that lists the objects that set a forbidden seccomp type. */
+/** Returns a string that lists the pod and containers that set a forbidden seccomp type. */
 export function forbiddenSeccomp({ security, containers }: PodView): string | undefined {
   const podType = seccompTypeOf(security)
   const bad = containers.filter((container) => isForbidden(seccompTypeOf(container.security)))

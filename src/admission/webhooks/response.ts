@@ -34,7 +34,7 @@ export type Expected = {
   readonly isMutating: boolean
 }
 
-/** Decodes a response. Fails with a ResponseError. */
+/** Decodes a response. Fails with a ResponseError if the response is not valid. */
 export function readResponse(text: string, expected: Expected): Response {
   const { head, response } = decode(text, expected)
   if (!isFields(response)) throw invalid('webhook response was absent')

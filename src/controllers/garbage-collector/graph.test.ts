@@ -140,7 +140,7 @@ test('an owner that dependents named before it was in the cache is merged with t
   assert.ok(world.graph.size === 0 && !world.graph.wasDeleted('1'))
 })
 
-test('dependents that named an owner before it was known become suspects when the owner waits for them', () => {
+test('dependents that named an owner before it was reported become suspects when the owner waits for them', () => {
   const world = new GraphFixture()
   world.set('o', head('1', [reference('top', '0')]))
   world.store('o', undefined)
@@ -317,7 +317,7 @@ test('a long list of owners is set in linear time and in steps, and an unchanged
   assert.deepEqual([...world.graph.dependentsOf('o1')], ['a'])
 })
 
-test('owners beyond the limit for short lists are blocked if their references say so', () => {
+test('owners beyond the limit for short lists are blocked if their references set blockOwnerDeletion', () => {
   const world = new GraphFixture()
   for (const at of [40, 41]) world.set(`o${at}`, head(`u${at}`, [], [foregroundFinalizer]))
   world.set('a', head('1', manyOwners.slice(0, 50)))

@@ -264,7 +264,7 @@ test('objects of this server are ignored if a remote server serves the same grou
   assert.ok(await world.isThere('other'))
 })
 
-test('if a list does not contain an owner, the dependents are not deleted because of that', async () => {
+test('dependents are not deleted merely because a list does not contain their owner', async () => {
   await using world = await RemoteGarbageFixture.start()
   const owner = world.remote.create('owner')
   await world.create(configMap('dependent', [owner]))
@@ -384,7 +384,7 @@ test('many remote dependents are orphaned without retries', async () => {
   )
 })
 
-test('a conflict that no other client caused is not retried immediately', async () => {
+test('a write is not retried immediately if it fails with a conflict that no other client caused', async () => {
   await using world = await RemoteGarbageFixture.start()
   let writes = 0
   world.remote.answer = ({ method }) => {

@@ -51,8 +51,8 @@ export class RemoteSource implements Source {
     const informer = new RemoteInformer(this.identity, {
       set: (key, head) => {
         const steps = set(key, head)
-        // All steps run immediately. HEADS_BYTES_MAX limits the number of owners of a remote
-        // object, and it is rarely large.
+        // All steps run immediately, because the number of owners of a remote object is rarely
+        // large, and HEADS_BYTES_MAX limits it.
         while (steps !== undefined && steps.next().done !== true);
       },
       known,

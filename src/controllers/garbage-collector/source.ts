@@ -22,8 +22,8 @@ export type SourceObject = {
   readonly head: () => ObjectHead
   /**
    * Returns the metadata of an object to which an owner reference refers. Undefined if the object
-   * cannot be decoded. Its dependents must then not be deleted, because it might be the right
-   * owner.
+   * cannot be decoded. Its dependents must then not be deleted, because the object might be the
+   * owner that they name.
    */
   readonly ownerHead: () => ObjectHead | undefined
 }

@@ -206,7 +206,7 @@ test('an object that is changed, or deleted and recreated, counts only once towa
   assert.deepEqual(remote.asked, Array(2).fill('GET /apis/remote.example.com/v1/things'))
 })
 
-test('calls that fail at the same time count as one failure, so the next delay is the first one', async () => {
+test('calls that fail at the same time count as one failure, so the next delay is the minimum delay', async () => {
   let nowMs = 1_000
   const stepped: Time = { ...systemTime, monotonicMs: () => nowMs }
   const objects = new RemoteObjects(things, {

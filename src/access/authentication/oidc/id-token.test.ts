@@ -97,7 +97,7 @@ test('a token is accepted if it has one of the configured audiences', () => {
   )
 })
 
-test("only Google's issuer is accepted without a URL scheme in the token", () => {
+test("the issuer in a token may lack the URL scheme only if it is Google's issuer", () => {
   assert.ok(isIssuer('accounts.google.com', 'https://accounts.google.com'))
   assert.ok(!isIssuer('accounts.example.com', 'https://accounts.example.com'))
   assert.ok(!isIssuer('https://accounts.google.com', 'accounts.google.com'))

@@ -64,8 +64,8 @@ export function checkAudiences({ claims }: Jwt, { audiences }: IdTokenRules): vo
 }
 
 /**
- * Whether the issuer claim matches the issuer. The issuer claim of Google's tokens can be without a
- * URL scheme (OpenID Connect Core 1.0, section 15.6.2).
+ * Whether the issuer claim matches the issuer. The issuer claim of Google's tokens may lack the URL
+ * scheme (OpenID Connect Core 1.0, section 15.6.2).
  */
 export const isIssuer = (claimed: string, issuer: string): boolean =>
   claimed === issuer || (claimed === 'accounts.google.com' && issuer === `https://${claimed}`)

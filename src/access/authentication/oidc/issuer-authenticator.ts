@@ -39,8 +39,8 @@ export type IssuerAuthenticatorOptions = {
 }
 
 /**
- * Parses the token of a distributed claim, or returns undefined if the text is not a JWT. Until the
- * signature is verified, use the claims only to find out which keys can verify it.
+ * Parses the token of a distributed claim, or returns undefined if the string is not a JWT. Until
+ * the signature is verified, use the claims only to find out which keys can verify it.
  */
 const parseToken = (token: string): Jwt | undefined =>
   token.length > TOKEN_CHARACTERS_MAX ? undefined : parseJwt(token, parseJson)

@@ -74,7 +74,7 @@ test('while the keys are fresh, a token with an unknown key is rejected without 
   assert.equal(await remote.verify(await one.sign()), unverified)
 })
 
-test('tokens with unknown keys share key fetches, which are rate-limited', async () => {
+test('concurrent tokens with unknown keys share a fetch of the keys, and fetches are rate-limited', async () => {
   const [one, two] = [await createKey('1'), await createKey('2')]
   const { issuer, remote } = createIssuer([one.jwk])
   const token = await two.sign()
