@@ -96,7 +96,7 @@ const importWhenUsed: Plugin = {
 
 const options = {
   bundle: true,
-  // V8 accepts compiled code for scripts, but not for ES modules.
+  // V8 can load a code cache for scripts, but not for ES modules.
   format: 'cjs',
   outExtension: { '.js': '.cjs' },
   define: {

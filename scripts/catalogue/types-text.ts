@@ -28,7 +28,9 @@ const ownForms = new Set([
  */
 const leftOut = /^(RootPaths|Table.*|WatchEvent|(?!API(Group|Resource)).*List)$/
 
-/** Defaults without effect, because an absent field has the same meaning. */
+/**
+ * Defaults that have no effect, because an absent field has the same meaning. They are left out.
+ */
 const zeros = new Set(['""', '0', 'false'])
 
 export type KeptFields = { readonly byHand: ByHand; readonly gates: ReadonlyMap<string, string> }

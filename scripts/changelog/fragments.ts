@@ -9,7 +9,7 @@ import { join } from 'node:path'
 export const sections = ['Added', 'Changed', 'Fixed', 'Security'] as const
 export type Section = (typeof sections)[number]
 
-/** The components in the order of the changelog. */
+/** The components, in the order in which the changelog lists them. */
 export const components = [
   'API',
   'Custom resources',

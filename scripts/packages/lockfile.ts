@@ -17,7 +17,7 @@ export type LockedPackage = {
   readonly resolved: string
   readonly dependencies: readonly string[]
   /**
-   * Whether the program contains the code of the package. Otherwise the package is only used for
+   * Whether the program contains the code of the package. Otherwise the package is used only for
    * development.
    */
   readonly isBundled: boolean

@@ -142,7 +142,8 @@ function typeText(lines: readonly string[], file: string): string {
   const [, base] = /^export type \w+ = (\w+) & \{$/.exec(lines[0] ?? '') ?? []
   const inherited = base === undefined ? [] : fieldsOf(readImported(base, file).lines)
   const codeLines = lines.filter((line) => !/^ {2,}(?:\/\*\*|\*)/.test(line))
-  // The first and the last line have the braces. Other lines are fields with types of many lines.
+  // Apart from the two lines with the braces, each line must be one field. Otherwise a field has a
+  // type of several lines, and the declaration is shown as it is.
   if (fields.length === 0 || codeLines.length !== fields.length + 2)
     return fence(withoutReadonly(lines.join('\n').replace(/^export /, '')))
   return table(['Field', 'Type', 'Required', 'Description'], [...inherited, ...fields].map(rowOf))

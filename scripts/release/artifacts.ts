@@ -137,7 +137,7 @@ export function writeSums(folder: string): void {
   writeFileSync(join(folder, SUMS), names.map((name) => sumLine(folder, name)).join(''))
 }
 
-/** Returns the names of the files that users download, in order. */
+/** Returns the names of the files that users download, in alphabetical order. */
 export const releaseFiles = (folder: string): string[] =>
   readdirSync(folder)
     .filter((name) => name !== SUMS && name !== NOTES)

@@ -15,7 +15,8 @@ export type Target = {
 }
 
 /**
- * Creates the objects, and calls `onMade` for each created object. Rejects with the first error.
+ * Creates the objects, and calls `onMade` for each created object. If a create fails, rejects with
+ * the first error.
  */
 export async function fill<T>(
   { url, ca, token, namespace }: Target,

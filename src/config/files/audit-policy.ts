@@ -55,7 +55,7 @@ export type ReadPolicy =
   | { readonly value: AuditPolicy; readonly warnings: readonly string[] }
   | (FileFault & { readonly warnings: readonly string[] })
 
-/** Parses a policy. `path` is only used in messages. */
+/** Parses a policy. `path` is used only in messages. */
 export function readAuditPolicy(bytes: Buffer, path: string): ReadPolicy {
   const refuse = (fault: string, warnings: readonly string[] = []): ReadPolicy => ({
     fault: `${fault}: from file ${path}`,

@@ -24,7 +24,7 @@ export type EventLimit = {
   readonly bucketsMax: number
 }
 
-/** The default of kube-apiserver. */
+/** Default of `bucketsMax`, as in kube-apiserver. */
 const BUCKETS_MAX = 4096
 
 export const readEventLimits = (bytes: Buffer): FileRead<readonly EventLimit[]> =>

@@ -3,7 +3,9 @@ import { authWhy, whyHelp, WhyUsageError } from './auth-why.ts'
 import { defaultKubeconfig } from './own-files.ts'
 import { asksForHelp, type CommandContext, FAILURE, USAGE_FAULT } from './command-context.ts'
 
-/** Exit code if the user is not allowed, as of `kubectl auth can-i`. */
+/**
+ * Exit code if the user is not allowed to do something. `kubectl auth can-i` uses the same code.
+ */
 const DENIED = 1
 
 export async function auth(args: readonly string[], parts: CommandContext): Promise<void> {

@@ -26,7 +26,7 @@ const KEYS_SHOWN = 10
 
 const log = (): void => undefined
 
-/** Returns the text to print. Fails with an Error that says what to do. */
+/** Returns the text to print. On failure, throws an Error that says what to do. */
 export async function rewriteStore(request: RewriteRequest): Promise<string> {
   const { store: place, etcdPrefix, config: path, eventTtlSeconds, showProgress } = request
   // KMS v1 is enabled, because this command is also used to migrate from KMS v1 to another

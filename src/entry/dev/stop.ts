@@ -25,8 +25,8 @@ const STOP_MS_MAX = 40_000
 const POLL_MS = 20
 
 /**
- * Stops servers. Returns the lines to print. Fails with a UsageError, or with an Error that says
- * what to do.
+ * Stops servers. Returns the lines to print. Throws a UsageError for invalid flags, and otherwise
+ * an Error that says what to do.
  */
 export async function stopRunning(args: readonly string[], index: string): Promise<string[]> {
   const wanted = choose(args, listRunning(index))

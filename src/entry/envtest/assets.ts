@@ -51,7 +51,7 @@ export type AssetsOptions = {
 
 const helpName = 'kube-apiserver.help'
 
-/** Creates the folder. Fails with an error that says what to do. */
+/** Creates the folder. If this is not possible, throws an error that says what to do. */
 export function writeAssets(options: AssetsOptions): void {
   const { folder } = options
   try {

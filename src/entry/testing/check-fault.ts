@@ -7,8 +7,8 @@ import type { FaultEffect } from './fault-effect.ts'
 import type { FaultMatch, Verb } from './fault-match.ts'
 
 /**
- * Validates the part of a fault that selects requests. Throws a TypeError or a RangeError that
- * names the field.
+ * Validates the part of a fault that selects requests. If a field is invalid, throws a TypeError or
+ * a RangeError that names the field.
  */
 export function checkMatch(given: unknown): asserts given is FaultMatch {
   checkFields(given, 'match', matchFields)

@@ -21,7 +21,7 @@ export type ConfigureOptions = {
   readonly controllers?: boolean | readonly string[]
 }
 
-/** Returns the configuration. Throws an error that contains all errors in the flags. */
+/** Returns the configuration. If flags are invalid, throws one error that contains all messages. */
 export function configure(
   { flags = [], controllers = true, log = silent }: ConfigureOptions & { readonly log?: Log },
   credentials: Credentials,
@@ -89,8 +89,8 @@ const usualFlags = [
   '--store=memory',
   '--bind-address=127.0.0.1',
   '--allow-privileged=true',
-  // No test connects through the endpoints of the Service `kubernetes`, and the server would renew
-  // them as long as the cluster runs.
+  // The endpoints of the Service `kubernetes` are not maintained: no test connects through them,
+  // and the server would have to renew them as long as the cluster runs.
   '--endpoint-reconciler-type=none',
 ] as const
 

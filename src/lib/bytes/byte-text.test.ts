@@ -27,7 +27,7 @@ test('digits are padded with zeros', () => {
   assert.equal(text.bytes.toString(), '000042234567')
 })
 
-test('copy appends a part of the same or another text, and cut and clear increase the use count', () => {
+test('copy appends a part of the same or another ByteText, and cut and clear increase the use count', () => {
   const text = new ByteText(4)
   text.text('abcd')
   text.copy(text, 1, 3)
@@ -40,7 +40,7 @@ test('copy appends a part of the same or another text, and cut and clear increas
   assert.deepEqual([text.length, text.uses], [0, 2])
 })
 
-test('a text is appended only if the list allows all of its characters', () => {
+test('a string is appended only if the list allows all of its characters', () => {
   const listed = Uint8Array.from({ length: 128 }, (_, code) =>
     code >= 0x61 && code <= 0x7a ? 1 : 0,
   )

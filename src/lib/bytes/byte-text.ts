@@ -86,7 +86,7 @@ export class ByteText {
   }
 
   /**
-   * Appends a text if the list allows all of its characters: `listed` has a 1 for each allowed
+   * Appends a string if the list allows all of its characters: `listed` has a 1 for each allowed
    * character code. Otherwise returns false and appends nothing. Checks the encoded bytes, which is
    * faster than checking the characters of a string.
    */

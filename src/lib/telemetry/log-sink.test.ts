@@ -31,7 +31,7 @@ test('the text format prints each entry on one line', () => {
   assert.ok(coloured.startsWith('\u001b[31m') && coloured.includes('failed\u001b[0m error'))
 })
 
-test('control characters in a text from a client are escaped', () => {
+test('control characters in a string from a client are escaped', () => {
   const written: string[] = []
   const write = (line: string): void => void written.push(line)
   const { log } = new LogSink({ format: 'text', verbosity: new Verbosity(0), clock, write })
@@ -94,7 +94,7 @@ test('lines that are not read are buffered up to a limit, and a failed write is 
 })
 
 for (const format of ['text', 'json'] as const)
-  test(`a long text is truncated (${format})`, () => {
+  test(`a long string is truncated (${format})`, () => {
     const written: string[] = []
     const write = (line: string): void => void written.push(line)
     const { log } = new LogSink({ format, verbosity: new Verbosity(0), clock, write })

@@ -77,7 +77,7 @@ const colours: { readonly [level in Level]: string } = {
 }
 const plain = '\u001b[0m'
 
-/** A replacer for JSON.stringify that truncates long texts. */
+/** A replacer for JSON.stringify that truncates long strings. */
 function bounded<T>(_key: string, value: T): T | string {
   if (typeof value !== 'string' || value.length <= TEXT_CHARACTERS_MAX) return value
   return `${value.slice(0, TEXT_CHARACTERS_MAX)}… (${value.length} characters)`

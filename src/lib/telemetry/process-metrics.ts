@@ -91,7 +91,7 @@ function onPrintFromFiles(metrics: Metrics, update: () => void): void {
  */
 const UNLIMITED = 2 ** 64
 
-/** Adds metrics that are only available on Linux. */
+/** Adds metrics that are available only on Linux. */
 function addLimits(metrics: Metrics): void {
   if (process.platform !== 'linux') return
   const gauge = (name: string, help: string) => metrics.gauge({ name, help }).with()

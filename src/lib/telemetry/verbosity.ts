@@ -45,8 +45,8 @@ export class Verbosity {
 }
 
 /**
- * Translates an operator's pattern to a regular expression. It is only matched with module names,
- * which are short, so matching is always fast.
+ * Translates an operator's pattern to a regular expression. It is matched only against module
+ * names, which are short, so matching is always fast.
  */
 const globOf = (pattern: string): RegExp =>
   new RegExp(

@@ -16,7 +16,7 @@ export const subjectPart = {
 
 type PartId = (typeof subjectPart)[keyof typeof subjectPart]
 
-/** The texts of the attributes that identify the owner of the certificate, in their order. */
+/** The strings of the attributes that identify the owner of the certificate, in their order. */
 export type CertificateSubject = ReadonlyMap<PartId, readonly string[]>
 
 const OBJECT_ID = 0x06
@@ -47,8 +47,8 @@ export function readCertificateSubject(raw: Buffer): CertificateSubject {
 const latin1 = (content: Buffer): string => content.toString('latin1')
 
 /**
- * Decoders for the content of a text, by the tag of its type. They return undefined if the content
- * is invalid.
+ * Decoders for the content of a string, by the tag of its type. They return undefined if the
+ * content is invalid.
  */
 const decoders: ReadonlyMap<number, (content: Buffer) => string | undefined> = new Map([
   [0x0c, (content: Buffer) => (isUtf8(content) ? content.toString('utf8') : undefined)],

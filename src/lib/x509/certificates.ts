@@ -81,8 +81,8 @@ export function createSelfSigned(
 export type Validity = { readonly fromMs: number; readonly toMs: number }
 
 /**
- * Creates a CA whose key is only used by `issue`. If `validity` is a number, it is the current
- * time, and the default lifetime applies.
+ * Creates a CA. Only `issue` uses its key. If `validity` is a number, it is the current time, and
+ * the default lifetime applies.
  */
 export function createAuthority(commonName: string, validity: number | Validity): Certificate {
   const keys = createKeys()

@@ -82,8 +82,8 @@ const tooLong = `the request must not be longer than ${DER_BYTES_MAX} bytes`
 const md5WithRsa = '2a864886f70d010104'
 
 /**
- * Reads the PEM block that a CertificateSigningRequest contains in base64. Fails with a
- * RequestError.
+ * Reads the PEM block that a CertificateSigningRequest contains in base64. If it is invalid, throws
+ * a RequestError.
  */
 export const readPemRequest = (base64: string): WholeRequest => readRequest(blockIn(base64))
 

@@ -48,7 +48,7 @@ export function createStoreOf(
 
 /**
  * Creates default roles and bindings directly in the store, and returns those that already existed.
- * Called only if they probably do not exist. Fails with a StorageError.
+ * Called only if they probably do not exist. If a write fails, throws a StorageError.
  */
 export type StoreRoles = (
   wanted: readonly PolicyObject[],

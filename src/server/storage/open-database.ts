@@ -25,7 +25,10 @@ export type DatabaseOptions = {
   /** Adds tracing spans if tracing is enabled. */
   readonly traced: (engine: Engine) => Engine
   readonly metrics: Metrics
-  /** The main database. Its metrics also count the calls of this database. */
+  /**
+   * The engine of the main database, if this is a separate one. The metrics of the main database
+   * then also count the calls of this one.
+   */
   readonly sharesMetricsOf?: MeasuredEngine
   readonly clock: Clock
   readonly random: () => number

@@ -12,7 +12,7 @@ import { checkVersions } from '../../../src/storage/etcd-versions.ts'
 import { freePorts, startEtcd } from '../../support/harness/etcd.ts'
 import { until } from './wait.ts'
 
-/** A member that only responds to status requests. */
+/** A member that responds to status requests only. */
 class OldMember implements AsyncDisposable {
   readonly url: string
   readonly paths: string[] = []

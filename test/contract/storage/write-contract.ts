@@ -183,7 +183,7 @@ export function leaseTests(subject: GetSubject): void {
       (await store.list(rangeOf(folder))).values.map(({ key }) => key),
       [`${folder}b`, `${folder}c`],
     )
-    // The shared lease no longer exists, which the store only detects at this point.
+    // The shared lease no longer exists, which the store detects only at this point.
     const revision = await store.create(`${folder}d`, bytes('x'), { ttlSeconds: 1000 })
     assert.equal((await store.get(`${folder}d`)).found?.revision, revision)
     assert.equal(leases.length, 3)

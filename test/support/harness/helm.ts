@@ -13,7 +13,7 @@ const RUN_MAX_MS = 120_000
 
 const run = promisify(execFile)
 
-/** Runs Helm and returns its output. Rejects with the error output. */
+/** Runs Helm and returns its output. If Helm fails, rejects with its error output. */
 export type Helm = (...args: readonly string[]) => Promise<string>
 
 export function helmFor({ dir }: Kubectl, namespace: string): Helm {
