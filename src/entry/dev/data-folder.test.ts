@@ -57,7 +57,7 @@ test('a folder that is empty or has only a placeholder file is accepted, at the 
   assert.ok(existsSync(join(made(dir).path, 'ca.crt')))
 })
 
-test('a folder is accepted if the previous first start only locked it', async () => {
+test('a folder is accepted if the first start created only the lock in it', async () => {
   {
     using _ = await claimFolder(openDataFolder(dir))
     assert.ok(!existsSync(join(dir, 'ca.crt')), 'only the owner of the lock creates certificates')

@@ -84,7 +84,7 @@ const read = (path: string) => JSON.parse(JSON.stringify(parseYaml(readFileSync(
 type NamedEntry = { readonly name: string }
 const namesIn = (list: readonly NamedEntry[]): string[] => list.map(({ name }) => name)
 
-test('entries of other programs are kept, and added entries are removed again', async () => {
+test('entries of other programs are kept, and our entries are removed at the end', async () => {
   const path = join(dir, 'config')
   writeFileSync(path, existing, { mode: 0o640 })
   const before = read(path)
@@ -139,7 +139,7 @@ for (const [what, taken] of Object.entries({
   })
 }
 
-test('an entry that replaced ours is kept', async () => {
+test('an entry with which another program has replaced ours is kept', async () => {
   const { path, own } = await addOwn()
   const changed = read(path)
   changed.clusters[1].cluster = { server: 'https://prod.example.com' }

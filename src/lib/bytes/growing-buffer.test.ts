@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { GrowingBuffer } from './growing-buffer.ts'
 
-test('pieces of any size are joined, and take empties the buffer', () => {
+test('chunks of any size are joined, and `take` empties the buffer', () => {
   const bytes = new GrowingBuffer()
   assert.equal(bytes.take().length, 0)
   const pieces = ['', 'a', 'bc', 'd'.repeat(5000), 'e'].map((text) => Buffer.from(text))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Semaphore } from './semaphore.ts'
 
-test('calls run in the order of arrival, not more at once than there are permits, and a failed call releases its permit', async () => {
+test('calls run in the order of arrival, at most one per permit, and a failed call releases its permit', async () => {
   const semaphore = new Semaphore(2)
   const ends: (() => void)[] = []
   const began: number[] = []

@@ -67,7 +67,7 @@ test('processes that run shorter than the interval still compact, and keep one i
   for (const revision of written.slice(3)) await folder.read(revision)
 })
 
-test('history that is already older than the interval at a start is compacted soon after the start', async () => {
+test('history that is older than the interval when a process starts is compacted soon after the start', async () => {
   const folder = new Folder()
   const first = await folder.live(1_000)
   const second = await folder.live(1_000)
