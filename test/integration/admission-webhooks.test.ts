@@ -296,7 +296,7 @@ test('calls beyond the concurrency limit of a webhook wait', async () => {
     { answer: respond({}), failurePolicy: 'Ignore', timeoutSeconds: 30 },
     async () => {
       answers.set('/crowded', answer)
-      // One connection allows fewer concurrent requests.
+      // Use another connection as well, because one connection allows fewer concurrent requests.
       await using other = (clients['HTTP/2'] ?? assert.fail())(server.url)
       const denied = Promise.all(
         Array.from({ length: CALLS_MAX + 20 }, (_, at) => {

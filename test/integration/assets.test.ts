@@ -209,7 +209,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return !/^State:\s*Z/m.test(readIfThere(`/proc/${pid}/status`) ?? '')
   } catch {
-    // There is no such process.
+    // The process does not exist.
     return false
   }
 }
@@ -254,7 +254,7 @@ test('the program finds its help text even if it is started through a symbolic l
 
 const withPath = (path: string) => ({ env: { ...process.env, PATH: path }, timeout: 120_000 })
 
-test('kubectl is the program on the PATH, or prints that there was none', async () => {
+test('the installed kubectl runs the one on the PATH, or prints that the PATH contained none', async () => {
   const tools = join(dir, 'tools')
   mkdirSync(tools)
   writeFileSync(join(tools, 'kubectl'), '#!/bin/sh\necho the real one\n', { mode: 0o755 })

@@ -81,7 +81,7 @@ test('a request that times out is recorded with status 504 and its latencies', a
   }
 })
 
-test('a request that exceeds the limit is recorded with status 429', async () => {
+test('a request that exceeds the limit for requests in flight is recorded with status 429', async () => {
   const binding = {
     metadata: { name: 'bob' },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },

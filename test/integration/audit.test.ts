@@ -106,7 +106,7 @@ test('a read is recorded when it is received and when its response is complete',
   })
 })
 
-test('the level determines which objects are recorded, without managed fields and always as JSON', async () => {
+test('the level determines which objects are recorded; they are always recorded as JSON without managed fields', async () => {
   const body = { metadata: { name: 'a', uid: 'mine' }, data: { k: 'v' } }
   const accept = 'application/vnd.kubernetes.protobuf'
   const { status, events } = await audited({
@@ -203,7 +203,7 @@ test('a watch is recorded when it starts and when it ends', async () => {
   assert.equal(events[2]?.['responseObject'], undefined)
 })
 
-test('the metrics count events and levels', async () => {
+test('the metrics count audit events, and requests by audit level', async () => {
   const { text } = await client.call({ path: '/metrics' })
   assert.match(text, /^apiserver_audit_event_total [1-9]/m)
   assert.match(text, /^apiserver_audit_level_total\{level="Metadata"\} [1-9]/m)

@@ -60,7 +60,7 @@ test('the response names the binding that allows the request, or else the bindin
   assert.equal(deployments.attributes.apiGroup, 'apps')
 })
 
-test('only a caller that can read explanations gets the commands with a 403', async () => {
+test('a 403 response suggests commands only if the caller is allowed to read explanations', async () => {
   const path = '/api/v1/namespaces/shop/secrets'
   const headers = { 'impersonate-user': 'alice' }
   const asAdmin = await client.call({ path, token: adminToken, headers })
@@ -198,7 +198,7 @@ test('the suggested commands allow the request', async () => {
     'kubectl create role carol-get-configmaps --verb=get --resource=configmaps --resource-name=app -n shop',
     'kubectl create rolebinding carol-get-configmaps --role=carol-get-configmaps --user=carol -n shop',
   ])
-  // The same objects as kubectl creates.
+  // kubectl would create the same objects.
   const rules = [
     { verbs: ['get'], apiGroups: [''], resources: ['configmaps'], resourceNames: ['app'] },
   ]

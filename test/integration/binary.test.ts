@@ -34,7 +34,7 @@ const COMMAND_MS_MAX = 300_000
  * busy one.
  */
 const READY_MS_MAX = 300_000
-/** Time after which a server without a code cache would have written one. It does so after 2 s. */
+/** Time in which a server without a code cache would write one. A server writes it after 2 s. */
 const SAVED_MS = 5_000
 /** The user ID in deploy/Containerfile. */
 const USER_ID = 65_532
@@ -150,7 +150,7 @@ test('keelson dev works with an empty PATH, and its threads start', async () => 
     const made = await call('POST', '/api/v1/namespaces/default/configmaps', yaml)
     assert.equal(made.status, 201, made.text.slice(0, 200))
 
-    // This starts a third thread, which matches regular expressions with long strings.
+    // This starts a third thread, which matches long strings against regular expressions.
     const definition = await call(
       'POST',
       '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',

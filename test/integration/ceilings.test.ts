@@ -114,7 +114,7 @@ test('a client that only announces a large body does not reduce the memory of ot
   for (const end of ends) end()
 })
 
-test('a client that sends many bytes can use its share of the memory, but not more', async () => {
+test('a client that sends many bytes can use a quarter of the memory, but not more', async () => {
   await using server = await startTestServer(['--request-memory-max=64Mi'])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const ends = Array.from({ length: 30 }, () =>
@@ -306,7 +306,7 @@ test('when the budget is exceeded, responses to writes are sent, and responses t
   )
   for (const [stream, bytes] of [
     [1, 43],
-    // The rest of the connection's window.
+    // This is the rest of the connection's window.
     [3, 65_535 - 43],
   ]) {
     const received = (): number =>

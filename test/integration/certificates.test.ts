@@ -148,7 +148,8 @@ async function shownName(): Promise<string> {
 test('a renewed certificate is used for new connections, but an incomplete one is not', async () => {
   assert.equal(await shownName(), 'CN=first')
   const second = serving('second')
-  // While another process writes the file, a reader may see these states.
+  // While another process writes the files, the server may find an empty certificate, or one that
+  // does not match the key.
   for (const half of ['', second.certificatePem]) {
     await writeFile(join(dir, 'server.crt'), half)
     await server.reloadCertificate()

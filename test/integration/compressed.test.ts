@@ -33,7 +33,7 @@ async function askCompressed(url: string, accept: string) {
   }
 }
 
-test('a compressed table shows the ages at the time of each request', async () => {
+test('a compressed table shows the ages of objects at the time of each request', async () => {
   await using server = await startTestServer()
   const open = clients['HTTP/2']
   assert.ok(open)

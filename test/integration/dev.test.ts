@@ -99,7 +99,7 @@ const kubectl = async (folder: string, ...args: readonly string[]): Promise<stri
 
 const pidIn = (path: string): number => Number(readFileSync(path, 'utf8'))
 
-/** Whether a process is running. A zombie process is not. */
+/** Whether a process is running. A zombie process does not count as running. */
 async function isAlive(pid: number): Promise<boolean> {
   const state = await run('ps', ['-o', 'stat=', '-p', `${pid}`]).then(
     ({ stdout }) => stdout.trim(),
@@ -286,7 +286,7 @@ test('deleting a namespace also deletes its contents', async () => {
 
 test('every namespace has a service account and the CA, and a pod has a token in a volume', async () => {
   await shared()
-  // With several objects, kubectl does not wait for missing ones.
+  // If several objects are named, kubectl does not wait for missing ones.
   for (const object of ['serviceaccount/default', 'configmap/kube-root-ca.crt'])
     await kubectl('shared', 'wait', '--for=create', object)
   const published = await kubectl(
@@ -501,7 +501,7 @@ test('--reset deletes objects but keeps certificates, and --kubeconfig-merge add
   assert.match(contexts, /^work$/m)
 })
 
-test('--ephemeral --kubeconfig-merge restores the kubeconfig at the end, and never changes other clusters', async () => {
+test('with --ephemeral --kubeconfig-merge, the kubeconfig is restored when the servers stop, and its other entries never change', async () => {
   const merged = join(dir, 'merged-by-two')
   const text =
     'apiVersion: v1\nkind: Config\ncurrent-context: work\nclusters:\n- name: prod\n  cluster: {server: "https://prod.example.com"}\ncontexts:\n- name: work\n  context: {cluster: prod, user: me}\n'

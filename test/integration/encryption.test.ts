@@ -106,7 +106,7 @@ async function during(
 
 const withConfig = (path: string): readonly string[] => [`--encryption-provider-config=${path}`]
 
-test('values can be migrated from plain to one key, another key, another provider, and back', async () => {
+test('values can be migrated from plain text to a key, to another key, to another provider, and back to plain text', async () => {
   await using etcd = await startEtcd()
   const [a, b] = ['/registry/secrets/default/a', '/registry/secrets/default/b']
   const stored = async (key: string): Promise<string> =>
@@ -352,7 +352,7 @@ test('a server whose plugin is down starts, reports why it cannot read, and reco
   })
 })
 
-test('if roles and policies cannot be decrypted either, a server starts and rejects requests', async () => {
+test('a server that cannot decrypt roles and policies starts, and rejects requests', async () => {
   await using etcd = await startEtcd()
   await using plugin = new KmsPluginServer(at('kms.sock'))
   await plugin.start()

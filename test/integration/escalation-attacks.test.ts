@@ -169,7 +169,7 @@ test('bindings: a user cannot bind other roles or subjects, or extend a role tha
   })
 })
 
-test("impersonation: a user can only impersonate users that the user's rules name, in any notation", async () => {
+test('impersonation: a user can impersonate only the users that the rules allow, whatever the headers contain', async () => {
   const rules = [may('impersonate', 'users,groups', { resourceNames: ['carol', 'dev'] })]
   await withRules('cluster', [...rules, may('list', 'configmaps')], async () => {
     const carol = { 'impersonate-user': 'carol' }
@@ -197,7 +197,7 @@ test("impersonation: a user can only impersonate users that the user's rules nam
   })
 })
 
-test('subresources: each subresource needs its own permission, which does not include the object', async () => {
+test('subresources: each subresource needs its own permission, which does not apply to the object itself', async () => {
   await make('/api/v1/namespaces/own/serviceaccounts', { metadata: { name: 'strong' } })
   await make('/api/v1/namespaces/own/configmaps', { metadata: { name: 'm' } })
   const containers = [{ name: 'c', image: 'i' }]

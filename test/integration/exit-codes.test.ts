@@ -59,7 +59,7 @@ const cases: readonly (readonly [code: number, args: string])[] = [
   [2, 'store export'],
   [2, 'auth'],
   [2, 'auth why'],
-  // A test cluster reports invalid flags as a failed start.
+  // With --testing, an invalid flag counts as a failed start, not as an invalid argument.
   [1, 'serve --testing --no-such-flag'],
   [1, 'serve --etcd-servers=http://127.0.0.1:1'],
   [1, `dev --data-dir=${other}`],

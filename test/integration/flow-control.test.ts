@@ -218,7 +218,7 @@ test('a client that disconnects leaves its queue', async () => {
   await until(async () => (await ask()).status === 201, 'the seats are free again')
 })
 
-test('a watch releases its seat when it has started, and increases the work of writes', async () => {
+test('a watch releases its seat when it has started, and adds to the estimated work of a write', async () => {
   const labels = 'flow_schema="global-default",priority_level="global-default"'
   const counted = (await metric('request_execution_seconds_count', `${labels},type="watch"`)) ?? 0
   const granted = { method: 'POST', path: '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings' }
@@ -302,7 +302,7 @@ async function change(path: string, patch: Fields): Promise<void> {
   assert.equal(status, 200, text)
 }
 
-test('built-in objects are maintained as in kube-apiserver', async () => {
+test('built-in flow schemas and priority levels are maintained as in kube-apiserver', async () => {
   const all = async (): Promise<string[]> => {
     const { text } = await client.call({ path: `${flow}/flowschemas` })
     const levels = await client.call({ path: `${flow}/prioritylevelconfigurations` })

@@ -28,7 +28,7 @@ async function heldBy(ask: (at: string) => Parameters<Cluster['request']>[0]): P
     const { status } = await cluster.request(ask(at))
     assert.ok(status < 300, `${status}`)
   }
-  // The first requests of a kind create data that is retained.
+  // Warm up first, because the first requests create data that is retained permanently.
   for (const at of ['first', 'second']) await send(at)
   const held = await heldBytes(async () => {
     for (let at = 0; at < REQUESTS; at++) await send(`${at}`)
@@ -61,7 +61,7 @@ test('an object with many applies does not keep their request bodies in memory',
     ).status,
     201,
   )
-  // Of each body, only a short string is stored.
+  // Only a short string of each body is stored.
   const applyAll = async (round: string): Promise<void> => {
     for (let at = 0; at < 30; at++) {
       const metadata = { name, selfLink: big }

@@ -475,7 +475,7 @@ test('a server that stops ends its watches without errors', async () => {
   assert.ok(client !== undefined)
   const lines = client.lines({ path: '/api/v1/namespaces/default/configmaps?watch=1' })
   const ended = lines.next()
-  // The watch is open when a later request has its response.
+  // When a later request has received its response, the watch is open.
   await client.call({ path: '/version' })
   await other[Symbol.asyncDispose]()
   assert.equal((await ended).done, true)

@@ -54,7 +54,8 @@ after(() => server[Symbol.dispose]())
 
 /**
  * Runs an attack in parallel to a well-behaved client, and checks the effects. `errors` matches the
- * log entry for the connection that the server ends, or is null if no connection must end.
+ * log entry for the connection that the server ends, or is null if the server must not end any
+ * connection.
  */
 function attack(name: string, errors: RegExp | null, run: (port: number) => Promise<void>): void {
   test(name, { timeout: 120_000 }, async () => {

@@ -90,7 +90,7 @@ class Client implements Disposable {
     return JSON.parse(value)
   }
 
-  /** Ends the writes of the program and returns its verdict. */
+  /** Makes the program stop writing, and returns its verdict. */
   async end(): Promise<Verdict> {
     this.#child.stdin.end()
     const verdict = await this.line()

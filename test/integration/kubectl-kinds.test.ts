@@ -1,6 +1,6 @@
 /**
- * Tests the real kubectl with several kinds: created from YAML and JSON, described, waited for, and
- * deleted in every way.
+ * Tests that the real kubectl creates objects of several kinds from YAML and JSON, describes them,
+ * waits for them, and deletes them in every way.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -236,7 +236,7 @@ test('wait waits for conditions, fields, creation and deletion', async () => {
   assert.equal(await deletion.end(), 0)
 })
 
-test('delete --cascade sets the finalizer for the garbage collector that the policy requires', async () => {
+test('delete --cascade sets the finalizer that the propagation policy requires', async () => {
   const deleteWith = async (cascade: string, what: string): Promise<string> => {
     await kubectl.out('delete', what, `--cascade=${cascade}`, '--wait=false')
     return (await kubectl.run('get', what, '-o', 'jsonpath={.metadata.finalizers}')).out

@@ -852,8 +852,9 @@ describe('shutdown of the listener', () => {
     await closed
   })
 
-  test('the ends of watches are distributed over the grace period', async () => {
-    // At 5 ms each, the ends take two seconds. A connection allows fewer streams than that.
+  test('at shutdown, the listener closes watches gradually during the grace period', async () => {
+    // The listener closes one watch every 5 ms, which takes two seconds in total. A single
+    // connection does not allow this many streams.
     const WATCHES = 400
     const server = await start(watched)
     const sessions = [open(server.url), open(server.url)]
@@ -868,14 +869,14 @@ describe('shutdown of the listener', () => {
     while (server.listener.openRequests < WATCHES) await sleep(10)
     await server.listener.close({ graceMs: 0, watchGraceMs: 3_000 })
     await Promise.all(ends)
-    // On a busy machine, the first ends may be noticed late.
+    // On a busy machine, the test may notice late that the first watches are closed.
     const spreadMs = Math.max(...endsMs) - Math.min(...endsMs)
     assert.ok(spreadMs > 1_000, `within ${spreadMs} ms`)
     for (const session of sessions) session.destroy()
   })
 
-  test('the ends of watches over WebSockets are also distributed, but other tunnels end immediately', async () => {
-    // At 5 ms each, the ends of all watches take half a second.
+  test('at shutdown, the listener closes watches over WebSockets gradually, but other tunnels immediately', async () => {
+    // The listener closes one watch every 5 ms, which takes half a second in total.
     const WATCHES = 100
     const server = await start(async (request) => {
       const watch = await watched(request)

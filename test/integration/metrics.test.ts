@@ -122,7 +122,7 @@ test('a watch is counted as a request when it ends', async () => {
   await until(async () => (await sum('apiserver_request_total', own)) === earlier + 1, 'its count')
 })
 
-test('of the paths that are not resources, only health checks and aggregated discovery are counted', async () => {
+test('of the requests for non-resource paths, only health checks and aggregated discovery are counted', async () => {
   await client.call({ path: '/livez' })
   assert.equal(
     await sum('apiserver_request_total', { subresource: '/livez', component: '', verb: 'GET' }),
@@ -169,7 +169,7 @@ test('a request that times out is counted as terminated', async () => {
   assert.equal(await sum('apiserver_request_terminations_total', own), 1)
 })
 
-test('a custom resource leaves no metric series behind, even if a request outlasts it', async () => {
+test('a deleted custom resource leaves no metric series behind, even if a request ends after the deletion', async () => {
   const [group, definitions] = [
     'gone.example.com',
     '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',

@@ -148,7 +148,7 @@ async function counts(): Promise<number> {
   return Number(/^workqueue_adds_total\{name="resourcequota_primary"\} (\d+)/m.exec(text)?.[1])
 }
 
-/** Time without a count after which no further count is expected. */
+/** If no quota has been counted during this time, no further count is expected. */
 const QUIET_MS = 1_500
 
 async function settledCounts(): Promise<number> {

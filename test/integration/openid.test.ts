@@ -184,7 +184,7 @@ test('two issuers have separate users, and neither can issue tokens for the othe
   )
 })
 
-test('tokens that are expired, not yet valid or for another audience are rejected, and only reviewers see the reason', async () => {
+test('tokens that are expired, not yet valid or for another audience are rejected, and only a TokenReview returns the reason', async () => {
   const issuer = parts.use(await StaticIssuer.start())
   const { client } = await serve(fileOf(authenticator(issuer, '')))
   await known(client, await issuer.sign({ sub: 'a' }))

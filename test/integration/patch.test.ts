@@ -47,7 +47,7 @@ test('concurrent patches without a resourceVersion all succeed', async () => {
   assert.deepEqual(Object.keys(await dataOf('shared')).toSorted(), keys.toSorted())
 })
 
-test('of concurrent patches that test the value that they change, exactly one succeeds', async () => {
+test('if concurrent patches test the value that they change, exactly one of them succeeds', async () => {
   const { metadata } = await create('contested', { turn: '0' })
   const tested = await Promise.all(
     Array.from({ length: 20 }, (_, at) =>

@@ -148,7 +148,7 @@ test('a permission that was revoked through one server cannot be granted through
   }
 })
 
-test('a new cluster has the default roles, and a server repairs them at its start', async () => {
+test('a new cluster has the default roles, and a server repairs them when it starts', async () => {
   const protectedRole = `${rbac}/clusterroles/system:monitoring`
   const mended = `${rbac}/clusterroles/system:discovery`
   const rebound = `${rbac}/clusterrolebindings/system:basic-user`
@@ -291,9 +291,10 @@ test('attacks: impersonation and subresources require separate permissions', asy
 })
 
 /**
- * CVE-2019-11247 and CVE-2022-3162: a path that begins with the namespace does not lead out of it.
+ * CVE-2019-11247 and CVE-2022-3162: a path that begins with the namespace does not give access
+ * outside of the namespace.
  */
-test('attacks: all permissions in one namespace do not apply outside of it', async () => {
+test('attacks: a user with all permissions in one namespace has no permissions outside of it', async () => {
   const path = await namespace('walled')
   await post(`${path}/roles`, role('all', may('*', '*', { apiGroups: ['*'] })))
   await post(`${path}/rolebindings`, binding('all', 'Role/all', 'mallory'))

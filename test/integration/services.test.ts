@@ -24,7 +24,7 @@ before(async () => {
   const first = await startTestServer([ipRange, '--advertise-address=192.0.2.11'])
   servers = [first, await startReplica(first, [ipRange, '--advertise-address=192.0.2.12'])]
   replicas = servers.map(({ url }) => connect(url))
-  // The last objects that servers create for themselves at their start.
+  // Wait for the last objects that servers create during startup.
   await until(
     async () =>
       (await replica(0).call({ path: `${endpoints}/kubernetes` })).text.includes('192.0.2.12'),

@@ -267,7 +267,7 @@ for (const version of ['HTTP/2', 'HTTP/1.1']) {
   })
 }
 
-test('several workers delete a collection, and without a garbage collector no delete waits for it', async () => {
+test('several workers delete a collection, and if the garbage collector is disabled, a foreground deletion does not wait for it', async () => {
   await using started = await start(() => [
     '--delete-collection-workers=7',
     '--enable-garbage-collector=false',

@@ -190,7 +190,7 @@ test('while one etcd is down, the resources of the other one are served', async 
   assert.equal((await call(client, 'POST', events, event('after'))).status, 201)
 })
 
-test('an etcd that is down at the start is used when it is up again', async () => {
+test('an etcd that is down when the server starts is used when it is up again', async () => {
   await using main = await startEtcd()
   await using other = await startEtcd()
   other.pause()

@@ -174,7 +174,7 @@ const announced = async ({ url }: { readonly url: string }, name: string): Promi
   ).status
 }
 
-test('versions that a flag has disabled again are no longer announced', async () => {
+test('the APIService of a version is deleted by a server on which this version is disabled', async () => {
   const version = 'v1alpha1.storage.k8s.io'
   await using server = await startTestServer(['--runtime-config=storage.k8s.io/v1alpha1=true'])
   await until(async () => (await announced(server, version)) === 200, 'the version is announced')

@@ -137,7 +137,7 @@ test('a definition that is restored while its objects are being deleted keeps al
 })
 
 type HeldWrite = {
-  /** The write of a controller that the webhook holds back. */
+  /** The write of a controller. The webhook delays this write until the restore is complete. */
   readonly held: HeldRequests
   /** Creates the state for the snapshot. */
   readonly prepare: (cluster: Cluster) => Promise<void>
@@ -215,7 +215,7 @@ const heldWrites: Readonly<Record<string, HeldWrite>> = {
   },
 }
 
-suite('a write that a controller decided before a restore is not executed after it', () => {
+suite('a write that a controller sent before a restore is not executed after it', () => {
   for (const [what, { held, prepare, act, path }] of Object.entries(heldWrites)) {
     test(what, async () => {
       await using hook = await HoldingWebhook.start()
@@ -279,7 +279,7 @@ test('an object that was recreated is first deleted, so that no watch event chan
   assert.notEqual(last, second)
 })
 
-suite('after restore returns, requests are decided on the restored state', () => {
+suite('after restore returns, requests are handled according to the restored state', () => {
   /**
    * Number of repetitions. Watches that had events recently are woken later, so an error is most
    * likely in the second of two restores.
@@ -410,7 +410,7 @@ suite('after restore returns, requests are decided on the restored state', () =>
   })
 })
 
-test('after a restore, every write that the server began before it can be rejected', async () => {
+test('every write that the server begins before a restore can be rejected after the restore', async () => {
   const config = configure({}, createCredentials())
   const clock = new TestClock({ offsetMs: 0, onMoving: () => undefined, onMoved: () => undefined })
   const history = new History({ wallMs: clock.clock.wallMs, root: '/registry/' })

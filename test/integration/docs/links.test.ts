@@ -22,7 +22,7 @@ const files = execFileSync(
   .split('\n')
   .filter((file) => file !== '' && existsSync(join(root, file)))
 
-test('the links and anchors of all pages have targets', () => {
+test('the targets of all links and anchors exist', () => {
   assert.ok(files.includes('README.md'))
   const broken = files.flatMap((file) => linksOf(file).flatMap((link) => faultOf(file, link) ?? []))
   assert.deepEqual(broken, [])
@@ -37,7 +37,7 @@ test('Markdown files that are mentioned in the text exist', () => {
   assert.deepEqual(gone, [])
 })
 
-test('source files that the architecture page mentions exist, and it mentions every folder of src/', () => {
+test('source files that the architecture page mentions exist, and the page mentions every folder of src/', () => {
   const page = readFileSync(join(root, 'docs', 'ARCHITECTURE.md'), 'utf8')
   const named = [...page.matchAll(/`([\w-]+\/(?:[\w/.-]*(?:\.ts|\/))?)`/g)].map(
     ([, path = '']) => path,

@@ -12,7 +12,7 @@ import { plot } from '../../../bench/report/plot.ts'
 const root = join(import.meta.dirname, '..', '..', '..')
 const read = (...path: readonly string[]): string => readFileSync(join(root, ...path), 'utf8')
 
-test('npm run bench -- --plot would draw the stored picture again', () => {
+test('the stored picture is the one that npm run bench -- --plot draws', () => {
   const run: KeptRun = JSON.parse(read('bench', 'results', 'reference.json'))
   assert.equal(read('docs', 'pictures', 'bench.svg'), plot(run))
 })

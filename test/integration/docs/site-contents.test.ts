@@ -45,7 +45,7 @@ test('the sidebar has every chapter and every committed reference page', () => {
   assert.deepEqual(missing, [])
 })
 
-test('the home page sends each kind of reader to a chapter of the sidebar', () => {
+test('for each kind of reader, the home page links to a chapter that is in the sidebar', () => {
   const readers = readReaders()
   assert.deepEqual(
     readers.map(({ chapters: [first] }) => first?.link),
@@ -56,7 +56,7 @@ test('the home page sends each kind of reader to a chapter of the sidebar', () =
   assert.match(readSummary(), /^Keelson is a .+\.$/)
 })
 
-test('the reference of keelson/testing has public members only, each class with a description', () => {
+test('the reference of keelson/testing contains only public members, and describes each class', () => {
   const { text } = testingPage()
   assert.match(text, /^### Cluster\.fork\n\n.+/m)
   assert.match(text, /^\| `flags` \| `string\[\]` \| no \| .+ \|$/m)

@@ -1,10 +1,10 @@
 /**
  * Compares kube-apiserver and Keelson behind konnectivity's real server and agent, with each of the
- * three protocols of that server. Requests to a webhook with a Service and to an aggregated server
- * pass through it, and a large response. The script also compares the errors while the agent or the
- * server is down, and the responses after their restart. It fails if any response differs: `npm run
- * konnectivity [-- --only grpc-uds] [--keelson-alone]`. First run `test/support/tools/install
- * konnectivity-server konnectivity-agent kube-apiserver etcd`.
+ * three protocols of that server. Requests to a webhook with a Service, requests to an aggregated
+ * server and a large response pass through it. The script also compares the errors while the agent
+ * or the server is down, and the responses after their restart. It fails if any response differs:
+ * `npm run konnectivity [-- --only grpc-uds] [--keelson-alone]`. First run
+ * `test/support/tools/install konnectivity-server konnectivity-agent kube-apiserver etcd`.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -25,7 +25,7 @@ import { type Client, clients } from '../support.ts'
 import { Konnectivity, type Way, ways } from './konnectivity-tools.ts'
 
 /**
- * Cluster IP of the remote server. It is a loopback address, where the agent connects to the
+ * Cluster IP of the remote server. It is a loopback address, so that the agent can connect to the
  * server.
  */
 const CLUSTER_IP = '127.0.93.9'

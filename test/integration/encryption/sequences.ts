@@ -22,7 +22,7 @@ type Step =
   | { readonly do: 'create' | 'same'; readonly name: string }
   /** Sends requests with all verbs for an object. */
   | { readonly do: 'verbs'; readonly name: string }
-  /** Writes a value to etcd that is derived from the stored value of another object. */
+  /** Derives a value from the stored value of another object, and writes it to etcd. */
   | {
       readonly do: 'raw'
       readonly name: string

@@ -7,7 +7,7 @@
  * - "should include webhook resources in discovery documents": discovery
  *   contains both types of webhook configurations.
  * - "patching/updating a validating (mutating) webhook should work": an update and a patch of a
- *   configuration apply.
+ *   configuration take effect.
  * - "listing validating (mutating) webhooks should work": ten configurations are listed and deleted
  *   by a label.
  * - "should be able to create and update validating (mutating) … with match conditions": match
@@ -72,7 +72,7 @@ suite('webhook configurations', { concurrency: true, timeout: 300_000 }, () => {
   })
 
   for (const [name, { collection, path, data, isInForce, isNot }] of Object.entries(types)) {
-    test(`${name}: an update and a patch of a configuration apply`, async () => {
+    test(`${name}: an update and a patch of a configuration take effect`, async () => {
       await using scope = await Scope.begin(fixture())
       await scope.register(collection, [scope.webhook('own', { path, rules: onConfigMaps })])
       await scope.untilConfigMap(data, 'the webhook sees creates', isInForce)
