@@ -165,7 +165,7 @@ test('objects written, watched and deleted through the outer server are stored i
   await events.return()
 })
 
-test('the inner server authorizes the user of the outer server', async () => {
+test('the inner server authorizes the user that the outer server has authenticated', async () => {
   const roles = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings'
   const roleRef = {
     apiGroup: 'rbac.authorization.k8s.io',

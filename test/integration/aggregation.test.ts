@@ -560,7 +560,7 @@ test('a request with a lowercase method is not forwarded', async () => {
   assert.deepEqual([status, calls], [405, 0])
 })
 
-test('an APIService cannot redirect requests for APIServices, and a Service cannot lead back to this server', async () => {
+test('an APIService cannot redirect requests for APIServices, and a Service cannot route requests back to this server', async () => {
   const path = '/apis/apiregistration.k8s.io/v1/apiservices'
   const port = Number(new URL(server.url).port)
   const leading = {

@@ -31,7 +31,10 @@ const send = (name: string, manager: string, body: Buffer): Promise<Answer> =>
     headers,
   })
 
-/** Applies data, and retries if too many other clients wrote first. */
+/**
+ * Applies data, and retries while the server returns 409 because too many other clients wrote
+ * first.
+ */
 async function apply(name: string, manager: string, data: Data): Promise<ConfigMap> {
   for (;;) {
     const { status, text } = await send(name, manager, bodyOf(name, data))

@@ -22,7 +22,10 @@ const { certificatePem: cert, keyPem: key } = createSelfSigned(
 )
 const folder = mkdtempSync(join(tmpdir(), 'keelson-redirects-'))
 const parts = new AsyncDisposableStack()
-/** Requests that followed a redirect, and data that was forwarded after a rejected upgrade. */
+/**
+ * Requests that the server sent to follow a redirect, and data that it forwarded after a rejected
+ * upgrade.
+ */
 const lured: string[] = []
 let elsewhere: string
 let redirecting: string

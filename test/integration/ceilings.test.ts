@@ -96,7 +96,7 @@ test('bodies that exceed the budget are rejected before they are read', async ()
   )
 })
 
-test('a client that only announces a large body does not reduce the memory of other clients', async () => {
+test('a client that only announces a large body does not reduce the memory that other clients can use', async () => {
   await using server = await startTestServer(['--request-memory-max=64Mi'])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const ends = Array.from({ length: 30 }, () =>

@@ -69,7 +69,7 @@ test('profiles require permission', async () => {
   assert.equal((await client.call({ path: '/debug/pprof/cmdline' })).status, 404)
 })
 
-test('a CPU profile has the formats of go tool pprof and Chrome', async (context) => {
+test('a CPU profile is available in the formats of go tool pprof and Chrome', async (context) => {
   const busy = setInterval(() => void client.call({ path: '/api/v1/namespaces' }), 5)
   try {
     let body: Buffer = Buffer.alloc(0)

@@ -189,7 +189,7 @@ const askEtcd = (socketPath: string, path: string, body = ''): Promise<number | 
     sent.on('error', reject).end(body)
   })
 
-test('the etcd of keelson dev listens on sockets that only this user can access, without a gateway', async () => {
+test('the etcd of keelson dev has no gRPC gateway, and listens only on sockets that this user can access', async () => {
   // The name is too long for the path of a socket, and contains a comma, which separates servers.
   const name = `a,${'long-'.repeat(20)}`
   await using dev = new DevProcess(await withEtcd(name))
@@ -205,7 +205,7 @@ test('the etcd of keelson dev listens on sockets that only this user can access,
 
 const encode = (text: string): string => Buffer.from(text).toString('base64')
 
-test('a folder from a version whose etcd used TCP ports keeps its data', async () => {
+test('a folder of an earlier version, whose etcd used TCP ports, keeps its data', async () => {
   const folder = join(dir, 'older')
   const [client = 0, peer = 0] = await freePorts(2)
   const [clientUrl, peerUrl] = [`http://127.0.0.1:${client}`, `http://127.0.0.1:${peer}`]

@@ -33,8 +33,8 @@ let client: Client
 before(async () => {
   kubelet = await startKubelet()
   const flags = ['--disable-admission-plugins=ServiceAccount', '--request-timeout=1s']
-  // These two host names resolve to the kubelet. Otherwise the server rejects addresses of its own
-  // machine.
+  // These two host names resolve to the kubelet on this machine. Without this function, the server
+  // would reject addresses of its own machine.
   const near = ['127.0.0.1', 'node.example.com']
   const findHost = createFindHost(async (host) => [host])
   server = await startTestServer(flags, {

@@ -1,6 +1,6 @@
 /**
- * Tests that the tests named in SECURITY.md exist, and claims of its table that no other test
- * covers.
+ * Tests that the tests named in SECURITY.md exist. Also tests the claims of its table that no other
+ * test covers.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

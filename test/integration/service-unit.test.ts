@@ -13,8 +13,8 @@ import { isFlagName } from '../../src/config/flags.ts'
 import { findOnPath } from '../support/harness/packed.ts'
 
 /**
- * Maximum exposure level times ten. systemd rates exposure from 0 to 10, and the network, sockets
- * and V8's compiler require 1.3.
+ * Maximum exposure level times ten. systemd rates exposure from 0 to 10. A rating below 1.3 is not
+ * possible, because the server needs the network, sockets and V8's compiler.
  */
 const EXPOSURE_MAX = 15
 const COMMAND_MS_MAX = 60_000

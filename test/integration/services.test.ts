@@ -90,7 +90,7 @@ test('many concurrent services on two replicas get different addresses and ports
   const gone = await Promise.all(names.map((name, at) => remove(at + 1, name)))
   assert.deepEqual([...new Set(gone.map(({ status }) => status))], [200])
   assert.deepEqual(await addressNames(), ['10.96.0.1'])
-  // All ports of the range can be allocated, and no further ones.
+  // All ports of the range can be allocated, but no others.
   const all = Array.from({ length: 277 }, (_, at) => {
     const ports = Array.from({ length: Math.min(10, 2768 - 10 * at) }, (__, port) => ({
       name: `p${port}`,

@@ -116,7 +116,8 @@ test('a client receives the certificate for its host name, and a renewed one whe
     ['a.wild.example.org', 'given'],
     ['a.b.wild.example.org', other],
     ['wild.example.org', other],
-    // The names in this certificate apply, unless the server's own certificate contains them.
+    // This certificate is used for the names that it contains, except for names that the server's
+    // own certificate also contains.
     ['named.example.org', 'given'],
     ['localhost', other],
   ] as const) {

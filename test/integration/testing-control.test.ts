@@ -1,6 +1,7 @@
 /**
- * Tests control of keelson/testing over HTTPS. It must be served only if it is enabled, and only to
- * authorized users. Also tests the helper libraries of other languages, which use it.
+ * Tests the HTTPS requests that control keelson/testing. They must be accepted only if this is
+ * enabled, and only from authorized users. Also tests the helper libraries for other languages,
+ * which send these requests.
  */
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'

@@ -31,7 +31,7 @@ test('code blocks are parsed into commands, files and expected output, and other
   ])
 })
 
-test('a page runs in one folder with persistent variables, and commands that cannot run are reported', async () => {
+test('the commands of a page share a folder and variables, and commands that cannot run are reported', async () => {
   const page = [
     fence('sh needs=moon', 'exit 1'),
     fence('text file=note.txt', 'three  teas'),

@@ -60,7 +60,7 @@ beforeEach(() => {
   git('reset', '--quiet', '--hard')
 })
 
-test('a dry run writes the quick artifacts, notes and digests, and prints the publishing commands', () => {
+test('a dry run writes release notes, digests and artifacts that are quick to build, and prints the publishing commands', () => {
   const { status, stdout, stderr } = release('--dry-run')
   assert.deepEqual([status, stderr], [0, ''])
   const folder = join(copy, '.cache', 'release')
