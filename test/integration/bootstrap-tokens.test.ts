@@ -55,7 +55,7 @@ async function write(id: string, more: { readonly [key: string]: string } = {}):
 const whoami = (token: string): Promise<Answer> =>
   client.call({ method: 'POST', path: review, token, body: {} })
 
-test('a token is valid from the creation of its Secret until the deletion', async () => {
+test('a token is valid from the creation of its Secret until the deletion of this Secret', async () => {
   assert.equal((await whoami(`aaaaaa.${secret}`)).status, 401)
   await write('aaaaaa', { 'auth-extra-groups': 'system:bootstrappers:workers' })
   const { status, text } = await whoami(`aaaaaa.${secret}`)

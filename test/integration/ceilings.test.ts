@@ -172,8 +172,8 @@ test('a body without a content-length reserves memory while it arrives', async (
     field('content-type', 'application/json'),
   ]
   await raw.send(headersFrame(1, requestFields('POST', maps, ...fields), END_HEADERS))
-  // The bytes fit into the initial window of the stream. Ten times as much memory is reserved for
-  // them.
+  // The bytes fit into the initial window of the stream. The server reserves ten times as much
+  // memory for them.
   await raw.send(frame(FRAME.DATA, 0, 1, Buffer.alloc(16_000, ' ')))
   await until(
     async () => (await metric(client, 'keelson_request_memory_bytes{state="used"}')) >= 160_000,

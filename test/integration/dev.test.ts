@@ -205,7 +205,7 @@ test('the etcd of keelson dev has no gRPC gateway, and listens only on sockets t
 
 const encode = (text: string): string => Buffer.from(text).toString('base64')
 
-test('a folder of an earlier version, whose etcd used TCP ports, keeps its data', async () => {
+test('a folder from a version whose etcd used TCP ports keeps its data', async () => {
   const folder = join(dir, 'older')
   const [client = 0, peer = 0] = await freePorts(2)
   const [clientUrl, peerUrl] = [`http://127.0.0.1:${client}`, `http://127.0.0.1:${peer}`]

@@ -81,7 +81,7 @@ async function ask(session: ClientHttp2Session, headers: OutgoingHttpHeaders, bo
   if (body !== undefined) stream.end(body)
   const parts: Buffer[] = []
   stream.on('data', (part: Buffer) => parts.push(part))
-  // Wait for both events from the start. Node reports a stream as aborted if it ends before it is
+  // Wait for both events at the same time. Node reports a stream as aborted if it ends before it is
   // read.
   const [[head]] = await Promise.all([once(stream, 'response'), once(stream, 'end')])
   return { status: Number(head[':status']), headers: head, body: Buffer.concat(parts) }

@@ -66,7 +66,7 @@ const created = async (name: string): Promise<Fields> =>
     ],
   )
 
-test('a policy is in effect from the acknowledgment of its binding until that of the deletion', async () => {
+test('a policy takes effect when its binding is acknowledged, and ends when the deletion of the binding is acknowledged', async () => {
   const rule = { apiGroups: [''], resources: ['configmaps'] }
   await Promise.all(
     Array.from({ length: CLIENTS }, async (_, at) => {

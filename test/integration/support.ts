@@ -153,8 +153,8 @@ class Http2Client implements Client {
   call = async (call: Call): Promise<Answer> => {
     const stream = this.#open(call)
     stream.setEncoding('utf8')
-    // Wait for both events from the start. Node reports a stream as aborted if it ends before it is
-    // read.
+    // Wait for the response and read the body at the same time. Node reports a stream as aborted if
+    // it ends before it is read.
     const [headers, text] = await Promise.all([
       new Promise<IncomingHttpHeaders>((resolve, reject) => {
         stream.once('response', resolve).once('error', reject)

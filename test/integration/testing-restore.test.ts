@@ -386,7 +386,7 @@ suite('after restore returns, requests are handled according to the restored sta
     }
   })
 
-  test('after restore, namespaces and service accounts without watchers are up to date', async () => {
+  test('after restore, namespaces and their objects are up to date, even if no controller watches them', async () => {
     await using cluster = await startCluster({ controllers: false })
     const empty = cluster.snapshot()
     await post(cluster, namespaces, named('Namespace', 'n'))

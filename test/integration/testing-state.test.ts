@@ -215,7 +215,7 @@ suite('the state of a keelson/testing cluster', () => {
     )
   })
 
-  test('both sides of a fork continue with their own history, faults and clock', async () => {
+  test('a fork and its origin each continue with their own history, faults and clock', async () => {
     await create(cluster, 'before')
     await using fork = await cluster.fork()
     assert.notEqual(fork.url, cluster.url)

@@ -170,7 +170,7 @@ test('webhook calls are part of the trace, and propagate its context', async () 
   }
 })
 
-test('a fraction of all requests is sampled, and the trace of an unprivileged client is linked', async () => {
+test('a fraction of all requests is sampled, and their spans link to the trace of an unprivileged client', async () => {
   await using other = await startTestServer([
     config(receiver.endpoint, 1_000_000),
     '--authorization-mode=AlwaysAllow',
