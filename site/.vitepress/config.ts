@@ -16,6 +16,11 @@ import { addRules } from '../markdown.ts'
 import { anchorOf, manifest, notPages, pageOf, repository, root } from '../pages.ts'
 
 const cache = join(root, '.cache', 'site')
+/**
+ * Version of JavaScript. It is newer than Vite's default, which includes a Safari for which esbuild
+ * does not compile.
+ */
+const target = 'es2022'
 /** Size of the search index, which is a chunk of its own, above which Vite warns. */
 const INDEX_KB_MAX = 2_000
 /** Path of the site on its server, such as `/keelson/`. */
@@ -44,8 +49,8 @@ export default defineConfig({
   },
   vite: {
     publicDir: join(root, 'site', 'public'),
-    // Newer than Vite's default, which includes a Safari for which esbuild does not compile.
-    build: { target: 'es2022', chunkSizeWarningLimit: INDEX_KB_MAX },
+    build: { target, chunkSizeWarningLimit: INDEX_KB_MAX },
+    optimizeDeps: { esbuildOptions: { target } },
     // The development server watches the whole repository, because README.md is a page.
     server: { watch: { ignored: ['**/.cache/**', '**/src/**', '**/test/**'] } },
   },
