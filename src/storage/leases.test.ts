@@ -32,7 +32,7 @@ test('leases with a short time to live have no surplus and are not shared', asyn
   assert.deepEqual(granted, [15, 15])
 })
 
-test('a medium time to live gets a surplus of 5 percent', async () => {
+test('a time to live between the limits is extended by 5 percent', async () => {
   const { granted, leases } = fixture()
   await leases.get(100)
   await leases.get(1199)

@@ -36,7 +36,7 @@ export class PolicyMetrics {
     this.#seconds = metrics.histogram(
       {
         name: 'apiserver_validating_admission_policy_check_duration_seconds',
-        help: 'Duration in seconds of the expressions of failed validations, by policy, binding and action.',
+        help: 'Time in seconds to evaluate the expressions of failed validations, by policy, binding and action.',
         stability,
         labels,
       },

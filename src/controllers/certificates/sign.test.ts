@@ -99,7 +99,7 @@ test('a CSR that cannot be parsed fails permanently', async () => {
   assert.deepEqual(status, { conditions: [{ type: 'Approved' }, failed] })
 })
 
-test('a certificate is backdated, and expires at the requested time, after the maximum lifetime, or with its CA', () => {
+test('a certificate is backdated, and expires at the requested time, after the maximum lifetime, or with its CA, whichever is first', () => {
   const validity = (wantedMs: number | undefined, caMs = 1e12) => {
     const { notBeforeMs, notAfterMs } = validityOf({
       nowMs: 0,

@@ -103,7 +103,7 @@ test('an extra field can have any name', async () => {
   ])
 })
 
-test('a request without impersonation headers is recognized', () => {
+test('a request without impersonation headers does not count as impersonation', () => {
   assert.ok(!asksToImpersonate({ authorization: 'x', 'x-remote-user': 'y' }))
 })
 

@@ -206,7 +206,7 @@ export class Cache implements AsyncDisposable {
         return
       } catch (error) {
         if (signal.aborted) return
-        this.#shared.log('warn', 'the database does not respond yet; retrying', {
+        this.#shared.log('warn', 'the database is not responding yet; retrying', {
           error: String(error),
         })
         await sleep(this.#shared.time, START_RETRY_MS, signal).catch(() => undefined)

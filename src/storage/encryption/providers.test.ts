@@ -108,7 +108,7 @@ describe('the ciphers', () => {
 })
 
 describe('the providers of a resource', () => {
-  test('values of other keys or providers can be read, and are stale', async () => {
+  test('values that are encrypted with another key or provider can be read, and count as stale', async () => {
     const stored = await old.toStorage(key, plain)
     const lists = [
       new ProviderList([await provider('aesgcm', named('k2', 2), named('k1', 1))]),
