@@ -92,7 +92,7 @@ export function signJwt(claims: object, { key, algorithm, id }: JwtKey): string 
   return `${signed}.${signature.toString('base64url')}`
 }
 
-/** A JSON value. lib/ must not import the type from api/. */
+/** A JSON value. The type is declared here again, because lib/ must not import it from api/. */
 type JsonValue = string | number | bigint | boolean | null | readonly JsonValue[] | JsonFields
 type JsonFields = { readonly [name: string]: JsonValue | undefined }
 

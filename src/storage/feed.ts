@@ -46,9 +46,10 @@ const STRANGERS_MAX = 1_000
  */
 const PREFIX_SEGMENTS_MAX = 2
 /**
- * Maximum time for which the response of a single call is used. A database call has a deadline of
- * seconds, whatever --request-timeout is, and a webhook call has one of 30 s. Callers that make
- * many calls compare `life` instead.
+ * Maximum time for which a caller uses what a single call has returned, so that after this time
+ * nothing from a replaced database is in use. A database call has a deadline of a few seconds,
+ * whatever --request-timeout is, and a webhook call has one of 30 s. Callers that make many calls
+ * compare `life` instead.
  */
 const REQUEST_MS_MAX = 60_000
 
@@ -336,7 +337,7 @@ export class Feed implements AsyncDisposable {
     this.#acknowledged = latest
     for (const range of this.#ranges) range.revision = latest
     for (const subscription of this.#subscriptions.values()) subscription.emitReset(latest)
-    // If no stream is open, the next one will be opened anyway.
+    // Replace the open stream. If no stream is open, the feed already tries to open one.
     if (this.#state.state !== 'live') return
     const { stream } = this.#state
     this.#state = { state: 'away' }

@@ -31,7 +31,10 @@ const SAVED_PORT = 6443
 const savedPort = `"targetPort":${SAVED_PORT}`
 const uid = /"uid":"([0-9a-f-]{36})"/g
 
-/** Whether an object belongs to the server that wrote the file, which is no longer running. */
+/**
+ * Whether an object is a lease of the server that wrote the file. Leases are left out, because that
+ * server is no longer running.
+ */
 const isOfServer = (key: string): boolean => key.includes('/leases/')
 
 type SavedObjects = readonly (readonly [key: string, object: string])[]

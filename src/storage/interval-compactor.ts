@@ -94,7 +94,7 @@ export class IntervalCompactor implements AsyncDisposable {
     try {
       await this.#options.engine.compact(revision)
     } catch (error) {
-      // Nothing has been written since the last compaction.
+      // If the revision is already compacted, nothing has been written since the last compaction.
       if (!isCode(error, 'compacted')) throw error
     }
   }

@@ -237,7 +237,7 @@ export class OpenedEvents {
         (opened): OpenedEvent => ({ ...event, value: opened.value }),
         (error: unknown) => unreadable(event, error),
       )
-      // The promise may be awaited later, or never.
+      // Prevent an unhandled rejection, because the promise may be awaited much later or never.
       opening.catch(() => undefined)
       return opening
     } catch (error) {

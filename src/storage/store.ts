@@ -640,8 +640,8 @@ const toStored = (found: VersionedValue, plain: Plain): StoredValue => ({
 })
 
 /**
- * Throws an error that contains the key. kube-apiserver does this for unreadable values in lists,
- * but not for single reads.
+ * Throws the error for an unreadable value in a list. The message contains the key. As in
+ * kube-apiserver, the error of a single read does not contain the key.
  */
 function throwListed(key: Key, cause: unknown): never {
   if (!(cause instanceof StorageError)) throw cause

@@ -26,8 +26,8 @@ const SMALL_SHARE = 15 / 16
 const LARGE_SHARE = 7 / 8
 
 /**
- * Maximum share of the budget that is charged for one request, so that other requests also fit. Two
- * requests of this size do not fit at the same time.
+ * Maximum share of the budget that is charged for one request, so that smaller requests can run at
+ * the same time. Two requests of this size cannot.
  */
 const REQUEST_SHARE = 5 / 8
 

@@ -31,8 +31,8 @@ export class ByteText {
   }
 
   /**
-   * How often the text was cleared or cut. When this number changes, recorded positions in the text
-   * become invalid.
+   * Number of times that the text was cleared or truncated. When this number changes, positions in
+   * the text that callers have recorded become invalid.
    */
   get uses(): number {
     return this.#uses
@@ -86,9 +86,9 @@ export class ByteText {
   }
 
   /**
-   * Appends a string if the list allows all of its characters: `listed` has a 1 for each allowed
-   * character code. Otherwise returns false and appends nothing. Checks the encoded bytes, which is
-   * faster than checking the characters of a string.
+   * Appends a string if all of its characters are allowed. Otherwise returns false and appends
+   * nothing. `listed` has the value 1 at the index of each allowed character code. Checks the
+   * encoded bytes, because this is faster than checking the characters of a string.
    */
   listed(text: string, listed: Uint8Array): boolean {
     this.#reserve(text.length * CHARACTER_BYTES_MAX)
@@ -96,7 +96,7 @@ export class ByteText {
     const start = this.#length
     const end = start + memory.write(text, start)
     if (end - start !== text.length) return false
-    // Codes beyond the end of the list are undefined, so they are not allowed.
+    // Character codes beyond the end of `listed` are not allowed.
     for (let at = start; at < end; at++) if (listed[memory[at] ?? 0] !== 1) return false
     this.#length = end
     return true

@@ -1,6 +1,7 @@
 /**
- * Collects chunks into one buffer. Chunks are copied when they arrive. In a list, each chunk would
- * need a hundred bytes of overhead and would retain the socket's buffer of which it is a view.
+ * Collects chunks into one buffer. Chunks are copied into the buffer when they arrive. If they were
+ * kept in a list instead, each chunk would have an overhead of a hundred bytes, and would retain
+ * the socket's buffer of which it is a view.
  */
 const none: Buffer = Buffer.alloc(0)
 

@@ -1,11 +1,15 @@
 /**
  * Cuts a body into pieces that are written to a socket one after the other. TLS encrypts each write
  * into newly allocated memory. With pieces, a slow client needs memory for only one encrypted
- * piece; the other pieces stay in the parts, which other responses share.
+ * piece. The rest of the body stays in its original buffers, which the responses to several clients
+ * can share.
  */
 export const PIECE_BYTES = 64 * 1024
 
-/** Yields the bytes of the parts in pieces. Small parts are joined, and long parts are cut. */
+/**
+ * Yields the bytes of all parts, in pieces of PIECE_BYTES. The last piece can be shorter. Short
+ * parts are joined, and long parts are cut.
+ */
 export function* pieces(parts: Iterable<Buffer>): Generator<Buffer, undefined, undefined> {
   let held: Buffer[] = []
   let heldBytes = 0

@@ -1,7 +1,7 @@
 /**
  * Caches whose values expire when they have not been read for a while. A timer drops each value, so
- * that the memory of large values is released even if the cache is never used again. TtlCache has
- * no timers, and a read does not extend the lifetime of an entry there.
+ * that the memory of large values is released even if the cache is never used again. TtlCache, in
+ * contrast, has no timers, and reading an entry does not extend its lifetime.
  */
 
 /** A cache for any number of values by key. */
@@ -58,7 +58,7 @@ export class LazyValue<V extends object> {
     return this.set(this.#create())
   }
 
-  /** Stores a value that was created elsewhere. */
+  /** Replaces the value with one that the caller has created. */
   set(value: V): V {
     this.clear()
     const timer = setTimeout(() => {

@@ -17,7 +17,7 @@ test('work that began before a restore is outdated after it, and work that begin
   resolve()
   assert.equal(await early, true)
   assert.equal(await restores.begin(() => restores.isOutdated), false)
-  // Nested work is based on what it reads itself.
+  // Work that begins inside other work gets its own fencing token.
   assert.equal(await restores.begin(() => restores.begin(() => restores.isOutdated)), false)
   assert.equal(restores.isOutdated, false)
 })

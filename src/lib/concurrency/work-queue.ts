@@ -68,7 +68,7 @@ export class WorkQueue implements AsyncDisposable {
     )
   }
 
-  /** Drops a key. If the key is being processed, that run is finished. */
+  /** Drops a key. If the key is being processed, the processing is not interrupted. */
   drop(key: string): void {
     if (this.#waiting.delete(key)) this.#timing?.dropped(key)
     this.#timers.get(key)?.close()

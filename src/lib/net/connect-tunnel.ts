@@ -11,8 +11,9 @@ import { type Address, hostPort } from './hosts.ts'
  */
 const HEAD_BYTES_MAX = 16 << 10
 /**
- * The start of an HTTP response. No protocol in which the server sends the first bytes begins like
- * this.
+ * The start of an HTTP response. If the first bytes in a tunnel begin like this, they are a second
+ * response of the proxy. The target cannot have sent them, because no protocol in which the server
+ * sends first begins like this.
  */
 const RESPONSE_START = 'HTTP/1.'
 

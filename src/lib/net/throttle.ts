@@ -1,19 +1,22 @@
 /** Limits the rate of a stream, so that it does not use the whole bandwidth of the network. */
 import { Transform } from 'node:stream'
 
-/** Number of pieces per second. The flow is steady, and the overhead is negligible. */
+/**
+ * Number of pieces per second into which the data is divided when the rate is limited. With this
+ * number, the flow is steady, and the overhead of the timers is negligible.
+ */
 const PIECES_PER_SECOND = 10
 
 /**
- * Returns a stream that passes on the first piece immediately. Each further piece is delayed so
- * that the rate is not exceeded.
+ * Returns a stream that passes its data on in pieces. It passes on the first piece immediately, and
+ * delays each further piece so that the rate is not exceeded.
  */
 export function throttle(bytesPerSecond: number): Transform {
   const pieceBytes = Math.max(1, Math.floor(bytesPerSecond / PIECES_PER_SECOND))
   let freeMs = 0
   let timer: NodeJS.Timeout | undefined
   return new Transform({
-    // Requests more from the source only while less than one piece waits.
+    // Makes the stream request more data from its source only while it buffers less than one piece.
     highWaterMark: pieceBytes,
     transform(chunk: Buffer, _encoding, done) {
       const next = (at: number): void => {

@@ -199,7 +199,7 @@ function readCode(path: string): Buffer | undefined {
   try {
     return checkCode(readPages(path))
   } catch {
-    // Ignore the reason, because the file will be written again.
+    // The error is ignored, because the program then runs without saved code and saves it again.
     return undefined
   }
 }

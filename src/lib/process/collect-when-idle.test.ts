@@ -7,13 +7,14 @@ import { promisify } from 'node:util'
 const module = join(import.meta.dirname, 'collect-when-idle.ts')
 
 /**
- * Runs in a separate process that does nothing else. After a garbage collection, prints the types
- * of the registry and of `gc`. Fails if there is no garbage collection for a while.
+ * Runs in a separate process that does nothing else. After a garbage collection, prints two types:
+ * that of the registry, and that of `globalThis.gc`, which should be undefined. Fails if there is
+ * no garbage collection for three minutes.
  */
 const program = `
 import { collectWhenIdle } from ${JSON.stringify(module)}
 const gone = Promise.withResolvers()
-// Used below, so that the registry itself is not garbage.
+// The last line uses the registry, so that it is not collected before it reports the collection.
 const registry = new FinalizationRegistry(gone.resolve)
 registry.register({}, '')
 collectWhenIdle()

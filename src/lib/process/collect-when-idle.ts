@@ -39,8 +39,9 @@ function collect(): void {
   ]
   setFlagsFromString('--expose-gc')
   const gc: (options: object) => void = runInNewContext('gc')
-  // Code that V8 compiles is valid only for the same flags, so restore them.
+  // Restore the flags, because compiled code that V8 saves or loads is valid only for the flags
+  // with which it was compiled.
   setFlagsFromString('--no-expose-gc')
-  // This flavor also shrinks the young generation.
+  // The flavor `last-resort` also shrinks the young generation.
   gc({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }

@@ -1,6 +1,6 @@
 /**
- * Parses the flags of a small command: `--name=value` or `--name value`, and switches, which
- * `--name=false` turns off.
+ * Parses the flags of the commands with few flags, such as `keelson dev`. A flag is written as
+ * `--name=value` or `--name value`. A switch is written as `--name`; `--name=false` turns it off.
  */
 
 export type CommandFlags = {

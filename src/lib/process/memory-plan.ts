@@ -31,8 +31,9 @@ const REQUEST_SHARE = 1 / 4
 const REQUEST_BYTES_MIN = 64 << 20
 const REQUEST_BYTES_MAX = 1 << 30
 /**
- * Memory for the program, its heap, connections, and garbage buffers. Under attack, these need
- * about 200 MB in addition to the two budgets (test/chaos/hostile/memory.ts).
+ * Memory for the program, its heap, its connections, and buffers that are not collected yet. Under
+ * attack, these use about 200 MB in addition to the budgets for requests and for the cache
+ * (test/chaos/hostile/memory.ts).
  */
 const OWN_BYTES = 192 << 20
 /**

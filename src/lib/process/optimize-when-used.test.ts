@@ -10,8 +10,8 @@ import { Script } from 'node:vm'
 const module = join(import.meta.dirname, 'optimize-when-used.ts')
 
 /**
- * Runs in a separate process, because the compilers belong to the process. Bit 4 of V8's
- * optimization status indicates whether the code of a function is optimized.
+ * Runs in a separate process, because disabling the compilers affects the whole process. Bit 4 of
+ * V8's optimization status indicates whether the code of a function is optimized.
  */
 const program = `
 import { setTimeout as sleep } from 'node:timers/promises'

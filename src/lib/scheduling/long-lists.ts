@@ -41,7 +41,7 @@ export function addAll<T>(to: T[], more: readonly T[], lengthMax = Infinity): vo
   }
 }
 
-/** Returns the keys of all items. The caller can change the set. */
+/** Returns a new set of the keys of all items. */
 export function keysOf<K, T>(list: readonly T[], keyOf: (item: T) => K): Set<K> {
   return eachItem(
     'keys of a list',
@@ -55,8 +55,8 @@ export function keysOf<K, T>(list: readonly T[], keyOf: (item: T) => K): Set<K> 
 }
 
 /**
- * Adds a key and returns whether it was new. If divided work continues, returns the same result
- * again.
+ * Adds a key and returns whether it was new. In work that is divided by `parts.ts`, a repeated call
+ * returns the result of the first call, although the key is then in the set.
  */
 export const addKey = <K>(keys: Set<K>, key: K): boolean =>
   once('key is added', () => keys.size < keys.add(key).size)

@@ -16,7 +16,7 @@ import {
 import { inSlices, Slices, type Steps } from './slices.ts'
 import type { Time } from '../time/timers.ts'
 
-/** Slices that are always over, so that the work pauses at every opportunity. */
+/** Stands in for a slice of time that is always over, so that the work pauses wherever it can. */
 const always = { isOver: true, begin: (): void => undefined }
 
 const sums = (lists: readonly (readonly number[])[]): readonly number[] =>
@@ -81,7 +81,10 @@ test('an error ends the work, and later work is not divided', () => {
   assert.equal(isDivided(), false)
 })
 
-/** Runs work that is different each time. Returns its result and the reports about it. */
+/**
+ * Runs work that does not reach the same loops when it is repeated. Returns its result, and the
+ * messages that were reported about it.
+ */
 function unsteady<T>(work: () => T): { readonly made: T; readonly reported: readonly string[] } {
   const { report } = unsteadyWork
   const reported: string[] = []

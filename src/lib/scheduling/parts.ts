@@ -6,9 +6,9 @@
  * interrupted loop continues with its state.
  *
  * Code outside of these loops is repeated in each part, so it must be short and free of side
- * effects; other code must be inside a `once`. The work must reach the same loops each time. If a
- * cache can skip some of them, the call must be inside a `once`. Outside of `parts`, these
- * functions are ordinary loops.
+ * effects; other code must be inside a `once`. Whenever the work is called again, it must reach the
+ * same loops. If a function can skip its loops because its result is cached, it must be called
+ * inside a `once`. Outside of `parts`, these functions are ordinary loops.
  *
  * Each call has a label that is unique in the source code, so that a loop is never mistaken for
  * another one. A label does not distinguish two runs of the same call. These are identified by
@@ -89,7 +89,7 @@ export function* parts<T>(work: () => T, slices: PartSlices): Steps<T> {
   }
 }
 
-/** Whether an error is a pause, which must not be caught. For code that catches all errors. */
+/** Whether an error is a pause. Code that catches all errors must throw a pause again. */
 export const isPause = (error: unknown): boolean => error === paused
 
 /**

@@ -9,8 +9,8 @@ import { systemTime, type Time } from '../time/timers.ts'
 
 const SLICE_MS = 1
 /**
- * Number of slices for clients in one tick. Together with one shared slice and the background
- * slices, it limits how long a small request waits.
+ * Number of slices in one tick for work that single clients wait for. A small request waits at most
+ * for these slices, for one slice of work with `isShared`, and for the slices of background work.
  */
 const SLICES_PER_TURN = 2
 /**

@@ -1,6 +1,7 @@
 /**
  * A log for entries that clients can cause without limit. After a burst, the number of entries and
- * bytes per second is limited. The next entry that is logged has the number of dropped entries.
+ * bytes per second is limited. The next entry that is logged contains the number of dropped
+ * entries.
  */
 import { TokenBucket } from '../time/token-bucket.ts'
 import type { Clock } from '../time/clock.ts'

@@ -110,7 +110,8 @@ abstract class Metric<Series> {
   /** Removes a series because the object that it describes no longer exists. */
   remove(...given: readonly string[]): void {
     const values = this.#shown(given)
-    // Keep a series that describes several objects.
+    // Keep the series if a label value was replaced because it is not allowed. The series then
+    // describes several objects.
     if (values.some((value, at) => value !== given[at])) return
     this.#series.delete(values.join('\u0000'))
   }

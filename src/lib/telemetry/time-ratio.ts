@@ -44,8 +44,8 @@ export class TimeRatio {
   }
 
   #count(nowMs: number): void {
-    // Requests of several priority levels are counted here, and some of them wait for a tick first.
-    // So a time can precede the previous one.
+    // The changes are not always reported in the order of their times, because some requests wait
+    // for a later tick first.
     if (nowMs <= this.#sinceMs) return
     const ns = Math.round((nowMs - this.#sinceMs) * NS_PER_MS)
     this.#sinceMs = nowMs

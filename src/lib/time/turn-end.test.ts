@@ -71,7 +71,8 @@ test('calls do not run in the asynchronous context of the request that came firs
   await new Promise<void>((resolve) =>
     turnEnd.defer(() => {
       note()
-      // Otherwise, work that schedules itself again would stay in that context forever.
+      // If this call ran in the context of the first request, so would all work that schedules
+      // itself again.
       turnEnd.defer(() => resolve(void note()))
     }),
   )

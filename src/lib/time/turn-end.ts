@@ -1,8 +1,8 @@
 /**
  * Runs calls in stages at the end of a tick of the event loop. Node runs setImmediate callbacks in
  * FIFO order. Work that schedules itself again, such as the slices of long lists, would therefore
- * always run before the requests and responses of this tick. And work that one callback leaves to
- * the next would have to wait for another tick.
+ * always run before the requests and responses of this tick. If one callback passed work on to
+ * another, that work would have to wait for the next tick.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Deque } from '../collections/deque.ts'

@@ -18,7 +18,7 @@ export type DerValue = {
 }
 
 const SEQUENCE = 0x30
-/** The parameters of a field without parameters, as Go prints them. */
+/** How Go prints the parsing parameters of a struct field that has no `asn1` tag. */
 const plainParameters =
   '{optional:false explicit:false application:false private:false defaultValue:<nil> tag:<nil> stringType:0 timeType:0 set:false omitEmpty:false}'
 

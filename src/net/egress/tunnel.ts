@@ -212,7 +212,7 @@ export class Tunnel extends Duplex {
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     clearTimeout(this.#idle)
     this.#close()
-    // Discards the data that was held back for the reader.
+    // Resume the stream, so that it discards the data that the reader has not read.
     this.#stream?.resume()
     this.#failDial(error ?? new DialError('tunnel closed'), 'tunnelclosed')
     done(error)

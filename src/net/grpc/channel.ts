@@ -184,7 +184,8 @@ export class Channel {
           onEnd: options.onEnd,
         })
       } catch (error) {
-        // Nothing has been sent yet, so each endpoint can be tried once.
+        // If the connection cannot serve the stream, nothing has been sent yet. So try each
+        // endpoint once.
         if (
           !(error instanceof GrpcError && error.isUnavailable) ||
           attempt >= this.#endpoints.count

@@ -355,7 +355,8 @@ export class GrpcConnection {
     clearTimeout(this.#openTimer)
     clearInterval(this.#ticker)
     this.#onClosed()
-    // The waiting calls then notice that the connection is closed, and use another endpoint.
+    // Resume the calls that wait for a free stream. They notice that the connection is closed, and
+    // use another endpoint.
     for (const onFree of this.#waiting.splice(0)) {
       this.#streams++
       onFree()

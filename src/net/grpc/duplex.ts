@@ -12,7 +12,10 @@ import { hasStatus, isHttpOk, notGrpc, unreadable } from './status.ts'
 
 export type DuplexOptions = {
   readonly headers: readonly string[]
-  /** May throw. The call then ends with an error whose cause is the thrown error. */
+  /**
+   * Called with each message of the server. If it throws, the call ends with an error whose cause
+   * is the thrown error.
+   */
   readonly onMessage: (message: Buffer) => void
   /**
    * Called when the call has ended. The error is undefined if the server ended the call with status
@@ -33,7 +36,7 @@ export class Duplex implements AnswerListener {
   readonly #stream: ClientStream
   readonly #frames: MessageFrames
   readonly #stopListening: () => void
-  /** Frames that wait until the stream has accepted the previous ones. */
+  /** Frames to send that wait until the stream has accepted the previous frames. */
   #unsent: Buffer[] = []
   #unsentBytes = 0
   #isFinishing = false

@@ -49,7 +49,10 @@ export class Endpoints {
   readonly #firstStreamId: number | undefined
   // All connections that are not closed, including those that are draining.
   readonly #connections = new Set<GrpcConnection>()
-  /** Runs a function outside the async context of the call that needs it. */
+  /**
+   * Runs a function in the asynchronous context in which this object was created. Connections serve
+   * many calls, so they must not be opened in the context of one call.
+   */
   readonly #outside = AsyncLocalStorage.snapshot()
   #current: Endpoint
   #isClosed = false

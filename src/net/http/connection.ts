@@ -22,8 +22,9 @@ export class Connection {
   /** Whether the connection closes when its current requests are complete. */
   isEnding = false
   /**
-   * Time of the listener's last check at which no data waited for the client, or the client had
-   * read some data since the previous check.
+   * Time since which the client has been stalled, if it is stalled. It is the time of the last
+   * check at which no data waited for the client, or at which the client had read some data since
+   * the previous check.
    */
   stalledSinceMs = 0
   writesSeen = -1
@@ -91,6 +92,6 @@ function shownBy(socket: TLSSocket): PeerCertificate | null {
   const certificate = socket.getPeerX509Certificate()
   if (certificate === undefined) return null
   if (socket.authorized) return { certificate, isVerified: true }
-  // The type that Node declares is Error, but the value is OpenSSL's error code.
+  // Node declares `authorizationError` as an Error, but its value is OpenSSL's error code.
   return { certificate, isVerified: false, fault: String(socket.authorizationError) }
 }

@@ -108,11 +108,15 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   /** Number of bytes that the client has read. */
   abstract readonly progress: number
   /**
-   * Unsent bytes of a short response that exceed the client's window. 0 for HTTP/1.1, which has one
-   * response at a time and counts these bytes for the connection.
+   * Number of bytes of a short response that cannot be sent because the client's window is full.
+   * Always 0 for HTTP/1.1, because an HTTP/1.1 connection has only one response at a time and
+   * counts these bytes itself.
    */
   abstract readonly leftBytes: number
-  /** Size of the request headers if they are large and not counted elsewhere. */
+  /**
+   * Size of the request headers, if they are large and their memory is not reserved elsewhere.
+   * Otherwise 0.
+   */
   abstract readonly largeHeadBytes: number
   protected abstract readonly bodySource: BodySource
   abstract writeHead(status: number, headers: Headers, body: BodyForm): void

@@ -231,8 +231,9 @@ export class Exchanges {
     if (exchange instanceof UpgradeExchange && !exchange.isGone && !this.#isClosing)
       return exchange.handOver(response)
     exchange.abort()
-    // The tunnel gets a destroyed Duplex, so that it closes its other end. A socket that is already
-    // closed would not emit another event.
+    // Pass the tunnel a new Duplex that is destroyed, so that the tunnel receives `close` and
+    // closes its other end. The socket itself may already be closed, and would then not emit
+    // `close` again.
     response.tunnel(new Duplex().destroy())
   }
 }

@@ -26,13 +26,15 @@ export const GZIP_HELD_BYTES = 1024 * 1024
  */
 const SHARED_BODY_BYTES_MAX = 64 * 1024 * 1024
 /**
- * Limit for the total size of all shared bodies and their tags, whether they are cached, being
- * compressed or being sent. A body above the limit is compressed while it is sent to its client.
+ * Limit for the total size of all shared bodies and their tags (the keys under which bodies are
+ * shared), whether they are cached, being compressed or being sent. A body above the limit is
+ * compressed while it is sent to its client.
  */
 const SHARED_BYTES_MAX = 32 * 1024 * 1024
 /**
- * Maximum length of a tag. A tag contains the query, which can be far longer than the list. Such
- * long queries are rare.
+ * Maximum length of the tag of a shared body. A tag contains the query of the request, which can be
+ * far longer than the list itself. Lists with such queries are compressed separately for each
+ * client.
  */
 const TAG_CHARACTERS_MAX = 4096
 /** Overhead of an entry in addition to its bytes and its tag. */
@@ -58,7 +60,10 @@ class SharedBody {
     this.#end.promise.catch(() => undefined)
   }
 
-  /** Resolves with true when the body is compressed, or with false if there is no room for it. */
+  /**
+   * Resolves with true when the whole body is compressed, or with false if the memory limit does
+   * not allow this.
+   */
   get whole(): Promise<boolean> {
     return this.#end.promise
   }

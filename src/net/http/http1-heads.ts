@@ -26,8 +26,8 @@ export class Http1Heads {
   #isInUse = false
 
   /**
-   * Must be created after Node's HTTP server has received the socket, because the server reads from
-   * the handle itself until a second 'data' listener is added.
+   * Create this object after Node's HTTP server has received the socket. Until a second 'data'
+   * listener is added, as done here, that server reads directly from the socket's handle.
    */
   constructor(socket: TLSSocket, memory: HeaderMemory) {
     this.#socket = socket

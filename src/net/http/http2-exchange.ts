@@ -55,7 +55,7 @@ export class Http2Exchange extends Exchange {
   }
 
   writeHead(status: number, headers: Headers, { length, isEnd = false }: BodyForm): void {
-    // A proxied response already has a date.
+    // A response that was proxied from another server already has a Date header.
     const date = headers['date'] === undefined ? this.#date.get() : undefined
     const head = this.#stream.beginHead(status)
     for (const name in headers) {

@@ -173,7 +173,8 @@ export class Listener implements AsyncDisposable {
       SNICallback: (name, choose) => choose(null, this.#contextFor(name)),
     }
     this.#tlsServer = createServer(
-      // Without the SNI callback, each handshake is faster.
+      // Set the SNI callback only if there are named certificates, because it makes each handshake
+      // slower.
       { ...tlsOptions(options.tls, this.#limits), ...(this.#named.length > 0 ? byName : {}) },
       (socket) => this.#onSocket(socket),
     )
@@ -237,7 +238,8 @@ export class Listener implements AsyncDisposable {
    */
   setClientCa(clientCaPem: string): void {
     this.#setTls({ ...this.#tls, clientCaPem })
-    // Handshakes in progress would verify their certificates with the old CAs.
+    // End the handshakes in progress, because they would verify the certificates of their clients
+    // with the old CAs.
     for (const socket of this.#handshaking.values()) socket.destroy()
     for (const connection of this.#connections.values()) {
       if (connection.peerCertificate() === undefined) continue

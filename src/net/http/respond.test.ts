@@ -247,7 +247,7 @@ test('the memory for compressed lists that clients do not read is limited', asyn
   await Promise.all(answers)
   const whole = Buffer.concat(new Array<Buffer>(8).fill(block))
   for (const { received } of clients) assert.ok(gunzipSync(Buffer.concat(received)).equals(whole))
-  // The memory is available again.
+  // The memory of the previous responses is available again.
   made = 0
   for (let at = 0; at < 2; at++) {
     const again = new SlowClient({ takesGzip: true })

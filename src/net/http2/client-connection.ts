@@ -42,7 +42,10 @@ const FIRST_ID = 1
 const PONG_DELAY_MS = 200
 
 export class ClientConnection extends Http2Connection<ClientStream> implements ClientStreamOwner {
-  /** Always 0, because a server opens no streams. */
+  /**
+   * Highest ID among the streams that the peer has opened. Always 0, because a server opens no
+   * streams.
+   */
   protected readonly lastId = 0
   readonly #owner: ClientOwner
   readonly #streamWindow: number

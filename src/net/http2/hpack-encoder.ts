@@ -38,7 +38,8 @@ const INTEGER_BYTES_MAX = 6
 const PER_FIELD_BYTES_MAX = 2 * INTEGER_BYTES_MAX
 
 /**
- * A dynamic table size update to 0. If it is sent, it must be in the first block of a connection.
+ * The byte that sets the size of the dynamic table to 0. If it is sent, it must be at the start of
+ * the first block of a connection.
  */
 const EMPTY_TABLE = 0x20
 

@@ -117,8 +117,8 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   protected onFields(id: number, isEnd: boolean, { fields, bytes }: FieldBlock): void {
     const known = this.streams.get(id)
     if (known !== undefined) return this.#onTrailers(known, isEnd, fields)
-    // Trailers of a stream that the server has reset. They count as a control frame, because a
-    // client sends at most one such block for each stream.
+    // Ignore the trailers of a stream that the server has reset. They count as a control frame, so
+    // that a client cannot send them without limit.
     if (this.#dropped.has(id)) return this.countControl('HEADERS')
     if (id % 2 === 0 || id < this.lastId)
       throw protocolError('a stream identifier is even, or lower than an earlier one')

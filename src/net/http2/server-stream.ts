@@ -129,7 +129,7 @@ export class ServerStream extends SendingStream {
       const value = trailers[name]
       if (value !== undefined) fields.field(name, value)
     }
-    // Without fields, no HEADERS frame is sent that could end the stream.
+    // If there are no trailers, no HEADERS frame ends the stream, so end it with DATA.
     if (fields.length === 0) return this.end()
     this.isEnding = true
     this.#sender.sendHead(this, true)

@@ -133,7 +133,8 @@ class Pool {
         this.#opening = undefined
       })
       try {
-        // Many calls wait for this session, and each of them can be aborted.
+        // Several calls can wait for the same session. If one of them is aborted, the others
+        // continue to wait.
         if ((await orAborted(this.#opening, signal, callAborted)) === undefined) return undefined
       } catch (error) {
         // The error means only that the call that started to open the session has timed out. If the
@@ -164,7 +165,8 @@ class Pool {
     }
     const session = new Http2Session(socket, this.#timeoutMs)
     await session.ready
-    // Otherwise, calls that wait for a stream would open one connection after another.
+    // Fail if the webhook accepts no streams. Otherwise, the waiting calls would open one
+    // connection after another.
     if (!session.takesStreams) {
       session.close()
       throw new Error('http2: the webhook accepts no streams')

@@ -239,8 +239,9 @@ export class Http2Session {
         onClose: (code: number) => {
           isDone = true
           signal.removeEventListener('abort', onAbort)
-          // The code alone is not sufficient, because a reset can have the code NO_ERROR. A
-          // truncated YAML response can be valid.
+          // The code NO_ERROR does not prove that the response is complete, because a stream can
+          // also be reset with this code. A truncated response must be detected here, because
+          // truncated YAML can be valid.
           if (code === CODE.NO_ERROR && head !== undefined && stream.isRemoteEnded) {
             this.#isAnswered = true
             const body = collected.take()

@@ -58,8 +58,8 @@ const INTERNAL = 500
 const UNAVAILABLE = 503
 
 /**
- * Whether an error status may be transient. kube-apiserver treats unknown statuses from 500 on as
- * internal errors, which it retries. It knows 503, and does not retry it.
+ * Whether a call is retried because of this error status. As in kube-apiserver, the status 429 is
+ * retried, and so is every status from 500 on except 503.
  */
 const isTransientStatus = (status: number): boolean =>
   status === TOO_MANY || (status >= INTERNAL && status !== UNAVAILABLE)

@@ -133,7 +133,7 @@ function sendOnce({
     sent.on('timeout', () => sent.destroy(new Error('context deadline exceeded')))
     sent.on('error', fail)
     // Node reports an abort only when the request has a connection. Without this listener, an
-    // aborted call would wait for the calls before it.
+    // aborted call that is queued for a connection would fail only after it has got one.
     const onAbort = (): void => {
       if (sent.socket === null) reject(callAborted())
     }

@@ -108,7 +108,9 @@ export type CacheOptions = {
 
 type ResourceEntry = { readonly resource: CachedResource; readonly reader: Reader }
 
-/** Key of an object. The revisions are defined if the object is stored. */
+/**
+ * The key of an object for a temporary item. The revisions are absent if the object is not stored.
+ */
 type ItemKey = {
   readonly key: Key
   readonly revision?: Revision
@@ -276,8 +278,9 @@ export class Cache implements AsyncDisposable {
   }
 
   /**
-   * Returns a reader for requests that were routed before a definition changed and read after the
-   * change. The reader uses the database, because the objects in memory follow the new definition.
+   * Returns a reader for requests that were routed before a CustomResourceDefinition changed, but
+   * access the storage after the change. The reader uses the database, because the objects in
+   * memory already follow the new definition.
    */
   retired(spec: ResourceSpec): Reader {
     const resource = new CachedResource(spec, this.#shared)
@@ -285,7 +288,10 @@ export class Cache implements AsyncDisposable {
     return new Reader(resource, this.#shared)
   }
 
-  /** Creates a temporary item from an object that is not stored in this form. */
+  /**
+   * Creates a temporary item from a decoded object that the cache does not contain in this form,
+   * such as a converted object or one that is not stored. `print` encodes the object.
+   */
   looseItem(key: ItemKey, object: KubeObject, print: ObjectCodec['print']): Item {
     const { slabs } = this.#shared
     const home: ItemHome = {

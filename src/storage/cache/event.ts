@@ -10,7 +10,7 @@ export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
 export type WatchEvent =
   | ObjectEvent
-  /** The watcher has received all events up to this revision. */
+  /** A bookmark: reports that the watcher has received all events up to this revision. */
   | { readonly type: 'BOOKMARK'; readonly revision: Revision; readonly initialEventsEnd: boolean }
 
 /** An event about an object, as a watcher receives it. */

@@ -34,8 +34,8 @@ const WORD_BYTES_MAX = 512
  */
 const VOCABULARY_OBJECTS_MIN = 1 << 20
 /**
- * Number of sets of hashes. The hashes are those of recently encoded strings. If a string recurs,
- * it becomes a word.
+ * Number of sets in the table of hashes. The table contains the hashes of recently encoded strings.
+ * If a string is encoded while its hash is in the table, the string becomes a word.
  */
 const MARK_SETS = 256
 const MARKS_IN_SET = 4

@@ -186,8 +186,9 @@ export function readHistory(
 }
 
 /**
- * Whether the event contains the previous value, if there was one. The previous value belongs to
- * the history and may be compacted before the event.
+ * Whether the event contains the previous value of the key, or the key had no previous value. The
+ * previous value is an earlier version in the history, so etcd can have compacted it although the
+ * event itself is still available.
  */
 const isWhole = ({ type, previous, createRevision, revision }: FeedEvent): boolean =>
   previous !== undefined || (type === 'put' && createRevision === revision)

@@ -28,7 +28,8 @@ export function informedStore(
     update: (key, options, decide) =>
       write({
         run: () => store.update(key, options, decide),
-        // If the object did not exist, `revision` is not a revision of this resource.
+        // If the object did not exist and nothing was written, `revision` is that of the database
+        // and not of a change of this resource.
         revisionOf: ({ outcome, revision, previous }) =>
           outcome === 'unchanged' && previous === undefined ? undefined : revision,
         signal: options.signal,
@@ -58,14 +59,15 @@ async function informedWrite<T>(
   try {
     const result = await run()
     const revision = revisionOf(result)
-    // The revision is new if it is above the informer's revision before the write. Otherwise
-    // nothing had to be written, or etcd was restored from a backup.
+    // If the revision is above the informer's revision before the write, wait for this revision.
+    // Otherwise nothing had to be written, or etcd was restored from a backup, so wait for the
+    // latest revision.
     if (revision !== undefined)
       await (revision > before ? informer.reach(revision, signal) : informer.latest(signal))
     return result
   } catch (error) {
-    // The object already exists or has already been deleted. The cause may be an earlier write of
-    // this client that timed out.
+    // The write failed because the object already exists or has already been deleted. An earlier
+    // write of this client, which timed out, may have done this, so also wait for that write.
     if (isOutdatedWrite(error)) await informer.latest(signal).catch(() => undefined)
     throw error
   }

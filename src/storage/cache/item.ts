@@ -50,7 +50,7 @@ export type ItemHome = {
 /** Returns whether an item is selected. */
 export type Matches = {
   (item: Item): boolean
-  /** Cost of one call in the unit of LOOK_BYTES. The default is LOOK_BYTES. */
+  /** Cost of one call, in bytes that could be sent in the same time. The default is LOOK_BYTES. */
   readonly lookBytes?: number
 }
 

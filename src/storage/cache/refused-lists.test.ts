@@ -10,7 +10,7 @@ test('the amount of memory that a refused list would need is remembered for a fe
   assert.equal(refused.needs(range, 0), 0)
   refused.refuse(range, 0, 30)
   refused.refuse(range, 0, 40)
-  // If several concurrent lists are refused, the largest amount is recorded.
+  // If several concurrent lists are refused, only the largest amount of memory is recorded.
   refused.refuse(range, 0, 20)
   assert.equal(refused.needs(range, 0), 40)
   assert.equal(refused.needs(range, 5), 0, 'a page of it may fit')

@@ -17,7 +17,7 @@ import type { Counts, KeySet, Tree } from './tree.ts'
  */
 const SNAPSHOTS_MAX = 32
 
-/** The state when the ring ended at `position`. Its tree never changes. */
+/** The state after all events of the ring before `position`. Its tree never changes. */
 export type Snapshot = {
   readonly ring: Ring
   readonly position: number

@@ -96,8 +96,8 @@ export class StoreLists {
     let ownBytes = 0
     // With a selector, the size of the result cannot be predicted.
     let aheadBytes = matches === undefined ? this.#refused.needs(range, limit) : 0
-    // Reserve the memory in two steps, because the first reservation of a request is always
-    // granted, whatever its size.
+    // Reserve one byte first. The first reservation of a request can be granted whatever its size,
+    // so only the second one shows whether there is enough memory.
     if (aheadBytes > 0 && (hold?.(1) === false || hold?.(aheadBytes - 1) === false))
       throw tooLong(this.#resource.spec.name)
     const holdMore = (bytes: number): boolean => {

@@ -10,7 +10,8 @@ import { isCode, StorageError } from '../errors.ts'
 export function unreadableBy(errors: readonly unknown[]): unknown {
   if (errors.length <= 1) return errors[0]
   const messages = [...new Set(errors.map(messageOf))]
-  // If one of the providers might still succeed later, the value is not lost.
+  // If one of the providers might decrypt the value later ('sealed'), do not report the value as
+  // corrupt.
   const code = errors.some((error) => isCode(error, 'sealed')) ? 'sealed' : 'corrupt'
   return new StorageError(code, aggregate(messages), { cause: errors[0] })
 }

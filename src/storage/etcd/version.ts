@@ -33,8 +33,8 @@ export const unreliable = (endpoint: string, version: string): string =>
   `etcd at ${endpoint} has version ${version || 'unknown'}, which reports the progress of watches incorrectly (etcd issues 15220 and 17507): upgrade it to 3.5.13 or newer`
 
 /**
- * Checks each connection once. If a member is replaced by an older version, its connection is also
- * a new one.
+ * Checks the version once for each connection. This is sufficient: if a member is replaced by one
+ * with an older version, the connection is also replaced.
  */
 export class VersionCheck implements ConnectionCheck {
   readonly method = statusMethod

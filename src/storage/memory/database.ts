@@ -79,7 +79,10 @@ export class MemoryDatabase {
   readonly #time: SlicesTime
   readonly #onCommit: (commit: Commit) => void
   #histories: Histories = new BTree<Key, KeyHistory>(undefined, byBytes)
-  /** Owner of the histories that no snapshot shares. It is replaced after each snapshot. */
+  /**
+   * Marks the histories that no snapshot contains, which can therefore be changed in place. A new
+   * owner is created after each snapshot.
+   */
   #owner: object = {}
   /** The commits since the last compaction, for feeds that start at a past revision. */
   #commits = new Deque<KeptCommit>()

@@ -13,7 +13,10 @@ export type KeyVersion = {
 
 export class KeyHistory {
   readonly key: Key
-  /** The owner, which can change the history in place. All others have to copy it. */
+  /**
+   * Identifies the database that may change this history in place. Code with another owner must
+   * copy the history before it changes it.
+   */
   readonly owner: object
   #versions: KeyVersion[] = []
 

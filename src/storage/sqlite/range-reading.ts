@@ -16,7 +16,7 @@ const SLICE_BYTES = 512 * 1024
 export const SLICE_ROWS = 250
 /**
  * Number of keys that can be counted in the time that reading one row takes. Counting is fast,
- * because only SQLite does it.
+ * because it runs inside SQLite and returns no rows to JavaScript.
  */
 const COUNTED_PER_ROW = 80
 /**

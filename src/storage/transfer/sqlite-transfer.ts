@@ -264,11 +264,13 @@ class VersionWriter {
   readonly #leases = new Map<bigint, number | bigint>()
 
   constructor(db: DatabaseSync, nowMs: number) {
-    // Several keys can have the same revision.
+    // Several keys can have the same revision, so the identifier is the next free one of the
+    // revision.
     this.#version = db.prepare(`INSERT INTO versions (id, key, created, previous, value) SELECT
       coalesce(max(id) + 1, ?1 * ${KEYS_OF_REVISION_MAX}), ?2, ?3, NULL, ?4
       FROM versions WHERE id >= ?1 * ${KEYS_OF_REVISION_MAX} AND id < (?1 + 1) * ${KEYS_OF_REVISION_MAX}`)
-    // Identifiers have more bits than a JavaScript number can represent exactly.
+    // Read identifiers as BigInts, because they have more bits than a JavaScript number can
+    // represent exactly.
     this.#version.setReadBigInts(true)
     this.#current = db.prepare('INSERT INTO current (key, id, created, lease) VALUES (?, ?, ?, ?)')
     this.#grant = db.prepare('INSERT INTO leases (seconds, expires_ms) VALUES (?, ?)')

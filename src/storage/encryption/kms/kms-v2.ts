@@ -206,7 +206,8 @@ export class KmsV2 implements Disposable {
    * Returns an error message if this fails.
    */
   async #renew(keyId: string): Promise<string | undefined> {
-    // Measured from before the call, to limit the use of a seed whose key has been replaced.
+    // Count the time from before the call, so that the limit also applies if the plugin replaces
+    // its key during the call.
     const untilMs = this.#options.time.monotonicMs() + WRITE_MS_MAX
     if (this.#writing?.keyId === keyId) {
       this.#writing.untilMs = untilMs
