@@ -11,7 +11,9 @@ export interface AuditRecorder {
   readonly wantsResponse: boolean
   /** Maximum size of an object that is recorded. */
   readonly objectBytesMax: number
-  /** Number of times that an object is copied in order to record it. */
+  /**
+   * Number of copies of an object that recording it creates. Memory is reserved for these copies.
+   */
   readonly copies: number
   /**
    * Records the body of a write, decoded and with defaults. `print` is called only if bodies are

@@ -48,8 +48,8 @@ export type ResourceInfo = {
 }
 
 /**
- * Size of a large object. Each step of a write takes a millisecond or two for an object of this
- * size.
+ * Minimum size of an object that counts as large. For an object of this size, each step of a write
+ * takes a millisecond or two.
  */
 const LARGE_BYTES = 64 * 1024
 

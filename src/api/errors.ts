@@ -51,8 +51,9 @@ export type StatusDetails = {
 }
 
 /**
- * Metadata of a Status, which has the type of list metadata. Of our own errors, only the 410 for an
- * expired continue token sets a field: the new token. Other fields come from webhooks.
+ * Metadata of a Status, which has the same fields as the metadata of a list. This server itself
+ * sets only `continue`: the new token in the 410 for an expired continue token. Other fields come
+ * from webhooks.
  */
 export type StatusMetadata = {
   readonly selfLink?: string
@@ -299,7 +300,7 @@ export function refuseInvalid(
 /**
  * Maximum length of the paths and messages in a response, which contains each message twice. The
  * response is formatted in one tick of the event loop, for the client and for the audit log. A
- * longer one would not help any client.
+ * longer response would not help any client.
  */
 const TOLD_CHARACTERS_MAX = 256 << 10
 
@@ -633,8 +634,8 @@ export function internalError(message: string, cause?: unknown): ApiError {
 
 /**
  * Returned if an admission webhook rejects a request with a Status. The reason and the details are
- * forwarded unchanged. The code is forwarded only if it is an error code, because HTTP cannot send
- * other numbers.
+ * forwarded unchanged. The code is forwarded if it is between 400 and 599, and otherwise replaced
+ * by 400. Webhooks can send any number, even one that is not an HTTP status code.
  */
 export function passedOn({ code, reason, details, metadata }: Fields, message: string): ApiError {
   const given = numberOf(code)

@@ -1,8 +1,9 @@
 import type { FrameSource } from './request.ts'
 
 /**
- * Wraps a source of frames. Calls `onEnd` when the frames end, and when the source is closed, so
- * possibly more than once. `isWhole` means that the frames ended by themselves.
+ * Wraps a source of frames. Calls `onEnd(true)` when the frames end by themselves, and
+ * `onEnd(false)` when the source is closed. Both can happen, so `onEnd` can be called more than
+ * once.
  */
 export const followFrames = (
   { take, onReady, close }: FrameSource,

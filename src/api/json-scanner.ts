@@ -42,7 +42,7 @@ const LONG_STRING_CHARACTERS = 65_536
 /** Value of `#insideAt` while no long string is being skipped. */
 const NOT_INSIDE = -1
 
-/** Minimum length, in characters, of a list that is treated as long. */
+/** Minimum length, in characters, of a list that `longList` returns. */
 const LONG_LIST_CHARACTERS = 16_384
 
 const numberForm = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
@@ -321,7 +321,8 @@ export class JsonScanner {
       this.at++
       throw this.#fault('in numeric literal')
     }
-    // The expression stops before a malformed fraction or exponent.
+    // The regular expression does not match a malformed fraction or exponent, so the match ends
+    // before it.
     if (next === '.' && !literal.includes('.') && !/[eE]/.test(literal)) {
       this.at++
       throw this.#fault('after decimal point in numeric literal')
@@ -429,9 +430,9 @@ export class JsonScanner {
   }
 
   /**
-   * Returns the source of a long list that might contain only numbers, which JSON.parse reads in
-   * half the time. Undefined for other lists. Lists of strings are left out, because JSON.parse is
-   * slower for them.
+   * Returns the text of a long list that might contain only numbers, because JSON.parse reads such
+   * a list in half the time. Undefined for other lists. Lists of strings are excluded, because
+   * JSON.parse reads them more slowly than this class.
    */
   longList(): string | undefined {
     const { text, at } = this
@@ -516,7 +517,10 @@ export class JsonScanner {
   }
 }
 
-/** Parses a list. Undefined if it is not JSON; the scanner then finds the cause. */
+/**
+ * Parses a list. Undefined if it is not JSON. The scanner must then read the list to find the
+ * error.
+ */
 export function parsedList(list: string): Json[] | undefined {
   try {
     return JSON.parse(list)

@@ -39,7 +39,8 @@ export function readAny(scanner: JsonScanner, depth = 0, onRepeat?: () => void):
         fields[key] = readAny(scanner, depth + 1, onRepeat)
         count++
       }
-      // Looking up each key to find duplicates would take as long as everything else.
+      // Duplicate keys are detected by comparing the counts. Looking up each key would double the
+      // time of reading an object.
       if (onRepeat !== undefined && Object.keys(fields).length < count) onRepeat()
       return fields
     }
@@ -137,10 +138,11 @@ const isLongInteger = (value: number, literal: string): boolean =>
   !Number.isSafeInteger(value) && literal.length <= INTEGER_DIGITS_MAX && /^-?[0-9]+$/.test(literal)
 
 /**
- * Returns whether a key contains an escape. JSON.parse of V8 13.6 (Node 24) can confuse such a key
- * with another key of the same length, if it has parsed an object with that other key in the same
- * position. The characters of the other key are those of the escape as it is written, so a line
- * feed becomes a backslash. The check visits each escape once, and most documents have few escapes.
+ * Returns whether a key contains an escape. JSON.parse of V8 13.6 (Node 24) can read such a key as
+ * another key. This happens if an earlier object has a key of the same length in the same position,
+ * and that key equals the beginning of the escaped text. For example, the key `\n` (a line feed)
+ * can be read as a backslash. The check visits each escape once, and most documents have few
+ * escapes.
  */
 export function hasEscapedKey(text: string): boolean {
   let quote = -1
@@ -184,8 +186,9 @@ export function parseText(text: string): Json {
 }
 
 /**
- * Returns whether JSON.parse might lose digits. Digits in strings are ignored, because the reviver
- * that preserves all digits makes parsing ten times as slow.
+ * Returns whether JSON.parse might lose digits of a number. Digits in strings are ignored, so that
+ * they do not cause the use of the reviver that preserves all digits. With that reviver, parsing
+ * takes ten times as long.
  */
 function hasLongNumber(text: string): boolean {
   if (!longNumber.test(text)) return false
@@ -226,12 +229,13 @@ const VALUES_PER_STEP = 1024
 const CHARACTERS_PER_STEP = 32 << 10
 
 /**
- * Like `parseJson`, but pauses while a large value is read. Objects have no prototype. The depth is
- * not limited here, because a list is deeper than the objects in it. Fails with a JsonSyntaxError.
+ * Like `parseJson`, but pauses while a large value is read. Objects have no prototype. The nesting
+ * depth is not limited, because the limit applies to single objects and the value can be a list of
+ * objects. Fails with a JsonSyntaxError.
  */
 export function* parseInSteps(bytes: Buffer): Steps<Json> {
   const scanner = new JsonScanner(bytes.toString('utf8'))
-  // Decoding 20 MB from UTF-8 takes tens of milliseconds.
+  // Pause here, because decoding 20 MB from UTF-8 takes tens of milliseconds.
   yield
   /** Open objects and arrays, with the keys whose values are being read. */
   const open: Container[] = []

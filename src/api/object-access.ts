@@ -21,8 +21,8 @@ export type WantedField = {
   /** Field names from the root of the object to the field. */
   readonly path: readonly string[]
   /**
-   * Returns whether the object is wanted. `json` is the value of the field, or undefined if the
-   * object does not have the field.
+   * Returns whether `pick` selects the object. `json` is the value of the field, or undefined if
+   * the object does not have the field.
    */
   readonly isWanted: (json: Buffer | undefined) => boolean
   readonly countMax: number
@@ -48,7 +48,7 @@ export type Objects = {
     at: ReadFreshness,
   ) => MaybePromise<readonly KubeObject[]>
   /**
-   * Resolves to the first objects of a namespace whose field is wanted, in their latest state.
+   * Resolves to the first objects of a namespace that `wanted` selects, in their latest state.
    * Other objects are not decoded, because there can be many large ones.
    */
   readonly pick: (

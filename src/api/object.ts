@@ -77,7 +77,7 @@ export const numberOf = (value: Json | undefined): number =>
 /** Returns the entries of a map from strings to strings. Any other value has no entries. */
 export function entriesOf(map: Json | undefined): [string, string][] {
   const fields = fieldsOf(map)
-  // Object.entries is several times as slow for many entries.
+  // For many entries, Object.entries takes several times as long as this loop.
   return mapEach(
     'entries',
     once('keys of entries', () => Object.keys(fields)),

@@ -26,8 +26,8 @@ const escapes: readonly (string | undefined)[] = Array.from({ length: 0x80 }, (_
 
 /**
  * Printable characters beyond ASCII: letters, marks, numbers, punctuation and symbols. At most 100
- * characters are matched at a time, because V8 interprets the first execution of a regular
- * expression. It compiles the expression for later executions, which take a third of the time.
+ * characters are matched at a time, so that a long string needs several matches: V8 interprets the
+ * expression in the first match, and compiles it for later ones, which take a third of the time.
  */
 const printed = /[[\p{L}\p{M}\p{N}\p{P}\p{S}]--[\0-\x7f]]{1,100}/vy
 

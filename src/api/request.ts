@@ -117,7 +117,7 @@ export type LazyBody = {
   /** Whether the body comes from another server, which might end it early. */
   readonly isRelayed?: boolean
   /**
-   * Returns a tag that identifies the content of the body: a list, its revision and its
+   * Returns a tag that identifies the content of the body. It names the list, its revision and its
    * representation. Bodies with the same tag are compressed once for all clients.
    */
   readonly tag?: () => string
@@ -149,12 +149,13 @@ export type FrameSource = {
   readonly close: () => void
 }
 
-/** A slot of the limit on requests in flight. It must be released exactly once. */
+/** One of the limited number of slots for requests in flight. It must be released exactly once. */
 export interface InFlightSlot {
   readonly leave: () => void
   /**
-   * Releases the part of the slot that stands for CPU work, because the client reads its response
-   * so slowly that the server has almost nothing to do. Further calls have no effect.
+   * Releases the part of the slot that represents CPU time. Called when the client reads its
+   * response so slowly that the server needs almost no CPU time for it. Further calls have no
+   * effect.
    */
   readonly stall?: () => void
 }

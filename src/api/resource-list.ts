@@ -46,7 +46,7 @@ export function sum(lists: readonly ResourceList[]): ResourceList {
   return merge(lists, addQuantities)
 }
 
-/** Returns the largest quantity of each resource. */
+/** Returns a list with the largest quantity of each resource in any of the lists. */
 export function largest(lists: readonly ResourceList[]): ResourceList {
   return merge(lists, (one, other) => (compareQuantities(one, other) >= 0 ? one : other))
 }

@@ -4,7 +4,10 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Caches the result for frozen headers, for as long as they exist. */
+/**
+ * Returns a function like `read` that caches the result for a frozen headers object, as long as
+ * that object exists.
+ */
 export function ofSharedHeaders<T>(
   read: (headers: IncomingHttpHeaders) => T,
 ): (headers: IncomingHttpHeaders) => T {

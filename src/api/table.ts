@@ -30,8 +30,8 @@ export type TableKind = {
   /** Sort order of the rows in a list, if they are not sorted by name. */
   readonly compare?: (one: KubeObject, other: KubeObject) => number
   /**
-   * Whether this is the default table for kinds without columns of their own. An empty list of this
-   * table has a different format.
+   * Whether this is the default table for kinds without columns of their own. If such a table has
+   * no rows, the field `rows` is null instead of an empty list.
    */
   readonly isDefault?: boolean
 }

@@ -61,7 +61,7 @@ export class DegradedApi {
   }
 }
 
-/** Returns undefined if the path is invalid. */
+/** Parses the path and the method of a request. Returns undefined if the path is invalid. */
 function infoOf(request: ApiRequest): RequestInfo | undefined {
   try {
     return requestInfo(request)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { BLOCK_BYTES, Blocks } from '../../lib/bytes/blocks.ts'
 import { AnswerBody, type BodyOrigin } from './answer-body.ts'
 
-/** Counts the blocks that were ever created, and those in use. */
+/** Counts all blocks created so far, and the blocks in use. */
 class CountedBlocks extends Blocks {
   readonly made = new Set<Buffer>()
   inUse = 0

@@ -1,9 +1,9 @@
 /**
  * Buffers the body of a remote server's response on its way to the client. Data that has arrived
  * since the last pull is copied into reusable blocks. Therefore, a long response creates no
- * garbage, and many small chunks use no more memory than their bytes. The origin limits how much
- * arrives before it is pulled, for example with the window of a stream. An origin without a limit
- * is paused.
+ * garbage, and many small chunks use no more memory than their bytes. The origin (the connection to
+ * the remote server) limits how much data arrives before it is pulled, for example with the window
+ * of an HTTP/2 stream. An origin without such a limit is paused.
  */
 import { CutOffAnswer } from '../../api/errors.ts'
 import { BLOCK_BYTES, type Blocks } from '../../lib/bytes/blocks.ts'
@@ -57,8 +57,9 @@ export class AnswerBody {
   }
 
   /**
-   * Sets the length from the Content-Length header. A longer or shorter body fails, because the
-   * next response on the connection must not begin in the wrong place.
+   * Sets the length from the Content-Length header. If the body is longer or shorter, reading it
+   * fails. Otherwise, the client would look for the next response at the wrong position of its
+   * connection.
    */
   expect(length: string | readonly string[] | undefined): void {
     if (length !== undefined)

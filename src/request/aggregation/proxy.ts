@@ -109,8 +109,8 @@ async function resolved(remote: Remote): Promise<Address> {
   try {
     return await remote.resolve()
   } catch (error) {
-    // kube-apiserver does not report the reason either, because not every user may read the
-    // Services of a cluster.
+    // As in kube-apiserver, the response does not say why the Service cannot be resolved, because
+    // not every user is allowed to read the Services of a cluster.
     throw error instanceof UnresolvedService ? new RemoteUnavailable(error) : error
   }
 }
@@ -189,7 +189,8 @@ function responseOf(http: ApiRequest, context: RequestContext, answer: RemoteAns
       isRelayed: true,
     }
   }
-  // Most responses are short, and their body arrives together with the headers.
+  // Send the body at once if all of it has arrived. Most bodies are short and arrive together with
+  // the headers.
   const whole = body.takeWhole()
   if (whole !== undefined) return { status, headers: shown, body: whole, isEncoded: true }
   if (known > WATCH_WINDOW_BYTES) answer.widen?.()
@@ -208,8 +209,8 @@ const NO_CONTENT = 204
 const NOT_MODIFIED = 304
 
 /**
- * Returns functions that do not use `this`, because callers detach them to count or close the
- * frames.
+ * Wraps the methods of a body in functions without `this`, because code that wraps a source of
+ * frames calls them detached from their object.
  */
 const framesOf = (body: AnswerBody): FrameSource => ({
   take: () => body.take(),

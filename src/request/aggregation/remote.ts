@@ -27,7 +27,10 @@ export type RemoteOptions = {
    */
   readonly clientCertificate: () => RemoteTls['client']
   readonly dial: Dial
-  /** Buffers that remote servers share. Absent if they are not shared. */
+  /**
+   * Buffers for responses that all remote servers share. If absent, the connections to this remote
+   * server have their own buffers.
+   */
   readonly memory?: RemoteMemory
 }
 

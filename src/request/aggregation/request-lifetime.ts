@@ -33,7 +33,7 @@ export class RequestLifetime {
     return this.#controller.signal
   }
 
-  /** Must be called when the response has ended. */
+  /** Removes the timer and the listener. Must be called when the response has ended. */
   end(): void {
     clearTimeout(this.#timer)
     this.#client.removeEventListener('abort', this.#onGone)

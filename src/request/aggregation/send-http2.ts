@@ -68,7 +68,8 @@ export function sendHttp2(
       onClose: (code) => {
         isDone = true
         signal.removeEventListener('abort', onAbort)
-        // A stream can also be reset with the code NO_ERROR.
+        // The code NO_ERROR alone does not mean that the response is complete, because a stream can
+        // also be reset with this code.
         if (code === CODE.NO_ERROR && hasHead && opened.stream?.isRemoteEnded === true)
           return body.end()
         const error = signal.aborted ? requestAborted() : session.lostBy(code, hasHead)

@@ -21,7 +21,7 @@ export type Reads = {
 export class SharedReads {
   readonly #buffer = Buffer.allocUnsafeSlow(READ_BYTES)
 
-  /** Creates the read option and the receiver of one socket. */
+  /** Creates the option for one new socket, and the function that sets its receiver. */
   begin(): Reads {
     let take: ((chunk: Buffer) => void) | undefined
     /** Chunks that arrived before the receiver was set. A server can send data first. */

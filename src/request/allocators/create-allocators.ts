@@ -57,7 +57,7 @@ export type AllocatorsOptions = {
   readonly nodePorts: NumberRange
   readonly metrics: AllocatorMetrics
   readonly random: () => number
-  /** Increases when the database is replaced by another database. */
+  /** Returns a number that increases when the database is replaced by another database. */
   readonly life: () => number
   readonly wallMs: () => number
   readonly log: Log
@@ -119,7 +119,8 @@ function createNodePorts({
   life,
 }: AllocatorsOptions): RangeRecord {
   const { first, last } = range
-  // After a change of the range, the ports that are in both ranges remain allocated.
+  // If the range has changed, the ports that are in both the old and the new range remain
+  // allocated.
   const adopt = (text: string, bytes: Buffer): Buffer => {
     const from = Number.parseInt(text, 10)
     return Number.isNaN(from) ? Buffer.alloc(0) : adopted(bytes, from, range)

@@ -22,7 +22,7 @@ export type IpRecordsOptions = {
    * The ranges from the flag: the primary range and, in a dual-stack cluster, the secondary range.
    */
   readonly ranges: readonly Cidr[]
-  /** Increases when the database is replaced by another database. */
+  /** Returns a number that increases when the database is replaced by another database. */
   readonly life: () => number
   /** Returns a random number in the range [0, 1). */
   readonly random: () => number
@@ -44,8 +44,8 @@ export class IpRecords {
         last: lastOf(cidr),
         named: namedOf(Number(cidr.last - cidr.first + 1n), namedAddresses),
       }
-      // Addresses that are in both ranges remain allocated, because a Service with one of them
-      // might be about to be stored.
+      // Addresses that are in both the old and the new range remain allocated, because a Service
+      // with one of them might be about to be stored.
       const adopt = (text: string, bytes: Buffer): Buffer => {
         const was = parseCidr(text)
         if (was?.family !== cidr.family) return Buffer.alloc(0)
@@ -64,8 +64,9 @@ export class IpRecords {
   }
 
   /**
-   * Takes an address in its record. Returns false if it is already taken. Returns true if no record
-   * covers the address, or if the record still needs a repair.
+   * Takes an address in its record. Returns false if it is already taken. Returns true without a
+   * change if no record covers the address, or if the record cannot be used until a repair has
+   * written it.
    */
   async take(ip: Ip): Promise<boolean> {
     const entry = this.#entryOf(ip)

@@ -37,7 +37,7 @@ export class NumberSet {
    * in place, because a copy can take 128 KB.
    */
   readonly #bytes: Buffer
-  /** Buffer into which `attempt` copies the previous state. */
+  /** Buffer for the previous state, which `attempt` restores if the change throws. */
   #spare: Buffer | undefined
 
   /**

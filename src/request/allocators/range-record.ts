@@ -32,7 +32,7 @@ export type RangeRecordOptions = {
   readonly repairedFirst?: string
   /** Returns a random number in the range [0, 1). */
   readonly random: () => number
-  /** Increases when the database is replaced by another database. */
+  /** Returns a number that increases when the database is replaced by another database. */
   readonly life: () => number
   readonly time?: Timers & SlicesTime
   /** Called after each write, with the number of allocated numbers. */

@@ -27,7 +27,7 @@ export class RecordRepair {
     passes: new Map(),
   }
 
-  /** `life` increases when the database is replaced by another database. */
+  /** `life` returns a number that increases when the database is replaced by another database. */
   constructor(record: RepairableRecord, life: () => number) {
     this.#record = record
     this.#life = life

@@ -27,7 +27,7 @@ export type RepairOptions = {
   readonly readAddress: (ip: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
   /** Whether the cache contains the address. */
   readonly hasAddress: (ip: string) => Promise<boolean>
-  /** Returns false if the address already exists. */
+  /** Creates an IPAddress object. Returns false if it already exists. */
   readonly createAddress: (address: KubeObject) => Promise<boolean>
   readonly deleteAddress: (ip: string, uid: string) => Promise<void>
   readonly records: Pick<IpRecords, 'add'> & {
@@ -35,7 +35,7 @@ export type RepairOptions = {
   }
   /** Whether each cluster IP also has an IPAddress object, and not only an entry in a record. */
   readonly hasAddressObjects: boolean
-  /** Increases when the database is replaced by another database. */
+  /** Returns a number that increases when the database is replaced by another database. */
   readonly life: () => number
   readonly wallMs: () => number
   readonly log: Log
@@ -116,7 +116,7 @@ export class Repair {
 
   /**
    * Repairs a record. It is compared with the Services instead of the IPAddress objects, because
-   * another replica that does not use IPAddress objects might be creating a Service.
+   * another replica might create Services without IPAddress objects.
    */
   async #repairRecord(cidr: Cidr, repair: RecordRepair): Promise<void> {
     const { listServices, log } = this.#options

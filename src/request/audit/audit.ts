@@ -29,7 +29,9 @@ export class Audit implements AsyncDisposable {
   /** Maximum size of an object. Larger objects are not recorded. */
   readonly objectBytesMax: number
   readonly #options: AuditOptions
-  /** The backend, if there is only one. */
+  /**
+   * The only backend, to which events are passed directly. Undefined if there are several backends.
+   */
   readonly #only: AuditBackend | undefined
 
   constructor(options: AuditOptions) {

@@ -134,10 +134,10 @@ export class AuditedRequest implements AuditRecorder {
   }
 
   /**
-   * Stores the first event. A read can run before the event is stored, if its response waits for a
-   * later event. All other requests must be recorded before they run. They write, or can have any
-   * effect on another server, such as an exec with the method GET. Fails if a strict backend cannot
-   * record the request.
+   * Stores the first event. A read can run before this event is stored, if its response waits until
+   * a later event is stored. All other requests must be recorded before they run, because they
+   * write or can have any effect on another server, such as an exec with the method GET. Fails if a
+   * strict backend cannot record the request.
    */
   received(context: RequestContext): Promise<void> | undefined {
     this.#context = context
@@ -202,8 +202,8 @@ export class AuditedRequest implements AuditRecorder {
   }
 
   /**
-   * Serializes a long Status only once. Most clients receive the same JSON, so it is copied from
-   * the response.
+   * Serializes a long Status only once for all events of the request. If the response contains the
+   * Status as JSON, as for most clients, that JSON is used.
    */
   *#longStatus(response: ApiResponse, status: Status): Steps<void> {
     const json = statusJsonOf(response) ?? (yield* this.#recorded(() => printOrdered(status)))

@@ -38,8 +38,8 @@ export interface EventSink {
    */
   readonly store: (events: readonly AuditEvent[], urgency: Urgency) => Promise<boolean>
   /**
-   * Waits for events that are being stored. A sink on another server can give up after this time,
-   * and the remaining events are then lost.
+   * Waits for events that are being stored. A sink that sends events to another server stops
+   * waiting after `waitMsMax` milliseconds, and the remaining events are lost.
    */
   readonly close: (waitMsMax: number) => Promise<void>
 }

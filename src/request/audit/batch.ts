@@ -35,7 +35,10 @@ const ignoreStop = (): undefined => undefined
 
 export class BatchBackend implements AuditBackend {
   readonly isStrict = false
-  /** No event has to wait for another, because no request waits for its events. */
+  /**
+   * True, although batches are stored concurrently: no request waits for its events, so a later
+   * event need not wait for an earlier one.
+   */
   readonly isOrdered = true
   readonly eventBytesMax: number
   readonly #sink: EventSink
@@ -92,8 +95,8 @@ export class BatchBackend implements AuditBackend {
     ) {
       reportLost('buffered', [fitting], 'audit buffer queue blocked')
     } else if (mode.batchEventsMax === 1 && mode.throttle === null) this.#storeOne(fitting)
-    // The JSON of the event is needed several times: to measure it, to divide batches and to send
-    // it.
+    // Serialize the event only once, because its JSON is needed several times: to measure it, to
+    // divide batches and to send it.
     else this.#add(printedEvent(fitting, Buffer.concat(fitting.pieces())))
     return true
   }
@@ -113,7 +116,7 @@ export class BatchBackend implements AuditBackend {
 
   /**
    * Stores an event as a batch of its own. The sink combines such events and limits their total
-   * size. It can buffer as many events as kube-apiserver would. No request waits for them, so they
+   * size. As many events can be buffered as in kube-apiserver. No request waits for them, so they
    * can be delayed and written together with others, unless the buffer fills up.
    */
   #storeOne(event: AuditEvent): void {

@@ -111,7 +111,8 @@ export class CachedFields {
       source.fields,
     ])
     const made = { source, fields, targets: new Map<string, Buffer>() }
-    // A method can be any token, even one of a megabyte.
+    // Do not cache a long verb. It can come from the method, which can be any token, even one of a
+    // megabyte.
     if (verb.length > NAME_CHARACTERS_MAX) return made
     const verbs =
       ofUser === undefined || ofUser.size === VERBS_MAX ? new Map<string, CallerFields>() : ofUser

@@ -39,7 +39,7 @@ export async function createAudit(
 ): Promise<Audit | undefined> {
   const { policy, log, webhook } = config
   const { clock } = environment
-  // kube-apiserver registers the metrics and opens the file even if no policy is configured.
+  // As in kube-apiserver, register the metrics and open the file even if no policy is configured.
   const metrics = addAuditMetrics(environment.metrics)
   const lines = log === null ? undefined : await openLines(log, environment)
   if (policy === null || (lines === undefined && webhook === null)) return undefined
@@ -56,8 +56,8 @@ export async function createAudit(
   const backends: AuditBackend[] = []
   if (log !== null && lines !== undefined) {
     const { format, mode } = log
-    // In the blocking modes, a request waits for each pending event, so the limit on the memory of
-    // requests applies.
+    // In the blocking modes, a request waits for each pending event, so pending events can use as
+    // much memory as all requests together.
     const waitingBytesMax = mode.kind === 'batch' ? bufferBytes : requestBytes
     const sink = new LogSink(lines, {
       format,

@@ -332,8 +332,8 @@ class PrintedEvent implements AuditEvent {
 const truncatedMark = { 'audit.k8s.io/truncated': 'true' }
 
 /**
- * Appends the object reference. Empty fields are omitted, even the resource of the path
- * `/api/v1//x`.
+ * Appends the object reference. Empty fields are omitted. This includes the resource, which is
+ * empty for the path `/api/v1//x`.
  */
 function appendReference(
   into: ByteText,

@@ -249,8 +249,8 @@ function unlessRefused(error: unknown): void {
 }
 
 /**
- * Writes some of the bytes. The promise-based method of file handles would take as long as the
- * write itself.
+ * Writes some of the bytes. Uses the callback API, because the promise-based method of file handles
+ * would double the time of a write.
  */
 const writeSome = (file: FileHandle, bytes: Buffer, from: number): Promise<number> =>
   new Promise((resolve, reject) => {

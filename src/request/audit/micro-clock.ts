@@ -53,8 +53,8 @@ export class MicroClock {
   }
 
   /**
-   * Appends the string before the timestamp, and the time as `print` returns it, but without the
-   * `Z`.
+   * Appends `before`, which is the string before the timestamp, and the time. The time has the
+   * format of `print`, but without the final `Z`.
    */
   append(into: ByteText, ms: number, before: TimeField): void {
     const second = this.#begin(ms)

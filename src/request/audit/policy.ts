@@ -90,7 +90,8 @@ const setOf = (list: readonly string[]): ReadonlySet<string> | undefined =>
   list.length === 0 ? undefined : new Set(list)
 
 function compileResources({ namespaces, resources }: AuditRule): (info: ResourceInfo) => boolean {
-  // For cluster-scoped resources, the namespace is empty.
+  // The namespace of cluster-scoped resources is empty. A rule with namespaces matches them only if
+  // it contains an empty string.
   const inNamespaces = setOf(namespaces)
   const entries = resources.map(compileEntry)
   return (info) => {

@@ -22,8 +22,8 @@ export const standardOutput: Lines = {
 }
 
 async function writeAll(bytes: Buffer): Promise<void> {
-  // Node makes a pipe non-blocking when `process.stdout` is first read. Otherwise, a full pipe
-  // would block a thread and prevent the process from exiting.
+  // Read `process.stdout`, because Node makes a pipe non-blocking when this property is first read.
+  // Otherwise, a full pipe would block a thread and prevent the process from exiting.
   void process.stdout
   for (let written = 0; written < bytes.length; ) {
     try {

@@ -88,7 +88,10 @@ export class WebhookSink implements EventSink {
   }
 }
 
-/** The beginning of an event. Items of a list have no kind and no apiVersion. */
+/**
+ * Beginning of the JSON of an event. It is removed, because the items of a list have no kind and no
+ * apiVersion.
+ */
 const head = '{"kind":"Event","apiVersion":"audit.k8s.io/v1",'
 const withoutHead = ({ json }: AuditEvent): string =>
   json.startsWith(head) ? `{${json.slice(head.length)}` : json

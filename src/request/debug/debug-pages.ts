@@ -23,7 +23,10 @@ const VALUE_CHARACTERS_MAX = 1024
 const NUMBER_MAX = 2 ** 32 - 1
 
 export type DebugPagesOptions = {
-  /** Shared by all servers of these pages, so that only one profile is recorded at a time. */
+  /**
+   * Records profiles. All servers of these pages share this object, so that only one profile is
+   * recorded at a time.
+   */
   readonly profiles: Profiles
   /** Whether --profiling is set. On the debug socket it is always true, as in kube-apiserver. */
   readonly hasProfiles: boolean
@@ -111,8 +114,8 @@ async function flagPage(
 }
 
 /**
- * Changes the verbosity, with kube-apiserver's messages. The page accepts larger numbers than the
- * logger.
+ * Changes the verbosity, with kube-apiserver's messages. A number that is too large for the logger
+ * gets a different message than one that is too large for the page.
  */
 function changeVerbosity(value: string, set: (level: number) => void): ChangeResult {
   const number = parseLevel(value, NUMBER_MAX)

@@ -84,7 +84,7 @@ class Tables {
   }
 }
 
-/** Rounds a value, because V8 can measure fractions. */
+/** Rounds a value to an integer. V8 can measure fractions, which the format does not support. */
 const whole = (value: number): number => Math.max(0, Math.round(value))
 
 function number(field: number, value: number): Buffer {

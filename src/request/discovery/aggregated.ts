@@ -259,8 +259,8 @@ function printed(json: Buffer, { media, version }: Form, query: URLSearchParams)
 }
 
 /**
- * Returns the fields of a resource. For built-in kinds, an empty group and version mean those of
- * the list. For custom kinds, both are set.
+ * Returns the fields of a resource. In `responseKind`, an empty group and version mean those that
+ * contain the resource. They are empty for built-in kinds and set for custom kinds.
  */
 function resourceFields(resource: Resource): Document {
   const { plural, kind: ownKind, isNamespaced, verbs, subresources } = resource

@@ -14,7 +14,7 @@ export type HealthState = {
   /** Whether the initial loading of the cache is complete. */
   readonly isFilled: () => boolean
   /**
-   * Whether aggregated discovery contains the resources of every remote server, except of those
+   * Whether aggregated discovery contains the resources of every remote server, except for servers
    * from which it cannot get them.
    */
   readonly areRemotesListed: () => boolean

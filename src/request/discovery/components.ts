@@ -26,8 +26,8 @@ const programs = [
 export type EtcdHealth = { readonly servers: readonly string[]; readonly fault: string | undefined }
 
 /**
- * Returns the ComponentStatuses, sorted by name. All servers of an etcd cluster have the health of
- * the whole cluster.
+ * Returns the ComponentStatuses, sorted by name. Each server of an etcd cluster is listed, with the
+ * health of the whole cluster.
  */
 export async function checkComponents(
   etcds: readonly EtcdHealth[],
@@ -62,7 +62,7 @@ const statusOf = (name: string, { isHealthy, ...words }: Health): KubeObject => 
 
 /**
  * Probes a component. Never rejects, because a failure to connect is also a result. The server
- * certificate is not verified, because components create their own.
+ * certificate is not verified, because components create their own certificates.
  */
 function probe(address: string): Promise<Health> {
   const url = `https://${address}/healthz`

@@ -106,6 +106,9 @@ function storageVersionHash({ group, version, kind, versions }: Resource): strin
   return hash('sha256', `${stored}/${kind}`, 'buffer').subarray(0, 8).toString('base64')
 }
 
-/** Adds the empty group to an apiVersion of the core group, because the hash needs a group. */
+/**
+ * Converts an apiVersion of the core group, such as `v1`, to the form `/v1`, because the input of
+ * the hash always contains a slash after the group.
+ */
 const withGroup = (apiVersion: string): string =>
   apiVersion.includes('/') ? apiVersion : `/${apiVersion}`

@@ -17,7 +17,9 @@ export type HealthCheck = {
    * whole endpoint.
    */
   readonly isSeparate?: boolean
-  /** Whether /livez includes the check, because restarting the server could help. */
+  /**
+   * Whether /livez includes the check. True if restarting the server could make the check succeed.
+   */
   readonly isForLiveness?: boolean
   /**
    * Used instead of `fault` for /livez, so that a server that is still starting is not restarted

@@ -11,7 +11,9 @@ const prefixes: ReadonlyMap<string, string> = new Map([
   ['apiregistration', 'io.k8s.kube-aggregator.pkg.apis.apiregistration'],
 ])
 
-/** Groups whose name is not the name of their package followed by `.k8s.io`. */
+/**
+ * Group names by package name, for groups whose name is not the package name followed by `.k8s.io`.
+ */
 const groups: ReadonlyMap<string, string> = new Map([
   ['meta', ''],
   ['core', ''],

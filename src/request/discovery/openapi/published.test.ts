@@ -18,8 +18,8 @@ const allOn: Gates = { isOn: () => true }
 const [byDefault, all] = [readDocuments('default'), readDocuments('all')]
 
 /**
- * The documents that kube-apiserver publishes for each set of API versions. With all versions
- * enabled, `all` contains only the documents that differ.
+ * The documents that kube-apiserver publishes for each set of API versions. `all` contains only the
+ * documents that differ from those in `byDefault` if all versions are enabled.
  */
 const sets = [
   { of: 'with the default API versions', published: byDefault, resources: builtInResources() },

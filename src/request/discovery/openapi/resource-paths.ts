@@ -141,7 +141,8 @@ class ResourcePaths {
         parameters: [...this.#place(), pretty, ...parameters.patchParameters],
         body: { name: definition.patch, isRequired: true },
         consumes: isCustom ? [...patchTypes, applyType] : [...patchTypes, strategicType, applyType],
-        // An apply can also create custom objects, but kube-apiserver does not document this.
+        // An apply can also create custom objects, but kube-apiserver does not document the
+        // response 201 for them.
         answers: isCustom
           ? [[200, name]]
           : [
@@ -200,8 +201,8 @@ class ResourcePaths {
 
   #delete(): OpenApiOperation {
     const { kind, deletion } = this.#resource
-    // Deleting a namespace returns the object, because a namespace is never deleted at once, but
-    // kube-apiserver does not document this.
+    // Deleting a namespace returns the object, because a namespace is never deleted at once. As in
+    // kube-apiserver, a Status is documented instead.
     const answer = deletion.returnsDeleted && kind !== 'Namespace' ? this.#object : this.#status()
     return {
       ...this.#operation('delete', 'delete'),

@@ -156,8 +156,8 @@ const openMark = 'x-kubernetes-preserve-unknown-fields'
 const typing: ReadonlySet<string> = new Set(['type', 'items', 'properties'])
 
 /**
- * Returns the required fields. Fields that can be null are left out, and so are those implied for
- * embedded resources that preserve unknown fields.
+ * Returns the required fields. Fields that can be null are left out. For embedded resources that
+ * preserve unknown fields, `kind` and `apiVersion` are also left out, because they are implied.
  */
 function stillRequired(schema: Fields): Json | undefined {
   const { required, properties, additionalProperties } = schema
