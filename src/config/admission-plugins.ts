@@ -53,7 +53,9 @@ const rows: readonly Row[] = [
 
 export const pluginOrder: readonly string[] = rows.map(([name]) => name)
 
-/** Lists of plugins that the help texts of flags contain. */
+/**
+ * Plugin lists that the help texts of the flags show: those enabled by default, and all by name.
+ */
 export const pluginsOnByDefault: string = rows
   .flatMap(([name, byDefault]) => (byDefault === 'on' ? name : []))
   .join(', ')
@@ -68,7 +70,10 @@ const absent: ReadonlySet<string> = new Set(
 )
 const deprecated: ReadonlySet<string> = new Set(['AlwaysAdmit', 'AlwaysDeny'])
 
-/** The plugins that run. This includes unimplemented plugins that would run in kube-apiserver. */
+/**
+ * The enabled plugins. They include plugins that kube-apiserver would run with these flags, but
+ * that Keelson does not implement.
+ */
 export type AdmissionPlugins = {
   readonly isOn: (name: string) => boolean
   /** The names of the plugins that run, in the order in which they run. */

@@ -23,8 +23,8 @@ type Backend = {
 
 export type AuditMode =
   /**
-   * Requests wait until their events are written. In mode `blocking-strict`, a request fails if its
-   * event cannot be written.
+   * Each request waits until its events are written. In mode `blocking-strict`, a request fails if
+   * its event cannot be written.
    */
   | { readonly kind: 'blocking' | 'blocking-strict' }
   | {
@@ -110,7 +110,7 @@ function refuseNegative(values: Values, name: string, count: number): void {
 function readWebhook(values: Values, hasPolicy: boolean): AuditWebhook | null {
   const path = values.string('audit-webhook-config-file')
   const numbers = readNumbers(values, 'webhook')
-  // The second name is a deprecated alias of the flag.
+  // `oldName` is a deprecated alias of the flag `name`.
   const [name, oldName] = [
     'audit-webhook-initial-backoff',
     'audit-webhook-batch-initial-backoff',

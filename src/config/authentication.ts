@@ -35,7 +35,10 @@ export type AuthenticationConfig = {
   readonly webhook: TokenWebhook | null
 }
 
-/** The --authentication-config file as it was at startup. Reloads start from it. */
+/**
+ * The --authentication-config file as read at startup. The server watches it and reloads it when
+ * its content differs from `bytes`.
+ */
 export type AuthenticationFile = {
   readonly path: string
   /** The file content that is currently in use. */
@@ -65,7 +68,8 @@ export function readAuthentication(
 ): AuthenticationConfig {
   const path = values.string('authentication-config')
   const oidc = readOidc(values, { gates, hasFile: path !== '' })
-  // Setting both is an error. kube-apiserver then does not read the file.
+  // Using the file together with --oidc-* flags is an error, which `readOidc` reports. As in
+  // kube-apiserver, the file is then not read.
   const file = path === '' || hasOidcFlags(values) ? null : readFile(values, path, gates)
   return {
     anonymous: readAnonymous(values, file?.initial, { isOpen, warn }),

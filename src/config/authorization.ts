@@ -39,7 +39,10 @@ export type AuthorizationConfig = {
   readonly file: AuthorizationFile | null
 }
 
-/** The --authorization-config file as it was at startup. Reloads start from it. */
+/**
+ * The --authorization-config file as read at startup. The server watches it and reloads it when its
+ * content differs from `bytes`.
+ */
 export type AuthorizationFile = {
   readonly path: string
   /** The file content that is currently in use. */
@@ -247,7 +250,7 @@ function buildWebhook(
   refuse: (why: string) => void,
 ): AuthorizerConfig[] {
   if (webhook.connection.type === 'InClusterConfig') {
-    // kube-apiserver accepts this value, and then panics.
+    // kube-apiserver accepts InClusterConfig, and then panics.
     refuse('connectionInfo.type InClusterConfig is not supported: use KubeConfigFile')
     return []
   }

@@ -151,7 +151,10 @@ const absentGates: ReadonlySet<string> = new Set([
   'TranslateStreamCloseWebsocketRequests',
 ])
 
-/** Gates that set all gates of a stage, except for the gates that the flag names. */
+/**
+ * Gates that set all other gates of a stage, except for those that --feature-gates sets
+ * individually.
+ */
 const stageGates: ReadonlyMap<string, GateStage> = new Map([
   ['AllAlpha', 'ALPHA'],
   ['AllBeta', 'BETA'],
@@ -236,7 +239,7 @@ type Setting = {
   readonly value: string
   readonly entry: string
   readonly gate: Gate | undefined
-  /** The emulated minor version, if the gate did not exist in it. */
+  /** The emulated minor version. Set only if the gate did not exist in that version. */
   readonly absentIn?: number
 }
 

@@ -81,7 +81,8 @@ function isServedThen(
   const isNamed = values.get(`${groupVersion}/${resource.plural}`) ?? values.get(groupVersion)
   if (emulation.isRuntimeConfigForwardCompatible && isNamed === true) return true
   if (!emulation.isForwardCompatible || stageOf(resource.version) === 'alpha') return false
-  // The resource is also served if a less stable version of it is served.
+  // This version is also served if a lower version of the resource (`isLess`), other than an alpha
+  // version, is served.
   const older = (versionsOf[resource.group] ?? []).filter((version) =>
     isLess(version, resource.version),
   )

@@ -93,7 +93,8 @@ function readEndpoint(values: Values, gates: Gates): string {
   if (values.string('service-account-signing-key-file') !== '') {
     const both = 'service-account-signing-key-file and service-account-signing-endpoint'
     values.fault(`${both} are mutually exclusive and cannot be set at the same time`)
-    // As in kube-apiserver, the remaining flags are not validated.
+    // As in kube-apiserver, this error ends the validation of the flags that conflict with an
+    // external signer.
     return endpoint
   }
   if (values.isGiven('service-account-key-file')) {

@@ -148,8 +148,9 @@ function readNodePorts(values: Values): ServicesConfig['nodePorts'] {
 
 function readEndpoints(values: Values): ServicesConfig['endpoints'] {
   const type = values.string('endpoint-reconciler-type')
-  // With master-count, kube-apiserver counts API servers by their writes to the endpoints. Leases
-  // have the same result sooner.
+  // The type master-count is treated like lease. With master-count, kube-apiserver expects a fixed
+  // number of API servers and removes excess endpoints; leases remove the endpoints of stopped
+  // servers sooner.
   if (!/^(lease|none|master-count)$/.test(type)) {
     values.fault(
       `Reconciler not implemented: ${type}`,

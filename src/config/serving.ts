@@ -50,7 +50,7 @@ const GOAWAY_CHANCE_MAX = 0.02
 const ORIGIN_STEPS_MAX = 1_500_000
 
 export function readServing(values: Values): ServingConfig {
-  // The flag has no effect, but its value must be a boolean.
+  // The result is not used, because the flag has no effect. However, an invalid value is reported.
   values.boolean('permit-address-sharing')
   return {
     goawayChance: readGoawayChance(values),

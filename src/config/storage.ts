@@ -39,7 +39,8 @@ export type EtcdConfig = {
 const storageMedia: ReadonlyMap<string, StorageMedia> = new Map([
   ['application/json', 'json'],
   ['application/vnd.kubernetes.protobuf', 'protobuf'],
-  // JSON is valid YAML, and every server can decode it.
+  // For YAML, objects are stored as JSON, which is valid YAML and which every API server can
+  // decode.
   ['application/yaml', 'json'],
 ])
 

@@ -39,8 +39,8 @@ export class Values<Name extends string = FlagName> {
   }
 
   /**
-   * Whether a flag is set and takes precedence over the other flag. If both are names of the same
-   * setting, the last one takes precedence.
+   * Whether `name` is set, and `other` is not set or comes before it on the command line. If both
+   * flags are names of the same setting, the last one takes precedence.
    */
   isGivenAfter(name: Name, other: Name): boolean {
     const names = [...this.#raw.keys()]

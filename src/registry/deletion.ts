@@ -46,8 +46,9 @@ export const foregroundFinalizer = 'foregroundDeletion'
  */
 export type OwnDeletion = {
   /**
-   * Returns the object with its deletionTimestamp, as the first delete always stores it. The
-   * controller removes the finalizers after the cleanup.
+   * Returns the object with a deletionTimestamp. The first delete always stores this object, even
+   * if it has no finalizers in its metadata. A controller then cleans up and removes the
+   * finalizers.
    */
   readonly mark: (object: KubeObject, options: DeletionOptions, now: string) => KubeObject
   /**

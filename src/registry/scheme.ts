@@ -6,7 +6,10 @@ import type { RegisteredKind, Scheme } from '../objects/schema/object-schema.ts'
 import { splitApiVersion } from './read-resources.ts'
 import { findType } from './types.ts'
 
-/** Catalogue packages of API groups. They are also the package names of Go's internal types. */
+/**
+ * Package names of API groups in the catalogue. The packages of Kubernetes' internal Go types have
+ * the same names.
+ */
 const packages: ReadonlyMap<string, string> = new Map([
   ['', 'core'],
   ['admission.k8s.io', 'admission'],
@@ -34,7 +37,7 @@ const packages: ReadonlyMap<string, string> = new Map([
   ['storagemigration.k8s.io', 'storagemigration'],
 ])
 
-/** Kinds that are registered in every group and version. */
+/** Kinds that kube-apiserver registers in every group and version, such as DeleteOptions. */
 const commonKinds: ReadonlySet<string> = new Set([
   'CreateOptions',
   'DeleteOptions',
@@ -67,8 +70,8 @@ const movedHubs: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Schemes of the servers inside kube-apiserver that have their own scheme with only their own
- * kinds.
+ * kube-apiserver contains servers for CustomResourceDefinitions and APIServices, which do not use
+ * its main scheme. Each has its own scheme, with only its own kinds. Keyed by API group.
  */
 const smallSchemes: ReadonlyMap<string, { readonly name: string; readonly kind: string }> = new Map(
   [

@@ -41,7 +41,10 @@ export type Strategy = {
   readonly returnsDeleted?: true
   /** Whether a delete orphans dependents by default. */
   readonly orphansDependents?: true
-  /** Whether the status in a request body is used: only on create, or also on update. */
+  /**
+   * When the status in the body of a request for the object itself is used. If absent, it is
+   * ignored.
+   */
   readonly takesStatus?: 'create' | 'create and update'
   /**
    * Metadata that a write through /status does not change: either all metadata, or the listed

@@ -13,7 +13,10 @@ const kind = 'TokenRequest'
 
 export const tokenRequestKind = { group, version, kind } as const
 
-/** Returns a copy of the resource whose kind is TokenRequest. */
+/**
+ * Returns a copy of the resource `serviceaccounts`, with the kind TokenRequest instead of
+ * ServiceAccount.
+ */
 export function asTokenRequest(resource: Resource): Resource {
   const shape: ObjectSchema = {
     struct: typeOf('authentication/v1', kind),

@@ -61,8 +61,8 @@ export function readAuthenticationConfiguration(
 ): FileRead<AuthenticationConfiguration> {
   const read = readConfigFile(bytes, fileType({ ...options, disallowedIssuers: [] }))
   if ('fault' in read) return read
-  // These errors do not contain an index, because kube-apiserver validates these issuers when it
-  // creates each authenticator.
+  // Errors about disallowed issuers do not contain the index of the authenticator, because
+  // kube-apiserver reports them when it creates each authenticator.
   const overlaps = read.value.jwt.map(({ issuer }) =>
     issuerFaults(issuer, { path: 'issuer', disallowed: disallowedIssuers }),
   )

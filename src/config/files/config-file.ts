@@ -25,11 +25,11 @@ export type ConfigFileType<T> = {
   readonly ofEmpty?: FileFault | Fields
   /** Whether unknown and duplicate fields are ignored. kube-apiserver does this for some kinds. */
   readonly isLenient?: boolean
-  /** Returns the error for a file of another kind in the scheme. */
+  /** Returns the error for a file whose kind is in the scheme but is not the expected one. */
   readonly unexpected?: (hubName: string) => string
   /**
-   * Does the work of `read` that would block the event loop in advance. Called before `read` when a
-   * file is reloaded.
+   * Called before `read` when a file is reloaded. Does slow parts of the work in advance, without
+   * blocking the event loop, so that `read` takes little time.
    */
   readonly prepare?: (fields: Fields) => Promise<void>
   /** Sets defaults, converts and validates. All errors are joined into one message. */

@@ -36,7 +36,10 @@ export function decodeUnversioned(
   return fault === undefined ? { fields } : { fault: `${prefix}${fault}` }
 }
 
-/** Renames the fields to their names in the struct, which are matched case-insensitively. */
+/**
+ * Renames the fields to the names that the struct declares. Names are matched case-insensitively,
+ * and fields that the struct does not declare are dropped.
+ */
 function withNames(fields: Fields, struct: Struct): Fields {
   const named = new JsonMap()
   for (const name of Object.keys(fields)) {

@@ -53,15 +53,16 @@ test('a heap snapshot does not contain encryption keys', () => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-heap-'))
   const [config, snapshot] = [join(folder, 'config.yaml'), join(folder, 'heap')]
   writeFileSync(config, JSON.stringify(file))
-  // The snapshot is taken in a new process that has only read the file.
+  // Takes the heap snapshot in a new process, so that the heap contains nothing but the result of
+  // reading the file.
   const program = `
     import { readFileSync } from 'node:fs'
     import { writeHeapSnapshot } from 'node:v8'
     import { readEncryptionConfiguration } from ${JSON.stringify(join(import.meta.dirname, 'encryption.ts'))}
     const read = readEncryptionConfiguration(readFileSync(${JSON.stringify(config)}), { path: 'f', gates: { isOn: () => false }, isReloaded: false })
     if ('fault' in read) throw new Error('it is refused')
-    // V8 retains the last string to which a regular expression was applied, so apply one to another
-    // string.
+    // V8 retains the last string that was matched against a regular expression. Match another
+    // string, so that V8 releases the contents of the file.
     'another text'.match(/a/)
     globalThis.gc()
     writeHeapSnapshot(${JSON.stringify(snapshot)})

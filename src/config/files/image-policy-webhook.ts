@@ -58,8 +58,8 @@ export function readImagePolicyWebhook(bytes: Buffer): FileRead<ImagePolicyWebho
 }
 
 /**
- * Validates a duration and converts it to milliseconds. 0 stands for the default, and -1 for no
- * duration.
+ * Validates a duration and converts it to milliseconds. As in kube-apiserver, the value 0 selects
+ * the default duration, and -1 selects a duration of zero.
  */
 function normalized(
   given: number,

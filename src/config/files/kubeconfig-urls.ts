@@ -23,7 +23,7 @@ export function readServerUrl(server: string, path: string): ServerUrl | FileFau
     return { fault: server.includes('@') ? `${path}: server is not a valid URL` : fault }
   const whole = isUrl ? withoutQuery : `http://${withoutQuery}`
   const scheme = 'fault' in url ? '' : url.scheme
-  // client-go accepts these URLs, but then every call fails.
+  // client-go accepts URLs with other schemes, but then every call fails.
   if (scheme !== 'http' && scheme !== 'https') {
     return {
       fault: `${path}: server of scheme ${quote(scheme)} is not supported: use https or http`,

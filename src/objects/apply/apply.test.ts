@@ -232,7 +232,7 @@ test('keys such as __proto__ and constructor are handled like any other keys', a
   assert.equal(printSorted(none.live), '{"one":"1"}')
 })
 
-/** Time slices that are always over, so that work is interrupted as often as possible. */
+/** Time slices that have always expired, so that work is interrupted as often as possible. */
 class ShortSlices extends Slices {
   override get isOver(): boolean {
     return true
@@ -253,7 +253,8 @@ const ownerOf = (manager: string, apiVersion: string, fields: Fields): Owner => 
 test('an apply that is divided into parts finds the conflicts in every version', async () => {
   const live: Fields = { labels: labels('a') }
   const after: Fields = { labels: labels('b') }
-  // Only in v3, the apply changes a field that another manager owns.
+  // The apply changes a field that another manager owns, but only in the representation of the
+  // object in v3.
   const changed: Readonly<Record<string, Fields>> = { v1: {}, v2: {}, v3: { one: 'changed' } }
   const application = (slices: Slices | undefined) => ({
     live,

@@ -40,8 +40,8 @@ export type Application = {
   readonly owners: Owners
   readonly force: boolean
   /**
-   * Fields that requests for this path cannot set. For example, a request for the object itself
-   * cannot set `status`.
+   * Fields that requests with this URL path cannot set. For example, if the kind has a status
+   * subresource, a request for the object itself cannot set `status`.
    */
   readonly ignored: FieldSet
   readonly now: string
@@ -51,8 +51,8 @@ export type Application = {
    */
   readonly slices?: Slices | undefined
   /**
-   * Returns the type in a version, or undefined if the kind has no such version. Fields owned in a
-   * version without a type cannot be located.
+   * Returns the merge type of the kind in an API version, or undefined if the kind has no such
+   * version. Without a merge type, the fields that managers own in that version cannot be located.
    */
   readonly typeIn: (apiVersion: string) => StructMerge | undefined
   /** Converts an object in wire form to another version. Absent if this requires a webhook. */
@@ -152,8 +152,8 @@ function pruneStated(merged: Json, { before, all, stated, application }: Pruning
 }
 
 /**
- * Returns the entry of the applier after the apply. If fields and version are unchanged, the entry
- * is returned unchanged.
+ * Returns the entry of the applier after the apply. If neither its fields nor its version change,
+ * returns `before` itself.
  */
 function ownerAfter(writer: Writer, before: Owner | undefined, applied: FieldSet): Owner {
   const fields = difference(applied, neverOwned)

@@ -50,8 +50,9 @@ export function compare(before: Json, after: Json, type: MergeType): Comparison 
 const isFullMap = (value: Json): boolean => isFields(value) && !isEmptyMap(value)
 
 /**
- * Compares a map with a value of another form. The fields of the map count as added or removed. The
- * field that contains it counts as modified, unless one of the values is null.
+ * Compares a map with a value that is not a map. The fields of the map count as added or removed.
+ * The field whose value changed its type counts as modified, unless the old or the new value is
+ * null.
  */
 function ofOtherForm(before: Json, after: Json, type: MergeType): Comparison {
   const modified = before === null || after === null ? noFields : ownedLeaf

@@ -15,8 +15,8 @@ export type Versions = {
   readonly before: Fields
   readonly after: Fields
   /**
-   * Whether fields that this path does not write are also compared. For custom kinds,
-   * kube-apiserver ignores these fields only in the version of the request.
+   * Whether fields that requests with this URL path cannot change are also compared. For custom
+   * kinds, kube-apiserver ignores such fields only in the API version of the request.
    */
   readonly isWhole?: boolean
 }

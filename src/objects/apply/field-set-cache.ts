@@ -39,8 +39,9 @@ export class FieldSetCache {
   }
 
   /**
-   * Stores the text of this set for as long as the set is in use. Unlike after `add`, the text is
-   * not found for an equal set, and the set is not found for the text.
+   * Stores the text of this set object until the set is garbage collected. Unlike `add`, this does
+   * not share the text with equal sets, and does not make the set available to later lookups by
+   * text.
    */
   record(text: string, set: FieldSet): void {
     if (!this.#sets.has(text)) this.#texts.set(set, text)

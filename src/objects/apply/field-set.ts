@@ -50,7 +50,8 @@ type Step = {
 }
 
 /**
- * Applies a step to the branches that are in both sets. Branches that are only in `set` are kept.
+ * Returns `set`, after applying `below` to each child node that exists in both sets. Children that
+ * exist only in `set` are kept.
  */
 function filtered(set: FieldSet, other: FieldSet, { isOwned, below }: Step): FieldSet {
   const fewer = set.children.size < other.children.size ? set.children : other.children

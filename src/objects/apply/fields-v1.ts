@@ -172,7 +172,10 @@ function printChildren({ children }: FieldSet, start: string): string {
 const printNode = (node: FieldSet): string =>
   node.children.size === 0 ? '{}' : printChildren(node, node.isOwned ? '".":{}' : '')
 
-/** Returns the children in order. In most sets they are already in order. */
+/**
+ * Returns the children, sorted in the order in which they are printed. In most sets they are
+ * already sorted.
+ */
 function sorted(children: FieldSet['children']): Iterable<readonly [string, FieldSet]> {
   let before: string | undefined
   for (const element of children.keys()) {

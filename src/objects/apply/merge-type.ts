@@ -115,8 +115,8 @@ function typeOf(schema: Schema, topology: Topology | undefined): MergeType {
     case 'microTime':
     case 'quantity':
       return { form: 'scalar', scalar: 'untyped' }
-    // In the published schema, this type has no `type`. Therefore lists and maps are valid here,
-    // and are rejected later, when the object is decoded.
+    // In the published OpenAPI schema, int-or-string has no `type` keyword. Therefore this step
+    // accepts lists and maps; they are rejected later, when the object is decoded.
     case 'intOrString':
       return anything
   }

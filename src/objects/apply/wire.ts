@@ -96,9 +96,9 @@ export const convertedWire = (object: KubeObject, struct: Struct): Fields =>
  * - null: as null, if the field is always serialized.
  * - undefined and 'given': unchanged, if the field is always serialized.
  * - 'kept': like 'given', and empty lists are also kept where they would be omitted.
- * - 'listed': like 'kept', and empty maps are kept as well. This is for atomic lists of a given
- *   object: Go compares their items in memory, where an empty list or map differs from an absent
- *   one.
+ * - 'listed': like 'kept', and empty maps are kept as well. Used for the items of atomic lists in
+ *   objects from clients: Go compares these items in memory, where an empty list or map differs
+ *   from an absent one.
  */
 type Empty = null | undefined | 'given' | 'listed' | 'kept'
 

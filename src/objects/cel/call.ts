@@ -108,9 +108,8 @@ const LARGE_CHARACTERS = 200
 const LARGE_ITEMS = 10
 
 /**
- * Returns a function that makes the call, and at which the evaluation can be interrupted. It is
- * interrupted after the call if the time slice is over, and during the call if the call must wait
- * for an answer.
+ * Returns a function that makes the call and that can interrupt the evaluation: after the call if
+ * the time slice is over, or during the call if its result arrives later (question.ts).
  */
 function longCall(
   call: FunctionPart['run'],

@@ -85,8 +85,9 @@ export class Program {
   }
 
   /**
-   * Evaluates the program as a generator. It yields when the time slice is over or when it needs an
-   * answer. The caller must wait for the answers, for example with the functions in `turns.ts`.
+   * Evaluates the program as a generator. It yields when the time slice is over, or when it needs a
+   * result that is not available yet (question.ts). The caller must obtain these results, for
+   * example with the functions in `turns.ts`.
    */
   *inTurns(activation: Activation, costMax: number, slice: Slice): Turns<EvaluationResult> {
     if (slice.isOver()) yield undefined
@@ -105,8 +106,8 @@ export class Program {
   }
 
   /**
-   * Estimates the worst-case cost. The size bounds are those of the types that can be reached from
-   * variables.
+   * Estimates the worst-case cost. The declared type `root` and the types of its fields provide the
+   * size bounds of values.
    */
   estimateCost(root: Type, slice: Slice): Turns<Range> {
     return estimateCost(this.#checked, root, slice)
@@ -133,8 +134,8 @@ export class Evaluation {
   readonly #step: Step
   readonly #run: Run
   /**
-   * The question that must be answered before the evaluation can continue. Undefined if the
-   * evaluation only needs another time slice.
+   * The result for which the evaluation must wait before it can continue. Undefined if it only
+   * needs another time slice.
    */
   asked: Suspension | undefined
 
@@ -144,8 +145,8 @@ export class Evaluation {
   }
 
   /**
-   * Runs the evaluation until the time slice is over. Returns undefined if it was interrupted for
-   * this reason, or a `Suspension` if it needs an answer to continue.
+   * Runs the evaluation until the time slice is over. Returns undefined if the time slice ended
+   * first, or a `Suspension` if the evaluation must wait for a result.
    */
   goOn(slice: Slice): EvaluationResult | Suspension | undefined {
     const run = this.#run

@@ -13,8 +13,9 @@ import type { Turns } from './turns.ts'
 import type { Type } from './types.ts'
 
 /**
- * Estimates the cost of an expression. `root` is the type of every variable, because kube-apiserver
- * considers the steps of a path but not its first name.
+ * Estimates the cost of an expression. `root` is used as the type of every variable, because
+ * kube-apiserver looks up the fields and indexes of a path such as `self.a[0]` in it, but ignores
+ * the name of the variable.
  */
 export const estimateCost = (checked: CheckedExpression, root: Type, slice: Slice): Turns<Range> =>
   new Estimator(checked, root, slice).cost(checked.expr)

@@ -46,8 +46,8 @@ export interface Meter {
   /** Compiles a pattern. The result is cached during the evaluation. */
   pattern(text: string): Pattern | CelError
   /**
-   * Interrupts the evaluation until the question is answered. The answer becomes the result of the
-   * call.
+   * Interrupts the evaluation until the result that `question` describes is available. This result
+   * becomes the result of the call.
    */
   ask(question: Question): never
 }

@@ -118,8 +118,8 @@ function untyped(json: Json): Value {
 }
 
 /**
- * Replaces an error by null. Using an invalid value is an error, but inside a list or map, an
- * invalid value is null.
+ * Replaces an error by null, for values inside a list or map: there, a value that does not match
+ * its type is null. Anywhere else, using such a value is an error.
  */
 const plain = (result: Result): Value => (result instanceof CelError ? null : result)
 

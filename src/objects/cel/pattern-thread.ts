@@ -1,6 +1,6 @@
 /**
  * Matches long-running patterns on a worker thread. The thread is started on demand, and terminated
- * after it has been idle for some time. Questions are answered one at a time, because they are
+ * after it has been idle for some time. It matches one pattern at a time, because such patterns are
  * rare.
  */
 import type { Worker } from 'node:worker_threads'
@@ -10,24 +10,29 @@ import type { PatternQuestion } from './regex.ts'
 import { ArrayList, CelError, type Result } from './values.ts'
 
 /**
- * Maximum CPU time for one question. It limits CPU time instead of elapsed time, so that the result
- * of a rule does not depend on the load of the machine. kube-apiserver has no such limit: its costs
+ * Maximum CPU time for one match. It limits CPU time instead of elapsed time, so that the result of
+ * a rule does not depend on the load of the machine. kube-apiserver has no such limit: its costs
  * limit the length of the text and the pattern, and Go is several times as fast.
  */
 const ANSWER_CPU_MS_MAX = 2_000
 /**
- * Maximum elapsed time for one question. It limits the wait if the thread gets too little CPU time
- * while other questions are waiting.
+ * Maximum elapsed time for one match. It limits how long other matches wait if the thread gets too
+ * little CPU time.
  */
 const ANSWER_MS_MAX = 20_000
 const LOOK_MS_MIN = 20
 const UNUSED_MS = 30_000
-/** Maximum number of waiting questions. Each of them can refer to a text of up to 3 MB. */
+/**
+ * Maximum number of matches that wait for the thread. Each of them can refer to a text of up to 3
+ * MB.
+ */
 const WAITING_MAX = 16
 
 export type AnswerPattern = (question: PatternQuestion) => Promise<Result>
 
-/** The answer of the thread: a JSON value, or an error message. */
+/**
+ * The response of the thread to one request: the result of the match as JSON, or an error message.
+ */
 export type PatternAnswer =
   | { readonly value: boolean | string | readonly string[] }
   | { readonly fault: string }
@@ -35,13 +40,16 @@ export type PatternAnswer =
 export class PatternThread implements AsyncDisposable {
   #worker: Worker | undefined
   #unused: NodeJS.Timeout | undefined
-  /** Resolves the current question. Called with undefined after the thread has exited. */
+  /**
+   * Resolves the promise of the match that the thread is performing. Called with undefined if the
+   * thread has exited.
+   */
   #resolve: (answer: PatternAnswer | undefined) => void = () => {}
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
   #isEnded = false
 
-  /** Answers a question. Throws a 429 error if too many questions are waiting. */
+  /** Matches a pattern on the thread. Throws a 429 error if too many matches are waiting. */
   async answer(question: PatternQuestion): Promise<Result> {
     if (this.#waiting >= WAITING_MAX)
       throw tooManyRequests('too many long-running patterns are being matched, try again later', 1)
@@ -59,7 +67,7 @@ export class PatternThread implements AsyncDisposable {
     }
   }
 
-  /** Terminates the thread. Pending questions fail. */
+  /** Terminates the thread. Pending matches fail. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isEnded = true
     this.#resolve(undefined)
@@ -98,7 +106,7 @@ export class PatternThread implements AsyncDisposable {
     worker.on('error', () => undefined)
     worker.on('exit', () => {
       if (this.#worker !== worker) return
-      // The thread exited unexpectedly. The next question starts a new thread.
+      // The thread exited unexpectedly. The next match starts a new thread.
       this.#worker = undefined
       this.#resolve(undefined)
     })
@@ -113,7 +121,7 @@ export class PatternThread implements AsyncDisposable {
   }
 }
 
-/** Calls `stop` when the time for the thread's next question is used up. */
+/** Calls `stop` when the time limit for the thread's next match is exceeded. */
 function limitOf(worker: Worker, stop: () => void): { close(): void } {
   const before = cpuMsOf(worker)
   let isOver = false

@@ -1,4 +1,7 @@
-/** The worker thread that matches long-running patterns. It sends one answer for each question. */
+/**
+ * The worker thread that matches long-running patterns. It receives one message for each match, and
+ * responds with one message.
+ */
 import { parentPort } from 'node:worker_threads'
 import { assert } from '../../lib/errors.ts'
 import type { PatternAnswer } from './pattern-thread.ts'

@@ -147,7 +147,7 @@ test('disposing the thread immediately fails all pending questions, and the thre
     verb: 'findAll',
     limit: -1,
   })
-  // Each question takes two seconds of CPU time.
+  // Each of these matches takes two seconds of CPU time.
   const waiting = Array.from({ length: 15 }, () => thread.answer(endless))
   await new Promise((resolve) => setTimeout(resolve, 200))
   const began = performance.now()

@@ -240,7 +240,7 @@ class Planner {
       reference.isMember && expr.target !== undefined ? [expr.target, ...expr.args] : expr.args
     const args = yield* this.#all(parts)
     const overload = reference.overloads.length === 1 ? reference.overloads[0] : undefined
-    // An empty list contains no values, so the left operand is not evaluated.
+    // `x in []` is always false, so `x` is not evaluated.
     const [, second] = args
     if (expr.name === '@in' && second?.constant !== undefined && isEmptyList(second.constant))
       return constant(false)

@@ -1,13 +1,13 @@
 /**
- * Results for which an evaluation might have to wait: the result of a pattern that takes a long
- * time to match, and results that arrive later.
+ * A question is a request for a result for which an evaluation must wait: the result of a slow
+ * pattern match, which a worker thread computes, or the result of another asynchronous operation.
  */
 import type { PatternQuestion } from './regex.ts'
 import { CelError, type Result } from './values.ts'
 
 export type Question = PatternQuestion | LaterResult
 
-/** A result that arrives later, such as the decision of a webhook. */
+/** The result of an asynchronous operation, such as the decision of an authorization webhook. */
 export class LaterResult {
   readonly result: Promise<Result>
 

@@ -9,8 +9,8 @@ import { ArrayList, CelError, type Result } from './values.ts'
 export type Pattern = RE2JS
 
 /**
- * The use of a pattern. `limit` is the maximum number of matches. A negative limit means that there
- * is no maximum.
+ * The operation to perform with a pattern: test whether it matches, or find one or all matches.
+ * `limit` is the maximum number of matches. A negative limit means that there is no maximum.
  */
 export type PatternUse = { readonly verb: 'matches' | 'find' | 'findAll'; readonly limit: number }
 
@@ -31,8 +31,9 @@ export function longPatternSize(pattern: string): number | undefined {
 }
 
 /**
- * Patterns whose size cannot be estimated. Quoted text can look like operators, and a
- * case-insensitive class can have as many ranges as letters.
+ * Matches patterns whose size cannot be estimated: those with quoted text (`\Q`), which can look
+ * like operators, and case-insensitive ones, whose character classes can have as many ranges as
+ * letters.
  */
 const opaque = /\\Q|\(\?[a-zA-Z]*i/
 

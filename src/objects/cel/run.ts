@@ -217,7 +217,10 @@ type MemoEntry = {
    * Number of loops and long calls that had been entered in the frame when this loop or call ended.
    */
   readonly entered: number
-  /** Whether this is the answer to a question whose call has not been charged yet. */
+  /**
+   * Whether this is a result for which the evaluation waited, and the cost of the call has not been
+   * charged yet.
+   */
   readonly isUnpaid: boolean
 }
 
@@ -279,8 +282,8 @@ export type LoopStart = { readonly collection: ListValue | MapValue; readonly in
 export class CostExceeded extends Error {}
 
 /**
- * Thrown to interrupt an evaluation. If it contains a question, the question must be answered
- * before the evaluation resumes.
+ * Thrown to interrupt an evaluation. If `asked` is set, the result that it describes must be
+ * available before the evaluation resumes.
  */
 export class PausedError extends Error {
   readonly asked: Suspension | undefined

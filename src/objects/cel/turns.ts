@@ -1,6 +1,7 @@
 /**
  * Long-running CEL work as generators. They yield when a time slice is over, so that other work can
- * run. They also yield questions, such as patterns that take a long time to match.
+ * run. They also yield questions (question.ts): requests for results for which they must wait, such
+ * as the result of a slow pattern match.
  */
 import type { MaybePromise } from '../../lib/concurrency/maybe-promise.ts'
 import { parts } from '../../lib/scheduling/parts.ts'
@@ -13,7 +14,10 @@ import type { Result } from './values.ts'
 export type Turns<T> = Generator<Suspension | undefined, T, void>
 
 export type TurnTools = {
-  /** Answers questions about patterns. If absent, patterns are matched on the current thread. */
+  /**
+   * Matches slow patterns asynchronously, on a worker thread. If absent, they are matched on the
+   * current thread.
+   */
   readonly answer?: AnswerPattern
   /** Throws an exception if the result is no longer needed. */
   readonly refuse?: () => void

@@ -116,8 +116,8 @@ export function decodeBody(
   const named = asNamed(value, expected)
   const refusal =
     shape.custom === undefined ? undefined : otherCustomKind(head, expected, nameIn(value))
-  // The schema is that of the expected kind. Of another kind, only the metadata is known, so such
-  // an object is not pruned.
+  // `shape` has the schema of the expected kind. An object of another kind is not pruned, because
+  // its schema is unknown.
   const { object, strictFaults } =
     refusal === undefined
       ? once('pruned body', () => pruned(named, read, shape))

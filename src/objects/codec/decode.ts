@@ -167,16 +167,16 @@ type OwnForm = Exclude<ScalarType, 'string' | 'boolean' | 'int32' | 'int64'>
 const MAP_KEY = '\0'
 
 /**
- * An error in a value: a message, or a type mismatch. An enclosing type with its own UnmarshalJSON
- * reports a mismatch with its own path.
+ * An error in a value: either a plain message, or a description of a type mismatch. If an enclosing
+ * type has its own UnmarshalJSON, the path in the error is relative to the value of that type.
  */
 type ValueFault =
   | string
   | { readonly shown: string; readonly goName: string; readonly text: string }
 
 /**
- * Types in CRD schemas that have their own UnmarshalJSON in Go. They contain schemas of the
- * enclosing type.
+ * The types of fields in CRD schemas whose Go type has its own UnmarshalJSON. Their values contain
+ * JSONSchemaProps, the type in which they occur.
  */
 const selfReading: ReadonlySet<string> = new Set([
   'v1.JSONSchemaPropsOrArray',
@@ -514,8 +514,8 @@ class Decoder {
     const of: Schema | undefined = goName === 'v1.JSONSchemaPropsOrArray' ? schema : plainText
     if (type === 'array' && of !== undefined) return this.#alone(() => this.#list(of, []))
     scanner.skipValue()
-    // False means that the value is neither a schema nor a list. Outside of these types, the
-    // validation of CRDs needs to know that a value was present.
+    // For a schema-or-list that is not nested in another such value, return false instead of null,
+    // so that the validation of CRDs can detect that a value was present.
     return of === schema && this.#selfReadingDepth === 0 ? false : null
   }
 

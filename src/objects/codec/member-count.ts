@@ -52,8 +52,8 @@ export const hasTooManyMembers = (json: Buffer): boolean =>
 export const countValues = (json: Buffer): number => countIn(json).values
 
 /**
- * Counts for the bytes before `at`. `members` is the count for the current object, and `outer`
- * contains the counts for the enclosing objects.
+ * Numbers of values and members in the bytes before position `at`. `members` is the count for the
+ * current object, and `outer` contains the counts for the enclosing objects.
  */
 type Counts = {
   at: number

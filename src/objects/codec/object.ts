@@ -48,9 +48,9 @@ export type Wire = {
 const versionKey = '"resourceVersion":"'
 
 /**
- * Prints a custom object in wire form. Items of lists of custom kinds keep kind and apiVersion.
- * Labels and annotations come before resourceVersion and can have the same key, so the last match
- * is the right one.
+ * Prints a custom object in wire form. Items of lists of custom kinds keep kind and apiVersion. The
+ * position of resourceVersion is found by searching for its key. A label or annotation can also be
+ * named resourceVersion, but comes earlier in the metadata, so the last match is the field.
  */
 function printOpenWire(object: KubeObject, struct: Struct): Wire {
   const { text, metadataEnd } = printOpen(object, struct)
@@ -67,7 +67,8 @@ const OPEN_HEAD_BYTES = 1
 export function printWire(object: KubeObject, schema: ObjectSchema): Wire {
   if (schema.struct.open !== undefined) return printOpenWire(object, schema.struct)
   const { bytes, headBytes } = printUnversioned(object, schema)
-  // Quotes inside strings are escaped, so the match is a key. No earlier key can have this name.
+  // Quotes inside strings are escaped, so the match is a key. No key before it can be named
+  // resourceVersion.
   const keyAt = bytes.indexOf(versionKey, headBytes)
   assert(keyAt !== -1, 'an object on the wire has a resourceVersion')
   return { bytes, headBytes, versionAt: keyAt + versionKey.length }
@@ -102,7 +103,7 @@ export function wireOfStored(
       : withVersionAt(bytes, at, { resourceVersion, headBytes: OPEN_HEAD_BYTES })
   }
   const headBytes = Buffer.byteLength(printHead(object))
-  // Quotes inside strings are escaped, so the match is a key. No earlier key can have this name.
+  // Quotes inside strings are escaped, so the match is a key. No key before it can be named uid.
   const uidAt =
     stored === undefined && resourceVersion !== '' ? bytes.indexOf(uidKey, headBytes) : -1
   const end = uidAt === -1 ? -1 : bytes.indexOf('",', uidAt + uidKey.length)
@@ -166,7 +167,7 @@ function bytesOf(text: string): Buffer {
 export function objectText(object: KubeObject, struct: Struct): string {
   if (struct.open !== undefined) return printOpen(object, struct).text
   const body = printBody(object, struct)
-  // The options of a CONNECT request have no metadata, and can have no fields at all.
+  // The options of a CONNECT request have no metadata, and may be empty.
   return body === '' ? `${printHead(object).slice(0, -1)}}` : `${printHead(object)}${body}}`
 }
 

@@ -26,7 +26,10 @@ import type { Field, Schema, Struct } from '../schema/schema.ts'
 import { printString } from './json.ts'
 import { readBase64, readQuantity, readTime } from './scalars.ts'
 
-/** Maximum number of digits with which every number fits into the type. */
+/**
+ * Maximum number of digits for which a number is accepted without parsing it: every number of this
+ * length fits into the type, and JavaScript represents it exactly.
+ */
 const DIGITS_MAX = { int32: 9, int64: 15 } as const
 const DEPTH_MAX = 100
 

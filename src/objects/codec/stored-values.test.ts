@@ -405,9 +405,9 @@ const shownPlace = ({ root, steps }: SchemaPosition): string =>
   `${root.kind}${steps.map((step) => (step.in === 'field' ? `.${step.name}` : step.in === 'map' ? '{}' : '[]')).join('')}`
 
 /**
- * Chooses the values for a position. The first position of each sort gets all values, and each
- * later position gets one of the values in turn. Later strings and booleans get no values, because
- * they are the majority.
+ * Chooses the values to test at a position. Positions with the same type and context form a group.
+ * The first position of each group gets all values, and each later position gets one of the values
+ * in turn. Later strings and booleans get no values, because there are too many of them.
  */
 class Turns {
   readonly #next = new Map<string, number>()

@@ -13,7 +13,7 @@ const ZERO = 0x30
 const NINE = 0x39
 /** Maximum number of digits with which a number is exact. */
 const EXACT_DIGITS = 15
-/** Represents the position past the end of a text. */
+/** Represents a missing character at a position past the end of a text. */
 const NONE = -1
 
 export function compareNatural(a: string, b: string): number {

@@ -250,7 +250,8 @@ class Builder {
     if (Object.hasOwn(fields, key.text)) {
       const valueEvent = this.#events[this.#at]
       this.#duplicates.add(() => {
-        // If there is a value, its line is reported.
+        // As in kube-apiserver, the message contains the line of the value, or that of the key if
+        // there is no value.
         const line = this.#lineAtStart(valueEvent) ?? this.#lineAtStart(keyEvent) ?? 0
         return `line ${line}: key ${key.shown} already set in map`
       })
@@ -258,7 +259,9 @@ class Builder {
     fields[key.text] = this.#node()
   }
 
-  /** Reads a key. Returns it in the forms used by JSON and printed by Go. */
+  /**
+   * Reads a key. Returns it in two forms: as the JSON key, and as Go prints it in error messages.
+   */
   #key(): Key {
     const event = this.#events[this.#at]
     const value = this.#node()

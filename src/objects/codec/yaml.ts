@@ -79,8 +79,8 @@ export class YamlConverter implements AsyncDisposable {
   readonly #startThread: typeof startOwnThread
 
   /**
-   * `memoryBytes` is the memory that the worker can use. The heap size is within its minimum and
-   * maximum nevertheless.
+   * `memoryBytes` is the memory that the worker can use. The resulting heap size is raised to its
+   * minimum or reduced to its maximum if necessary.
    */
   constructor(memoryBytes: number, startThread = startOwnThread) {
     this.#startThread = startThread

@@ -1,6 +1,6 @@
 /**
- * Orders the items of merged lists. Items in the patch are in the order of the patch. Other items
- * keep their position relative to them.
+ * Orders the items of merged lists. Items that are in the patch get the order of the patch. All
+ * other items keep their position relative to the items around them.
  */
 import { unclassified } from '../../api/errors.ts'
 import { JsonMap } from '../../api/json-map.ts'

@@ -177,7 +177,10 @@ class Run {
     return value
   }
 
-  /** Replaces the document. A scalar is ignored. */
+  /**
+   * Replaces the whole document by an object or a list. A scalar does not replace it, and is
+   * ignored.
+   */
   #replaceRoot(value: Value): void {
     if (value !== null && (value.members() ?? value.items()) !== undefined) this.root = value
   }

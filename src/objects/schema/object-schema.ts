@@ -81,7 +81,10 @@ export type ReadForm = {
   readonly fromStored: (object: KubeObject) => KubeObject
 }
 
-/** The known kinds. They are needed for bodies whose kind differs from the kind of the path. */
+/**
+ * The kinds that the server can decode. They are needed for request bodies whose kind differs from
+ * the kind of the URL path.
+ */
 export type Scheme = {
   /** The name of the scheme in error messages. */
   readonly name: string

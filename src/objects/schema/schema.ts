@@ -20,7 +20,10 @@ export type Scalar = {
    * values are rejected.
    */
   readonly values?: readonly string[]
-  /** Whether the type parses its own text. Go then passes null to it as an empty text. */
+  /**
+   * Whether null in JSON is decoded as an empty string. In Go, such a type parses its own text, and
+   * receives an empty text for null.
+   */
   readonly isNullEmpty?: true
 }
 

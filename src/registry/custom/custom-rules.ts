@@ -11,8 +11,8 @@ import { runRules } from '../../objects/schema/structural/run-rules.ts'
 import type { Structural } from '../../objects/schema/structural/structural.ts'
 
 /**
- * Reasons of errors that prevent the evaluation of rules, because the object does not have the
- * types that the rules expect.
+ * Types of validation errors (`reason`) that prevent the evaluation of rules. After such an error,
+ * values might not have the types that the rules expect.
  */
 const blocking: ReadonlySet<FaultReason> = new Set([
   'FieldValueNotSupported',

@@ -55,7 +55,7 @@ const places: ReadonlyMap<string, readonly AddressField[]> = new Map([
   ],
 ])
 
-/** Kind whose Pod template kube-apiserver does not validate by these rules. */
+/** kube-apiserver does not apply these rules to the Pod template of this kind. */
 const unlooked = 'StatefulSet.apps'
 const ofPods = [ip('dnsConfig.nameservers[]'), ip('hostAliases[].ip')]
 

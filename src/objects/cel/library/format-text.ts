@@ -83,7 +83,7 @@ export function checkFormat(call: Call, list: ListExpr, checked: CheckedExpressi
  */
 function wrongPart(expr: Expr, verb: string, checked: CheckedExpression): Expr | undefined {
   const type = checked.typeOf(expr)
-  // These verbs also accept strings such as "NaN", which represent numbers.
+  // The verbs `e` and `f` also accept strings such as "NaN", which represent numbers.
   const isText = type.kind === 'string' && (verb === 'e' || verb === 'f')
   if (type.kind !== 'dyn' && !isText && !takes(verb, kindOf(type))) return expr
   const inside =

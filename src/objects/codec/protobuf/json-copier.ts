@@ -25,7 +25,8 @@ const LETTER_T = 0x54
 const LETTER_Z = 0x5a
 
 /**
- * Room in addition to the length of the JSON. A message contains zero values that the JSON omits.
+ * Size of the output buffer in addition to the length of the JSON. The message can be longer than
+ * the JSON, because it contains zero values that the JSON omits.
  */
 const SPARE_BYTES = 4 << 10
 /** Maximum size of a buffer that is reused for the next message. */

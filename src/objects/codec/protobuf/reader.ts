@@ -30,11 +30,14 @@ export class TooManyEntriesError extends Error {
 export type ReadLimits = {
   /** Maximum total number of entries of all maps. */
   readonly entriesMax: number
-  /** Adds the minimum size of a stored list item. Throws an error if the total is too large. */
+  /**
+   * Called for each list item. Adds the minimum size of the item in the database to a total, and
+   * throws an error if the total is too large.
+   */
   readonly takeItem: (item: Json, of: Schema) => void
   /**
-   * Reserves memory for more fields, and returns their number. Throws an error if the byte budget
-   * is exhausted.
+   * Called when no more fields may be read. Reserves memory for more fields, and returns how many.
+   * Throws an error if the memory budget is exhausted.
    */
   readonly holdFields: () => number
 }

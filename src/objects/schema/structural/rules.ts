@@ -21,8 +21,7 @@ export type RuleNode = {
   readonly shown: string
   readonly type: Type | undefined
   /**
-   * Whether the node has rules, although the type of its values is unknown according to an
-   * enclosing schema.
+   * Whether the node has rules, although an enclosing schema leaves the type of its values open.
    */
   readonly isUntyped: boolean
   readonly rules: readonly CompiledRule[]

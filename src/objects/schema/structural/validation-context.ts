@@ -50,7 +50,10 @@ export class ValidationContext {
     return this.#trail.isRoot
   }
 
-  /** Adds the errors of an alternative. */
+  /**
+   * Adds the errors that were collected for an alternative of the schema, such as a schema in
+   * anyOf.
+   */
   addFaults(faults: readonly Fault[]): void {
     addAll(this.faults, faults, FAULTS_MAX)
   }

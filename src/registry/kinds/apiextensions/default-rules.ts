@@ -46,8 +46,8 @@ type DefaultContext = {
   /** The schema as it was given, before parsing. */
   readonly schema: Json | undefined
   /**
-   * If this position is in the metadata of an object: returns an object whose metadata has a value
-   * at this position. Otherwise undefined.
+   * Set only if this position is inside the metadata of an object. Returns an object whose metadata
+   * has the given value at this position, so that the value can be validated as metadata.
    */
   readonly metadata: ((value: Json) => Fields) | undefined
   readonly isRoot: boolean

@@ -116,8 +116,8 @@ export type RulePosition = {
    */
   readonly count: number | undefined
   /**
-   * Path of the outermost list or map whose elements cannot be matched with stored ones. Rules
-   * below it cannot use oldSelf. Empty if there is no such list or map.
+   * Path of the outermost enclosing list or map whose elements cannot be matched with the elements
+   * of the stored object. Rules below it cannot use oldSelf. Empty if there is no such list or map.
    */
   readonly uncorrelated: string
   /**
@@ -127,13 +127,13 @@ export type RulePosition = {
   readonly isBelowRule: boolean
   /**
    * Whether a schema of unknown type lies between this schema and the outer schema with the rule.
-   * The type can then not be derived.
+   * If so, the CEL type of this schema cannot be derived from that of the outer schema.
    */
   readonly isBelowUnknown: boolean
   /**
-   * The schema that contains this schema as `items` or `additionalProperties`, although its type
-   * does not permit them. The derived type then differs from the type of this schema itself.
-   * Otherwise undefined.
+   * Set if this schema is the `items` or `additionalProperties` of a schema whose type does not
+   * permit this keyword: that containing schema. The type derived from the outer schema then
+   * differs from the type of this schema itself.
    */
   readonly holder: Fields | undefined
 }

@@ -34,8 +34,8 @@ import {
 } from './expression-rules.ts'
 
 /**
- * Validates the keywords of a schema. `withRules` also compiles its CEL rules; the schema must then
- * be valid otherwise.
+ * Validates the keywords of a schema. With `withRules`, its CEL rules are also compiled. This
+ * requires a schema that has no other errors.
  */
 export function* validateKeywords(
   schema: Fields,
@@ -152,8 +152,8 @@ function* validateExtensions(
 }
 
 /**
- * Marks a position whose values cannot be matched with stored ones. Of nested lists and maps, only
- * the outermost is reported.
+ * Marks a position as inside the list or map at `path`, whose elements cannot be matched with those
+ * of the stored object. If such lists and maps are nested, errors refer to the outermost one.
  */
 const uncorrelatedIn = (place: KeywordPosition, path: string): KeywordPosition =>
   place.uncorrelated === '' ? { ...place, uncorrelated: path } : place

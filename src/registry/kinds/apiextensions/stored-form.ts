@@ -47,7 +47,7 @@ export function toStoredSpec(spec: Fields): Fields {
     ...spec,
     ...above,
     version: versions[0]?.['name'],
-    // Field errors show whether the list was present.
+    // Distinguish an absent list from an empty one, because error messages show the difference.
     versions: spec['versions'] === undefined ? undefined : versions,
     conversion: isFields(conversion)
       ? present({ ...strategy, webhookClientConfig: clientConfig, conversionReviewVersions })

@@ -1,6 +1,7 @@
 /**
- * Validates that a schema is structural: it specifies each field exactly once. Keywords inside
- * allOf, anyOf, oneOf and not only restrict values.
+ * Validates that a schema is structural: each field is specified exactly once, outside of allOf,
+ * anyOf, oneOf and not. Schemas inside these keywords may restrict the values of fields, but not
+ * add fields.
  */
 import {
   FAULTS_MAX,
@@ -293,7 +294,8 @@ function* refuseInside(
 }
 
 /**
- * Requires that all fields that are restricted inside a junctor are also specified outside of it.
+ * Requires that each field that is restricted inside allOf, anyOf, oneOf or not is also specified
+ * outside of it.
  */
 function* requireOutside(
   part: Fields,

@@ -31,7 +31,7 @@ export const autoscalerV2Rules: KindRules = {
 }
 
 export const autoscalerV1Rules: KindRules = {
-  // Defaults depend on fields that only v2 has.
+  // Converts the object to v2 and back, because defaults depend on fields that only v2 has.
   setDefaults: (object) => fromStored(setStoredDefaults(toStored(object))),
   convert: { toStored, fromStored },
   gatedForm: { version: 'v2', to: toStored, from: fromStored },
@@ -116,7 +116,8 @@ export function toStored(object: KubeObject): KubeObject {
     currentCPUUtilizationPercentage === undefined
       ? []
       : [currentCpuMetric(currentCPUUtilizationPercentage)]
-  // If the annotation is present, it contains more than the field.
+  // The annotation takes precedence, because it contains all current metrics, whereas the field of
+  // v1 contains only the CPU utilization.
   const current = currentMetrics ?? currentCpu
   return {
     ...withoutAnnotations(object),

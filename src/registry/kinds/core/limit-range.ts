@@ -60,14 +60,17 @@ const claimLimits: Rule = (value, path, { faults }) => {
 
 type Order = {
   /**
-   * The list with the lower limit, which must not exceed the quantity in `high`, and the name of
-   * the list in error messages.
+   * A field such as `min`, whose quantities must not exceed those in the field `high`. Both consist
+   * of the name of the field and its description in error messages.
    */
   readonly low: readonly [list: string, shown: string]
   readonly high: readonly [list: string, shown: string]
-  /** The list to which the path of the error refers. */
+  /**
+   * The field to which the path of the error refers, for example `default` in
+   * `limits[0].default[cpu]`.
+   */
   readonly at: string
-  /** The list whose quantity the error shows. Defaults to `at`. */
+  /** The field whose quantity the error shows as the invalid value. Defaults to `at`. */
   readonly shown?: string
 }
 

@@ -120,7 +120,7 @@ function isPair(certificatePem: string, keyPem: string): boolean {
   try {
     return new X509Certificate(certificatePem).checkPrivateKey(createPrivateKey(keyPem))
   } catch {
-    // This result only suppresses a warning.
+    // If the certificate or the key cannot be parsed, do not warn about a mismatch.
     return true
   }
 }

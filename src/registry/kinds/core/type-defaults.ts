@@ -88,8 +88,8 @@ function withTargetPort(port: Fields): Fields {
 }
 
 /**
- * Sets the defaults of the spec of a PersistentVolume. They do not apply to the type of the spec,
- * which is also used in VolumeAttachment.
+ * Sets the defaults of the spec of a PersistentVolume. They are not defaults of the type
+ * PersistentVolumeSpec, because VolumeAttachment contains this type without defaults.
  */
 function withVolumeDefaults(volume: Fields): Fields {
   const spec = fieldsOf(volume['spec'])

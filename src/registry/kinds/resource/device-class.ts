@@ -35,8 +35,8 @@ function* validateClass(
 const specOf = (object: KubeObject): Fields => fieldsOf(object['spec'])
 
 /**
- * Validates a spec. Fields that equal those of the stored spec `before` are validated as already
- * stored.
+ * Validates a spec. Fields that are equal in the stored spec `before` are validated less strictly,
+ * because they are already stored.
  */
 function* validate(spec: Fields, before: Fields | undefined, slice: Slice): Turns<FieldFault[]> {
   const isStored = (field: string): boolean =>

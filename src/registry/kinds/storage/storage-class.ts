@@ -79,8 +79,8 @@ function validateTopologies(terms: readonly Fields[]): FieldFault[] {
 type ValuesOfKey = readonly [key: string, values: readonly string[]]
 
 /**
- * Validates a term. Terms are equal if their `values` are equal, in which keys and values are
- * sorted.
+ * Validates a term. Also returns its keys and values in sorted order. Two terms are duplicates if
+ * their `values` are equal.
  */
 function validateTerm(
   expressions: readonly Fields[],

@@ -191,7 +191,8 @@ const forbiddenForEphemeral: Rule = (value, path, { faults }) => {
   const container = fieldsOf(value)
   for (const name of notForEphemeral) {
     const given = container[name]
-    // An empty value does not count as absent, except for resources, which is not a pointer in Go.
+    // Ephemeral containers must not have these fields, even with an empty value. The exception is
+    // `resources`, which can be empty because it is not a pointer in Go.
     if (given !== undefined && !(name === 'resources' && isUnset(given)))
       faults.push(forbiddenField(`${path}.${name}`, notEphemeral))
   }

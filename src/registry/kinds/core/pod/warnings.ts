@@ -44,7 +44,8 @@ export function nameWarnings({ metadata: { name = '' } }: KubeObject, usedIn: st
 
 /**
  * Whether the spec has changed. Updates that do not change the spec cause no warnings about the
- * template. By this time, the generation has already been incremented.
+ * template. Changes of the spec are detected by the generation, which has already been incremented
+ * when warnings are computed.
  */
 export const isSpecChanged = (object: KubeObject, current: KubeObject | undefined): boolean =>
   current === undefined || object.metadata.generation !== current.metadata.generation
