@@ -394,8 +394,9 @@ export class Feed implements AsyncDisposable {
     this.#retry = this.#timers.after(this.#retryMs, () => {
       if (this.#state.state !== 'away') return
       this.#open(away)
-      // The database may have been replaced during the interruption. The stream of the new one
-      // would then be silent, and the proof detects this.
+      // Request a proof (the latest revision), because the database may have been replaced during
+      // the interruption. A stream of the new database could stay silent, so that only the proof
+      // detects the replacement.
       this.prove().catch((error: unknown) =>
         this.#log('debug', 'the database does not respond', { error: String(error) }),
       )

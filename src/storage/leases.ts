@@ -17,8 +17,9 @@ const SURPLUS_SECONDS_MAX = 60
  */
 const OBJECTS_PER_LEASE_MAX = 1000
 /**
- * Maximum number of different times to live. They are configured, so there are only two or three.
- * The limit ensures that the map cannot grow because of a mistake.
+ * Maximum number of different times to live for which a lease is kept. All of them come from the
+ * configuration, so there are only two or three. The limit is a safeguard: an error elsewhere
+ * cannot make the map grow without bound.
  */
 const TTLS_MAX = 64
 

@@ -45,12 +45,18 @@ export type FeedSource = {
 
 /** Maximum number of revisions that a range gets at once during a replay, as in etcd. */
 const REPLAYED_AT_ONCE = 1_000
-/** Maximum number of calls to the listener in one tick of the event loop. */
+/**
+ * Maximum number of calls to the feed's listener in one tick of the event loop. Later calls wait
+ * for the next tick.
+ */
 const TOLD_AT_ONCE = 64
 
 type RangeState = FeedRange & {
   told: Revision
-  /** `asking` means that a replay is in progress. */
+  /**
+   * `replaying`: the range needs earlier commits. `asking`: these have been requested from the
+   * source. `synced`: the range gets each commit as it happens. `gone`: its history was compacted.
+   */
   state: 'replaying' | 'asking' | 'synced' | 'gone'
 }
 

@@ -27,8 +27,8 @@ export class Prover {
 
   async #start(): Promise<Revision> {
     await this.#running
-    // Requests that arrived together are all handled in this tick of the event loop. Waiting for
-    // the end of the tick lets them share the proof.
+    // Wait for the end of the tick, because requests that arrive together are all handled in one
+    // tick. They then share the proof.
     await new Promise<void>((resolve) => this.#timers.defer(resolve, 'ask'))
     this.#next = undefined
     const proof = this.#ask()

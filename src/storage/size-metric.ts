@@ -17,7 +17,7 @@ export function addStorageSize(
   return async (signal) => {
     const ends = await Promise.allSettled(
       readSizes.map(async (read, at) => {
-        // kube-apiserver also identifies the storage clusters by a number.
+        // As in kube-apiserver, the label contains the index of the storage cluster.
         size.with(`etcd-${at}`).value = await read(signal)
       }),
     )

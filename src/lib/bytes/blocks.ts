@@ -7,8 +7,8 @@ export const BLOCK_BYTES = 64 * 1024
 /** Maximum number of free blocks that are kept for later responses (4 MB). */
 const FREE_MAX = 64
 /**
- * Number of blocks in use (32 MB) above which a connection should take only one block. Otherwise
- * each of several hundred slow clients would hold a quarter of a megabyte.
+ * Number of blocks (32 MB). If more blocks are in use, each connection should take only one.
+ * Otherwise each of several hundred slow clients would occupy four blocks (256 KB).
  */
 const PLENTY_MAX = 512
 
@@ -26,7 +26,10 @@ export class Blocks {
     return this.#free.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES)
   }
 
-  /** Stops counting blocks that cannot be reused, because other code may still read them. */
+  /**
+   * Records that blocks are no longer in use, without returning them to the pool. For blocks that
+   * other code may still read.
+   */
   drop(count: number): void {
     this.#taken -= count
   }

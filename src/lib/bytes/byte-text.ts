@@ -71,7 +71,7 @@ export class ByteText {
     this.#length += bytes.length
   }
 
-  /** Appends a part of a text, which may be this text itself. */
+  /** Appends the bytes of `from` between two positions. `from` may be this text itself. */
   copy(from: ByteText, start: number, end: number): void {
     this.#reserve(end - start)
     // Within one buffer, `copyWithin` is faster than Node's `copy`.

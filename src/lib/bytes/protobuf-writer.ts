@@ -34,7 +34,7 @@ export class ProtobufWriter {
 
   /**
    * Number of bytes written. The length of a message is the difference between this number before
-   * and after it.
+   * and after writing it.
    */
   get length(): number {
     return this.#buffer.length - this.#at

@@ -5,7 +5,8 @@
  *
  * TtlCache can also limit time and weight, and evicts in exact order. It takes four times as long,
  * because each read moves the entry and each eviction has to skip the deleted entries of a Map. So
- * hot paths whose entries do not expire use this class. Keys may be parts of longer strings.
+ * hot paths whose entries do not expire use this class. A key may be a substring of a long string:
+ * it is copied, so that it does not keep the long string in memory.
  */
 import { ownText } from '../text/own-text.ts'
 

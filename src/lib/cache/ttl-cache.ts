@@ -2,7 +2,8 @@
  * A cache limited by number, weight and time. When it is full, the least recently used entries are
  * evicted. Expired entries are dropped when they are read or when other entries are added;
  * IdleCache drops them with a timer instead. The clock is monotonic, so that setting the system
- * clock back does not extend the lifetime of an entry. Keys may be parts of longer strings.
+ * clock back does not extend the lifetime of an entry. A key may be a substring of a long string:
+ * it is copied, so that it does not keep the long string in memory.
  */
 import type { Clock } from '../time/clock.ts'
 import { ownText } from '../text/own-text.ts'
@@ -62,8 +63,8 @@ export class TtlCache<Value> {
     this.#entries.set(own, { key: own, value, endMs: nowMs + ttlMs, weight })
     this.#weight += weight
     const { sizeMax, weightMax = Infinity } = this.#limits
-    // Entries are in the order of their last use. If all have the same time to live, expired
-    // entries come first.
+    // Drop expired entries from the front, and further ones until the limits are met. The entries
+    // are in the order of their last use, so expired entries usually come first.
     for (const [oldest, { endMs }] of this.#entries) {
       if (endMs > nowMs && this.#entries.size <= sizeMax && this.#weight <= weightMax) return
       this.delete(oldest)

@@ -12,7 +12,10 @@ type Lock = Disposable & {
 type LockQueue = {
   holder: Lock | undefined
   readonly waiting: ((lock: Lock) => void)[]
-  /** Limits how long the holder can keep the lock. Runs only while another caller waits. */
+  /**
+   * The timer that takes the lock from its holder after `holdMsMax`. Set only while another caller
+   * waits.
+   */
   timer: Timer | undefined
 }
 

@@ -19,7 +19,8 @@ const LINGER_MS = 2_000
  * no limit.
  */
 export function join(client: Duplex, server: Duplex, bytesPerSecondMax: number): void {
-  // A connection that is already closed emits no more events.
+  // If one connection is already closed, close the other one here, because the closed one emits no
+  // more events.
   if (client.destroyed || server.destroyed) {
     client.destroy()
     server.destroy()

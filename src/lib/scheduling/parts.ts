@@ -234,8 +234,9 @@ class Progress {
   #steps = 0
   #level = 0
   /**
-   * Whether this part has made progress. The time for repeating earlier work does not count;
-   * otherwise a part could end before it makes progress.
+   * Whether this part has reached work that was not done before. In later parts, the time slice
+   * begins only then. If it included the repetition of earlier work, a part could end without any
+   * progress.
    */
   #hasBegun = false
   readonly #stepsPerLook: number

@@ -27,9 +27,9 @@ const CONTENDED_TICK_WEIGHT = 64
 const CONTENDED_TICKS = 200
 const WRITE_WEIGHT = 8
 /**
- * The weight of a read per seat. It is low, because long lists yield to the event loop in slices of
- * time. The first quarter of a megabyte is sent at once, so the weight of a list is its number of
- * seats.
+ * The weight of a read for each of its seats in flow control. It is low, because long lists yield
+ * to the event loop in slices of time. A list with several seats weighs more than other reads,
+ * because its first quarter of a megabyte is sent at once.
  */
 const READ_WEIGHT = 1
 

@@ -6,7 +6,7 @@
 import type { Distribution } from '../../lib/telemetry/metrics.ts'
 
 const NS_PER_MS = 1e6
-/** Number of values whose buckets are stored in a table. */
+/** The buckets of all values below this number are stored in a table. */
 const TABLE_VALUES = 128
 
 export class TimeRatio {

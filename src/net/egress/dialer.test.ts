@@ -182,8 +182,8 @@ for (const [name, start] of Object.entries(kinds)) {
       await once(firehose, 'listening')
       const socket = await dial({ host: '127.0.0.1', port: portOf(firehose) })
       let last = -1
-      // The far end counts as blocked once it has written nothing for a while. On a busy machine,
-      // this only takes longer.
+      // Wait until the far end has written nothing for half a second, which means that it is
+      // blocked. On a busy machine, it is blocked later.
       for (let still = 0; still < 10; still = written === last ? still + 1 : 0) {
         last = written
         await new Promise((resolve) => setTimeout(resolve, 50))
@@ -332,7 +332,8 @@ describe('dialing through an unreachable proxy', () => {
     const expected =
       /^context deadline exceeded: connection error: desc = "transport: Error while dialing: dial unix .*: connect: no such file or directory"$/
     let reported = ''
-    // On a stalled machine, the signal may be aborted before the first attempt has failed.
+    // The error of the first attempt is reported only if this attempt has failed before the signal
+    // is aborted. On a stalled machine it may not have, so try again with more time.
     for (let ms = 50; !expected.test(reported) && ms < 30_000; ms *= 2) {
       const gone = new AbortController()
       setTimeout(() => gone.abort(), ms)

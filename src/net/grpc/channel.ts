@@ -31,8 +31,8 @@ export type Method<T> = {
   /** Whether the method only reads, so that a call can be repeated. */
   readonly isRead: boolean
   /**
-   * Whether a member that knows no leader rejects the call immediately. The call is then retried on
-   * another member.
+   * Whether an etcd member without a leader should reject the call immediately, so that the call is
+   * retried on another member.
    */
   readonly requireLeader: boolean
   /** Whether calls are sent without a token. An example is the call that fetches the token. */

@@ -177,7 +177,8 @@ export class GrpcConnection {
   request(headers: readonly string[], listener: AnswerListener): ClientStream {
     const session = this.#session
     if (this.#state !== 'open' || session === undefined || session.isSpent) {
-      // The session may have ended before its socket closes.
+      // The session can end before its socket closes. Then stop using this connection for new
+      // calls.
       this.drain()
       throw this.#lost(false)
     }

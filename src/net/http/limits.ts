@@ -57,8 +57,8 @@ export const defaultLimits: Limits = {
   stallMsMax: 60_000,
   /**
    * A client that reads more slowly than this counts as stalled. Otherwise it could keep a response
-   * open forever by reading a byte now and then. For 250 concurrent responses, this requires 64
-   * KB/s.
+   * open forever by reading a byte now and then. With this limit, a client that keeps 250 responses
+   * open must read 64 KB/s.
    */
   takenBytesPerSecondMin: 256,
   /**

@@ -72,10 +72,11 @@ export function secureContext({
 }: TlsChoice): SecureContextOptions {
   const isPair = new X509Certificate(certificatePem).checkPrivateKey(createPrivateKey(keyPem))
   if (!isPair) throw new Error('the private key does not match the certificate')
-  // Without `ca`, Node would load its 150 built-in root certificates.
+  // Set `ca` even if no client certificate is requested. Without it, Node would load its 150
+  // built-in root certificates.
   const ca = clientCaPem === undefined ? certificatePem : clientTrustAnchors(clientCaPem)
-  // After a renegotiation, the peer could have another certificate, but the socket's `authorized`
-  // would not change.
+  // Disable renegotiation. After a renegotiation, the peer could have another certificate, but the
+  // socket's `authorized` would still describe the previous one.
   const secureOptions = constants.SSL_OP_NO_RENEGOTIATION
   const ciphers = tlsCiphers ?? strongCiphers
   return {

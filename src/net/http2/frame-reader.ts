@@ -80,7 +80,7 @@ export class FrameReader {
       if (this.#data.left > 0) at = this.#readPiece(chunk, at)
       else at = this.#begunBytes > 0 ? this.#continueFrame(chunk, at) : this.#readFrame(chunk, at)
     }
-    // An idle connection keeps no chunk in memory.
+    // Remove the reference to the chunk, so that an idle connection does not keep it in memory.
     this.#frame.bytes = none
   }
 

@@ -180,8 +180,8 @@ export const TABLE_BYTES = 4096
 /** Overhead of an entry in addition to its text (RFC 7541, 4.1). */
 const ENTRY_BYTES = 32
 /**
- * Maximum number of values for one name, so that values that change, such as lengths and dates, do
- * not displace values that repeat.
+ * Maximum number of values in the table for one name. Without this limit, values that change, such
+ * as lengths and dates, would fill the table and leave no room for values that repeat.
  */
 const VALUES_MAX = 4
 

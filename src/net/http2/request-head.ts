@@ -165,13 +165,14 @@ function isWhole(method: string, target: string, scheme: string): boolean {
   if (method === 'CONNECT') return target === '' && scheme === ''
   if (!usualMethods.has(method) && !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(method)) return false
   if (scheme !== 'https' && !/^[A-Za-z][A-Za-z0-9+.-]*$/.test(scheme)) return false
-  // If a proxy forwarded the request as HTTP/1.1, a space would end the target.
+  // Reject a target with a space. If a proxy forwarded the request as HTTP/1.1, the target would
+  // end at the space.
   return (
     (target.startsWith('/') && !/[ \t]/.test(target)) || (method === 'OPTIONS' && target === '*')
   )
 }
 
-/** Allows the characters of RFC 3986, 3.2. */
+/** Whether all characters are allowed in an authority (RFC 3986, section 3.2). */
 const isAuthority = (text: string): boolean => /^[A-Za-z0-9!$%&'()*+,\-.:;=@[\]_~]*$/.test(text)
 
 function isSame(one: HeaderField | undefined, other: HeaderField | undefined): boolean {

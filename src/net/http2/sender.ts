@@ -205,8 +205,9 @@ export class Sender {
   }
 
   /**
-   * Whether too many answers to PING, SETTINGS and resets are queued. The socket must not be read
-   * then. The sender resumes it when the peer has received some.
+   * Whether too many control frames, such as acknowledgments of PING and SETTINGS, wait to be sent.
+   * The socket must not be read then. The sender resumes the socket when the peer has received some
+   * of the frames.
    */
   get isTooFullToRead(): boolean {
     return this.#output.isTooFullToRead

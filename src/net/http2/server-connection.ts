@@ -59,8 +59,8 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   readonly #owner: ConnectionOwner
   readonly #heads: HeadReader
   /**
-   * New streams of the current chunk, which have not been reported to the owner yet. Some are reset
-   * in the same chunk, and most bodies are complete in it.
+   * Streams that began in the current chunk. They are reported to the owner after the whole chunk
+   * has been read. By then, some are already reset, and most bodies are complete.
    */
   #begun: ServerStream[] = []
   readonly #dropped = new Set<number>()

@@ -144,7 +144,10 @@ export class Cache implements AsyncDisposable {
   #restored: Disposable | undefined
   #ceilingTimer: Timer | undefined
   #isChecking = false
-  /** Resources that still have to be checked for objects that the current keys cannot decrypt. */
+  /**
+   * Resources that still have to be checked for objects that the current encryption keys cannot
+   * decrypt.
+   */
   readonly #unchecked = new Set<CachedResource>()
   #isCheckingReadable = false
   /** Number of sweeps so far. */
@@ -232,12 +235,15 @@ export class Cache implements AsyncDisposable {
     await Promise.all([...this.#all()].filter(isHeld).map(reach))
   }
 
-  /** Whether reads can be expected to succeed. */
+  /** Whether the connection to the database works, so that reads should succeed. */
   get isLive(): boolean {
     return this.#feed.isLive
   }
 
-  /** Cached frames of events, for other watchers that need the same frames shortly after. */
+  /**
+   * Caches frames (encoded watch events) for a while, because other watchers often need the same
+   * frames shortly after.
+   */
   get frames(): EvictionQueue {
     return this.#shared.frames
   }

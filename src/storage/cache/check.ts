@@ -40,7 +40,8 @@ export async function checkResource(
       keysOnly: true,
     })
     for (const stored of page.values) {
-      // Unreadable objects are not in the tree, unless they were readable before.
+      // Skip an object that is known to be unreadable. It is in the tree only if an earlier version
+      // was readable.
       if (unreadable.get(stored.key) === stored.revision && tree.get(stored.key) === undefined)
         continue
       const next = shown.next()

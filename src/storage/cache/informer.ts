@@ -105,13 +105,14 @@ export class Informer<T> implements AsyncDisposable {
   #restored: Disposable | undefined
   #source: EventSource | undefined
   /**
-   * Events that were taken from the watch. Those from index `#at` on have not been reported yet.
+   * Events that were taken from the watch. The events from index `#at` on have not been reported to
+   * the consumer yet.
    */
   #taken: readonly WatchEvent[] = []
   #at = 0
   /**
-   * While the resource is being listed, the objects reported before the list that the list has not
-   * included yet. Undefined when the list is complete.
+   * Keys of the objects that were reported before the current list and have not occurred in it so
+   * far. At its end, they are reported as deleted. Undefined when the list is complete.
    */
   #unseen: Set<Key> | undefined = new Set()
   /**

@@ -31,7 +31,7 @@ type WatchFromObjects = {
 
 export type WatchOptions = {
   readonly range: KeyRange
-  /** The start of the watch: the existing objects, or the events after a revision. */
+  /** Where the watch starts: with the existing objects, or with the events after a revision. */
   readonly start: WatchFromObjects | { readonly after: Revision }
   readonly matches?: Matches | undefined
   /** Values that all selected objects must have, as in `Selection`. */

@@ -106,13 +106,19 @@ export class CachedResource implements ReflectedObjects {
     return this.reflector.isFilled ? this.tree : undefined
   }
 
-  /** Calls the reflector's `ensure`, and records the use. */
+  /**
+   * Waits until there are objects to serve, like `Reflector.ensure`, and records that the resource
+   * is in use.
+   */
   ensure(): Promise<boolean> {
     this.#recordUse()
     return this.reflector.ensure()
   }
 
-  /** Calls the reflector's `live`, and records the use. */
+  /**
+   * Waits until the reflector follows the feed, like `Reflector.live`, and records that the
+   * resource is in use.
+   */
   live(timeoutMs: number): Promise<boolean> {
     this.#recordUse()
     return this.reflector.live(timeoutMs)

@@ -70,7 +70,10 @@ type FieldSought = {
 type LabelSought = {
   readonly requirement: Requirement
   readonly key: SoughtText
-  /** Undefined if the value of the label must be read as a string. */
+  /**
+   * The values to compare with, in encoded form. Undefined if the label's value must be decoded to
+   * a string for the comparison.
+   */
   readonly values: readonly SoughtText[] | undefined
 }
 

@@ -58,7 +58,10 @@ export type WatchStart = {
   readonly onReplayed: () => void
   /** The position in the ring to continue from. */
   readonly position: number
-  /** The initial value of the watcher's `seen`. */
+  /**
+   * The watcher's `seen` starts with this revision: the client already has all changes up to it, or
+   * gets them with the initial objects.
+   */
   readonly seen: Revision
   /**
    * The initial objects or earlier events include all changes up to this revision. If such changes

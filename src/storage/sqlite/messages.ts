@@ -71,7 +71,10 @@ export type Call =
 export type Calls = {
   readonly calls: readonly Call[]
   readonly bytes: Uint8Array
-  /** IDs of ranges that no caller waits for. */
+  /**
+   * IDs of range calls whose callers no longer wait, so that the thread can stop reading these
+   * ranges.
+   */
   readonly cancelled: readonly number[]
 }
 

@@ -22,9 +22,12 @@ const VARINT_BYTES_MAX = 10
 const TWO_28 = 2 ** 28
 const TWO_32 = 2 ** 32
 
-/** Returns the tag of a varint field. Readers compare tags to find the field that follows. */
+/**
+ * Returns the tag of a varint field with this number. A decoder compares it with the tag that it
+ * has read.
+ */
 export const varintTag = (field: number): number => field * 8 + WIRE_VARINT
-/** Returns the tag of a length-delimited field. */
+/** Returns the tag of a length-delimited field with this number. */
 export const bytesTag = (field: number): number => field * 8 + WIRE_BYTES
 
 export class WireReader {
