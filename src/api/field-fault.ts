@@ -43,9 +43,10 @@ export const SHOWN_CHARACTERS_MAX = 64 << 10
 
 /**
  * Returns the validation errors of the items of a list that a client sent. Stops when there are at
- * least FAULTS_MAX errors. The work can be divided (lib/scheduling/parts.ts). If `faultsOf`
- * compares an item with earlier items, it must store the earlier items in a set or map that is
- * created in a `once`, so that they are still known in the next part.
+ * least FAULTS_MAX errors. Long work can be divided into parts, between which the event loop runs
+ * other work (lib/scheduling/parts.ts). If `faultsOf` compares an item with earlier items, it must
+ * store the earlier items in a set or map that is created in a `once`, so that they are still known
+ * in the next part.
  */
 export function faultsOfEach<T>(
   items: readonly T[],

@@ -345,8 +345,8 @@ export class JsonScanner {
   }
 
   /**
-   * Skips a value of any type, without recursion. The work can be divided
-   * (lib/scheduling/parts.ts).
+   * Skips a value of any type, without recursion. Long work can be divided into parts, between
+   * which the event loop runs other work (lib/scheduling/parts.ts).
    */
   skipValue(): void {
     if (this.#isDivided) {

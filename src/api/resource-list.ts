@@ -14,8 +14,9 @@ import {
 export type ResourceList = ReadonlyMap<string, Quantity>
 
 /**
- * Parses a resource list. Invalid quantities are left out, because validation rejects them. The
- * work can be divided (lib/scheduling/parts.ts).
+ * Parses a resource list. Invalid quantities are left out, because validation rejects them. Long
+ * work can be divided into parts, between which the event loop runs other work
+ * (lib/scheduling/parts.ts).
  */
 export function readResourceList(list: Json | undefined): ResourceList {
   const texts = fieldsOf(list)
@@ -28,7 +29,10 @@ export function readResourceList(list: Json | undefined): ResourceList {
 
 const newAmounts = (): Map<string, Quantity> => new Map()
 
-/** Formats a resource list. The work can be divided (lib/scheduling/parts.ts). */
+/**
+ * Formats a resource list. Long work can be divided into parts, between which the event loop runs
+ * other work (lib/scheduling/parts.ts).
+ */
 export function printResourceList(list: ResourceList): { readonly [name: string]: string } {
   if (!isDivided())
     return Object.fromEntries([...list].map(([name, amount]) => [name, printQuantity(amount)]))
@@ -66,8 +70,8 @@ function merge(
 }
 
 /**
- * Returns whether two lists have the same quantities. The work can be divided
- * (lib/scheduling/parts.ts).
+ * Returns whether two lists have the same quantities. Long work can be divided into parts, between
+ * which the event loop runs other work (lib/scheduling/parts.ts).
  */
 export function isSameList(one: ResourceList, other: ResourceList): boolean {
   if (one.size !== other.size) return false

@@ -8,8 +8,8 @@ import type { Counter, Metrics } from '../lib/telemetry/metrics.ts'
 import { decodePem } from '../lib/x509/pem.ts'
 
 /**
- * Maximum difference by which a signer can backdate a certificate. The duration can also differ by
- * a twentieth.
+ * Tolerances for a duration that counts as honored: the signer can backdate the certificate by up
+ * to five minutes, and the duration can differ by a twentieth.
  */
 const BACKDATED_SECONDS_MAX = 300
 const ROUNDED_SHARE_MAX = 1 / 20

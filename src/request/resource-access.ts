@@ -102,8 +102,8 @@ export class ResourceAccess {
   readonly #made = new WeakMap<Resource, Access>()
   readonly #retired = new WeakSet<Resource>()
   /**
-   * Converters by key prefix. All versions of a resource share the prefix and are released
-   * together.
+   * Converters by key prefix. All versions of a resource have the same prefix, so their converters
+   * are removed together.
    */
   readonly #converters = new Map<Key, Converter[]>()
 

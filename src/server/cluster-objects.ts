@@ -76,7 +76,8 @@ export function createClusterObjects(
     await allocation.repair.prepare()
   }
   const prepare = async (signal: AbortSignal): Promise<void> => {
-    // Wait until all of these have settled before any of them is retried.
+    // Wait until all steps have settled, so that a retry does not start a step that is still
+    // running.
     const ends = await Promise.allSettled([
       prepareRoles(signal),
       prepareServices(signal),

@@ -99,10 +99,11 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   for (const one of [core, accessControl, admission, aggregation]) owned.use(one)
   const start = async (): Promise<StartedPlane> => {
     await Promise.all([accessControl.start(), admission.start(), aggregation.start()])
-    // The start of the server may have failed in the meantime. Nothing more may be started then.
+    // If the start of the server has failed in the meantime, start nothing more.
     if (owned.disposed) throw new Error('the control plane was stopped while it started')
-    // Never rejects. Takes seconds if there are many pods. Until it resolves, the server is not
-    // ready, and a node is denied access to objects that are not in the graph.
+    // Resolves when the graph of the node authorizer is complete, and never rejects. This takes
+    // seconds if there are many pods. Until it resolves, the server is not ready, and a node is
+    // denied access to objects that are not in the graph.
     const graphFilled = nodes?.start()
     if (crds !== undefined) await owned.use(crds).start()
     return { graphFilled }

@@ -14,7 +14,10 @@ export type Health = {
 
 export type HealthOptions = {
   readonly firstFill: FirstFill
-  /** A function, because the health checks are created before the control plane. */
+  /**
+   * Returns the control plane. This is a function, because the control plane is created after the
+   * health checks.
+   */
   readonly plane: () => ControlPlane
 }
 

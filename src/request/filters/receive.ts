@@ -29,7 +29,9 @@ export const refuseWhileLeaving =
     life.earlyResponse = { ...response, headers, endsConnection: true }
   }
 
-/** Responds to preflight requests. `common` contains the headers of all their responses. */
+/**
+ * Responds to preflight requests. `common` contains the headers that all responses to them have.
+ */
 export const allowOrigins =
   (cors: Cors | undefined, common: Headers): Stage =>
   (life) => {

@@ -207,8 +207,8 @@ export class RequestMetrics {
   }
 
   /**
-   * Counts a request that ended early. The removal of its series is registered here, because
-   * possibly no served request has the same labels.
+   * Counts a request that ended early. Also registers a function that removes its series with the
+   * resource, because it can have a series that no served request has.
    */
   #countEnded(
     counter: Counter,
@@ -317,15 +317,17 @@ export class RequestMetrics {
   }
 
   /**
-   * Returns undefined for a request that is not counted here. As in kube-apiserver, aggregated API
-   * servers count the requests that they serve.
+   * Returns the series of a request. Undefined if the request is not counted here. As in
+   * kube-apiserver, aggregated API servers count the requests that they serve.
    */
   #seriesOf(passed: RoutedRequest): RequestSeries | undefined {
     if (passed.kind === 'remote') return undefined
     return passed.kind === 'path' ? this.#pathSeries(passed.http) : this.#series(passed)
   }
 
-  /** Returns undefined if the resource is no longer served. */
+  /**
+   * Returns the series of a request for a resource. Undefined if the resource is no longer served.
+   */
   #series(passed: Extract<RoutedRequest, { kind: 'resource' }>): RequestSeries | undefined {
     const { resource, verb, subresource, http, context } = passed
     const scope = reportedScope(passed)
@@ -378,7 +380,10 @@ export class RequestMetrics {
     others.set(key, () => this.#deprecated.remove(...values))
   }
 
-  /** Returns undefined for a path that kube-apiserver does not count. */
+  /**
+   * Returns the series of a request for a path without a resource. Undefined for a path that
+   * kube-apiserver does not count.
+   */
   #pathSeries({ method, path }: ApiRequest): RequestSeries | undefined {
     const counted = countedPath(path)
     if (counted === undefined) return undefined

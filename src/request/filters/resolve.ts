@@ -73,8 +73,9 @@ function findPlace(
   registry: Registry,
 ): ResourceTarget | undefined {
   const [first = '', second = '', third = ''] = segments
-  // This must agree with RequestInfo, which was authorized. `namespaces/x/status` is not a resource
-  // in the namespace, even if more segments follow.
+  // This must find the same namespace and resource as request-info.ts, because the RequestInfo was
+  // authorized. `namespaces/x/status` is not a resource in the namespace, even if more segments
+  // follow.
   const isInside =
     first === 'namespaces' && segments.length > 2 && !namespaceSubresources.has(third)
   const own = isInside ? segments.slice(2) : segments

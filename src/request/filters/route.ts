@@ -42,8 +42,8 @@ export function authorizeRequest({
     context.spent.authorizationMs = life.nowMs - sinceMs
     authorizationMetrics.decided(decision, context.spent.authorizationMs)
     metrics.filtered(context.spent)
-    // The timer might be due but not have fired yet. Without this check, a response from memory
-    // could be sent after the deadline.
+    // The deadline may have passed although its timer has not fired yet. Without this check, a
+    // response from memory could be sent after the deadline.
     if (context.hasEndedAt(life.nowMs)) throw requestTimedOut()
     if (verdict === 'allow') return
     if (verdict === 'no-opinion' && context.caller !== undefined) {
@@ -85,8 +85,8 @@ function routedRequest(
   if (apiServices.remoteAt(request.path) !== undefined)
     return { kind: 'remote', http: request, context }
   if (info.kind === 'path') return { kind: 'path', http: request, context }
-  // Such a path is authorized like any other, but kube-apiserver's router does not serve paths that
-  // begin with `//`, or groups without a name.
+  // Paths that begin with `//`, and groups without a name, are authorized like other paths.
+  // However, kube-apiserver's router does not serve them.
   if (request.path.startsWith('//') || request.path.startsWith('/apis//')) throw pageNotFound()
   const { fault, resource, verb, namespace, name, subresource, view } = resolve(
     info,

@@ -173,7 +173,8 @@ export class ServedRequestMetrics {
       total: (code) => {
         const known = totals.get(code)
         if (known !== undefined) return known
-        // The request ended after its resource had been removed.
+        // The request ended after its resource had been removed. Count it in a counter that is not
+        // reported.
         if (isRemoved) return new Count()
         const count = this.total.with(`${code}`, ...valuesWithDryRun)
         totals.set(code, count)

@@ -34,8 +34,8 @@ const WAIT_SHARE = 1 / 4
 /** Maximum time that a request waits for seats. */
 const WAIT_MS_MAX = 60_000
 /**
- * Maximum number of cached hands (sets of queues) per schema. Computing the hash for each request
- * would take longer than everything else.
+ * Maximum number of cached hands (sets of queues) per schema. Without a cache, computing the hash
+ * of a flow for each request would take longer than the rest of flow control.
  */
 const HANDS_MAX = 1000
 
@@ -113,7 +113,7 @@ export class FlowControl implements Disposable {
     this.#scheduler = new TickScheduler({ defer: time.defer, shortensContended: true })
     this.#own = metrics.flows.series('exempt', 'exempt')
     this.#dividing = time.every(DIVIDE_MS, () => {
-      // Applying pending changes also divides the seats.
+      // `#latest` applies pending changes, which also divides the seats.
       if (this.#classifier === undefined) this.#latest()
       else this.#levels.divide()
     })
@@ -293,8 +293,8 @@ export class FlowControl implements Disposable {
     return new Promise((resolve) =>
       this.#scheduler.enqueue({
         group: level,
-        // The key is the flow instead of the queue, because flows share queues, and a flow must not
-        // wait for another one.
+        // The scheduler lets flows take turns, not queues: several flows share a queue, and a flow
+        // must not wait for another one.
         flow: distinguisher === '' ? request.connection : `${series.schema}/${distinguisher}`,
         weight,
         start: () => {

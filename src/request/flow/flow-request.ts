@@ -39,7 +39,8 @@ export class FlowRequest {
   readonly distinguisher: string
   readonly asked: RequestOrigin
   /**
-   * Replaced if the priority level has fewer seats when the request starts than when it arrived.
+   * Estimated cost of the request. It is replaced if the priority level has fewer seats when the
+   * request starts than when it arrived.
    */
   work: Work
   state: FlowState = 'new'

@@ -18,7 +18,7 @@ export const flowGroup = 'flowcontrol.apiserver.k8s.io'
 export type FlowResource = 'flowschemas' | 'prioritylevelconfigurations'
 
 export type FlowSchemasInformerOptions = {
-  /** Returns undefined if the resource is not served. */
+  /** Returns read access to the objects of a resource. Undefined if the resource is not served. */
   readonly accessOf: (resource: FlowResource) => InformerAccess | undefined
   readonly log: Log
   readonly flowControl: FlowControl

@@ -110,7 +110,8 @@ export class Level {
     series.demandHighWatermark.value = demand.highWatermark
     series.demandSmoothed.value = demand.smoothed
     const nowMs = this.#time.monotonicMs()
-    // If a priority level has no seats, its ratios are relative to a tenth of the server's seats.
+    // The metrics are ratios of the level's seats. If the level has no seats, they are relative to
+    // a tenth of the server's seats instead.
     const limit = seats > 0 ? seats : Math.max(1, Math.round(serverSeats / 10))
     for (const ratio of [series.demand, series.seats, series.executing])
       ratio.setLimit(limit, nowMs)

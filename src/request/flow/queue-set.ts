@@ -56,8 +56,8 @@ export class QueueSet {
   #executing = 0
   #seatsInUse = 0
   /**
-   * Seats in use by requests of queues. Together with the seats of waiting requests, they are the
-   * demand of the queues.
+   * Seats in use by requests that were taken from a queue. Together with the seats of waiting
+   * requests, they are the demand of the queues.
    */
   #queuedSeatsInUse = 0
   /** The part of `#queuedSeatsInUse` that is held by requests with more than one seat. */
@@ -137,7 +137,7 @@ export class QueueSet {
       return this.#refuse(request, 'queue-full')
     }
     this.#enqueue(request, queue)
-    // If only one request is waiting, it is this one.
+    // If only one request is waiting, it is this one, and no search for the next request is needed.
     if (this.#waiting > 1) this.#dispatchAll(nowMs)
     else if (this.#seatsInUse < seats && this.#leavesRoom(request)) this.#dispatch(queue, nowMs)
     return this.#isSeated(request) ? 'seated' : 'waiting'

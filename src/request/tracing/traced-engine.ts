@@ -85,8 +85,8 @@ export class TracedEngine implements Engine {
     sink: FeedListener,
     options?: FeedStreamOptions,
   ): FeedStream {
-    // The feed continues after the request that first needed it, so it must not use the span of
-    // that request.
+    // The change feed continues after the request that first needed it, so it is opened without the
+    // span of that request.
     return this.#current.exit(() => this.#engine.openFeed(ranges, sink, options))
   }
 

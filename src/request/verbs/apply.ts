@@ -236,8 +236,8 @@ function typesOfOwners({
     once('type of owner', () => {
       if (types.has(apiVersion)) return types.get(apiVersion)
       const other = otherVersion(request, inVersion, apiVersion)
-      // `before` is called only because it throws if the object does not fit this version. With a
-      // webhook, the conversion follows in `versionsWith`.
+      // `before` throws if the object cannot be converted to this version. Its result is not used
+      // here. If a webhook converts the objects, `versionsWith` calls it later.
       if (convertTo === undefined && current !== undefined) other?.before(current)
       types.set(apiVersion, other?.type)
       return other?.type

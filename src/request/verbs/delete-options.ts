@@ -25,7 +25,8 @@ export type DeleteOptions = DeletionOptions & {
   readonly resourceVersion: string | undefined
   readonly isDryRun: boolean
   /**
-   * Whether to delete an object that cannot be decoded. The delete then fails for any other object.
+   * Whether to delete an object that cannot be decoded. If true, deleting an object that can be
+   * decoded fails.
    */
   readonly isUnsafe: boolean
 }

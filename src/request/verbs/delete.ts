@@ -39,8 +39,8 @@ export async function deleteOne(
   const options = await readDeleteOptions(request, access)
   if (options.isUnsafe)
     request.context.annotate('apiserver.k8s.io/unsafe-delete-ignore-read-error', '')
-  // This check is not part of `deleteObject`, because kube-apiserver allows a deletecollection to
-  // delete these objects.
+  // Some objects must not be deleted individually, but kube-apiserver allows a deletecollection to
+  // delete them. Therefore, this check is not part of `deleteObject`.
   const why = resource.deletion.deleteForbiddenReason(request.name)
   if (why !== undefined) throw forbidden(resource, request.name, why)
   if (options.isUnsafe) return answerStatus(await deleteUnreadable(request, access), form)

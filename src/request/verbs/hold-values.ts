@@ -46,7 +46,7 @@ export async function holdLargeItem(request: ResourceRequest, item: Item): Promi
   if (request.verb === 'deletecollection') return
   const storedBytes = item.length
   holdStored(request, storedBytes)
-  // After this call, the item contains its JSON, which has a different length.
+  // This call replaces the stored bytes of the item by its JSON, so its length must be read before.
   await item.prepare()
   await holdMore(request, item.wire(), storedBytes)
 }

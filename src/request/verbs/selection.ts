@@ -98,8 +98,8 @@ function indexed(
 }
 
 /**
- * Limits for index values and names. They only speed up a lookup, and the cache stores lookup
- * results by these values.
+ * Maximum number of values and names to look up in indexes, and their maximum length. Further ones
+ * are not needed for a correct result, and the cache would store them as keys of lookup results.
  */
 const HINTS_MAX = 8
 const HINT_CHARACTERS_MAX = 512

@@ -39,7 +39,8 @@ export function createSystemObjects(
       const resource = registry.find(id)
       if (resource === undefined) return undefined
       const { keys, reader } = accessOf(resource)
-      // A plugin can pass a name that has not been validated yet.
+      // Return undefined for an invalid name, because plugins can pass names that have not been
+      // validated yet.
       if (segmentFault(name) !== undefined) return undefined
       const key = keys.key(namespace, name)
       const known = at === 'any' ? reader.known() : undefined

@@ -69,8 +69,8 @@ export class WatchFrames implements FrameSource {
     const events = this.#next()
     if (events === undefined) return none
     if (events.length === 0) {
-      // The next event might arrive hours later, and the frames of the previous batch are no longer
-      // in use.
+      // Release the memory, because the next event might arrive hours later, and the frames of the
+      // previous batch are no longer in use.
       if (this.#watcher.state !== 'replaying') framing.memory?.release()
       return this.#watcher.state === 'closed' ? this.#end() : none
     }

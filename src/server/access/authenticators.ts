@@ -46,7 +46,7 @@ export type Authenticators = Disposable & {
 
 export type AuthenticatorsOptions = {
   readonly serviceAccounts: ServiceAccountTokens | undefined
-  /** Undefined if no JWT issuer is configured. */
+  /** The JWT authenticators. Undefined if no JWT issuer is configured. */
   readonly issuers: Pick<JwtIssuers, 'authenticate'> | undefined
   readonly objects: Pick<Objects, 'get'>
   readonly metrics: AuthenticationMetrics

@@ -23,7 +23,7 @@ import { addReloadMetrics } from '../reload-metrics.ts'
 import type { AccessOf } from '../../request/resource-access.ts'
 
 export type AuthorizersOptions = Omit<ConfiguredAuthorizerOptions, 'nodes' | 'gates'> & {
-  /** Undefined if the node authorizer is not configured. */
+  /** The graph that the node authorizer uses. Undefined if that authorizer is not configured. */
   readonly graph: NodeGraph | undefined
 }
 
@@ -31,7 +31,8 @@ export function createAuthorizers(
   { authorization, featureGates: gates }: Config,
   { graph = new NodeGraph(), ...parts }: AuthorizersOptions,
 ): ConfiguredAuthorizers {
-  // Built on the first request of a node, so that the startup of the server is faster.
+  // The role rules of nodes. They are built on the first request of a node, so that the server
+  // starts faster.
   let rules: ReturnType<typeof bootstrapRules> | undefined
   const nodes = { graph, rules: () => (rules ??= bootstrapRules('system:node', gates)), gates }
   return new ConfiguredAuthorizers(authorization.authorizers, { ...parts, nodes, gates })

@@ -20,7 +20,7 @@ export type TokenOptions = {
    * or no tokens are issued.
    */
   readonly signer: ExternalSigner | undefined
-  /** Undefined if no JWT issuer is configured. */
+  /** The JWT authenticators. Undefined if no JWT issuer is configured. */
   readonly issuers: Pick<JwtIssuers, 'authenticate'> | undefined
   /** Parses tokens. The JWT authenticators use the same function. */
   readonly parseToken: ParseToken
@@ -30,11 +30,11 @@ export type AccessControl = AsyncDisposable & {
   readonly authorize: Authorize
   readonly authorizers: ConfiguredAuthorizers
   readonly authenticators: Authenticators
-  /** Undefined if no issuer of service account tokens is configured. */
+  /** Issues and verifies service account tokens. Undefined if no issuer is configured. */
   readonly serviceAccounts: ServiceAccountTokens | undefined
   /**
-   * Needed even without the RBAC authorizer, because users must not grant permissions that they do
-   * not have.
+   * Roles and bindings. They are read even without the RBAC authorizer, because users must not
+   * grant permissions that they do not have.
    */
   readonly roles: RolesInformer
   /**

@@ -17,7 +17,10 @@ import { addReloadMetrics } from '../reload-metrics.ts'
 
 export type JwtIssuers = AsyncDisposable & {
   readonly authenticate: (token: string) => MaybePromise<TokenResult>
-  /** Checks whether the file has changed. Undefined if no file is configured. */
+  /**
+   * Checks whether the file in --authentication-config has changed. Undefined if no file is
+   * configured.
+   */
   readonly reloader: { readonly check: () => Promise<void> } | undefined
 }
 

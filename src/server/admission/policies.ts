@@ -32,7 +32,10 @@ export type PoliciesOptions = {
 export type Policies = {
   readonly validating: PolicyIndex<CompiledPolicy>
   readonly mutating: PolicyIndex<CompiledMutations>
-  /** The server must await this before it accepts the first request. */
+  /**
+   * Read the policies and their changes. The server must wait until all of them have started before
+   * it accepts the first request.
+   */
   readonly informers: readonly (
     | PoliciesInformer<CompiledPolicy>
     | PoliciesInformer<CompiledMutations>

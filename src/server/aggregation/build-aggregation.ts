@@ -55,7 +55,7 @@ export function buildAggregation(core: PlaneCore, options: AggregationOptions): 
     start: async () => {
       await apiServices.start()
       if (owned.disposed) return
-      // Never rejects. The server is not ready until this has settled.
+      // Not awaited here, and never rejects. The server becomes ready only after this has settled.
       void documents.start().then(() => (areListed = true))
     },
     startAvailability: (metrics, timers) =>

@@ -7,8 +7,8 @@ import type { PlaneCore } from '../plane-core.ts'
 export type FlowControlSubsystem = AsyncDisposable & {
   readonly flowControl: FlowControl
   /**
-   * Never rejects. Until the FlowSchemas have been read, requests use the mandatory priority
-   * levels.
+   * Starts reading FlowSchemas and priority levels. Never rejects. Until the FlowSchemas have been
+   * read, requests use the mandatory priority levels.
    */
   readonly start: () => Promise<void>
 }

@@ -27,9 +27,9 @@ import type { PlaneCore } from '../plane-core.ts'
 
 /** Functions that requests need from the server that contains the control plane. */
 export type ServerHooks = {
-  /** Undefined if tracing is disabled. */
+  /** Traces of requests. Undefined if tracing is disabled. */
   readonly traces: Traces | undefined
-  /** Undefined if auditing is disabled. */
+  /** The audit log. Undefined if auditing is disabled. */
   readonly audit: Audit | undefined
   readonly server: PipelineOptions['server']
   /** Checks the components of the cluster, and returns ComponentStatuses. */
@@ -171,7 +171,10 @@ function documentsOf(
   })
 }
 
-/** The resources of this server. Resources of aggregated servers exist if their group does. */
+/**
+ * Finds out whether a resource exists. The resources of aggregated API servers are not known, so
+ * any resource in one of their groups counts as existing.
+ */
 const knownResources = (registry: Registry, { apiServices }: Aggregation): KnownResources => ({
   find: (name, group) => {
     const resources = group === undefined ? registry.all() : registry.inGroup(group)

@@ -81,13 +81,13 @@ export function createStoreRoles({
       }
       return (await storeOwn(write, wanted.object)) ? [] : [wanted]
     }
-    // Runs in slices of time, because storing all of them at once would delay clients that connect
-    // at startup.
+    // Store the objects in slices of time, because storing all of them at once would delay clients
+    // that connect at startup.
     const slices = new Slices()
     const storing: Promise<PolicyObject[]>[] = []
     for (const wanted of all) {
       const stored = storeOne(wanted)
-      // The `Promise.all` below reports failures.
+      // Prevent an unhandled rejection here. The `Promise.all` below reports failures.
       stored.catch(() => undefined)
       storing.push(stored)
       if (slices.isOver) await slices.turn()

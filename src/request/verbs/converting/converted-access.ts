@@ -109,7 +109,8 @@ class ConvertedStore implements ObjectStore {
   readonly #stored: { readonly resource: Resource; readonly access: Access }
   readonly #converter: Converter
   /**
-   * Stored bytes by the bytes that a verb wrote, so that the response needs no second conversion.
+   * For the bytes that a verb passed to this store, the converted bytes that were stored. They are
+   * retained so that the response needs no second conversion.
    */
   readonly #storedAs = new WeakMap<Buffer, Buffer>()
 

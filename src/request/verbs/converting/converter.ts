@@ -81,8 +81,8 @@ export class Converter {
    * converted.
    */
   async items(items: readonly Item[]): Promise<readonly Item[]> {
-    // Read this first, because converting a long list can take longer than it takes the database to
-    // settle.
+    // Read the identity of the database first. While a long list is being converted, the database
+    // can be replaced and the new database can settle.
     const life = this.#database.life()
     const reviews = reviewsOf(items)
     if (reviews.length === 1) return this.#some(items, life)

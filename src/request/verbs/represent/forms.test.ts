@@ -50,7 +50,7 @@ test('the watch event of a write reuses the message that was encoded for its res
   const item = itemOf(object)
   assert.equal(forms.message(item), answered)
   assert.deepEqual(forms.message(item), answered)
-  // The message has been used once, and is not reused again.
+  // The message was already used for one event, so another event gets a new message.
   assert.notEqual(forms.message(itemOf(object)), answered)
 })
 

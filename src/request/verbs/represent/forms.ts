@@ -56,9 +56,9 @@ export class ResourceForms {
   }
 
   /**
-   * Returns a function that frames events, with a cache for each value of `way`. Events that only
-   * one watch sends are not cached, because they would evict others. `makeOwn` creates their
-   * frames, possibly in reused memory.
+   * Returns a function that frames events. `way` identifies the framing, and each framing has its
+   * own cache. Events that only one watch sends are not cached, because they would evict others.
+   * `makeOwn` creates their frames, possibly in reused memory.
    */
   frames(
     way: string,
@@ -126,9 +126,9 @@ export class ResourceForms {
    */
   #rowOfItem(item: Item, version: Version, included: IncludedObject): Row {
     const { isCustom, table } = this.resource
-    // The choice must be made only once, because another request can decode or serialize the item
-    // while the row of a large one is generated in slices. JSON.parse cannot be divided into
-    // slices, so a large item is decoded.
+    // Choose between the decoded object and its JSON only once, because another request can decode
+    // or serialize the item while the row of a large item is generated in slices. JSON.parse cannot
+    // be divided into slices, so a large item is decoded.
     const object = once('object of a row', () => {
       if (item.decoded !== undefined || (item.isLarge && isDivided())) return item.peek()
       return isCustom ? objectIn(parseJson(item.wire())) : readShown(item.wire())

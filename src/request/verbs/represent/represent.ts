@@ -53,9 +53,10 @@ function holdRecorded(http: ApiRequest): (bytes: number) => void {
 }
 
 /**
- * Returns a function that reserves memory for styling. If not enough memory is available, compact
- * JSON is sent. This is not possible for CBOR. Therefore, a write with a CBOR response reserves
- * nothing: it must not be rejected after it was executed.
+ * Returns a function that reserves memory for converting compact JSON to indented JSON, YAML or
+ * CBOR. If not enough memory is available, compact JSON is sent. This is not possible for CBOR.
+ * Therefore, a write with a CBOR response reserves nothing: it must not be rejected after it was
+ * executed.
  */
 function holdFor({ type }: Form, http: ApiRequest): Styling['hold'] {
   const isRefused = type === 'cbor' && http.method !== 'GET' && http.method !== 'HEAD'

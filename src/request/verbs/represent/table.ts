@@ -66,7 +66,8 @@ export function table(options: TableOptions): Representation {
   }
   return {
     headers: contentHeaders[form.type],
-    // Another request might have generated the row in the meantime, so look it up once.
+    // Look up the row only once, even if the work is divided into parts. Otherwise, a row that
+    // another request caches between two parts would change the order of the loops.
     item: (item) =>
       one(
         once('row of an item', () => options.rowsOfItems()(item)),

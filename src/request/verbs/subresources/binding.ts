@@ -139,7 +139,9 @@ function withNode(pod: KubeObject, binding: KubeObject, now: string): KubeObject
 
 type Texts = { readonly [key: string]: string }
 
-/** Merges two maps. This is done in slices if the caller's work is divided. */
+/**
+ * Merges two maps. If the caller divides its work into parts, the maps are also merged in parts.
+ */
 function mergedMaps(one: Texts = {}, other: Texts): Texts {
   if (!isDivided()) return { ...one, ...other }
   // The map has no prototype, because clients choose the keys.

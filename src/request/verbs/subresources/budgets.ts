@@ -64,7 +64,7 @@ export function goesUncounted(pod: KubeObject, budget: KubeObject): boolean {
 }
 
 /**
- * Returns the budget with one allowed disruption less. Fails with TooManyRequests if no disruption
+ * Returns the budget with one fewer allowed disruption. Fails with TooManyRequests if no disruption
  * is allowed.
  */
 export function spent(budget: KubeObject, podName: string, now: string): KubeObject {

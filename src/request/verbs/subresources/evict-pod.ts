@@ -40,7 +40,8 @@ export async function evictPod(wanted: DeleteOptions, steps: EvictionSteps): Pro
     const { pod, resourceVersion } = await steps.read()
     const judged = { ...wanted, resourceVersion: named ?? resourceVersion }
     try {
-      // A pending pod might become ready in the meantime. Its eviction must then use the budget.
+      // Delete a pending pod only in the version that was read, because it might become ready in
+      // the meantime. Its eviction must then use the budget.
       if (needsNoBudget(pod)) return await steps.remove(isOver(pod) ? wanted : judged)
     } catch (error) {
       if (!isConflict(error) || named !== undefined || tries === TRIES) throw error
@@ -52,7 +53,8 @@ export async function evictPod(wanted: DeleteOptions, steps: EvictionSteps): Pro
     try {
       return await steps.remove(judged)
     } catch (error) {
-      // The pod might have become ready, and the budget might count it now.
+      // A conflict means that the pod has changed. It might be ready now, so that the budget counts
+      // it.
       throw isConflict(error) && named === undefined ? beingProcessed(uncountedIn) : error
     }
   }

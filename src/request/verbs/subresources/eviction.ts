@@ -84,7 +84,8 @@ export const evict: SubresourceHandler = async (request, parts) => {
       return { put: encodeStored(marked, resource.shape) }
     })
     if (marked !== undefined) written(marked, key, revision, { resource, access })
-    // Storing the condition has changed the resourceVersion.
+    // Storing the condition has changed the resourceVersion, so a precondition must use the new
+    // one.
     const resourceVersion = judged.resourceVersion === undefined ? undefined : `${revision}`
     await deleteObject(request, { ...judged, resourceVersion }, access, { isAdmitted: true })
   }

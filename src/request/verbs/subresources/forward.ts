@@ -141,7 +141,8 @@ export function open(wanted: ForwardOptions): ClientRequest {
     ...connectionOf(wanted),
   })
   outgoing.once('socket', (socket) => {
-    // The socket is a kept-alive connection of an earlier request, so it is already connected.
+    // A kept-alive connection of an earlier request is already connected and needs no timeout for
+    // connecting.
     if (!socket.connecting) return
     const timer = setTimeout(() => outgoing.destroy(new Error('i/o timeout')), CONNECT_MS_MAX)
     const events = [url.protocol === 'https:' ? 'secureConnect' : 'connect', 'close']

@@ -58,8 +58,9 @@ export class HeldAllocation {
   }
 
   /**
-   * Must be called just before the object is stored. If a write fails with an unknown outcome
-   * before this call, it is a write of an admission plugin, and the object has not been stored.
+   * Must be called just before the object is stored. If a write with an unknown outcome fails the
+   * request before this call, an admission plugin sent that write. The object itself has then not
+   * been stored.
    */
   offer(): void {
     this.#isOffered = true

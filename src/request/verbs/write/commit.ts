@@ -47,7 +47,8 @@ export async function commit(
   // The reader allows concurrent callers to share one linearizable read.
   const isStill = async (revision: Revision): Promise<boolean> =>
     (await access.reader.get(key, 'latest')).item?.revision === revision
-  // If the state is fresh, the request has already reserved memory.
+  // Whether memory for the stored object has already been reserved: for a cached item just above,
+  // and for a fresh state by the caller.
   let isHeld = item !== undefined || isFresh
   const decodeLatest = (stored: StoredValue): MaybePromise<KubeObject> => {
     context.storedBytes = stored.value.length

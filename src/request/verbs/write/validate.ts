@@ -55,7 +55,10 @@ async function namespaceFaults(
   return rule(await namespaceLabels(metadata.namespace ?? ''))
 }
 
-/** Returns the tools for validation. `refuse` ends the validation if the request is cancelled. */
+/**
+ * Returns the functions that validation can call. `refuse` ends the validation if the request is
+ * cancelled.
+ */
 const toolsOf = (
   { context }: ResourceRequest,
   { answerPattern }: ValidationAccess,

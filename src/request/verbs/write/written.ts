@@ -58,8 +58,9 @@ export function written(
       ? undefined
       : wireOfStored(stored, current, resource.shape)
   const wire = made ?? printWire(current, resource.shape)
-  // The strings of the object are slices of the strings of the request, which V8 keeps in memory as
-  // a whole. A body can contain megabytes of whitespace, or of fields that are not stored.
+  // Pass the object to the cache only if it does not keep much other memory in use. Its strings are
+  // slices of the strings of the request, which V8 keeps as a whole. A body can contain megabytes
+  // of whitespace, or of fields that are not stored.
   let isKept = textBytes <= wire.bytes.length + KEPT_BYTES
   if (isKept && appliedTo !== undefined) {
     const allBytes = textBytes + (appliedTo[textBytesBefore] ?? 0)
