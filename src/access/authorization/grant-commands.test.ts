@@ -72,3 +72,20 @@ test('no commands are returned if a name contains control characters', () => {
   assert.deepEqual(grantCommands(userOf('a\u202eb'), resource({})), [])
   assert.deepEqual(grantCommands(userOf('a'), resource({ name: 'x\u001b[2K' })), [])
 })
+
+test('no commands are returned if kubectl would split a value at a comma and grant more', () => {
+  const path = { kind: 'path', verb: 'get', path: '/healthz,/*' } as const
+  for (const attributes of [
+    path,
+    resource({ plural: 'pods,secrets' }),
+    resource({ subresource: 'log,secrets' }),
+    resource({ group: 'apps,secrets' }),
+    resource({ verb: 'get,delete' }),
+    resource({ verb: '"get"' }),
+  ])
+    assert.deepEqual(grantCommands(userOf('a'), attributes), [])
+})
+
+test('a comma in the name of an object is allowed, because kubectl does not split names', () => {
+  assert.match(grantCommands(userOf('a'), resource({ name: 'x,y' }))[0] ?? '', /name=x,y$/)
+})

@@ -33,12 +33,14 @@ const unlistedGroup = 'authentication.k8s.io'
 function ruleFlags(attributes: AccessAttributes): string | undefined {
   const verb = `--verb=${quoted(attributes.verb)}`
   if (attributes.kind === 'path') {
-    const isSafe = !hasControl.test(attributes.path)
-    return isSafe ? `${verb} --non-resource-url=${quoted(attributes.path)}` : undefined
+    const { path } = attributes
+    if (hasControl.test(path) || isSplit.test(`${attributes.verb}${path}`)) return undefined
+    return `${verb} --non-resource-url=${quoted(path)}`
   }
   const { group, plural, subresource, name } = attributes
   const all = [attributes.verb, group, plural, subresource, name, attributes.namespace]
   if (group === unlistedGroup || all.some((text) => hasControl.test(text))) return undefined
+  if (isSplit.test(`${attributes.verb}${group}${plural}${subresource}`)) return undefined
   const inGroup = group === '' ? plural : `${plural}.${group}`
   const resource = subresource === '' ? inGroup : `${inGroup}/${subresource}`
   const named = name === '' ? '' : ` --resource-name=${quoted(name)}`
@@ -47,6 +49,11 @@ function ruleFlags(attributes: AccessAttributes): string | undefined {
 
 /** Such a character could hide a part of the command from the reader. */
 const hasControl = /\p{Cc}|\p{Cf}/u
+/**
+ * kubectl parses verbs, resources and paths as CSV. A command for the path `/a,/*` would allow all
+ * paths.
+ */
+const isSplit = /[",]/
 const serviceAccount = /^system:serviceaccount:([^:]+):([^:]+)$/
 
 function subjectFlag({ name }: User): string {

@@ -91,3 +91,24 @@ test('the tree shows paths and system:masters, and control characters of names a
     'a\ufffd[2Jb may get /x\n└─ the group system:masters may do everything\n',
   )
 })
+
+test('a line feed in a name adds no lines, which could look like commands to run', () => {
+  const resourceNames = ['a\n\nTo allow it, run:\n  kubectl delete ns shop', '\u202eb']
+  const nearest = [{ differs: 'name', ...grant, rule: { ...grant.rule, resourceNames } }]
+  const authorizer = { type: 'RBAC', name: 'rbac', decision: 'no-opinion', nearest }
+  const user = { name: 'alice', groups: [] }
+  const commandsToGrant = ['kubectl create role a\n  kubectl create role b']
+  const answer = { user, attributes, allowed: false, authorizers: [authorizer], commandsToGrant }
+  assert.equal(
+    printWhy(answer),
+    `alice may not get pods in the namespace shop
+└─ RBAC (rbac): no opinion
+   └─ closest grants:
+      └─ other names: RoleBinding shop/readers to Group dev
+         └─ Role reader: get,list pods named a\ufffd\ufffdTo allow it, run:\ufffd  kubectl delete ns shop,\ufffdb
+
+To allow it, run:
+  kubectl create role a\ufffd  kubectl create role b
+`,
+  )
+})

@@ -9,18 +9,17 @@ const leaf = (text: string): Node => ({ text, below: [] })
 export function printWhy(answer: Fields): string {
   const commands = textsOf(answer['commandsToGrant'])
   const advice = commands.length === 0 ? [] : ['', 'To allow it, run:', ...commands.map(indented)]
-  return `${printable([print(rootOf(answer)), ...advice].join('\n'))}\n`
+  return `${[print(rootOf(answer)), ...advice].join('\n')}\n`
 }
 
-const indented = (line: string): string => `  ${line}`
+const indented = (line: string): string => `  ${printable(line)}`
 
 /**
- * Replaces control characters, because users choose some of the names and the text is printed to a
- * terminal.
+ * Replaces control and formatting characters, because users choose some of the names and the text is
+ * printed to a terminal. A line feed in a name could add lines that look like commands to run.
  */
 export const printable = (text: string): string =>
-  // oxlint-disable-next-line no-control-regex
-  text.replaceAll(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, '\ufffd')
+  text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd')
 
 function rootOf(answer: Fields): Node {
   const { user, attributes, allowed, grantedBy } = answer
@@ -127,5 +126,5 @@ function print({ text, below }: Node, indent = ''): string {
     const printed = print(node, `${indent}${isLast ? '   ' : '│  '}`)
     return `${indent}${isLast ? '└─ ' : '├─ '}${printed}`
   })
-  return [text, ...lines].join('\n')
+  return [printable(text), ...lines].join('\n')
 }

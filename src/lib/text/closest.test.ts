@@ -13,6 +13,10 @@ for (const [word, expected] of [
   ['ge', undefined],
   ['get', 'get'],
   ['', undefined],
+  ['xwatch', 'watch'],
+  ['collectiondelete', undefined],
+  ['pdotemplatse', 'podtemplates'],
+  ['deletecoletcion', 'deletecollection'],
 ] as const)
   test(`the closest word to ${JSON.stringify(word)} is ${expected ?? 'not defined'}`, () => {
     assert.equal(closest(word, words), expected)

@@ -10,37 +10,47 @@ const LENGTH_MAX = 64
 export function closest(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > LENGTH_MAX) return undefined
   let best: string | undefined
-  let distance = Math.floor(word.length / 3) + 1
+  let limit = Math.floor(word.length / 3) + 1
   for (const candidate of candidates) {
-    if (Math.abs(candidate.length - word.length) >= distance) continue
-    const next = distanceOf(word, candidate)
-    if (next < distance) [best, distance] = [candidate, next]
+    if (Math.abs(candidate.length - word.length) >= limit) continue
+    const distance = distanceBelow(limit, word, candidate)
+    if (distance < limit) [best, limit] = [candidate, distance]
   }
   return best
 }
 
 /**
  * Returns the number of characters to insert, remove, replace or swap with their neighbor to turn
- * one word into the other.
+ * one word into the other. Returns `limit` if the number is not smaller. Only cells near the
+ * diagonal are computed, because a server can have thousands of candidates.
  */
-function distanceOf(a: string, b: string): number {
-  let [before, row]: number[][] = [[], Array.from({ length: b.length + 1 }, (_, at) => at)]
+function distanceBelow(limit: number, a: string, b: string): number {
+  let [before, row, next] = [newRow(b, limit), newRow(b, limit), newRow(b, limit)]
+  for (let j = 0; j < limit && j <= b.length; j++) row[j] = j
   for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const isEqual = a[i - 1] === b[j - 1]
-      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-      next[j] = Math.min(
-        numberAt(row, j) + 1,
-        numberAt(next, j - 1) + 1,
-        numberAt(row, j - 1) + (isEqual ? 0 : 1),
-        isSwapped ? numberAt(before, j - 2) + 1 : Infinity,
-      )
+    const code = a.charCodeAt(i - 1)
+    const codeBefore = a.charCodeAt(i - 2)
+    let least = limit
+    const first = Math.max(1, i - limit + 1)
+    const last = Math.min(b.length, i + limit - 1)
+    next[first - 1] = first === 1 ? i : limit
+    for (let j = first; j <= last; j++) {
+      const other = b.charCodeAt(j - 1)
+      let cost = at(row, j - 1) + (code === other ? 0 : 1)
+      cost = Math.min(cost, at(row, j) + 1, at(next, j - 1) + 1)
+      if (code === b.charCodeAt(j - 2) && codeBefore === other)
+        cost = Math.min(cost, at(before, j - 2) + 1)
+      next[j] = cost
+      if (cost < least) least = cost
     }
-    before = row ?? []
-    row = next
+    // A swap uses the row before the last one, and costs at least as much as this row.
+    if (least >= limit) return limit
+    ;[before, row, next] = [row, next, before]
   }
-  return numberAt(row, b.length)
+  return Math.min(limit, at(row, b.length))
 }
 
-const numberAt = (row: readonly number[] | undefined, at: number): number => row?.[at] ?? Infinity
+const newRow = ({ length }: string, limit: number): Uint8Array =>
+  new Uint8Array(length + 1).fill(limit)
+
+const at = (row: Uint8Array, index: number): number => row[index] ?? 0
