@@ -440,10 +440,9 @@ export function yamlTooLarge(megabytes: number): ApiError {
   return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${text}`)
 }
 
-/** Returned if a request has more values than fit into the memory of this server. */
+/** Returned if a request or its object has more values than fit into the memory of this server. */
 export function needsTooMuchMemory(): ApiError {
-  const text =
-    'the request, or the object that it changes, has more values than fit into the memory of this server'
+  const text = 'the request, or its object, has more values than fit into the memory of this server'
   return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${text}`)
 }
 

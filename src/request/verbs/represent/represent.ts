@@ -1,5 +1,5 @@
 /** Selects the representation that a client accepts. */
-import { noMemory } from '../../../api/errors.ts'
+import { needsTooMuchMemory, noMemory } from '../../../api/errors.ts'
 import type { ApiRequest } from '../../../api/request.ts'
 import type { TableKind } from '../../../api/table.ts'
 import type { Form } from '../../../objects/codec/negotiate.ts'
@@ -48,7 +48,9 @@ function holdRecorded(http: ApiRequest): (bytes: number) => void {
   const isRead = http.method === 'GET' || http.method === 'HEAD'
   return (bytes) => {
     if (!isRead || bytes <= RECORDED_BYTES_MIN) return
-    if ((http.holdObject?.(bytes) ?? 'held') !== 'held') throw noMemory()
+    const result = http.holdObject?.(bytes)
+    if (result === 'busy') throw noMemory()
+    if (result === 'too-large') throw needsTooMuchMemory()
   }
 }
 
