@@ -3,6 +3,7 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { test } from 'node:test'
 import { TLSSocket } from 'node:tls'
+import { ByteBudget } from '../../lib/bytes/byte-budget.ts'
 import { Turn } from '../http2/turn.ts'
 import { Connection } from './connection.ts'
 import { headersOf, Http1Exchange } from './http1-exchange.ts'
@@ -139,4 +140,20 @@ test('a header that must not be joined is read from the raw headers', () => {
     headersOf(request, () => false),
     request.headers,
   )
+})
+
+test('a request is too large if its objects together need more memory than one request can need', () => {
+  const budget = new ByteBudget(80, 100)
+  const { exchange } = begin()
+  exchange.holdWithin(budget)
+  assert.equal(exchange.holdObject(60), 'held')
+  assert.equal(budget.used, budget.requestMax)
+  assert.equal(exchange.holdObject(45), 'too-large')
+  assert.equal(exchange.holdObject(40), 'held')
+  const other = begin().exchange
+  other.holdWithin(budget)
+  assert.equal(other.holdObject(60), 'busy')
+  exchange.release()
+  assert.equal(other.holdObject(60), 'held')
+  assert.equal(exchange.holdObject(101), 'too-large')
 })

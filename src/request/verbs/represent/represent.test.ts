@@ -55,7 +55,7 @@ function readAudited(result: HoldResult): void {
   })
   const object = { metadata: { name: 'c', namespace: 'n' }, data: { a: 'x'.repeat(100_000) } }
   const typed = { apiVersion: 'v1', kind: 'ConfigMap', ...object }
-  represent({ type: 'json', isIndented: false }, forms, request).object(typed, resource.shape)
+  void represent({ type: 'json', isIndented: false }, forms, request).object(typed, resource.shape)
 }
 
 test('a read whose audit record never fits into memory is rejected with 413, because retries do not help', () => {
