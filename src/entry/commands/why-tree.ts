@@ -15,8 +15,8 @@ export function printWhy(answer: Fields): string {
 const indented = (line: string): string => `  ${printable(line)}`
 
 /**
- * Replaces control and formatting characters, because users choose some of the names and the text is
- * printed to a terminal. A line feed in a name could add lines that look like commands to run.
+ * Replaces control and formatting characters, because users choose some of the names and the text
+ * is printed to a terminal. A line feed in a name could add lines that look like commands to run.
  */
 export const printable = (text: string): string =>
   text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd')
