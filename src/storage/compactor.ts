@@ -31,7 +31,9 @@ export class Compactor implements AsyncDisposable {
   readonly #running: Promise<void>
   /** The last known version of the marker. */
   #version = 0
-  /** The revision of etcd when the version was read. 0 before the first interval. */
+  /**
+   * The revision of etcd when the version of the marker was last read. 0 before the first interval.
+   */
   #recorded = 0
 
   constructor({ client, log, intervalMs = COMPACTION_INTERVAL_MS }: CompactorOptions) {

@@ -109,8 +109,8 @@ export type FeedListener = {
    */
   readonly onCompacted: (range: number, oldest: Revision) => void
   /**
-   * Called when the stream has ended. No other function is called after that. After close(), it is
-   * called without a cause.
+   * Called when the stream has ended. No other function is called after that. If the stream was
+   * ended by close(), there is no cause.
    */
   readonly onEnd: (cause: Error | undefined) => void
 }

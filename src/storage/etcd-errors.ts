@@ -6,7 +6,7 @@ import { GrpcError } from '../net/grpc/errors.ts'
 import { StorageError, type StorageErrorCode } from './errors.ts'
 
 export type FailedCall = {
-  /** Whether the call is a write, which may have taken effect even if the call failed. */
+  /** Whether the call is a write. A write may have taken effect even if its call failed. */
   readonly isWrite: boolean
   readonly signal?: AbortSignal | undefined
 }

@@ -63,9 +63,12 @@ type State =
 
 /** Counters since the start of the feed. */
 export type FeedStats = {
-  /** Number of times that the latest revision was read to prove that reads are consistent. */
+  /**
+   * Number of times that the latest revision was read from the database as a proof for consistent
+   * reads.
+   */
   readonly proofs: number
-  /** Number of consistent reads that were served with these proofs. */
+  /** Number of consistent reads that used these proofs. Several reads can share one proof. */
   readonly reads: number
   readonly events: number
   readonly reopenings: number
@@ -106,7 +109,10 @@ export class Feed implements AsyncDisposable {
   /** The revision of the latest write acknowledged to this process. */
   #acknowledged: Revision = 0
   #provenAtMs = 0
-  /** Whether the last proof was newer than what the stream had delivered. */
+  /**
+   * Whether the revision of the last proof was higher than the revision up to which the stream had
+   * delivered events.
+   */
   #isMoving = false
   #openedAtMs = 0
   /** Time of the last message from the database on any stream. Opening a stream does not count. */
@@ -115,9 +121,8 @@ export class Feed implements AsyncDisposable {
   #life = 0
   #lifeSinceMs = Number.NEGATIVE_INFINITY
   /**
-   * Revisions of databases that have been replaced. A revision up to `until` certainly belongs to
-   * such a database. A revision up to `newest` belongs to one as long as the current database has
-   * not reached it.
+   * Which revisions belong to a database that has been replaced: those up to `until` in any case,
+   * and those up to `newest` while the current database has not reached them.
    */
   #lost: { readonly until: Revision; readonly newest: Revision } = { until: 0, newest: 0 }
   #advancedAtMs = 0
@@ -128,8 +133,8 @@ export class Feed implements AsyncDisposable {
   #retry: Timer | undefined
   #recent: Subscription | undefined
   /**
-   * Whether events have arrived since the ranges were planned. If not, the plan is not changed, for
-   * example after failed attempts to connect.
+   * Whether events have arrived since the ranges were planned. If there were none, for example
+   * after failed attempts to connect, the same ranges are used again.
    */
   #hasNews = false
 

@@ -25,7 +25,7 @@ const EVENT_BYTES = 200
 
 /** An event with the decrypted value, which is the value that the server wrote. */
 export type OpenedEvent = FeedEvent & {
-  /** Error if the value cannot be decrypted. `value` is then the stored value. */
+  /** The error, if the value cannot be decrypted. `value` is then the stored (encrypted) value. */
   readonly fault?: StorageError
 }
 

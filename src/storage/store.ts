@@ -70,8 +70,9 @@ export type Current<T> = {
 }
 
 /**
- * The result of a decision. `ttlSeconds` overrides the one in the options. 'unchanged' writes a
- * stale value again; 'untouched' does not.
+ * The result of a decision: a write, or that the object does not change. In a write, `ttlSeconds`
+ * overrides the time to live in the options. With 'unchanged', a stale value is nevertheless
+ * written again; with 'untouched', it is not.
  */
 export type Decision = Write | 'unchanged' | 'untouched'
 
@@ -95,8 +96,8 @@ export type UpdateOptions<T> = WriteOptions & {
    */
   readonly cached?: Current<T> | 'absent' | undefined
   /**
-   * Returns whether the key is certainly still at this revision, for callers that can check this
-   * faster than with a read.
+   * Returns true if the key certainly still has this revision. For callers that can check this
+   * faster than the store can with a read.
    */
   readonly isStill?: ((revision: Revision) => Promise<boolean>) | undefined
   /**
@@ -529,8 +530,8 @@ export class Store {
       return await this.#engine.change({ key, expected, write: { put: value, lease } }, options)
     } catch (error) {
       if (!isCode(error, 'missing')) throw error
-      // The lease no longer exists, because it was revoked or a backup was restored. Nothing was
-      // written, so retry with a new lease.
+      // 'missing' means that the lease no longer exists, because it was revoked or a backup was
+      // restored. Nothing was written, so retry with a new lease.
       await this.#leases.forget(lease)
       const fresh = await this.#leases.get(ttlSeconds)
       return this.#engine.change({ key, expected, write: { put: value, lease: fresh } }, options)

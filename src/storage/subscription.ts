@@ -16,8 +16,8 @@ export type FeedConsumer = {
    */
   readonly onEvents: (events: readonly OpenedEvent[]) => void
   /**
-   * Called when events after the last delivered one were lost. The consumer must list again. Later
-   * events are newer than the lost ones.
+   * Called when events after the last delivered one were lost. The consumer must list again. All
+   * events that are delivered later are newer than the lost ones.
    */
   readonly onGap: () => void
   /** Called when the database was replaced. All delivered events and lists are then invalid. */
@@ -25,8 +25,8 @@ export type FeedConsumer = {
 }
 
 /**
- * Readers that wait for the same revision share one wait and its timer if their deadlines differ by
- * less than this.
+ * Readers that wait for the same revision share one promise and one timer if their deadlines differ
+ * by less than this.
  */
 const SHARED_MS = 50
 
@@ -43,8 +43,8 @@ export type SubscriptionOptions = {
   readonly transformer: Transformer
   readonly time: Time
   /**
-   * Returns the revision that all subscriptions have reached. The feed stores it, so that it does
-   * not have to update ten thousand subscriptions one by one.
+   * Returns the revision that all subscriptions have reached. It is stored once, in the feed, so
+   * that the feed does not have to update ten thousand subscriptions one by one.
    */
   readonly feedRevision: () => Revision
   readonly onWait: () => void

@@ -7,7 +7,8 @@
 import { ownText } from '../text/own-text.ts'
 
 /**
- * Maximum number of entries of each table. A cluster has far fewer kinds, groups and common lists.
+ * Maximum number of entries of each table. It is far above the number of different kinds, groups
+ * and common lists of a cluster.
  */
 const ENTRIES_MAX = 16_384
 /** Maximum length of a shared string. Longer strings are rarely repeated. */

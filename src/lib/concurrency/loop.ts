@@ -52,7 +52,8 @@ export class Loop implements AsyncDisposable {
       log,
       timers = unrefTimers,
     } = this.#options
-    // `sleep` rejects only when the server stops, which the loop condition checks.
+    // Ignore the error of `sleep`, which rejects only when the server stops. The condition of the
+    // loop below checks this.
     const pause = (): Promise<void> => sleep(timers, intervalMs, signal).catch(() => undefined)
     if (isDoneAtStart) await pause()
     while (!signal.aborted) {

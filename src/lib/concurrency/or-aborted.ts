@@ -1,6 +1,6 @@
 /**
- * Waits for the promise, but rejects as soon as the signal is aborted. The error is the result of
- * `why`, or by default the reason of the signal. The result of the promise is then ignored.
+ * Waits for the promise, but rejects as soon as the signal is aborted. The error is then the result
+ * of `why`, or by default the reason of the signal, and a later result of the promise is ignored.
  */
 export async function orAborted<T>(
   promise: Promise<T>,

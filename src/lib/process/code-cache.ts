@@ -48,7 +48,10 @@ export type Program = {
   readonly text?: string
   /** The code that `saveCode` wrote for this program. Given if it is shipped with the program. */
   readonly saved?: Buffer
-  /** Identifies the content of the file, because V8 compares only the length. */
+  /**
+   * Identifies the content of the file. It is needed because V8 compares only the length of the
+   * source with that of the cached code.
+   */
   readonly id: string
   /** The prefix of the names of cache files. Absent for the main program. */
   readonly prefix?: string

@@ -23,9 +23,12 @@ export type FileLooksOptions = {
    * this.
    */
   readonly watchFolder?: (folder: string, onChange: () => void) => Timer
-  /** Called for a folder that cannot be watched. Its files are still checked at each interval. */
+  /**
+   * Called for a folder that cannot be watched for changes. The files in it are still checked at
+   * each interval.
+   */
   readonly onUnwatched?: (folder: string, error: unknown) => void
-  /** Called when a check fails. Later checks are still made. */
+  /** Called when a check fails. A failed check does not prevent later ones. */
   readonly onFailed?: (error: unknown) => void
 }
 

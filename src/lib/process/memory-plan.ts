@@ -76,8 +76,8 @@ export function planMemory(given: MemoryLimits): MemoryPlan {
 }
 
 /**
- * The division of a cache's memory. Each part that can be computed again gets at most an eighth,
- * and the objects get the rest.
+ * How the memory of a cache is divided. Each kind of data that can be computed again gets at most
+ * an eighth of it, and the objects themselves get the rest.
  */
 export type CacheBudgets = {
   readonly pastBytes: number

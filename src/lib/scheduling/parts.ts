@@ -63,7 +63,9 @@ function warnOnce(reported: Set<string>): (message: string) => void {
 export const inParts = <T>(work: () => T, slices: Slices): Promise<T> =>
   inSlices(parts(work, slices), slices)
 
-/** Runs one of several steps of work in parts. A part ends when the slice of time is over. */
+/**
+ * Runs a function in parts, as one step of longer work. A part ends when the slice of time is over.
+ */
 export function* parts<T>(work: () => T, slices: PartSlices): Steps<T> {
   const progress = new Progress(slices)
   for (;;) {
@@ -74,8 +76,8 @@ export function* parts<T>(work: () => T, slices: PartSlices): Steps<T> {
       const made = work()
       if (!progress.isInterrupted) return made
       progress.note('a pause was caught')
-      // If an async function caught the pause, the promise that it returned is rejected, and no
-      // other code handles the rejection.
+      // If an async function caught the pause, it returned a promise that is rejected. Handle the
+      // rejection here, because no other code does.
       if (made instanceof Promise) made.catch(() => undefined)
     } catch (error) {
       if (!progress.isInterrupted) throw error
@@ -207,7 +209,10 @@ export function mapEach<T, R>(
   )
 }
 
-/** Not an error. Thrown to end a call of work that will continue later, or will run undivided. */
+/**
+ * Thrown to end a call of the work, which will be called again later. It does not indicate a
+ * failure.
+ */
 const paused = new Error('the work is paused')
 
 const running: { progress: Progress | undefined } = { progress: undefined }

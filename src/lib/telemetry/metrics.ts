@@ -28,12 +28,15 @@ export type MetricOptions = {
 }
 
 /**
- * Maximum number of series of a metric. Further values are counted in a series in which all labels
- * have the value `other`.
+ * Maximum number of series of a metric. If there are more combinations of label values, they are
+ * counted in one series in which all labels have the value `other`.
  */
 const SERIES_MAX = 20_000
 
-/** For labels that an operator restricts: the values that are shown, by `metric,label`. */
+/**
+ * The values that are shown for each label that an operator restricts. The keys have the form
+ * `metric,label`.
+ */
 export type AllowedLabels = ReadonlyMap<string, ReadonlySet<string>>
 
 /** The metrics that an operator has chosen to show. */

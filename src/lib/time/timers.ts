@@ -121,8 +121,8 @@ export function withTimeout<T>(
 
 export type OwnTimeoutOptions<T> = TimeoutOptions<T> & {
   /**
-   * Returns true if the work's own deadline has expired. The result of the work may then be caused
-   * by the abort.
+   * Returns true if the work has a deadline of its own, which has expired. The work may then have
+   * failed only because it was aborted, so the result of `onTimeout` is returned.
    */
   readonly isTimedOut?: () => boolean
 }

@@ -1,7 +1,8 @@
 /**
  * Trust anchors in a form in which OpenSSL accepts any certificate as an anchor. With plain PEM,
  * OpenSSL would require a chain up to a self-signed certificate, and reject an intermediate
- * certificate as an anchor. Go's verifier accepts it, and so does kube-apiserver.
+ * certificate as an anchor. Go's verifier accepts an intermediate certificate as an anchor, and so
+ * does kube-apiserver.
  */
 import { X509Certificate } from 'node:crypto'
 import { objectId, pem, sequence } from './der.ts'

@@ -74,7 +74,7 @@ export class Tunnel extends Duplex {
   readonly #settings = Promise.withResolvers<void>()
   readonly #dialed = Promise.withResolvers<void>()
   #stream: ClientStream | undefined
-  /** Random number that identifies the dial. The protocol requires 63 bits. */
+  /** Random number that identifies the dial. It has 63 bits, as the protocol requires. */
   readonly #random = randomBytes(8).readBigUInt64BE() >> 1n
   #connectId: bigint | undefined
   #status: TunnelStatus | undefined
@@ -252,8 +252,8 @@ export class Tunnel extends Duplex {
   }
 
   #send(frame: Buffer, type: 'DIAL_REQ' | 'DIAL_CLS' | 'CLOSE_REQ'): void {
-    // While a write waits for the proxy, no packet can be sent. The proxy then closes the tunnel
-    // when the stream ends.
+    // Do not send a packet while an earlier write waits for the proxy, because a stream has only
+    // one write at a time. Without the packet, the proxy closes the tunnel when the stream ends.
     if (this.#stream === undefined || this.#stream.isClosed || this.#stream.leftBytes > 0) return
     this.#metrics.packet(type, 'from_client')
     this.#stream.write([frame], () => undefined)

@@ -15,7 +15,7 @@ export class Connection {
   readonly remoteAddress: string
   /** Number of current requests. */
   open = 0
-  /** Time when the last request ended. */
+  /** Time when the last request on this connection ended, or when the connection was opened. */
   idleSinceMs = performance.now()
   /** Whether a request on this connection was authenticated. */
   isAuthenticated = false

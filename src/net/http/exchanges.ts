@@ -27,8 +27,9 @@ export type ExchangesOptions = {
   readonly isIdentityHeader: IsIdentityHeader
   readonly endsUnauthenticated: boolean
   /**
-   * Whether flow control in the handler decides when writes start. The scheduler then counts a
-   * write like a read, because its first step only authenticates the sender.
+   * Whether flow control in the handler decides when writes start. The scheduler of this class then
+   * gives a write the same weight as a read, because the first step of a write only authenticates
+   * its sender.
    */
   readonly isWeighedLater: boolean
   /** Memory budget for all requests and responses together. */

@@ -37,7 +37,7 @@ export interface Outgoing {
   readonly endWith: (trailers: Headers) => void
   /**
    * Registers a function that is called once, when the client disconnects or the server stops. If
-   * this has already happened, the function is called immediately.
+   * one of these has already happened, calls the function immediately.
    */
   readonly onClose: (close: () => void) => void
 }

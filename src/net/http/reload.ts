@@ -10,8 +10,8 @@ export type WatchedFile = { readonly path: string; readonly text: string }
 
 export type FileReloaderOptions = {
   /**
-   * Called with the new contents of the files, in the order of the files. Throws if the contents
-   * cannot be used.
+   * Called with the new contents of the files, in the order of the files. Must throw if the
+   * contents cannot be used; the previous contents then stay in use.
    */
   readonly use: (texts: readonly string[]) => void
   /** Name of the files in log messages. */

@@ -13,8 +13,8 @@ export interface AnswerListener {
    */
   readonly onData: (chunk: Buffer) => void
   /**
-   * Whether the listener calls `returnWindow` when it is done with the data. By default, the window
-   * is returned after `onData`.
+   * Whether the listener itself returns the receive window, by calling `returnWindow` when it is
+   * done with the data. By default, the window is returned after `onData`.
    */
   readonly returnsWindow?: boolean
   readonly onTrailers: (fields: readonly HeaderField[]) => void

@@ -14,8 +14,8 @@ import type { Turn } from './turn.ts'
  */
 const FULL_BYTES = 4 * BLOCK_BYTES
 /**
- * Replaces `FULL_BYTES` while memory for blocks is scarce because many connections have data to
- * send.
+ * The limit that replaces `FULL_BYTES` while blocks are scarce because many connections have data
+ * to send.
  */
 const SCARCE_FULL_BYTES = BLOCK_BYTES / 2
 /**
@@ -58,7 +58,7 @@ export class Output {
    */
   #writing: Block | undefined
   #isAbandoned = false
-  /** Whether bytes of a tick that has ended still have to be passed to the socket. */
+  /** Whether some bytes of earlier ticks have not been passed to the socket yet. */
   #isDue = false
   #isAwaited = false
   /**

@@ -8,7 +8,7 @@ export type Send = (stream: SendingStream) => void
 
 export class SendingStream {
   readonly id: number
-  /** The send window. The connection updates it. */
+  /** The send window: how many bytes the peer accepts at the moment. The connection updates it. */
   sendWindow: number
   /** Whether both sides have ended the stream, or either side has reset it. */
   isClosed = false

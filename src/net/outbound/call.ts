@@ -58,8 +58,8 @@ export class WebhookError extends Error {
 }
 
 /**
- * `busy`: a limit for several calls together was reached, so another attempt may succeed. `answer`:
- * the response is too large.
+ * The limit of this server that ended a call. `busy`: a limit that several calls share, so another
+ * attempt may succeed. `answer`: the limit for the size of one response.
  */
 export type OwnLimit = 'busy' | 'answer'
 
@@ -76,7 +76,7 @@ export type GetService = (namespace: string, name: string) => MaybePromise<KubeO
 export type EndpointRouting = {
   /** Returns the Endpoints of a Service, or undefined if they do not exist. */
   readonly getEndpoints: GetService
-  /** Returns a number from 0 to below 1. */
+  /** Returns a random number from 0 to below 1, with which an endpoint is chosen. */
   readonly random: () => number
 }
 
@@ -94,7 +94,7 @@ export type CredentialsFor = (host: string, port: number) => ClientCredentials |
 
 export type WebhookClientOptions = {
   readonly getService: GetService
-  /** If undefined, a Service is called at its cluster IP. */
+  /** Chooses an endpoint of a Service. If undefined, a Service is called at its cluster IP. */
   readonly routing?: EndpointRouting | undefined
   /** If undefined, all webhooks are called without credentials. */
   readonly credentialsFor?: CredentialsFor | undefined

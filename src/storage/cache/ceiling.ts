@@ -29,9 +29,15 @@ export type CeilingOptions = {
 
 export class CacheCeiling {
   readonly #options: CeilingOptions
-  /** The time until which each resource is not loaded, by prefix. */
+  /**
+   * The resources that are not loaded because they did not fit, by prefix, and the time at which
+   * loading is tried again.
+   */
   readonly #leftOut = new Map<string, number>()
-  /** Number of reads from the database because the resource did not fit into memory. */
+  /**
+   * Number of reads that were served from the database because their resource did not fit into
+   * memory.
+   */
   storeReads = 0
   readonly storeLists = new Semaphore(STORE_LISTS_MAX)
 

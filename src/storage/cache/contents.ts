@@ -39,7 +39,10 @@ export class ResourceContents {
   readonly listing: number
   readonly #snapshots: Snapshots
   readonly #options: ContentsOptions
-  /** An immutable copy of the tree. Discarded at the next change. */
+  /**
+   * An immutable copy of the current tree, if one was requested. It is discarded at the next change
+   * of an object.
+   */
   #current: Snapshot | undefined
 
   constructor({ tree, revision, listing }: ListedState, options: ContentsOptions) {
@@ -72,15 +75,15 @@ export class ResourceContents {
     return this.#snapshots.at(revision, () => this.snapshot())
   }
 
-  /** Stores a snapshot that will be requested again. */
+  /** Stores a snapshot, because the next page of the same list will request it again. */
   keep(snapshot: Snapshot): void {
     this.#snapshots.keep(snapshot)
   }
 
   record(change: ObjectChange): void {
     this.#current = undefined
-    // The decoded form of the old version is no longer needed. Later writes start from the new
-    // version, and watchers need only the bytes of the old one.
+    // Drop the decoded form of the old version. Later writes start from the new version, and
+    // watchers need only the bytes of the old one.
     if (change.previous !== undefined) change.previous.decoded = undefined
     if (change.item === undefined) this.tree.delete(change.key)
     else this.tree.set(change.key, change.item)

@@ -24,7 +24,7 @@ export type ObjectEvent = {
   readonly item: Item
   /** The state before the change. */
   readonly previous?: Item | undefined
-  /** Whether other watchers receive the same event. */
+  /** Whether the event is shared with other watchers, which then also share its frame. */
   readonly isShared: boolean
   /** Returns the event as a line of JSON. */
   frame(): Buffer
@@ -106,7 +106,10 @@ export class InitialEvent implements ObjectEvent {
  */
 export class LateFrames {
   readonly #queue: EvictionQueue
-  /** A frame has no reference to its item, which would keep the slab of the item in memory. */
+  /**
+   * A cached frame must not reference its item, because the reference would keep the slab of the
+   * item in memory.
+   */
   readonly #frames = new WeakMap<Item, LateFrame>()
 
   constructor(queue: EvictionQueue) {

@@ -18,13 +18,14 @@ export const SWEEPS_KEPT = 8
 const SWEPT_MAX = 20_000
 
 /**
- * Maximum number of entries that get a second chance before an entry is evicted in any case. The
- * limit matters if all entries are in use.
+ * Maximum number of entries in a row that get a second chance. The next entry is evicted even if it
+ * was used. The limit matters only if all entries are in use.
  */
 const SPARED_MAX = 1_000
 
 /**
- * If a larger share of the budget is used, data is no longer prepared before it is first requested.
+ * Share of the budget above which no data is prepared in advance, but only when it is first
+ * requested.
  */
 const FULL_SHARE = 0.9
 

@@ -32,7 +32,10 @@ export type CacheState = {
   /** The `listing` of the resource when the state was taken. */
   readonly listing: number
   readonly isCurrent: boolean
-  /** The keys that indexes found for earlier pages, if the state is that of a snapshot. */
+  /**
+   * The keys that indexes found for earlier pages of the same list, if the state comes from a
+   * snapshot.
+   */
   readonly found?: Snapshot['found']
 }
 
@@ -81,7 +84,7 @@ export class FreshState {
   beginFill(): boolean {
     const reflector = this.#reflector
     if (reflector.isFilled || reflector.isLeftOut || reflector.isClosed()) return false
-    // The readers that wait for the objects get the error.
+    // Ignore the error here, because the readers that wait for the objects get it.
     this.#resource.ensure().catch(() => undefined)
     return true
   }

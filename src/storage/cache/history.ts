@@ -41,8 +41,8 @@ export type History = {
   /** `changes` is complete up to this revision. */
   readonly until: Revision
   /**
-   * Memory that the history takes from the budget. The owner of the changes must return it when it
-   * releases them.
+   * Number of bytes that the history has reserved in the budget. The owner of the changes must
+   * return them to the budget when it releases the changes.
    */
   readonly bytes: number
 }
@@ -136,7 +136,7 @@ export function readHistory(
   const changes: ObjectChange[] = []
   let bytes = READ_BYTES
   let isOver = false
-  // Closing the stream calls `onEnd`, which calls this function again.
+  // Ignore a second call: closing the stream calls `onEnd`, which calls this function again.
   const end = (settle: () => void): void => {
     if (isOver) return
     isOver = true

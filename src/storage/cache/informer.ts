@@ -187,7 +187,8 @@ export class Informer<T> implements AsyncDisposable {
 
   async #until(isDone: () => Promise<boolean>, signal?: AbortSignal): Promise<void> {
     for (;;) {
-      // Get the promise before the check, so that progress during the check is not missed.
+      // Get the promise before checking the condition, so that events that are reported during the
+      // check are not missed.
       const { promise } = this.#progress
       if (this.#stopping.signal.aborted || (await isDone())) return
       await orCancelled(promise, signal)
@@ -202,7 +203,8 @@ export class Informer<T> implements AsyncDisposable {
     const source = this.#source
     if (this.#unseen !== undefined || source === undefined || !isLive(source)) return false
     await this.#drain(source)
-    // `take` closes a watch that is too slow. Some events may then not have been delivered.
+    // Check again that the watch is open: `take` closes a watch that is too slow, and then not all
+    // events were delivered.
     return this.#source === source && this.#unseen === undefined && isLive(source)
   }
 
@@ -247,7 +249,7 @@ export class Informer<T> implements AsyncDisposable {
       // as deleted until its own event arrives.
       this.#unseen = new Set([...(await this.#knownKeys()), ...this.#unreadable])
       for (const key of early) {
-        // The object is unreadable, but it exists.
+        // The object is unreadable, but it exists, so do not report it as deleted.
         this.#unseen.delete(key)
         this.#emitUnreadable(key, 'cannot be decrypted')
       }
@@ -325,7 +327,7 @@ export class Informer<T> implements AsyncDisposable {
       if ('next' in what) this.#continue(what)
       else this.#emit(what)
     } catch (error) {
-      // The event was not reported, so everything is listed again.
+      // The consumer failed and has not processed the event, so list everything again.
       const { monotonicMs } = this.#options.time ?? systemTime
       this.#failures = monotonicMs() - this.#failedMs > CALM_MS ? 1 : this.#failures + 1
       this.#failedMs = monotonicMs()
@@ -343,7 +345,8 @@ export class Informer<T> implements AsyncDisposable {
       return
     }
     const { key } = event.item
-    // The objects of a list are ordered by key and not by revision.
+    // Do not set the revision during a list, because the objects of a list are ordered by key and
+    // not by revision.
     if (this.#unseen === undefined) this.#revision = event.revision
     else this.#unseen.delete(key)
     if (event.type === 'DELETED') {

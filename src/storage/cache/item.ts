@@ -37,7 +37,7 @@ export type ObjectCodec = {
   readonly facts?: Facts
 }
 
-/** Storage for the bytes and the decoded object of an item. */
+/** Stores the bytes of items, and decides how long their decoded objects are retained. */
 export type ItemHome = {
   readonly codec: ObjectCodec
   /** Stores the bytes, with `facts` appended to them. */
@@ -78,13 +78,13 @@ export class Item extends Slot {
   readonly key: Key
   readonly revision: Revision
   readonly createRevision: Revision
-  /** Defined while the decoded object is retained. The home decides how long that is. */
+  /** The decoded object, while it is retained. The `ItemHome` decides how long that is. */
   decoded: KubeObject | undefined
   /** Whether the decoded object was used since DecodedObjects last passed over it. */
   isInDemand = false
   /**
-   * Whether the object would now be stored in another form. The wire form does not contain this
-   * information.
+   * Whether the stored form of the object is outdated, so that the next write would change it. This
+   * is recorded here, because the wire form does not show it.
    */
   isOutdated = false
   readonly #home: ItemHome
@@ -290,7 +290,8 @@ export class Item extends Slot {
 
   #printObject(): void {
     if (this.#versionAt !== STORED) return
-    // Called through `once`, because the decoded object may be set or evicted between two parts.
+    // Call this through `once`: the decoded object may be set or evicted between two parts, and the
+    // work must reach the same loops each time.
     const object = once('object to print', () => this.peek())
     this.isOutdated = isOutdated(object)
     this.#keepWire(this.#home.codec.print(object), object)

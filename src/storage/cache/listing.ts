@@ -174,8 +174,9 @@ export class Listing {
       fromStore.fetched += page.values.length
       fromStore.evaluated += page.values.length
       fromStore.returned += page.values.length
-      // A database that has replaced another one may have a lower revision. If the feed has not
-      // noticed this yet, it would mistake the revision for an old one.
+      // Report the revision to the feed. A database that has replaced another one may have a lower
+      // revision. A feed that has not noticed the replacement would mistake this revision for an
+      // old one.
       if (revision === undefined) feed.recordRead(page.revision, known)
       revision = page.revision
       for (const one of page.unreadable) unreadable.push(one)

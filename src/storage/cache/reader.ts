@@ -100,12 +100,13 @@ export class Reader {
     if (state === undefined) return this.#storeLists.list(range, at, selection)
     const resource = this.#resource
     const { limit = 0, by = [], name } = selection
-    // A page is refused only if an object in the page itself is unreadable.
+    // Refuse the page only if one of its own objects is unreadable.
     const isPage = limit > 0
     if (!isPage) refuseUnreadable(resource, range, at)
     const { revision, listing } = state
     const among = this.#among(state, range, selection)
-    // If more pages follow, the client will request them from exactly this state.
+    // Read a page from a snapshot. If more pages follow, the client will request them from exactly
+    // this state.
     const snapshot = state.isCurrent && isPage ? resource.snapshot() : undefined
     const found = await select(snapshot?.tree ?? state.tree, range, selection, {
       time: this.#options.time,

@@ -248,8 +248,8 @@ export class Reflector {
     const { spec, range, counts } = this.#objects
     return new Listing({
       range,
-      // While a resource is listed again, its objects are in memory twice for a short time.
-      // Watchers must not lose their resource because of this.
+      // Do not apply the memory limit while a resource is listed again. Its objects are then in
+      // memory twice for a short time, and watchers must not lose their resource because of this.
       checkRoom: (loadedBytes) => {
         if (loadedBytes <= SMALL_BYTES || this.#phase.phase === 'behind') return
         if (this.#objects.watcherCount > 0 || this.#options.ceiling.hasRoom()) return

@@ -24,7 +24,7 @@ export type ReadPage = {
 
 /**
  * Checks a page for unreadable objects. If one is in the page, throws its error. If one comes after
- * the page, the page is not the last one.
+ * the page, reports that the page is not the last one, even if no readable object follows.
  */
 export function checkPage(
   resource: CachedResource,

@@ -13,8 +13,8 @@ import { Waker } from './wake.ts'
 import type { CloseReason, Watcher, WatchSource } from './watch.ts'
 
 /**
- * Called when an object becomes unreadable. 'gone' means that an unreadable object was deleted. If
- * an object becomes readable again, the watch delivers an event.
+ * Called when an object becomes unreadable ('unreadable'), and when an unreadable object is deleted
+ * ('gone'). If an object becomes readable again, the watch delivers an event instead.
  */
 export type OnUnreadable = (key: Key, state: 'unreadable' | 'gone') => void
 

@@ -139,7 +139,7 @@ export class CachedResource implements ReflectedObjects {
     return this.#contents.snapshot()
   }
 
-  /** Stores a snapshot that will be requested again. */
+  /** Stores a snapshot, because the next page of the same list will request it again. */
   keep(snapshot: Snapshot): void {
     this.#contents.keep(snapshot)
   }

@@ -37,9 +37,12 @@ export type Selection = {
   /** Maximum number of objects. If 0 or absent, there is no limit. */
   readonly limit?: number | undefined
   readonly matches?: Matches | undefined
-  /** Values that all matching objects have, for which an index can be used. */
+  /**
+   * Values of fields or labels that all matching objects have. An index of one of them can replace
+   * the scan.
+   */
   readonly by?: readonly IndexedValue[] | undefined
-  /** The last segment of the key of every matching object. */
+  /** If defined, only objects whose key ends with this segment (the name) match. */
   readonly name?: Key | undefined
   /**
    * Reserves memory before an object is read for this list alone. Returns false if there is no

@@ -9,7 +9,7 @@ import { type KeyRange, toText } from '../keys.ts'
 import type { UnreadableValue } from '../store.ts'
 
 /**
- * Knowledge that readers may have of an object from before it became unreadable:
+ * The state of an object before it became unreadable, as far as readers may know it:
  * - `unknown`: the object was already unreadable in the first list of the resource. In this case,
  *   the cache of kube-apiserver cannot start.
  * - `readable`: readers may know the object. If a list omitted it, it would seem to be deleted.

@@ -14,8 +14,8 @@ import { systemTime, type Time } from '../../lib/time/timers.ts'
 const PACE_MS = 2
 
 /**
- * A watcher that waits for events. `place` is its index in the queue of the waker, while it is
- * queued.
+ * A watcher that waits for events. While it is queued, `place` is its index in the queue of the
+ * waker.
  */
 export type WaitingWatcher = { readonly wake: () => void; place: number }
 
@@ -53,7 +53,8 @@ export class Waker {
   }
 
   wake(): void {
-    // A watcher that went to sleep during the current run, before this event, requires another run.
+    // A watcher may have gone to sleep during the current run, before this event. It is woken only
+    // if there is another run.
     this.#isDirty = this.#isRunning
     if (this.#isRunning || this.#asleep.length === 0) return
     this.#isRunning = true

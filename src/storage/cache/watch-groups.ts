@@ -51,7 +51,7 @@ export class WatchGroups {
   join(by: IndexedValue, valueOf: Field['valueOf']): WatchGroup {
     const { value } = by
     const field = indexOf(by)
-    // Events were not sorted while there were no groups.
+    // Start with new events, because events were not sorted while there were no groups.
     if (this.#fields.size === 0) this.#sorted = this.#ring.end
     let known = this.#fields.get(field)
     if (known === undefined) {

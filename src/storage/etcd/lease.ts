@@ -154,7 +154,8 @@ class KeepAliveLoop implements KeepAlive {
   }
 
   async #renew(): Promise<void> {
-    // The time to live is counted from this moment, because the response may arrive much later.
+    // Count the time to live from the moment of the request, because the response may arrive much
+    // later.
     const sentMs = this.#clock.monotonicMs()
     try {
       const timeoutMs = this.#ttlMs / RENEWALS_PER_TTL

@@ -148,7 +148,8 @@ export class WatchStream {
     if (answer.created) this.#onCreated(answer)
     else if (answer.watchId === STREAM_WATCH_ID) this.#handler.onProgressAll?.(answer.revision)
     else {
-      // Events of a canceled watch can still arrive.
+      // Ignore the response if its watch is unknown, because events of a canceled watch can still
+      // arrive.
       const watch = this.#watches.get(answer.watchId)
       if (watch === undefined) return
       if (answer.events.length > 0) {

@@ -36,7 +36,7 @@ export const HISTORY_BYTES_MAX = 64 * 1024 * 1024
 /** Approximate memory of a commit with one event, excluding values. */
 const COMMIT_BYTES = 400
 
-/** A commit, and the amount of history that is freed when the commit is compacted. */
+/** A commit, and the number of bytes that are freed when it is compacted. */
 type KeptCommit = Commit & { readonly historyBytes: number }
 
 /**
@@ -100,7 +100,10 @@ export class MemoryDatabase {
   #counts = new PageCounts()
   #isSweeping = false
   #restores = 0
-  /** Whether the last sweep had to retain versions because of a list. */
+  /**
+   * Whether another sweep is needed, because the last one had to retain versions for a list in
+   * progress.
+   */
   #isSweepDue = false
 
   constructor(time: SlicesTime, onCommit: (commit: Commit) => void) {

@@ -138,7 +138,8 @@ export class DatabaseThread {
       const { revision, current } = changed
       return { op: 'lost', id, revision, current: current && packedRows(packed, [current]) }
     } catch (error) {
-      // A StorageError concerns only one call. After an error of SQLite, the whole commit fails.
+      // A StorageError makes only its own call fail. Any other error, such as one of SQLite, makes
+      // the whole commit fail.
       if (error instanceof StorageError) return failed(id, error, false)
       throw error
     }

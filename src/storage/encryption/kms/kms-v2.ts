@@ -96,7 +96,7 @@ type WriteSeed = {
   readonly seed: Seed
   /** The encoded fields that follow the data of every value. */
   readonly tail: Buffer
-  /** The `sourceKey` of the source. */
+  /** The key under which the source is cached (`sourceKey`). */
   readonly name: string
   readonly opened: OpenSource
   readonly onWrite: KeyIdUse
@@ -108,7 +108,10 @@ export class KmsV2 implements Disposable {
   readonly health: KeptCheck
   readonly #options: KmsV2Options
   readonly #prefix: Buffer
-  /** Sources by the bytes that follow the data of a stored value, and by `sourceKey`. */
+  /**
+   * Decrypted sources. Each is cached under two keys: the bytes that follow the data of a stored
+   * value, and its `sourceKey`.
+   */
   readonly #sources: TtlCache<OpenSource>
   readonly #asked = new Map<string, Promise<OpenSource>>()
   readonly #ended = new AbortController()

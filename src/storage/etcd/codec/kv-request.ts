@@ -35,9 +35,9 @@ export type PutRequest = {
   readonly value: Uint8Array
   readonly lease?: bigint | undefined
   readonly prevKv?: boolean | undefined
-  /** Keeps the value and changes only the lease. */
+  /** If true, etcd keeps the current value and changes only the lease. */
   readonly ignoreValue?: boolean | undefined
-  /** Keeps the lease and changes only the value. */
+  /** If true, etcd keeps the current lease and changes only the value. */
   readonly ignoreLease?: boolean | undefined
 }
 
