@@ -106,7 +106,10 @@ function refuseNegative(values: Values, name: string, count: number): void {
   if (count < 0) values.fault(`--audit-log-${name} ${count} can't be a negative number`)
 }
 
-/** Reads the flags for the webhook. If there is no policy, the kubeconfig is not read. */
+/**
+ * Reads the flags for the webhook that receives audit events. If there is no audit policy, the
+ * kubeconfig of the webhook is not read.
+ */
 function readWebhook(values: Values, hasPolicy: boolean): AuditWebhook | null {
   const path = values.string('audit-webhook-config-file')
   const numbers = readNumbers(values, 'webhook')

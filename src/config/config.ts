@@ -61,9 +61,9 @@ export type NetworkConfig = {
   /** The address at which clients reach the server. */
   readonly advertiseAddress: string
   /**
-   * The address in the endpoints of default/kubernetes. If it is unspecified, the first
-   * non-loopback address of the host is used, even if the server listens only on loopback, as in
-   * kube-apiserver.
+   * The address in the endpoints of default/kubernetes. If it is the unspecified address (0.0.0.0
+   * or ::), the first non-loopback address of the host is used, even if the server listens only on
+   * loopback, as in kube-apiserver.
    */
   readonly endpointAddress: string
   /** The host name of the server in discovery documents. Defaults to the advertised address. */
@@ -210,7 +210,7 @@ export function checkArgs(args: readonly string[]): ConfigResult {
   return { kind: 'config', config: deepFreeze(config), warnings }
 }
 
-/** Reads all flags. The order determines the order in which errors are reported. */
+/** Reads all flags. Errors are reported in the order in which the flags are read here. */
 function readFlags(values: Values, warn: (text: string) => void) {
   const emulation = readEmulation(values)
   const featureGates = readGates(values, emulation, warn)

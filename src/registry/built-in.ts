@@ -232,7 +232,8 @@ function schemaOf(
 
 /**
  * Returns a function that finds the converter for the apiVersion of a stored object. Converters are
- * cached by apiVersion. This is bounded, because etcd contains only a few apiVersions of each kind.
+ * cached by apiVersion. The cache remains small, because etcd contains only a few apiVersions of
+ * each kind.
  */
 function otherForms(
   row: ResourceRow,

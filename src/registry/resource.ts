@@ -159,8 +159,8 @@ export type WriteRules = {
 }
 
 /**
- * Error for an object that does not have the view: either an internal error, or an error without a
- * reason.
+ * Error for an object that cannot be represented as the view: either an internal error, or an error
+ * that has no `reason`.
  */
 export type HiddenView = { readonly internal: string } | { readonly unclassified: string }
 

@@ -61,7 +61,10 @@ function configurationsOf({ plugins }: Fields, folder: string): PluginConfigurat
   }
 }
 
-/** Plugins whose configuration can be the whole file. This old format is still accepted. */
+/**
+ * Plugins whose configuration can be the content of the file itself, without an
+ * AdmissionConfiguration around it. kube-apiserver still accepts this old format.
+ */
 const unversionedPlugins: ReadonlySet<string> = new Set(['ImagePolicyWebhook', 'PodNodeSelector'])
 
 function isUnversioned(bytes: Buffer): boolean {

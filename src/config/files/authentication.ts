@@ -128,7 +128,7 @@ function isSameAnonymous(
 
 type CheckedValue<T> = { readonly value: T; readonly faults: readonly FieldFault[] }
 
-/** Validates the fields. The value can be used only if there are no errors. */
+/** Validates the fields. The caller must not use the returned value if there are errors. */
 export function checkAuthentication(
   { jwt, anonymous }: Fields,
   { gates, disallowedIssuers }: Pick<AuthenticationOptions, 'gates' | 'disallowedIssuers'>,

@@ -96,8 +96,9 @@ type CheckedWebhook = {
 }
 
 /**
- * Validates a webhook. It can be used only if there are no errors. `path` is the path of the
- * authorizer, because the paths in kube-apiserver's errors do not contain `webhook`.
+ * Validates a webhook. The caller must not use the returned webhook if there are errors. `path` is
+ * the path of the authorizer, because the paths in kube-apiserver's errors do not contain
+ * `webhook`.
  */
 export function checkWebhook(
   fields: WebhookFields,

@@ -124,7 +124,7 @@ type CheckedAuthorizers = {
 
 /**
  * Validates the authorizers. If the type of an authorizer is invalid, its other fields are not
- * validated. The value can be used only if there are no errors.
+ * validated. The caller must not use the returned value if there are errors.
  */
 function checkAuthorizers(items: readonly Item[], compiler: MatchCompiler): CheckedAuthorizers {
   if (items.length === 0) {

@@ -37,8 +37,8 @@ export type ConfigFileType<T> = {
 }
 
 /**
- * The value or the error. `stage` marks decoding errors: for some files, kube-apiserver reports
- * them with another prefix than validation errors.
+ * The decoded value, or the error. `stage` is set for decoding errors, because kube-apiserver
+ * reports them with a different prefix than validation errors for some files.
  */
 export type FileRead<T> = { readonly value: T } | (FileFault & { readonly stage?: 'decoding' })
 
@@ -69,7 +69,10 @@ type ParsedFile = {
 export const tooLarge = ({ length }: Buffer): string =>
   `the file has ${length} bytes; at most ${CONFIG_BYTES_MAX} are allowed`
 
-/** Handles files that need not be decoded. Returns undefined for all other files. */
+/**
+ * Handles files that are too large or empty, which are not decoded. Returns undefined for all other
+ * files.
+ */
 function open<T>(
   bytes: Buffer,
   { ofEmpty }: ConfigFileType<T>,

@@ -88,7 +88,7 @@ export type JwtOptions = {
   readonly compiler: JwtCompiler
 }
 
-/** Reads an authenticator. It can be used only if there are no errors. */
+/** Reads an authenticator. The caller must not use it if there are errors. */
 export function readJwtAuthenticator(
   { issuer, claimValidationRules, claimMappings, userValidationRules }: Fields,
   { path, disallowedIssuers, compiler }: JwtOptions,

@@ -54,7 +54,10 @@ export class ConfigReloader<T> implements Disposable {
   readonly #path: string
   readonly #options: ConfigReloaderOptions<T>
   readonly #looks: FileLooks
-  /** The last content that was applied or reported. It is not processed again. */
+  /**
+   * The last content that was processed: either applied, or reported as invalid. A file with the
+   * same content is not processed again.
+   */
   #seen: Buffer
   readonly #ended = new AbortController()
   #reloads: Reloads = {

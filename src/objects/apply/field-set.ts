@@ -75,7 +75,10 @@ type ChangedChildren = { children: Map<string, FieldSet> | undefined }
 
 const unchanged = (): ChangedChildren => ({ children: undefined })
 
-/** Visits each element. Can be interrupted if it runs in parts (lib/scheduling/parts.ts). */
+/**
+ * Visits each element. The caller can divide the work into parts, between which it can be
+ * interrupted (lib/scheduling/parts.ts).
+ */
 function visited(
   children: ReadonlyMap<string, FieldSet>,
   visit: (changed: ChangedChildren, element: string) => boolean,

@@ -69,7 +69,7 @@ export function mergeTypeOf(struct: Struct): StructMerge {
   if (found !== undefined) return found
   const fields = new Map<string, StructField>()
   const made: StructMerge = { form: 'struct', isAtomic: struct.isAtomic, fields }
-  // The type is cached before its fields are visited, because it can contain itself.
+  // Add the type to the cache before its fields are visited, because a type can contain itself.
   known.set(struct, made)
   for (const field of struct.fields) {
     fields.set(field.name, structField(field.name, typeOf(field.schema, field.topology)))

@@ -101,8 +101,8 @@ export function compareElements(one: string, other: string): number {
 const plainElement = /^(?:f:[ -~]*|k:\{"\w+":"[#-[\]-~]*"\}|v:"[#-[\]-~]*")$/
 
 /**
- * Sorts entries in the order of `compareElements`, but parses each element at most once. Can be
- * interrupted if it runs in parts (lib/scheduling/parts.ts).
+ * Sorts entries in the order of `compareElements`, but parses each element at most once. The caller
+ * can divide the work into parts, between which it can be interrupted (lib/scheduling/parts.ts).
  */
 export function inOrder<T>(entries: Iterable<Entry<T>>): readonly Entry<T>[] {
   const given = once('elements to sort', () => [...entries])

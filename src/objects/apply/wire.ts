@@ -205,7 +205,9 @@ function rawWire(text: string): Json {
 const itemWire = (item: Json, of: Schema, empty: Empty): Json =>
   item === null ? zeroWire(of, false) : valueWire(item, of, empty)
 
-/** Whether values of a type have the same form in memory and in the wire form. */
+/**
+ * Whether decoded values of a type are already in wire form, so that they need not be converted.
+ */
 const isPlain = ({ type }: Schema): boolean =>
   type !== 'struct' && type !== 'list' && type !== 'map' && type !== 'raw'
 

@@ -13,8 +13,8 @@ export type Expr =
   | StructExpr
   | Comprehension
   /**
-   * A position at which the parser could not create an expression. The expression then has at least
-   * one error.
+   * Takes the place of an expression that the parser could not create because of a syntax error,
+   * which it has reported.
    */
   | { readonly kind: 'missing'; readonly offset: number }
 

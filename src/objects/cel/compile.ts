@@ -164,7 +164,7 @@ export class Evaluation {
     }
   }
 
-  /** Resumes the interrupted evaluation until it has a result. */
+  /** Resumes the evaluation after each interruption, until it has a result. */
   *finish(slice: Slice): Turns<EvaluationResult> {
     for (;;) {
       yield this.asked

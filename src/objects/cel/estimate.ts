@@ -156,8 +156,8 @@ class Estimator {
   #operand(expr: Expr): Operand {
     const type = this.#checked.typeOf(expr)
     const place = this.#known.get(expr)?.place
-    // The type can be the root instead of the type of the list. If the root is a map, its values
-    // are used.
+    // As in kube-apiserver, `place` can be the root type instead of the type of this operand. If
+    // the root is a map, the size bound of its values is used.
     const inside = place === undefined || place === null ? undefined : insideOf(place)
     const elementSize = (): Range => (inside === undefined ? unknownSize : boundOf(inside))
     return { expr, type, size: this.#size(expr), elementSize }
@@ -206,8 +206,8 @@ class Estimator {
   }
 
   /**
-   * Returns the inner sizes of a value that is one of two values. They are known only if the inner
-   * sizes of both are known.
+   * Returns the sizes of the keys and items of a value that is one of two operands, such as the
+   * result of a conditional. They are known only if they are known for both operands.
    */
   #insideOfBoth(one: Expr | undefined, other: Expr | undefined): Inside | undefined {
     const first = one && this.#known.get(one)?.inside

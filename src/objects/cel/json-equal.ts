@@ -67,8 +67,8 @@ function isSameIntOrString(one: Json, other: Json): boolean | undefined {
 }
 
 /**
- * Compares values without a declared type by their JSON types. Returns undefined for a list or a
- * map and a value of another type, because the caller must report this as an error.
+ * Compares values without a declared type by their JSON types. Returns undefined if a list or map
+ * is compared with a value of another type. The caller must report this as an error.
  */
 function isSameDyn(one: Json, other: Json, meter: WorkMeter): boolean | undefined {
   if (isInteger(one) && isInteger(other)) return isSameInteger(one, other)

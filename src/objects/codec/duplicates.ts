@@ -26,8 +26,8 @@ const SHORT_VALUES = 16
 
 /**
  * Returns messages such as `duplicate field "a.b[0].c"`, in the order of the text. Throws a
- * `JsonSyntaxError` if the text is not valid JSON. Can be interrupted if it runs in parts
- * (lib/scheduling/parts.ts).
+ * `JsonSyntaxError` if the text is not valid JSON. The caller can divide the work into parts,
+ * between which it can be interrupted (lib/scheduling/parts.ts).
  */
 export function duplicateFields(text: string, path = '', room = newPathRoom()): readonly string[] {
   const begin = (): Search => new Search(text, path, room)

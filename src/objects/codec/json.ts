@@ -12,7 +12,7 @@ import { isDivided, once, repeat } from '../../lib/scheduling/parts.ts'
 import { sortInParts } from '../../lib/scheduling/sort-in-parts.ts'
 import { compactedBytes } from './compacted-bytes.ts'
 
-/** Returns the name of the type of a value in error messages. */
+/** Returns the JSON type of a value, as named in error messages. */
 export function jsonTypeOf(value: Json): JsonType {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'

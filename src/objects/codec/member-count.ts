@@ -31,7 +31,8 @@ const BYTES_PER_STEP = 16_384
 
 /**
  * Throws RequestEntityTooLarge if an object has too many members. The decoder reports invalid JSON.
- * Can be interrupted if it runs in parts (lib/scheduling/parts.ts).
+ * The caller can divide the work into parts, between which it can be interrupted
+ * (lib/scheduling/parts.ts).
  */
 export function checkMembers(json: Buffer): void {
   if (hasTooManyMembers(json)) throw tooManyMembers(MEMBERS_MAX)
@@ -39,15 +40,16 @@ export function checkMembers(json: Buffer): void {
 
 /**
  * Whether an object in a JSON text has too many members. The result is meaningless for invalid
- * JSON. Can be interrupted if it runs in parts (lib/scheduling/parts.ts).
+ * JSON. The caller can divide the work into parts, between which it can be interrupted
+ * (lib/scheduling/parts.ts).
  */
 export const hasTooManyMembers = (json: Buffer): boolean =>
   json.length >= MEMBERS_MAX * MEMBER_BYTES_MIN && countIn(json).membersMax > MEMBERS_MAX
 
 /**
  * Returns the number of values in a JSON text, including those inside lists and objects. The result
- * is meaningless for invalid JSON. Can be interrupted if it runs in parts
- * (lib/scheduling/parts.ts).
+ * is meaningless for invalid JSON. The caller can divide the work into parts, between which it can
+ * be interrupted (lib/scheduling/parts.ts).
  */
 export const countValues = (json: Buffer): number => countIn(json).values
 

@@ -144,7 +144,10 @@ const newBytes = (length: number) => (): { readonly bytes: Buffer; used: number 
   used: 0,
 })
 
-/** Encodes a text as UTF-8. Can be interrupted if it runs in parts (lib/scheduling/parts.ts). */
+/**
+ * Encodes a text as UTF-8. The caller can divide the work into parts, between which it can be
+ * interrupted (lib/scheduling/parts.ts).
+ */
 function bytesOf(text: string): Buffer {
   if (text.length <= PIECE_CHARACTERS || !isDivided()) return Buffer.from(text, 'utf8')
   const { pieces } = repeat('bytes of a text', noPieces, (state) => {
@@ -405,8 +408,8 @@ export function withoutNullBytes(
 }
 
 /**
- * Returns the form for decoding a stored value with this apiVersion. Most values are in the storage
- * version or in wire form.
+ * Returns the schema and the conversion for decoding a stored value with this apiVersion. Most
+ * values are in the storage version or in wire form.
  */
 function formOf(
   apiVersion: string | undefined,

@@ -23,8 +23,8 @@ type Print = (value: Json) => string
 type FieldPrinter = {
   readonly name: string
   /**
-   * `"name":`. `nextKey` additionally begins with a comma, and is used if another field precedes
-   * it.
+   * The printed name of the field, as in `"name":`. `nextKey` also contains a leading comma, and is
+   * used if another field precedes this one.
    */
   readonly key: string
   readonly nextKey: string
@@ -75,7 +75,7 @@ function fieldPrinters(struct: Struct): readonly FieldPrinter[] {
   const known = printers.get(struct)
   if (known !== undefined) return known
   const made: FieldPrinter[] = []
-  // The entry is added before its fields are compiled, because a type can contain itself.
+  // Add the type to the cache before its fields are compiled, because a type can contain itself.
   printers.set(struct, made)
   for (const field of struct.fields) made.push(fieldPrinter(field, struct))
   return made

@@ -83,7 +83,7 @@ export class PrintedCheck {
     const known = this.#plans.get(struct)
     if (known !== undefined) return known
     const made: FieldPlan[] = []
-    // The entry is added before its fields are compiled, because a type can contain itself.
+    // Add the type to the cache before its fields are compiled, because a type can contain itself.
     this.#plans.set(struct, made)
     for (const field of struct.fields) {
       const { schema, isPointer, omit, name } = field

@@ -426,8 +426,8 @@ class Turns {
 }
 
 /**
- * Returns the sort of values for a type. A schema inside a schema is not a scalar, but has its own
- * values.
+ * Returns which group of test values is used for a type. A schema inside a CRD schema is not a
+ * scalar, but has its own group of test values.
  */
 const sortOf = ({ type, goName }: Schema): Sort =>
   type !== 'any' || goName === 'v1.JSON'

@@ -31,8 +31,9 @@ export type ObjectSchema = {
   /** The form in which objects are stored. Undefined if the served version is also stored. */
   readonly stored: StoredForm | undefined
   /**
-   * Returns the form for decoding objects in another stored or served version. Returns undefined
-   * for an unknown version. Absent if there is only one version.
+   * Returns the schema and the conversion for decoding an object in another stored or served
+   * version, or undefined if the version is unknown. This function is absent if the kind has only
+   * one version.
    */
   readonly otherForm?: (apiVersion: string) => ReadForm | undefined
   /** The encoding of stored objects. Defaults to JSON. */

@@ -13,7 +13,10 @@ import {
 
 const rollbackAnnotation = 'deprecated.deployment.rollback.to'
 const generationAnnotation = 'deprecated.daemonset.template.generation'
-/** Value that means no limit. */
+/**
+ * Value of revisionHistoryLimit and progressDeadlineSeconds that means no limit. It is the largest
+ * int32.
+ */
 const UNLIMITED = 2 ** 31 - 1
 const HISTORY_OF_V1BETA1 = 2
 

@@ -24,8 +24,8 @@ export const checkCidr = (text: string): string[] =>
   parseCidr(text) === undefined ? [notACidr] : []
 
 /**
- * Validates an address. Formats that parsers interpret differently are refused. A string that is
- * not an address is accepted, because other rules report it.
+ * Validates an address. Formats that not all parsers interpret in the same way are refused. A
+ * string that is not an address is accepted, because other rules report it.
  */
 export function checkStrictIp(text: string): string[] {
   const ip = parseIp(text)

@@ -109,8 +109,8 @@ export function ifPresent<C extends Check>(rule: Rule<C>): Rule<C> {
 }
 
 /**
- * Returns a rule that accepts an absent, empty or zero value, which Go cannot distinguish. Other
- * values must satisfy `rule`.
+ * Returns a rule that accepts absent, empty and zero values, because Go does not distinguish them.
+ * All other values must satisfy `rule`.
  */
 export function unlessEmpty<C extends Check>(rule: Rule<C>): Rule<C> {
   return (value, path, check) => {

@@ -68,7 +68,7 @@ export function strictAddressFaults(
   current: KubeObject | undefined,
   kind: string,
 ): FieldFault[] {
-  // Slices with other address types have their own rules.
+  // EndpointSlices with an address type other than IPv4 have their own rules.
   const isOther = kind.startsWith('EndpointSlice') && object['addressType'] !== 'IPv4'
   const own = isOther ? [] : (places.get(kind) ?? [])
   return faultsOfEach(own, (place) => faultsAt(object, place, { current, prefix: '' }))

@@ -37,8 +37,9 @@ class FormatValue implements Opaque {
 }
 
 /**
- * Masks a trailing dash of a prefix. It is valid, because a name follows the prefix. Like
- * kube-apiserver, this masks one character too many.
+ * Prepares a name prefix for validation as a name. A prefix may end with a dash, because other
+ * characters follow it in the name. As in kube-apiserver, the dash and the character before it are
+ * replaced by an `a`, so that character is not validated.
  */
 const maskDash = (text: string): string =>
   text.length > 1 && text.endsWith('-') ? `${text.slice(0, -2)}a` : text

@@ -76,7 +76,7 @@ function fieldDecoders(struct: Struct): readonly (FieldDecoder | undefined)[] {
   const known = decoders.get(struct)
   if (known !== undefined) return known
   const made: (FieldDecoder | undefined)[] = []
-  // The entry is added before its fields are compiled, because a type can contain itself.
+  // Add the type to the cache before its fields are compiled, because a type can contain itself.
   decoders.set(struct, made)
   const inlined = new Set(struct.embedded.flatMap((one) => one.struct.fields))
   for (const field of struct.fields) {

@@ -37,7 +37,7 @@ function fieldEncoders(struct: Struct): readonly EncodeField[] {
   const known = encoders.get(struct)
   if (known !== undefined) return known
   const made: EncodeField[] = []
-  // The entry is added before its fields are compiled, because a type can contain itself.
+  // Add the type to the cache before its fields are compiled, because a type can contain itself.
   encoders.set(struct, made)
   const inlined = new Set(struct.embedded.flatMap((one) => one.struct.fields))
   const own = struct.fields

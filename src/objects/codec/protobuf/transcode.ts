@@ -183,7 +183,7 @@ export class Transcoder {
     const known = this.#plans.get(struct)
     if (known !== undefined) return known
     const made: Plan = { fields: [], order: undefined }
-    // The entry is added before its fields are compiled, because a type can contain itself.
+    // Add the type to the cache before its fields are compiled, because a type can contain itself.
     this.#plans.set(struct, made)
     made.fields.push(...this.#fieldsOf(struct))
     const order = [...made.fields.keys()].toSorted(

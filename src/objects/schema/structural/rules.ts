@@ -34,7 +34,7 @@ export type RuleNode = {
 export type CompiledRule = {
   readonly rule: ValidationRule
   readonly program: Program | undefined
-  /** The reason why the expression has no program. */
+  /** The reason why the expression could not be compiled to a program. */
   readonly fault: string
   readonly usesOldSelf: boolean
   readonly message: Program | undefined

@@ -10,7 +10,10 @@ export type PodCheck = Check & {
   readonly volumes: ReadonlyMap<string, Fields>
   /** Names of the Pod's resource claims, and the form in which messages show them. */
   readonly claims: { readonly names: ReadonlySet<string>; readonly shown: string }
-  /** Undefined in a template, because Pods created from a template get their names later. */
+  /**
+   * Name of the Pod. Undefined in a Pod template, because Pods that are created from a template get
+   * their names later.
+   */
   readonly podName: string | undefined
   /** Whether the Pod is the mirror Pod of a static Pod. */
   readonly isStatic: boolean

@@ -10,7 +10,10 @@ import { type Fields, itemsOf, type Json } from '../../../../api/object.ts'
 export type GatedPart = {
   readonly gate: string
   readonly isUsed: (value: Fields) => boolean
-  /** Whether the part is kept because of the stored value. Defaults to `isUsed`. */
+  /**
+   * Called with the stored value on an update. If it returns true, the part is kept in the new
+   * value, even if the gate is off. Defaults to `isUsed`.
+   */
   readonly isKept?: (value: Fields) => boolean
   readonly drop: (value: Fields) => Fields
 }

@@ -119,7 +119,8 @@ const ownUsers: Rule = (value, path, { faults }) => {
 }
 
 /**
- * Rule for overhead. It is validated like the limits of a container, and errors have their path.
+ * Rule for overhead. It is validated like the limits of a container. As in kube-apiserver, paths in
+ * errors contain `.limits` after `overhead`.
  */
 const overhead: Rule = (value, path, check) => resourceRequirements({ limits: value }, path, check)
 
