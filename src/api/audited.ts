@@ -16,8 +16,8 @@ export interface AuditRecorder {
    */
   readonly copies: number
   /**
-   * Records the body of a write, decoded and with defaults. `print` is called only if bodies are
-   * recorded.
+   * Records the body of a write, decoded and with defaults. `print` serializes the body, and is
+   * called only if bodies are recorded.
    */
   readonly requestObject: (metadata: ObjectMeta | undefined, print: () => string | Buffer) => void
   /** Records the body of a patch as the client sent it. */

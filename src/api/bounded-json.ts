@@ -7,7 +7,7 @@ import { parseText } from './json-value.ts'
 import { type Fields, isFields, type Json } from './object.ts'
 import type { Steps } from '../lib/scheduling/slices.ts'
 
-/** Number of values skipped in one step. */
+/** Number of values that are skipped before the reader yields. */
 const STEP_VALUES = 512
 /**
  * Limits of a part in characters, values and levels. In kube-apiserver's API description, the
@@ -35,7 +35,10 @@ export function* readFields(
   scanner.end()
 }
 
-/** Reads the fields of the object at the scanner's position. Any other value is skipped. */
+/**
+ * Reads the fields of the object at the scanner's position. A value that is not an object is
+ * skipped.
+ */
 export function* eachField(
   scanner: JsonScanner,
   fields: { readonly [name: string]: (scanner: JsonScanner) => Steps<void> },
@@ -52,8 +55,8 @@ export function* eachField(
 }
 
 /**
- * Reads the items of the list at the scanner's position. Any other value is skipped. Fails if there
- * are too many items.
+ * Reads the items of the list at the scanner's position. A value that is not a list is skipped.
+ * Fails if there are too many items.
  */
 export function* eachItem(
   scanner: JsonScanner,
@@ -70,8 +73,8 @@ export function* eachItem(
 }
 
 /**
- * Reads the entries of the map at the scanner's position whose values are objects. Any other value
- * is skipped. Fails if there are too many entries.
+ * Reads the map at the scanner's position. Entries whose values are not objects are skipped, and so
+ * is a value that is not a map. Fails if there are too many entries.
  */
 export function* eachEntry(
   scanner: JsonScanner,

@@ -32,7 +32,10 @@ export function goBytes(base64: string | undefined): string {
   return `[]byte{${Array.from(Buffer.from(base64, 'base64'), (byte) => `0x${byte.toString(16)}`).join(', ')}}`
 }
 
-/** Maximum length of a timestamp. A timestamp with all fractional digits is shorter. */
+/**
+ * Maximum length of a string that is parsed as a timestamp. Even a timestamp with all fractional
+ * digits is shorter.
+ */
 const TIME_CHARACTERS_MAX = 64
 
 /**

@@ -18,7 +18,7 @@ export type Ip = {
 
 export type Cidr = {
   readonly family: IpFamily
-  /** Address as it was given, including host bits. */
+  /** The address before the slash, which can have host bits set. */
   readonly address: Ip
   /** First and last address of the range. */
   readonly first: bigint
@@ -163,7 +163,10 @@ function longestZeros(
   return best
 }
 
-/** Ranges that are not global unicast. Declared here because parseCidr uses the constants above. */
+/**
+ * Ranges that are not global unicast. They are declared at the end of the file, because parseCidr
+ * uses the constants above at import time.
+ */
 const notGlobal: readonly Cidr[] = [
   ...['0.0.0.0/32', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '255.255.255.255/32'],
   ...['::/128', '::1/128', 'fe80::/10', 'ff00::/8'],

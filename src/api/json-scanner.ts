@@ -83,8 +83,8 @@ export class JsonScanner {
   /** Position inside a long string that is being skipped in parts. */
   #insideAt = NOT_INSIDE
   /**
-   * Open objects and arrays of the value that is being skipped. The stack is reused, because a
-   * document can have millions of short values.
+   * Open objects and arrays of the value that is being skipped. The stack is reused for the next
+   * value, because a document can have millions of short values.
    */
   readonly #open: boolean[] = []
 
@@ -273,8 +273,9 @@ export class JsonScanner {
   }
 
   /**
-   * Finds the next special character. The search continues beyond the end of the string, so that
-   * all searches together scan the document about once.
+   * Finds the next special character. The search continues beyond the end of the current JSON
+   * string, and its result is used for later strings. Therefore, all searches together scan the
+   * document about once.
    */
   #findSpecial(start: number, end: number): void {
     const to = Math.max(end, start + SEARCHED_CHARACTERS)

@@ -92,7 +92,7 @@ export function entriesOf(map: Json | undefined): [string, string][] {
 export function present(fields: Fields): Fields {
   for (const name in fields) {
     if (fields[name] === undefined)
-      // limit: the loop ends here, so the fields are filtered only once
+      // limit: the function returns here, so the fields are filtered only once
       return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
   }
   return fields

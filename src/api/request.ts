@@ -169,7 +169,10 @@ export const SHORT_BODY_BYTES_MAX = 64 * 1024
 export type ApiResponse = {
   /** Whether the client was not authenticated. Stricter limits then apply to its connection. */
   readonly isUnauthenticated?: boolean
-  /** Whether the connection accepts no further requests: `connection: close`, or GOAWAY. */
+  /**
+   * Whether the connection accepts no further requests. The client is informed by the header
+   * `connection: close`, or by GOAWAY in HTTP/2.
+   */
   readonly endsConnection?: boolean
   /**
    * Slot for a response that uses memory until it is written. The writer releases the slot when the

@@ -20,8 +20,8 @@ export interface Span {
   child(name: string, options?: SpanOptions): Span
   set(attributes: SpanAttributes): void
   /**
-   * Runs work as a part of the span. Spans of etcd requests that the work sends become children of
-   * this span.
+   * Runs a function as a part of the span. The etcd requests that the function sends get spans that
+   * are children of this span.
    */
   run<T>(work: () => T): T
   /** Ends the span. `error` is the reason why the work failed. */

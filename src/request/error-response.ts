@@ -51,11 +51,11 @@ function statusResponse(error: ApiError, request: ApiRequest, isRefusal: boolean
   const headers: Headers = {
     'content-type': type,
     ...(seconds > 0 ? { 'retry-after': `${seconds}` } : {}),
-    // kube-apiserver sends this header only with the 403 response of its authorization filter.
+    // As in kube-apiserver, only a 403 response of the authorization filter has this header.
     ...(isRefusal && error.reason === 'Forbidden' ? { 'x-content-type-options': 'nosniff' } : {}),
   }
-  // kube-apiserver does not audit a Status that is sent in a media type that the client does not
-  // accept.
+  // As in kube-apiserver, the audit log does not contain a Status that is sent in a media type that
+  // the client does not accept.
   return { status: error.code, headers, body, ...(isAccepted ? { shownStatus: status } : {}) }
 }
 

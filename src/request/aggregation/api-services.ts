@@ -107,7 +107,9 @@ export class ApiServicesInformer implements AsyncDisposable {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Returns a store whose writes return once this informer has received them. */
+  /**
+   * Returns a store whose writes resolve only after the informer of this class has received them.
+   */
   informedStore(store: ObjectStore): ObjectStore {
     return informedStore(store, () => this.#informer)
   }

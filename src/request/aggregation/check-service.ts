@@ -6,8 +6,8 @@ import type { ServiceReference } from '../../net/outbound/service-address.ts'
 import type { Condition } from './api-service.ts'
 
 /**
- * Returns undefined if no problem is found. `endpoints` is called only if the Service has the type
- * ClusterIP and the right port.
+ * Returns the condition for the problem that was found, or undefined if there is none. `endpoints`
+ * is called only if the Service has the type ClusterIP and the right port.
  */
 export async function serviceFault(
   { namespace, name, port }: ServiceReference,

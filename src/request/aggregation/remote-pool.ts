@@ -93,8 +93,8 @@ export class RemotePool {
         return await sendHttp2(sent, this.#authority, { session, blocks })
       } catch (error) {
         if (!(error instanceof LostConnection)) throw error
-        // A body can be read only once, and a request that might have been executed must not be
-        // repeated.
+        // Do not resend a request whose body has been read, because it can be read only once, or a
+        // request that might have been executed.
         const isRepeatable =
           !hasBegun && (isReplayable(request) || error instanceof UnprocessedCall)
         if (!isRepeatable || sends === SENDS_MAX) throw new Error('EOF', { cause: error })
@@ -122,8 +122,8 @@ export class RemotePool {
       this.#sessions = this.#sessions.filter(({ isSpent }) => !isSpent)
       if (this.#sessions.length >= HTTP2_CONNECTIONS_MAX)
         throw new Error('too many requests are in progress')
-      // Many requests share the session, so its connection does not depend on the signal of one
-      // request.
+      // Many requests share the session, so aborting the signal of one request must not abort the
+      // connection attempt.
       this.#opened ??= this.#open().finally(() => {
         this.#opened = undefined
       })
@@ -138,7 +138,8 @@ export class RemotePool {
       unread(open(['h2', 'http/1.1'], signal)))
     if (socket.alpnProtocol !== 'h2') {
       this.#isHttp1 = true
-      // Node's HTTP/1.1 client needs the data events of the socket.
+      // Node's HTTP/1.1 client needs the data events of the socket, so it cannot use a socket that
+      // is read into a shared buffer.
       if (readTo === undefined && !this.#isClosed) this.#agent.offer(socket)
       else socket.destroy()
       return undefined

@@ -34,7 +34,8 @@ export function sendHttp2(
   return new Promise((resolve, reject) => {
     let hasHead = false
     let trailers: Headers | undefined
-    // The session can close while it opens the stream.
+    // The stream is stored in an object, because `onClose` can be called before the variable
+    // `stream` is assigned, if the session closes while it opens the stream.
     const opened: { stream?: ClientStream } = {}
     let isDone = false
     const origin = {
@@ -117,7 +118,9 @@ class BodyWriter {
     this.#stream = stream
   }
 
-  /** Resolves when the stream has accepted everything. Undefined if it already has. */
+  /**
+   * Resolves when the stream has accepted all chunks. Undefined if it has already accepted them.
+   */
   get taken(): Promise<void> | undefined {
     return this.#isWriting ? this.#taken.promise : undefined
   }

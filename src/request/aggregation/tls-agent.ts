@@ -37,8 +37,8 @@ export class TlsAgent extends Agent {
   }
 
   /**
-   * Provides a connection for the next request. The request for which it was opened might have been
-   * aborted.
+   * Provides an open connection for the next request, which need not be the request for which it
+   * was opened. That request might have been aborted.
    */
   offer(socket: TLSSocket): void {
     const forget = (): void => {

@@ -37,11 +37,16 @@ export type ClusterIpsOptions = {
   /** Returns all ServiceCIDRs. */
   readonly listRanges: (at: 'any' | 'latest') => Promise<readonly KubeObject[]>
   readonly readAddress: (ip: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
-  /** Whether the cache contains the address. */
+  /** Whether the cache contains an IPAddress object for the address. */
   readonly hasAddress: (ip: string) => Promise<boolean>
-  /** Returns false if the address already exists. Rejects on any other failure. */
+  /**
+   * Creates an IPAddress object. Returns false if it already exists. Rejects on any other failure.
+   */
   readonly createAddress: (address: KubeObject) => Promise<boolean>
-  /** Deletes the address. Also succeeds if the address does not exist, or now has another UID. */
+  /**
+   * Deletes the IPAddress object with this UID. Also succeeds if the object does not exist, or if
+   * another object now has its name.
+   */
   readonly deleteAddress: (ip: string, uid: string) => Promise<void>
   /** Allocation records of servers that do not use IPAddress objects. */
   readonly records: Pick<IpRecords, 'take' | 'remove'>

@@ -3,14 +3,15 @@ export type NumberRange = {
   readonly first: number
   readonly last: number
   /**
-   * How many low numbers are reserved for clients that request a number. If absent, the number
-   * depends on the size of the range.
+   * How many low numbers are reserved for clients that request a specific number. If absent, the
+   * count is derived from the size of the range.
    */
   readonly named?: number
 }
 
 /**
- * How many numbers are reserved for clients: one in every `of` numbers of the range, at most `max`.
+ * How many low numbers of a range are reserved for clients: the size of the range divided by `of`,
+ * but at most `max`.
  */
 type NamedShare = { readonly of: number; readonly max: number }
 

@@ -46,7 +46,10 @@ type RangeChange = {
   readonly fail: (error: unknown) => void
 }
 
-/** Thrown if the record needs a repair first. The message is the same as in kube-apiserver. */
+/**
+ * Thrown if the record cannot be used until a repair has written it. The message is the same as in
+ * kube-apiserver.
+ */
 export class UnrepairedError extends Error {
   override readonly name = 'UnrepairedError'
 }
@@ -99,13 +102,16 @@ export class RangeRecord {
     return found?.revision ?? 0
   }
 
-  /** Whether the record can be used. Otherwise, a repair has to write it first. */
+  /** Whether the record can be used. If not, a repair has to write it first. */
   async isUsable(): Promise<boolean> {
     const { found } = await this.#options.store.get(this.#options.key)
     return this.#unusable(found && this.#decode(found)) === undefined
   }
 
-  /** Changes the set if the record still has this revision. Otherwise, returns undefined. */
+  /**
+   * Changes the set if the record still has the given revision, and returns the result of `change`.
+   * If the record has another revision, changes nothing and returns undefined.
+   */
   async changeAt<T>(revision: Revision, change: (set: NumberSet) => T): Promise<T | undefined> {
     let changed: T | undefined
     using limit = deadline(this.#options.time ?? systemTime, CHANGE_MS_MAX)
@@ -124,7 +130,10 @@ export class RangeRecord {
     return changed
   }
 
-  /** Returns the result of a change without storing it. */
+  /**
+   * Applies a change to the stored set and returns its result, without storing the changed set.
+   * Used for dry runs.
+   */
   async attempt<T>(change: (set: NumberSet) => T): Promise<T> {
     const { found } = await this.#options.store.get(this.#options.key)
     return change(this.#usableSetOf(found && this.#decode(found)))
@@ -135,7 +144,8 @@ export class RangeRecord {
    */
   async #writeAll(): Promise<void> {
     this.#isWriting = true
-    // Include changes that are requested in the same tick of the event loop.
+    // Yield once, so that the write includes changes that are requested in the same tick of the
+    // event loop.
     await Promise.resolve()
     while (this.#wishes.length > 0) {
       const wishes = this.#wishes

@@ -25,7 +25,7 @@ export type RepairOptions = {
   readonly listServices: () => Promise<readonly KubeObject[]>
   readonly listAddresses: () => Promise<readonly KubeObject[]>
   readonly readAddress: (ip: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
-  /** Whether the cache contains the address. */
+  /** Whether the cache contains an IPAddress object for the address. */
   readonly hasAddress: (ip: string) => Promise<boolean>
   /** Creates an IPAddress object. Returns false if it already exists. */
   readonly createAddress: (address: KubeObject) => Promise<boolean>

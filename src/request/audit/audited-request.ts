@@ -265,7 +265,10 @@ export class AuditedRequest implements AuditRecorder {
     )
   }
 
-  /** Time slices of the request. Undefined if it does not handle large objects. */
+  /**
+   * Time slices in which large objects are serialized. Undefined if the request does not handle
+   * large objects.
+   */
   get #slices(): Slices | undefined {
     return this.#context?.isLarge === true ? this.#context.slices : undefined
   }

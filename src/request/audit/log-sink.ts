@@ -240,7 +240,7 @@ export class LogSink implements EventSink {
 
   async #write(): Promise<void> {
     while (this.#groups.length > 0 && (this.#isDue || this.#isFull)) {
-      // Wait for more events, because the last group still accepts some.
+      // Wait for more events, because the last group is not full.
       const [first] = this.#groups
       if (first !== undefined && this.#groups.length === 1 && !this.#isFull)
         await this.#gather(first)

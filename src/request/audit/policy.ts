@@ -14,7 +14,9 @@ import type {
   AuditStage,
 } from '../../config/files/audit-policy.ts'
 
-/** How a request is recorded. All requests that a rule matches share one object. */
+/**
+ * How a request is recorded. All requests that match the same rule share one object of this type.
+ */
 export type Recording = {
   readonly level: AuditLevel
   readonly omitsStage: { readonly [stage in AuditStage]: boolean }

@@ -5,7 +5,10 @@
 import { type AuditEvent, printedEvent } from './event.ts'
 import type { ReportLost } from './lost.ts'
 
-/** Returns the event, truncated if necessary. Returns undefined if the event is lost. */
+/**
+ * Returns the event, truncated if it is too large. Returns undefined if it is still too large, so
+ * that the event is lost.
+ */
 export function truncated(
   event: AuditEvent,
   bytesMax: number,

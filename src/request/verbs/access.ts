@@ -121,7 +121,7 @@ export type WritePermissions = {
 
 /** Functions for validation. */
 export type ValidationAccess = {
-  /** Evaluates slow patterns in a worker thread. */
+  /** Matches strings against regular expressions that can be slow, in a worker thread. */
   readonly answerPattern: NonNullable<ValidateTools['answer']>
   /** Returns the current labels of a namespace. */
   readonly namespaceLabels: (namespace: string) => Promise<Labels>

@@ -21,8 +21,8 @@ export type SelectionPlan = {
   /** Values that all selected objects have, and for which an index might exist. */
   readonly by?: readonly IndexedValue[] | undefined
   /**
-   * Returns a filter for the index lookup only, without the rest of the selector. Present if
-   * kube-apiserver uses an index.
+   * Returns a filter for the part of the selector that kube-apiserver looks up in an index. Absent
+   * if kube-apiserver uses no index for this selector.
    */
   readonly indexed?: (() => Matches) | undefined
   /** Suffix of all selected keys, which is the name of the objects. */

@@ -400,5 +400,5 @@ const keyOf = (group: string, version?: string): string => {
   return version === undefined ? root : `${root}/${version}`
 }
 
-/** Used as the group of documents that do not depend on a group. */
+/** Stands for the list of a group's resources for documents that do not depend on a group. */
 const noGroup: Group = []

@@ -126,7 +126,8 @@ class ConvertedStore implements ObjectStore {
     const { revision, found } = await this.#stored.access.storage.store.get(key, options)
     if (found === undefined) return { revision, found }
     const object = await this.#converter.object(this.#stored.access.storage.decode(found))
-    // The decoder of the resource also accepts the wire form, which this value has.
+    // The value has the wire form instead of the stored form. The decoder of the resource accepts
+    // both.
     return {
       revision,
       found: { ...found, value: printWire(object, this.#converter.resource.shape).bytes },

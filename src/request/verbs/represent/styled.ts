@@ -25,9 +25,9 @@ import type { Body } from './representation.ts'
  * times as long.
  */
 const STYLED_TIMES_MAX = 10
-/** Styled forms up to this length are always sent. */
+/** Styled forms up to this length are always sent, regardless of the length of the compact JSON. */
 const STYLED_BYTES_MIN = 64 << 10
-/** Objects up to this length are styled at once. */
+/** Objects up to this length are converted at once instead of in slices. */
 export const SHORT_BYTES = 16 << 10
 /** Memory used by a parsed value, as a multiple of its JSON. */
 const PARSED_HELD_TIMES = 10
@@ -35,8 +35,8 @@ const PARSED_HELD_TIMES = 10
 const STEP_BYTES = 16 << 10
 
 /**
- * Options for styling. `hold` reserves bytes of the memory for requests, and returns false if not
- * enough is available.
+ * Options for converting compact JSON to another form. `hold` reserves bytes of the memory for
+ * requests, and returns false if not enough is available.
  */
 export type Styling = {
   readonly form: Form
@@ -69,7 +69,10 @@ export function styledList<T>(
   return styledDocument({ ...frame, items, jsonOf, hold })
 }
 
-/** A style formats a document, or an item of a list. Steps that yield no piece are pauses. */
+/**
+ * Converts the compact JSON of a document, or of an item of a list, to pieces of another form. If
+ * `pieces` yields undefined, other work can run.
+ */
 export type Style = {
   /** Memory needed while a value is formatted, as a multiple of its JSON. */
   readonly heldTimes: number

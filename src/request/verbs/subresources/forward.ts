@@ -28,14 +28,17 @@ export type ForwardOptions = {
    * return a different address.
    */
   readonly address?: string
-  /** Query string that replaces the query of the URL. The latter would be encoded again. */
+  /**
+   * Query string that is sent unchanged instead of the query of the URL, which would be encoded
+   * again.
+   */
   readonly rawQuery?: string
   readonly method: string
   readonly headers: Headers
   readonly signal: AbortSignal
   /**
-   * If absent, no client certificate is presented, and the certificate of the backend is not
-   * verified.
+   * Credentials for a kubelet. If absent, no client certificate is presented, and the certificate
+   * of the backend is not verified.
    */
   readonly kubelet?: KubeletAccess
   /** Opens the connection. If undefined, the server connects directly. */
@@ -82,7 +85,8 @@ function forwardOnce(
     outgoing.on('response', resolve)
     outgoing.on('error', reject)
     outgoing.on('close', () => reject(new Error('EOF')))
-    // The backend switched protocols without being asked.
+    // The backend switched protocols although the request did not ask for an upgrade, so the
+    // request fails.
     outgoing.on('upgrade', (_message, socket) => {
       socket.on('error', () => undefined).destroy()
       reject(new Error('malformed HTTP response: 101 Switching Protocols'))

@@ -59,8 +59,8 @@ function upgraded(wanted: Parameters<typeof open>[0]): Promise<UpgradeResult> {
     const outgoing = open(wanted)
     outgoing.on('response', (message) => resolve({ message, socket: undefined }))
     outgoing.on('upgrade', (message, socket, head) => {
-      // Node has removed its own error listener. Until the tunnel is joined, an error must not
-      // terminate the process.
+      // Node has removed its own error listener from the socket. Without a listener, a socket error
+      // before the tunnel is joined would terminate the process.
       socket.on('error', () => undefined)
       if (head.length > 0) socket.unshift(head)
       resolve({ message, socket })

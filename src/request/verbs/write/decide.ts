@@ -48,8 +48,9 @@ function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema):
   const isReadOtherwise =
     withoutNullBytes(object, shape) !== object ||
     (shape.custom !== undefined && shape.stored === undefined && hasEmptyMetadata(object))
-  // Different objects can have the same stored bytes. Examples are an empty list and an absent one,
-  // or fields that the stored version of a custom resource does not have.
+  // Compare the stored forms, because objects that differ can have the same stored bytes. They
+  // differ, for example, in a list that is empty or absent, or in a field that the stored version
+  // of a custom resource does not have.
   const form = shape.custom === undefined ? undefined : shape.stored
   const isOther = once('is other object', () =>
     isOtherObject(form?.toStored(plain) ?? plain, form?.toStored(plainBefore) ?? plainBefore),
@@ -72,7 +73,7 @@ function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema):
 
 /**
  * Like `isSurelyOther`, but compares metadata last. Almost every write changes spec or status, and
- * metadata contains managedFields.
+ * comparing metadata takes longer because it contains managedFields.
  */
 function isOtherObject(one: Fields, other: Fields): boolean {
   for (const key in one) if (key !== 'metadata' && isSurelyOther(one[key], other[key])) return true

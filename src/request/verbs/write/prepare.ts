@@ -137,8 +137,8 @@ function checkVersion(
 function keepSystemFields(object: KubeObject, before: KubeObject): KubeObject {
   const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } = before.metadata
   const own = withoutServerFields(object.metadata)
-  // The fields before `own` are only filled in if they are absent, so that validation rejects a
-  // change.
+  // The fields before `own` replace only absent fields. A changed value remains, so that validation
+  // rejects it.
   const metadata = isMarked(before)
     ? { uid, deletionGracePeriodSeconds, ...own, creationTimestamp, deletionTimestamp }
     : { uid, ...own, creationTimestamp }

@@ -44,7 +44,7 @@ export async function mutate(
   const { request, options, access } = write
   request.context.enter('record owners')
   const recording = recordOwners(write, given, current)
-  // Awaiting a value that is not a promise would take as long as a short step.
+  // Do not await a value that is not a promise, because this would take as long as a short step.
   const object = recording instanceof Promise ? await recording : recording
   const operation = current === undefined ? 'CREATE' : 'UPDATE'
   const { shown, oldObject } = shownToMutators(write, object, current?.object)
