@@ -89,3 +89,10 @@ test('no commands are returned if kubectl would split a value at a comma and gra
 test('a comma in the name of an object is allowed, because kubectl does not split names', () => {
   assert.match(grantCommands(userOf('a'), resource({ name: 'x,y' }))[0] ?? '', /name=x,y$/)
 })
+
+test('a request that contains a wildcard gets no commands', () => {
+  for (const fields of [{ plural: '*' }, { subresource: '*' }, { verb: '*' }])
+    assert.deepEqual(grantCommands(userOf('alice'), resource(fields)), [])
+  const path = { kind: 'path', verb: 'get', path: '/a*' } as const
+  assert.deepEqual(grantCommands(userOf('alice'), path), [])
+})

@@ -34,13 +34,13 @@ function ruleFlags(attributes: AccessAttributes): string | undefined {
   const verb = `--verb=${quoted(attributes.verb)}`
   if (attributes.kind === 'path') {
     const { path } = attributes
-    if (hasControl.test(path) || isSplit.test(`${attributes.verb}${path}`)) return undefined
+    if (hasControl.test(path) || isWider.test(`${attributes.verb}${path}`)) return undefined
     return `${verb} --non-resource-url=${quoted(path)}`
   }
   const { group, plural, subresource, name } = attributes
   const all = [attributes.verb, group, plural, subresource, name, attributes.namespace]
   if (group === unlistedGroup || all.some((text) => hasControl.test(text))) return undefined
-  if (isSplit.test(`${attributes.verb}${group}${plural}${subresource}`)) return undefined
+  if (isWider.test(`${attributes.verb}${group}${plural}${subresource}`)) return undefined
   const inGroup = group === '' ? plural : `${plural}.${group}`
   const resource = subresource === '' ? inGroup : `${inGroup}/${subresource}`
   const named = name === '' ? '' : ` --resource-name=${quoted(name)}`
@@ -50,10 +50,11 @@ function ruleFlags(attributes: AccessAttributes): string | undefined {
 /** Such a character could hide a part of the command from the reader. */
 const hasControl = /\p{Cc}|\p{Cf}/u
 /**
- * kubectl parses verbs, resources and paths as CSV. A command for the path `/a,/*` would allow all
- * paths.
+ * Matches characters with which a command would allow more than the request. kubectl parses verbs,
+ * resources and paths as CSV, so a command for the path `/a,/b` would allow both. An asterisk is a
+ * wildcard in a rule.
  */
-const isSplit = /[",]/
+const isWider = /[",*]/
 const serviceAccount = /^system:serviceaccount:([^:]+):([^:]+)$/
 
 function subjectFlag({ name }: User): string {

@@ -64,6 +64,9 @@ const commandsToGrant = (
 ): readonly string[] =>
   links.some(({ type }) => type === 'RBAC') ? grantCommands(user, attributes) : []
 
+/** Maximum length of a command that is sent as a warning. */
+const HINT_LENGTH_MAX = 1000
+
 const explanations = { kind: 'path', verb: 'get', path: '/debug/authorization' } as const
 
 /**
@@ -80,7 +83,9 @@ export function hintsFor(
   const isMaster = caller.groups.includes(mastersGroup)
   const decision = isMaster ? allowed : rbac.authorize(caller, explanations)
   const canExplain = !(decision instanceof Promise) && decision.verdict === 'allow'
-  return canExplain ? commandsToGrant(links, question) : []
+  const commands = canExplain ? commandsToGrant(links, question) : []
+  // Long warnings are truncated, and a truncated command could create a wrong role.
+  return commands.some((command) => command.length > HINT_LENGTH_MAX) ? [] : commands
 }
 
 const userFields = ({ name, uid, groups, extra }: User): Fields =>
