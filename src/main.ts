@@ -137,8 +137,8 @@ function version(): string {
   return typeof found === 'string' ? found : ''
 }
 
-// By default, this signal opens Node's debugger to every user on the machine, or ends the process
-// if the debugger is disabled (bin/keelson).
+// Ignore SIGUSR1. By default, this signal opens Node's debugger to every user on the machine, or
+// ends the process if the debugger is disabled (bin/keelson).
 process.on('SIGUSR1', () => undefined)
 
 // Not awaited at the top level, because the packaged program is a CommonJS module, which does not

@@ -20,7 +20,7 @@ export const alwaysPullImages: Plugin = {
     if (object === undefined || !isConcerned(attributes)) return object
     return { ...object, spec: pullingAlways(fieldsOf(object['spec'])) }
   },
-  // A webhook might have changed a pull policy after this plugin ran.
+  // Check the result, because a webhook might have changed a pull policy after `mutate` was called.
   validate: (attributes) => {
     const { object } = attributes
     if (object === undefined || !isConcerned(attributes)) return
@@ -28,7 +28,8 @@ export const alwaysPullImages: Plugin = {
       .filter(([, policy]) => policy !== always)
       .map(([path, policy]) => notSupported(path, policy, [always]))
     if (faults.length === 0) return
-    // kube-apiserver loses the code and the reason when it combines the errors.
+    // As in kube-apiserver, the combined error has neither the code nor the reason of the
+    // individual errors.
     throw unclassified(
       aggregate(
         faults.map(({ path, message }) => refusal(attributes, `${path}: ${message}`).message),

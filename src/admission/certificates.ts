@@ -126,8 +126,8 @@ const lasting = (object: KubeObject): Fields => ({
 })
 
 /**
- * Signer of client certificates that the API server trusts. They must not grant membership in
- * system:masters.
+ * Signer of client certificates with which users authenticate to the API server. These certificates
+ * must not make a user a member of system:masters.
  */
 const clientSigner = 'kubernetes.io/kube-apiserver-client'
 

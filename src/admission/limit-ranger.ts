@@ -106,7 +106,10 @@ function isLimited(attributes: Attributes): boolean {
 
 const limitsOf = ({ spec }: KubeObject): readonly Fields[] => itemsOf(fieldsOf(spec)['limits'])
 
-/** Merges the fields. If several objects have a field, the last value is used. */
+/**
+ * Returns an object with the fields of all given objects. If several objects have the same field,
+ * the last value is used.
+ */
 function joined(all: readonly Fields[]): Fields {
   const fields: { [name: string]: Json } = {}
   for (const one of all) Object.assign(fields, one)

@@ -55,7 +55,8 @@ export function createPodNodeSelector(
         spec: { ...fieldsOf(object['spec']), nodeSelector: Object.fromEntries(merged) },
       }
     },
-    // A webhook might have changed the selector.
+    // Check again, because a webhook might have changed the node selector after `mutate` was
+    // called.
     validate: async (attributes) => {
       const { object } = attributes
       if (object === undefined || !isConcerned(attributes)) return
@@ -87,7 +88,10 @@ function refuseConflict(
   }
 }
 
-/** Returns the error. As in kube-apiserver, it does not contain the generateName. */
+/**
+ * Returns the Forbidden error for a pod. As in kube-apiserver, it contains no name if the name is
+ * not generated yet, and not the generateName.
+ */
 const refused = ({ resource }: Attributes, { metadata }: KubeObject, why: string): Error =>
   forbidden(resource, metadata.name ?? '', why)
 

@@ -77,7 +77,7 @@ export function createPodTolerationRestriction({
       check(attributes, namespace, tolerations)
       return added.length === 0 ? object : { ...object, spec: { ...spec, tolerations } }
     },
-    // A webhook might have changed the tolerations.
+    // Check again, because a webhook might have changed the tolerations after `mutate` was called.
     validate: async (attributes) => {
       const { object } = attributes
       if (object === undefined || !isConcerned(attributes)) return

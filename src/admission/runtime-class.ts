@@ -99,7 +99,8 @@ function scheduled(attributes: Attributes, spec: Fields, scheduling: Fields): Fi
     const why = `runtimeClass.scheduling.nodeSelector[${key}] = ${theirs}; pod.spec.nodeSelector[${key}] = ${ours}`
     throw refusal(attributes, `conflict: ${why}`)
   }
-  // As a side effect, merging also drops redundant tolerations of the pod itself.
+  // Merging adds the tolerations of the RuntimeClass. As a side effect, it also removes redundant
+  // tolerations that the pod itself specifies.
   const tolerations = mergeTolerations([
     ...itemsOf(spec['tolerations']),
     ...itemsOf(scheduling['tolerations']),

@@ -56,7 +56,8 @@ export function signClusterInfo(
       work: async (object, write) => {
         // Wait until all tokens are listed, so that the signatures of other tokens are not removed.
         await listed
-        // When the controller stops, the wait also ends, and the list may be incomplete.
+        // The wait also ends when the controller stops. The list of tokens may then be incomplete,
+        // so do not change the signatures.
         if (isStopping) return undefined
         const valid = [...tokens.values()].filter(({ endMs }) => endMs > wallMs())
         const signed = withSignatures(object, valid)
@@ -71,8 +72,8 @@ export function signClusterInfo(
     options,
   )
   stack.use(configMaps)
-  // Registered after the controller, so that it is disposed first, because the controller's work
-  // may be waiting for the list.
+  // Registered after the controller, so that the informer is disposed first. This completes
+  // `listed`, for which the work of the controller may be waiting.
   stack.use(informer)
   stack.defer(() => {
     isStopping = true

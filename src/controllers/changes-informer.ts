@@ -49,8 +49,8 @@ export class ChangesInformer implements AsyncDisposable {
     await reader.list({ from, to: from }, 'latest')
     const source = this.#source
     if (source !== undefined) takeAll(source, this.#passOn)
-    // Taking events closes a watch that was too slow. All objects are then checked when the next
-    // watch begins.
+    // `takeAll` closes a watch that was too slow to receive all events. All objects are then
+    // checked when the next watch begins.
     if (source?.state !== 'live') throw new Error(`${this.#options.name} are not watched yet`)
   }
 

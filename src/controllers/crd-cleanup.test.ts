@@ -25,7 +25,7 @@ const doomed: KubeObject = {
   status: { conditions: [{ type: 'Established', status: 'True' }] },
 }
 
-/** Cleans up once. In the result, `written` is the definition afterwards. */
+/** Runs the cleanup once. In the result, `written` is the definition as the cleanup left it. */
 async function run(
   options: Partial<CrdCleanupOptions>,
   given = doomed,

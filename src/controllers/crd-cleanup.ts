@@ -65,8 +65,8 @@ export async function cleanUp(
         : undefined
   const isDoomed = async (): Promise<boolean> => {
     let isStill = false
-    // `decide` returns undefined, so the store calls it with the state in the database, not with a
-    // cached state.
+    // This function always returns undefined. If it does so for a cached state, the store calls it
+    // again with the state in the database, so the last call sees the latest state.
     const isThere = await options.changeStatus(name, (current) => {
       isStill = isOurs(current)
       return undefined

@@ -34,8 +34,8 @@ export class NamesInUse {
   readonly #wishes = new Map<string, Map<string, PendingName>>()
 
   /**
-   * Replaces the claim of the owner. Returns whether a name may have become free for other
-   * definitions.
+   * Sets the accepted and requested names of the definition `owner`. Returns whether a name may
+   * have become free for other definitions.
    */
   set(owner: string, claim: Claim): boolean {
     const before = this.#claims.get(owner)

@@ -80,9 +80,15 @@ type CrdEntry = {
    * built again.
    */
   readonly mark: string
-  /** Identifies the form of the objects. Cached objects stay valid while it does not change. */
+  /**
+   * Identifies the parts of the definition that determine how objects are decoded. Cached objects
+   * stay valid while it does not change.
+   */
   readonly formMark: string
-  /** The value of `life` when the definition was read. */
+  /**
+   * The value that the option `life` returned when the definition was read. It identifies the state
+   * of the database.
+   */
   readonly life: number
   /** Whether the objects of the definition are being deleted. */
   isDoomed: boolean
@@ -156,7 +162,7 @@ export class CrdController implements AsyncDisposable {
     await reader.list({ from: range.from, to: range.from }, 'latest')
     if (!this.#isListed) throw new Error('CustomResourceDefinitions are still being listed')
     this.#takeNow?.()
-    // Taking the events also closes the watch if it was too slow.
+    // `#takeNow` also closes the watch if it was too slow to receive all events.
     if (this.#watcher?.state !== 'live')
       throw new Error('CustomResourceDefinitions have to be listed again')
   }
@@ -366,8 +372,8 @@ export class CrdController implements AsyncDisposable {
         return undefined
       }
       const next = nextStatus(object, this.#inUse, now())
-      // When the write was queued, the names seemed to be free, but another definition has them
-      // now.
+      // Another definition has received the names since this write was queued. Wait until the names
+      // are free again.
       if (next === undefined && !isTrue(object, 'NamesAccepted')) this.#refused.add(name)
       return next
     })
@@ -386,7 +392,7 @@ export class CrdController implements AsyncDisposable {
     const life = this.#options.life()
     const isSameDatabase = before?.life === life
     if (before?.mark === mark && isSameDatabase) {
-      // Keeping the older item would retain its bytes in memory.
+      // Use the new item, because a reference to the older item would retain its bytes in memory.
       before.source.item = item
       return
     }
@@ -475,7 +481,8 @@ export class CrdController implements AsyncDisposable {
         LOOK_AGAIN_MS
       )
     } catch (error) {
-      // Another replica was faster, and the definition no longer exists.
+      // Ignore the error if the definition no longer exists, because another replica has then
+      // completed the cleanup.
       if (this.#known.get(name)?.crd.uid !== known.crd.uid) return undefined
       throw error
     }

@@ -187,7 +187,7 @@ for (const fault of faults)
           `${fault} at ${atMs}`,
         )
       }
-      // Responses that arrive late have no effect.
+      // The requests of the former holder are answered only now, which must have no effect.
       first.fault = 'none'
       for (const go of first.late) go()
       await clock.pass(5_000)

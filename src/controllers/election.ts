@@ -62,7 +62,7 @@ export type ElectionOptions = {
   readonly lead: (onFailed: (error: unknown) => void) => AsyncDisposable
   readonly log: Log
   readonly time?: Time
-  /** Returns a number from 0 to 1. */
+  /** Returns a number from 0 to 1, for the jitter of delays. */
   readonly random?: () => number
 }
 
@@ -110,7 +110,8 @@ export class Election implements AsyncDisposable {
       try {
         await this.#checkLease()
       } catch (error) {
-        // A holder must retry without delay, so only other servers add jitter.
+        // A holder must renew the Lease in time, so only servers that do not hold it add jitter to
+        // their delay.
         if (this.#held === undefined) pauseMs = this.#jittered(LOOK_MS)
         if (!signal.aborted)
           log('warn', 'the leader election of the controllers failed; retrying', {
@@ -244,7 +245,8 @@ export class Election implements AsyncDisposable {
   async #renew(held: KubeObject): Promise<void> {
     const spec = { ...fieldsOf(held['spec']), renewTime: microTime(this.#time.wallMs()) }
     if ((await this.#write({ ...held, spec })) === undefined) return this.#stopLeading()
-    // All controllers have started if none has failed before the first renewal.
+    // A start counts as successful if no controller has failed before the first renewal of the
+    // Lease.
     this.#failedStarts = 0
   }
 

@@ -102,7 +102,7 @@ test('if servers disagree about a FlowSchema, each of them writes it at most six
   const handle: Handler = async ({ method, path, query }) => {
     if (method === 'PATCH') {
       writes++
-      // Another server immediately writes the opposite, so the list never contains what this server
+      // Another server immediately reverts each write, so the list never contains what this server
       // wrote.
       for (const report of ready.splice(0)) report()
       return answer(200, {})

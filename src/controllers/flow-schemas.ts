@@ -59,7 +59,7 @@ async function followOnce(parts: FlowSchemasContext, signal: AbortSignal): Promi
   let pass: Promise<void> = Promise.resolve()
   let isDue = false
   const look = (): void => {
-    // A pass that has not started yet will include this change.
+    // A pass that is queued but has not started yet will also process this change.
     if (isDue) return
     isDue = true
     pass = pass

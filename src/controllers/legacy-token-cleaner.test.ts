@@ -86,7 +86,7 @@ test('a token that is not used for a year is invalidated, and is deleted after a
     })
   }
   const all = names.toSorted()
-  // The use of tokens has not been recorded long enough.
+  // No token is invalidated yet, because uses have been recorded for less than a year.
   await clean(364)
   assert.deepEqual(await found(), all)
   await clean(366)

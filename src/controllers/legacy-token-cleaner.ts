@@ -82,8 +82,8 @@ export async function cleanOnce(
       ? 'deleting an unused legacy token'
       : 'invalidating an unused legacy token'
     log('info', what, { namespace, name })
-    // If the token is used in the meantime, the use is recorded in its Secret, which changes the
-    // resourceVersion.
+    // The write requires this resourceVersion. If the token is used in the meantime, the use is
+    // recorded in its Secret, so the resourceVersion changes and the write fails.
     const { uid = '', resourceVersion = '' } = secret.metadata
     const response = isMarked
       ? await request(handle, {

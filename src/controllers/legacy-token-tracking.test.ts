@@ -12,7 +12,10 @@ const answer = (status: number, body: object = {}): ApiResponse => ({
   body: Buffer.from(JSON.stringify(body)),
 })
 
-/** Returns the writes of a check that runs after a delay, given the response to its GET. */
+/**
+ * Runs a check after a delay, and returns its writes. `found` is the response to the GET of the
+ * check.
+ */
 async function written(found: ApiResponse, laterMs: number, status = 200): Promise<string[]> {
   const bodies: string[] = []
   let nowMs = start

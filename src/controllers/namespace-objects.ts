@@ -12,7 +12,9 @@ export const defaultAccount: PerNamespaceObject = {
 
 const caName = 'kube-root-ca.crt'
 const descriptionName = 'kubernetes.io/description'
-/** The text in the ConfigMap, as kube-controller-manager writes it. */
+/**
+ * The value of the description annotation of the ConfigMap, as kube-controller-manager writes it.
+ */
 const description =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.'
 

@@ -177,7 +177,7 @@ export class ObjectController implements AsyncDisposable {
         return noted(await request(handle, { method: 'DELETE', path, body, signal }))
       },
     })
-    // The object may no longer exist.
+    // If the object was deleted during the work, it must not be queued again.
     if (!this.#keys.has(key)) return undefined
     if (!hasChanged) return againMs
     const now = (await source.reader.get(key, 'latest')).item

@@ -50,7 +50,7 @@ export type ObjectHead = {
 
 /** Returns the metadata of an object. Throws a StorageError if it cannot be decoded. */
 export function headOf(item: Item): ObjectHead {
-  // The decoded form of an object is available for a while after a write.
+  // Use the decoded object if it is available, which is the case for a while after a write.
   const metadata = item.decoded?.metadata
   if (metadata !== undefined && !hasManyOwners(metadata)) return headFrom(metadata)
   if (item.length <= LONG_BYTES) return headFrom(metadata ?? metadataIn(item.listTail()))

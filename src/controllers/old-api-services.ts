@@ -22,7 +22,7 @@ export async function removeOldApiServices(
   signal: AbortSignal,
 ): Promise<boolean> {
   const kept = new Set(wanted.map(pathOf))
-  // If this server does not serve APIServices, it has not created any.
+  // If this server does not serve APIServices, it has not created any, so there are none to delete.
   if (![...kept].some((path) => path.startsWith(`${collection}/`))) return true
   const answer = await request(handle, {
     method: 'GET',

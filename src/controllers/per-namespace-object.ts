@@ -102,8 +102,8 @@ async function ensureIn(
       ? { method: 'POST', path: collectionPath(resource, namespace) }
       : { method: 'PUT', path: objectPath(resource, namespace, name) }
   const response = await request(handle, { ...target, body, signal })
-  // The namespace is gone or is being deleted, or another client was faster and its event will
-  // arrive.
+  // These responses are not errors. Either the namespace no longer exists or is being deleted, or
+  // another client was faster, and the event of its write will arrive.
   if (outcomeOf(response) !== undefined || isTerminating(objectOf(response))) return undefined
   throw new Error(failureOf(target.path, response))
 }

@@ -21,7 +21,7 @@ export const checkPolicies = (options: ObjectControllerOptions): AsyncDisposable
       workersMax: WORKERS_MAX,
       group: admissionGroup,
       plural: 'validatingadmissionpolicies',
-      // A large policy is not decoded here, but in parts before `work`.
+      // Do not decode a large policy here. It is decoded in slices of time before `work` is called.
       concerns: (item) => item.isLarge || isUnchecked(item.peek()),
       work: async (policy, write) => {
         if (!isUnchecked(policy)) return undefined
@@ -42,7 +42,8 @@ function checked(
 ): Fields {
   const { name: own = '', generation = 0, uid = '' } = metadata
   const typeChecking = warnings.length === 0 ? {} : { expressionWarnings: warnings }
-  // The uid prevents a write to a newer policy with the same name, which is checked separately.
+  // The uid ensures that the status is not written to a newer policy with the same name. The newer
+  // policy is checked separately.
   return {
     apiVersion,
     kind,

@@ -41,7 +41,10 @@ export function followServiceAddresses(options: ServiceAddressesOptions): AsyncD
   })
 }
 
-/** Resolves when one of the watches has ended. */
+/**
+ * Watches Services and IPAddresses, and checks the Services whose addresses may not be allocated.
+ * Resolves when one of the watches has ended.
+ */
 async function followOnce(options: ServiceAddressesOptions, signal: AbortSignal): Promise<void> {
   const { handle, log } = options
   const ending = new AbortController()

@@ -88,7 +88,7 @@ export function systemTaskStarts(options: SystemTasksOptions): (() => AsyncDispo
       new Loop({
         name: 'the check of built-in objects',
         intervalMs: KEEP_MS,
-        // `Bootstrap` has just created these objects.
+        // Skip the first check, because `Bootstrap` has just created these objects.
         isDoneAtStart: true,
         run: (signal) => keepObjects(handle, options.keptObjects, signal),
         log,

@@ -63,7 +63,7 @@ export function protectClaims(options: ObjectControllerOptions): AsyncDisposable
   )
   stack.use(controller)
   const onPod = (item: Item): void => {
-    // Checking all claims again is faster than decoding a large pod.
+    // Do not decode a large pod to find its claims. Checking all claims again is faster.
     if (item.isLarge) return controller.allAgain()
     const { metadata, spec } = item.peek()
     for (const name of volumeClaimNames(metadata.name ?? '', fieldsOf(spec)))

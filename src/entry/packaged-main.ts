@@ -16,8 +16,8 @@ runWithCodeCache(
   { file, id: PROGRAM_ID, storeThread: startStoreThread() },
   cacheFolder(process.env),
 )
-// Call this only now, because it changes the V8 flags: Node's own modules are compiled with the
-// original flags, and compiling them again would take 5 MB.
+// This changes the V8 flags, so call it only after the program has started. Node's own modules are
+// compiled with the original flags, and compiling them again would take 5 MB.
 if (process.argv[2] === 'dev') optimizeWhenUsed()
 
 /**
@@ -36,7 +36,8 @@ function startStoreThread(): Worker | undefined {
     worker.unref()
     return worker
   } catch {
-    // The program starts the thread again when it is needed, and reports what to do if that fails.
+    // The thread could not be started. The program tries again when it needs the thread, and
+    // reports what to do if that fails.
     return undefined
   }
 }

@@ -46,8 +46,9 @@ export type AuthenticateOptions = {
   /** Verifies client certificates. Absent if client certificates are ignored. */
   readonly verifyCertificate?: VerifyCertificate | undefined
   /**
-   * Returns the user of a static token, which does not change while the server runs. The result is
-   * cached for header objects that many requests share.
+   * Returns the user of a static token, or undefined for any other token. Static tokens do not
+   * change while the server runs. Therefore, if many requests share a header object, the result is
+   * cached for this object.
    */
   readonly fixedToken?: ((token: string) => AuthenticatedUser | undefined) | undefined
   /** Authenticates all other tokens, for the audiences of the server. */
@@ -72,8 +73,8 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     return known
   }
   const refuse = (error: unknown, refusals: readonly string[], startMs: number): never => {
-    // Any other kind of error, for example a failed etcd request, is counted as an error of an
-    // authenticator.
+    // A request that merely has no credentials counts as `failure`. An invalid credential, or an
+    // error of an authenticator such as a failed etcd request, counts as `error`.
     const isNobody =
       refusals.length === 0 && error instanceof ApiError && error.reason === 'Unauthorized'
     metrics.refuse(isNobody ? 'failure' : 'error', monotonicMs() - startMs)

@@ -22,8 +22,8 @@ function median(values: readonly number[]): number {
 }
 
 /**
- * Returns the smallest ratio of several attempts. A busy machine can disturb some attempts but not
- * all, while a timing leak affects every attempt.
+ * Measures the ratio of two durations several times, and returns the smallest ratio. A busy machine
+ * can disturb some attempts but not all, while a timing leak affects every attempt.
  */
 async function ratioOf(one: () => unknown, other: () => unknown): Promise<number> {
   let least = Number.POSITIVE_INFINITY

@@ -10,8 +10,8 @@ import type { TokenCacheMetrics } from './metrics.ts'
 import type { AuthenticateToken, TokenResult } from './token-authenticator.ts'
 
 /**
- * Maximum number of results, as in kube-apiserver: twice the number of nodes and namespaces of the
- * largest clusters.
+ * Maximum number of cached results, as in kube-apiserver. It is twice the sum of the nodes and
+ * namespaces in the largest clusters.
  */
 const RESULTS_MAX = 32 * 1024
 /**

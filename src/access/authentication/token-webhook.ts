@@ -29,9 +29,9 @@ const LOOKUP_MS_MAX = 30_000
 /** Delays between retries, as in kube-apiserver. */
 const BACKOFF = webhookBackoff(500)
 /**
- * Delay in the Retry-After header, as for other requests rejected with 429. Any client can cause
- * too many reviews in flight. Other clients are then asked to retry, because their tokens may be
- * valid and must not be rejected as invalid.
+ * Delay in the Retry-After header, as for other requests rejected with 429. Any client can use up
+ * the limit of concurrent reviews. A token that arrives then may be valid, so the client is asked
+ * to retry instead of being rejected with 401.
  */
 const RETRY_SECONDS = 1
 const tooManyReviews = 'too many tokens are being reviewed, please try again later'

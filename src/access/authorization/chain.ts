@@ -116,7 +116,7 @@ function decide(
 }
 
 type Rest = {
-  /** The remaining links, beginning with the link whose decision is awaited. */
+  /** The remaining authorizers, beginning with the one whose decision is awaited. */
   readonly links: readonly CountedLink[]
   readonly user: User
   readonly attributes: AccessAttributes

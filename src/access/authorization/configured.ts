@@ -54,7 +54,7 @@ export class ConfiguredAuthorizers implements Disposable {
     try {
       this.chain.replace(this.#build(authorizers))
     } catch (error) {
-      // The old chain stays in use, so keep its clients open.
+      // The new configuration cannot be used. The old chain stays in use, so keep its clients open.
       disposeAll(this.#clients)
       this.#clients = old
       throw error

@@ -47,7 +47,10 @@ function ruleFlags(attributes: AccessAttributes): string | undefined {
   return `${verb} --resource=${quoted(resource)}${named}`
 }
 
-/** Such a character could hide a part of the command from the reader. */
+/**
+ * Matches control and format characters, which could hide a part of a command from a person who
+ * reads it on a terminal.
+ */
 const hasControl = /\p{Cc}|\p{Cf}/u
 /**
  * Matches characters with which a command would allow more than the request. kubectl parses verbs,

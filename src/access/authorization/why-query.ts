@@ -97,7 +97,7 @@ const parameters: ReadonlySet<string> = new Set([
   'name',
   'fieldSelector',
   'labelSelector',
-  // All requests to the server accept this parameter.
+  // The parameter `timeout` is allowed because all requests to the server accept it.
   'timeout',
 ])
 

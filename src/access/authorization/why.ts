@@ -13,7 +13,7 @@ import { grantCommands } from './grant-commands.ts'
 export type WhyQuestion = {
   readonly user: User
   readonly attributes: AccessAttributes
-  /** Probable mistakes in the question, such as an unknown resource. */
+  /** Warnings about probable mistakes in the query, such as an unknown resource. */
   readonly warnings: readonly string[]
 }
 

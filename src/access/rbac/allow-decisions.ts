@@ -1,6 +1,6 @@
 /**
- * Caches the decisions by which bindings allow requests, so that the reason need not be formatted
- * again for each request.
+ * Caches one decision per binding: the decision that the binding allows a request. The reason in
+ * the decision then need not be formatted for each request.
  */
 import type { AccessDecision } from '../../api/access.ts'
 import { quote } from '../../api/quote.ts'
@@ -17,8 +17,9 @@ export class AllowDecisions {
   readonly #known = new Map<Binding, CachedDecision>()
 
   /**
-   * Returns the decision. Returns the same object as before if nothing has changed. `role` is the
-   * role of the binding.
+   * Returns the decision that the binding allows a request of this subject. Returns the cached
+   * object if the previous call for the binding had the same subject. `role` is the role of the
+   * binding.
    */
   of(binding: Binding, role: Role, subject: Subject): AccessDecision {
     const known = this.#known.get(binding)

@@ -88,8 +88,8 @@ export function heldRules(
     if (seen.has(counted)) return false
     seen.add(counted)
     if (!(role instanceof Role) || role.rules === undefined) {
-      // kube-apiserver's lister and its storage report missing roles differently. The escalation
-      // check reads from storage.
+      // The message depends on how kube-apiserver reads the role: a SelfSubjectRulesReview uses a
+      // lister, and the escalation check reads from storage.
       errors.add(unresolved(binding, each === 'binding' ? 'singular' : 'plural'))
       return false
     }

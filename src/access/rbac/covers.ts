@@ -11,8 +11,9 @@ import type { Steps } from '../../lib/scheduling/slices.ts'
 import { type Rule, urlCovers } from './rule.ts'
 
 /**
- * Maximum number of comparisons between permissions and rules, which take about half a second.
- * Lists of a few hundred entries can multiply to billions of permissions.
+ * Maximum number of comparisons between permissions and rules. This number of comparisons takes
+ * about half a second. Without a limit, a rule whose lists have a few hundred entries each could
+ * have billions of permissions.
  */
 const LOOKS_MAX = 10_000_000
 /** Maximum number of missing permissions to find, which is enough for any error message. */

@@ -11,15 +11,15 @@ type Types = ReadonlyMap<string, IsOfType>
 export const isText: IsOfType = (value) => typeof value === 'string'
 
 /**
- * Whether the metadata is plain. Metadata with rarely used fields does not count as plain, because
- * the slow path also handles it.
+ * Whether the metadata is plain. Returns false if it has rarely used fields, which only the slower
+ * decoder handles.
  */
 export function isPlainMetadata(json: string): boolean {
   try {
     const metadata: Json = JSON.parse(json)
     return isFields(metadata) && hasTypes(metadata, metadataTypes)
   } catch {
-    // The decoder will report the error.
+    // The metadata is not valid JSON. The caller then uses the decoder, which reports the error.
     return false
   }
 }

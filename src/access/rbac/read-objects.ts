@@ -47,7 +47,7 @@ export const keptRules = (role: Fields, shared: SharedLists): Rule[] =>
       verbs: shared.list(verbs),
       apiGroups: shared.list(apiGroups),
       resources: shared.list(resources),
-      // Resource names are rarely shared between roles, so they are not deduplicated.
+      // Roles rarely have resource names in common, so these strings are not added to the pool.
       resourceNames:
         resourceNames.length === 0 ? shared.list(resourceNames) : resourceNames.map(ownText),
       nonResourceURLs: shared.list(nonResourceURLs),
@@ -64,8 +64,8 @@ export function* keptInSteps(role: Fields, shared: SharedLists): Steps<Rule[]> {
       verbs: yield* keptList(verbs, shared),
       apiGroups: yield* keptList(apiGroups, shared),
       resources: yield* keptList(resources, shared),
-      // As in `keptRules`, resource names are not deduplicated, so that they do not displace
-      // strings that roles share.
+      // As in `keptRules`, resource names are not added to the pool, so that they do not evict
+      // strings that many roles have in common.
       resourceNames:
         resourceNames.length === 0 ? shared.list(resourceNames) : yield* ownTexts(resourceNames),
       nonResourceURLs: yield* keptList(nonResourceURLs, shared),

@@ -39,7 +39,7 @@ function parsed(text: string): Json | undefined {
   try {
     return parseText(text)
   } catch {
-    // The decoder will report the error.
+    // The text is not valid JSON. The caller then uses the decoder, which reports the error.
     return undefined
   }
 }

@@ -91,7 +91,10 @@ export class RoleIndex {
     }
   }
 
-  /** Yields the locations of the existing objects, either cluster-scoped or in any namespace. */
+  /**
+   * Yields the namespace and name of each existing role or binding: either only the cluster-scoped
+   * ones, or only the namespaced ones.
+   */
   *places(what: 'roles' | 'bindings', isOfCluster: boolean): Generator<RoleLocation> {
     for (const [key, value] of what === 'roles' ? this.#roles : this.#bindings) {
       // A role without rules does not exist; it is only referenced by bindings.

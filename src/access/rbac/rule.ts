@@ -70,7 +70,10 @@ export function ruleCovers(rule: Rule, question: Question): boolean {
 export const hasOrAll = (list: readonly string[], value: string): boolean =>
   has(list, value) || has(list, '*')
 
-/** Whether a list covers a resource. `ofAny` is the field of `Question` with this name. */
+/**
+ * Whether a list covers a resource. `ofAny` is the pattern for the same subresource of any
+ * resource, or empty if there is no subresource.
+ */
 export const coversResource = (list: readonly string[], resource: string, ofAny: string): boolean =>
   has(list, resource) || has(list, '*') || (ofAny !== '' && has(list, ofAny))
 

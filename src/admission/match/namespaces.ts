@@ -24,8 +24,9 @@ export const namespaceOf = (
 ): string => (isOfNamespaces(attributes) ? attributes.name : attributes.namespace)
 
 /**
- * Returns the namespace of the object if it is in memory, so that all plugins of a step use the
- * same state. Returns undefined if it is not in memory, or if the object is cluster-scoped.
+ * Returns the Namespace object that contains the object of the request, if it is in memory. All
+ * plugins of a step get the same state of it. Returns undefined if it is not in memory, or if the
+ * object of the request is cluster-scoped.
  */
 export function knownNamespace(
   attributes: Attributes,

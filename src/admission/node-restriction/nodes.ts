@@ -15,7 +15,8 @@ export function admitNode(node: string, attributes: Attributes): void {
   if (name !== node) refuse(`node ${quote(node)} is not allowed to modify node ${quote(name)}`)
   if (object === undefined) return
   if (operation === 'CREATE') {
-    // configSource would give the kubelet read access to the object that it names.
+    // Reject `configSource`, because it would give the kubelet read access to the object that it
+    // names.
     if (fieldsOf(object['spec'])['configSource'] !== undefined) {
       refuse(`node ${quote(node)} is not allowed to create pods with a non-nil configSource`)
     }
@@ -25,7 +26,7 @@ export function admitNode(node: string, attributes: Attributes): void {
     return
   }
   const [spec, before] = [fieldsOf(object['spec']), fieldsOf(oldObject?.['spec'])]
-  // Removing the field is allowed, because old kubelets omit it.
+  // Removing `configSource` is allowed, because old kubelets omit the field.
   if (spec['configSource'] !== undefined && !isSame(spec['configSource'], before['configSource'])) {
     refuse(
       `node ${quote(node)} is not allowed to update configSource to a new non-nil configSource`,

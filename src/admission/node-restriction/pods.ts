@@ -26,7 +26,10 @@ const nodes = { group: '', version: 'v1', plural: 'nodes' } as const
 export const nodeOf = (pod: KubeObject | undefined): string =>
   textOf(fieldsOf(pod?.['spec'])['nodeName'])
 
-/** Reads a pod. Fails with a NotFound that has the same resource name as in kube-apiserver. */
+/**
+ * Reads a pod. Fails with NotFound if the pod does not exist. As in kube-apiserver, the error names
+ * the resource `pod` instead of `pods`.
+ */
 export async function readPod(
   { objects }: PodRestrictionOptions,
   namespace: string,
@@ -135,7 +138,8 @@ export function admitPodStatus(node: string, attributes: Attributes): void {
   if (!isSame(object?.metadata.labels, oldObject?.metadata.labels)) {
     throw refusal(attributes, `${who} cannot update labels through pod status`)
   }
-  // The kubelet can read all claims that these statuses name, so it must not change them.
+  // The kubelet can read all claims that `resourceClaimStatuses` names, so it must not change this
+  // field.
   if (!isSame(claimsOf(object), claimsOf(oldObject))) {
     throw refusal(attributes, `${who} cannot update resource claim statues`)
   }

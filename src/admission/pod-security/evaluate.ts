@@ -5,7 +5,10 @@ import type { Control, PodView, Violation } from './pod-view.ts'
 import * as profiles from './profiles.ts'
 import * as restricted from './restricted.ts'
 
-/** A control that applies from a minor version up to the next row with the same name. */
+/**
+ * A control, and the first minor version in which it applies. A later row with the same name
+ * replaces it from the version of that row.
+ */
 type Row = readonly [name: string, fromMinor: number, control: Control]
 
 /** Controls of baseline, in the order in which violations are reported. */

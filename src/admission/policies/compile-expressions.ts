@@ -64,7 +64,10 @@ export function* compileAll(
 export const isParameterized = (spec: Fields): boolean =>
   Object.keys(fieldsOf(spec['paramKind'])).length > 0
 
-/** Compiles one expression. Stored expressions can use everything that this version supports. */
+/**
+ * Compiles one expression. A stored expression can use every CEL feature of this version of
+ * Kubernetes, even if new expressions must not use the feature yet.
+ */
 function* compileOne(
   text: string,
   names: AdmissionNames,

@@ -24,7 +24,10 @@ export type CompiledPolicy = Conditional & {
   readonly auditAnnotations: readonly { readonly key: string; readonly expression: Expression }[]
 }
 
-/** Default reason of a denial. Evaluation errors also have the reason Invalid. */
+/**
+ * Reason of a denial if the validation does not specify a reason. A denial because of an evaluation
+ * error always has this reason.
+ */
 const defaultReason = 'Invalid'
 
 export function* compilePolicy(spec: Fields, slice: Slice): Turns<CompiledPolicy> {

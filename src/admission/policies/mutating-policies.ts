@@ -109,7 +109,8 @@ class Review {
       addAll(invocations, yield* this.#invocationsOf(matched))
       yield* this.#turn()
     }
-    // If this is true, other plugins changed the object after the policies had run.
+    // If the object differs from the last result of the policies, other plugins have changed it
+    // since. Policies with reinvocationPolicy IfNeeded then have to run again.
     if (rounds.isSecond && !isSame(reinvocations.lastOutput, this.#attributes.object))
       reinvocations.require()
     for (const invocation of invocations) {
@@ -207,8 +208,8 @@ class Review {
   }
 
   /**
-   * Runs the work, and records a MutationFault or ConfigurationFault. Recorded faults deny the
-   * request at the end, unless the policy ignores errors.
+   * Runs `work`. If it fails with a MutationFault or ConfigurationFault, records the fault, unless
+   * the policy ignores errors. Recorded faults deny the request after all policies have run.
    */
   *#orFault(
     policy: MutatingPolicy,
@@ -307,7 +308,10 @@ type Mutating = {
   readonly params: Params
 }
 
-/** Returns a key that is unique among all invocations of a request. */
+/**
+ * Returns the key of the invocation of a policy with one binding and one parameter. It is unique
+ * within a request.
+ */
 function keyOf(policy: MutatingPolicy, binding: Binding, params: Params): string {
   const { namespace = '', name = '' } = params?.object.metadata ?? {}
   return [policy.name, binding.name, namespace, name].join('/')

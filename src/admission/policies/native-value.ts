@@ -22,7 +22,10 @@ import {
 
 /** Maximum size of the result of one mutation in characters, as for a request body. */
 const CHARACTERS_MAX = 3 * 1024 * 1024
-/** Number of characters that are charged for the quotes, colon and comma of each member or item. */
+/**
+ * Number of characters by which the quotes, colon and comma of each member or item count toward
+ * CHARACTERS_MAX.
+ */
 const MEMBER_CHARACTERS = 4
 
 /** Thrown if a mutation fails. The failurePolicy decides whether the request is rejected. */
@@ -49,7 +52,9 @@ type Holder = 'object' | 'literal' | 'anything'
  * converted or is too large.
  */
 export class NativeValues {
-  /** Foreign values, in the order in which they were found. */
+  /**
+   * Values that Go does not convert as part of an object, in the order in which they were found.
+   */
   readonly foreign: ForeignValue[] = []
   readonly #path: (string | number)[] = []
   #left = CHARACTERS_MAX
@@ -137,8 +142,8 @@ export class NativeValues {
   }
 
   /**
-   * Charges the characters of a part of the request's object. The part can be large, and can occur
-   * many times in the result.
+   * Counts the characters of a part of the request's object toward CHARACTERS_MAX. The part can be
+   * large, and can occur many times in the result.
    */
   #counted(json: Json): Json {
     if (typeof json === 'string') return this.#text(json)

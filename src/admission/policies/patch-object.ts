@@ -77,7 +77,9 @@ function refuseOtherVersion(patched: JsonNode, { apiVersion, kind }: KubeObject)
   )
 }
 
-/** Returns the string in a node, or an empty string if the node is not a string. */
+/**
+ * Returns the string that a JSON node represents, or an empty string if the node is not a string.
+ */
 function textOf(node: JsonNode | null | undefined): string {
   const value: unknown = node === null || node === undefined ? '' : JSON.parse(node.print())
   return typeof value === 'string' ? value : ''
@@ -88,7 +90,8 @@ function decoded(text: string, expected: MutatedKind['expected']): KubeObject {
     throw new MutationFault('JSON Patch: the patched object is too large')
   const made = decodePatched(text, expected)
   if ('fault' in made) throw internalError(made.fault)
-  // Unknown fields of custom objects are pruned instead.
+  // Unknown fields of a built-in kind are an error. Unknown fields of custom objects are pruned
+  // instead.
   if (made.strictFaults.length > 0 && expected.shape.custom === undefined) {
     throw internalError(`strict decoding error: ${strictText([], made.strictFaults)}`)
   }

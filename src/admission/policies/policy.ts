@@ -64,7 +64,7 @@ export class Policy<C> {
     this.#compiled = compiled.then(
       (done) => (this.#compiled = done),
       (error: unknown) => {
-        // The next request tries to compile again.
+        // After a failed compilation, the next request that matches tries again.
         this.#compiled = undefined
         throw error
       },

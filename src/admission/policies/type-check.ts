@@ -108,7 +108,8 @@ function* warningOf(
   for (const { shown, environment } of kinds) {
     if (left <= 0) break
     const compiled = yield* compileInTurns(text, environment, slice)
-    // Errors of later stages are not reported: such an expression fails only when it is evaluated.
+    // Report only errors of the compilation itself. An expression with an error of a later stage
+    // fails when it is evaluated.
     if (!('fault' in compiled) || compiled.stage !== 'compilation') continue
     const warning = `${shown}: ${compiled.fault}\n`.slice(0, left)
     found.push(warning.toWellFormed())

@@ -148,7 +148,8 @@ class Review {
     params: Params,
   ): MaybePromise<Evaluation> {
     const compiled = policy.compiled()
-    // When this promise has resolved, `compiled` returns the value itself.
+    // After this promise has resolved, `policy.compiled` returns the expressions instead of a
+    // promise.
     if (compiled instanceof Promise)
       return compiled.then(() => this.#evaluate(policy, resource, params))
     const input = this.#request.input(resource, params)

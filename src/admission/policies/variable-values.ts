@@ -11,7 +11,10 @@ import { CelError, LazyStruct, type Result } from '../../objects/cel/values.ts'
 import type { Expression } from './compile-expressions.ts'
 import { EXPRESSION_COST_MAX } from './costs.ts'
 
-/** Callbacks, and the slice of time that expressions and variables share. */
+/**
+ * The slice of time and the callbacks that the evaluation of a variable shares with the evaluation
+ * of the expression that reads it.
+ */
 export type VariablesRunning = { readonly slice: Slice; readonly tools: TurnTools }
 
 export class VariableValues extends LazyStruct {

@@ -56,8 +56,8 @@ export function createServiceAccount({
   }
 
   /**
-   * Checks a new pod. Also called while mutating, so that this error is reported before errors of
-   * validation.
+   * Checks which secrets a new pod references. The mutating step also calls this function, so that
+   * its error is reported before errors of validation.
    */
   const check = async (attributes: Attributes, pod: KubeObject): Promise<void> => {
     const spec = fieldsOf(pod['spec'])

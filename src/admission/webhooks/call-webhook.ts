@@ -79,8 +79,8 @@ export function refusalOf(
   { failsOpen }: Pick<AdmissionWebhook, 'failsOpen'>,
 ): ApiError | undefined {
   const by = error instanceof CutCallError ? error.by : undefined
-  // The deadline of the request expires at the same moment, and the response must not depend on
-  // which timer fires first.
+  // The request ended before the timeout of the call. Return the same error as the timer of the
+  // request does, because both timers expire at the same moment and either can fire first.
   if (by === 'request') return requestTimedOut()
   if (by === 'busy') return tooManyRequests(error.message, RETRY_SECONDS)
   return !failsOpen || by === 'answer' ? internalError(error.message, error) : undefined

@@ -61,7 +61,8 @@ async function mutate(
   attributes: Attributes,
   { select, rounds, reinvocations, options }: Mutating,
 ): Promise<KubeObject | undefined> {
-  // If this is true, other plugins changed the object after the webhooks had run.
+  // If the object differs from the last result of the webhooks, other plugins have changed it
+  // since. Webhooks with reinvocationPolicy IfNeeded then have to be called again.
   if (rounds.isSecond && !isSame(reinvocations.lastOutput, attributes.object))
     reinvocations.require()
   let current = attributes

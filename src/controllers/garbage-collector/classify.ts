@@ -39,8 +39,8 @@ export async function classify(
   for (const reference of owners) {
     if (slices.isOver) await slices.turn()
     const led = sources.resolveOwner(reference, key)
-    // The objects of a kind are deleted before the kind itself, so an owner does not exist if its
-    // deletion was reported.
+    // If the owner's kind is not served, but the deletion of the owner was reported, the owner does
+    // not exist. The objects of a kind are deleted before the kind itself.
     if (led === 'kind' && graph.wasDeleted(reference.uid)) dangling.push(reference)
     else if (typeof led === 'string') return led
     else {

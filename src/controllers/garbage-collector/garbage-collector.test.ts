@@ -105,8 +105,8 @@ const LONG_MS = 500
 
 test('dependents are deleted if their owner is deleted before a new reader has listed it', async () => {
   /**
-   * Delays of objects that wait for the list. The end of the list triggers their checks, so these
-   * timers never fire.
+   * Delays after which the collector would check objects whose owner is not listed yet. When the
+   * initial list is complete, the objects are checked, so the timers with these delays never fire.
    */
   const waits: number[] = []
   const time: Time = {
@@ -272,7 +272,8 @@ test('dependents that cannot be decoded do not prevent other dependents from bei
   await using plane = await MemoryControlPlane.start([configMaps])
   const owner = objectOf(configMaps, 'owner', [])
   await plane.create(configMaps, owner)
-  // These are more than can be orphaned concurrently, and they precede the readable one.
+  // The unreadable dependents are more than can be orphaned concurrently, and they are processed
+  // before the readable one.
   const lost = Array.from({ length: 40 }, (_, at) => `lost-${at}`)
   for (const name of [...lost, 'readable'])
     await plane.create(configMaps, objectOf(configMaps, name, [ownerOf(owner)]))

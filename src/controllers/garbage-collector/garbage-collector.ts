@@ -235,7 +235,7 @@ export class GarbageCollector implements AsyncDisposable {
     const slices = new Slices(this.#options.time)
     for (const key of [...this.graph.keys()]) {
       if (slices.isOver) await slices.turn()
-      // The resource is served again in the meantime.
+      // Stop if the resource is served again in the meantime.
       if (this.#sources.all().has(prefix)) return
       if (!key.startsWith(prefix)) continue
       this.graph.set(key, undefined)
@@ -262,7 +262,10 @@ export class GarbageCollector implements AsyncDisposable {
     this.#unseen.delete(key)
   }
 
-  /** Checks the objects that have an owner of this resource. Never rejects. */
+  /**
+   * Called when the objects of a resource are listed. Checks the objects in `#unseen` whose owner
+   * references point to objects of this resource. Never rejects.
+   */
   async #onListed(prefix: Key): Promise<void> {
     const slices = new Slices(this.#options.time)
     // Iterate over a copy: an object that also waits for another owner is added again after its
@@ -292,7 +295,8 @@ export class GarbageCollector implements AsyncDisposable {
   }
 
   async #checkSuspect(key: Key, looks: number): Promise<number | undefined> {
-    // Most suspects have an owner that was not listed yet when they became suspects.
+    // First check the state in memory. Most suspects are not garbage: they became suspects because
+    // an owner was not listed yet.
     const known = this.#known(key)
     if (known !== undefined && (await this.#isFine(known)))
       return this.#untilSeen(key, known.head(), looks)
@@ -304,8 +308,8 @@ export class GarbageCollector implements AsyncDisposable {
     const classified = await classify(key, head, { ...this.#classifying, at: 'latest' })
     if (classified === 'scope') return undefined
     if (classified === 'kind') {
-      // If the object was deleted during the lookup of its owners, it would never be removed from
-      // this set.
+      // Do not add an object that was deleted during the lookup of its owners, because it would
+      // never be removed from `#unmapped`.
       if (this.#sources.at(key)?.known(key) !== undefined) this.#unmapped.add(key)
       return undefined
     }
@@ -339,7 +343,10 @@ export class GarbageCollector implements AsyncDisposable {
     return { sources: this.#sources, graph: this.graph, time: this.#options.time ?? systemTime }
   }
 
-  /** Whether all owners exist in memory. */
+  /**
+   * Whether the object is not garbage according to the state in memory: it is not being deleted,
+   * and all of its owners exist and do not wait for the deletion of their dependents.
+   */
   async #isFine(found: SourceObject): Promise<boolean> {
     const head = found.head()
     if (head.isMarked) return false
@@ -374,7 +381,8 @@ export class GarbageCollector implements AsyncDisposable {
       return this.#writes.dropOwners(read, head.owners, uids)
     }
     if (waiting.length > 0 && this.graph.hasDependents(key)) {
-      // If two objects were waiting for each other, neither would ever be deleted.
+      // If objects wait for each other in a circle, none of them would ever be deleted. So this
+      // object must no longer block its owners.
       const isCircle =
         this.graph.hasWaitingDependents(key) && head.owners.some(({ blocks }) => blocks)
       if (isCircle) {
@@ -382,7 +390,7 @@ export class GarbageCollector implements AsyncDisposable {
           blocks ? { ...fields, blockOwnerDeletion: false } : fields,
         )
         const outcome = await this.#writes.setOwners(read, owners)
-        // The resourceVersion that was read is now outdated.
+        // The write has changed the resourceVersion, so the object must be read and checked again.
         return outcome === 'done' ? 'changed' : outcome
       }
       return this.#writes.delete(read, 'Foreground')
@@ -417,8 +425,8 @@ export class GarbageCollector implements AsyncDisposable {
     if (read === undefined) return undefined
     const { finalizers, isMarked } = read.head
     if (!isMarked || !finalizers.includes(orphanFinalizer)) return undefined
-    // If a dependent is not in the graph yet, it would be deleted instead of orphaned, so wait for
-    // the latest state.
+    // Wait until the graph contains all dependents. A dependent that is missing would later be
+    // deleted instead of orphaned.
     await this.#informer.latest(this.#stopping.signal)
     const dependents = [...this.graph.dependentsOf(key)]
     const failures: unknown[] = []
@@ -460,8 +468,8 @@ export class GarbageCollector implements AsyncDisposable {
 
   async #requireChange({ key, uid, resourceVersion }: ObjectRevision): Promise<void> {
     const now = await this.#read(key)
-    // Objects of a remote server may have no resourceVersion, but a different object has a
-    // different uid.
+    // An object with another uid is a different object of the same name. Compare the uid as well,
+    // because objects of a remote server may have no resourceVersion.
     if (now?.uid === uid) requireChange(key, resourceVersion, now.resourceVersion)
   }
 

@@ -57,7 +57,10 @@ export const FEW_OWNERS_MAX = 26
 
 class Node {
   key: Key | undefined
-  /** Known if the node has had dependents, or if it waits until they are deleted or orphaned. */
+  /**
+   * The uid of the object. Set only if the object has had dependents, or if it waits until they are
+   * deleted or orphaned.
+   */
   uid: string | undefined
   owners: Node | readonly Node[] | ManyOwners | undefined
   dependents: Node | Set<Node> | undefined
@@ -115,7 +118,7 @@ export class Graph {
       if (found !== undefined) this.#remove(found)
       return undefined
     }
-    // Another object has this name now.
+    // If the uid has changed, another object now has this name, so the old node is removed first.
     if (found?.uid === undefined || found.uid === head.uid) return this.#insert(key, head, found)
     this.#remove(found)
     return this.#insert(key, head, undefined)
@@ -181,7 +184,8 @@ export class Graph {
     }
     if (isOrphaning || isWaiting) this.#learnUid(node, head.uid)
     if (node.key !== undefined) this.#byKey.delete(node.key)
-    // Use the newest of equal strings, because the cache also retains that one.
+    // Replace the key by the new string, even if it is equal. The cache retains the new string
+    // anyway, so the old one can be freed.
     node.key = key
     this.#byKey.set(key, node)
     const before = node.bits
@@ -201,7 +205,7 @@ export class Graph {
   #setOwners(node: Node, head: ObjectHead, key: Key): Steps<void> | undefined {
     const before = node.owners
     const { ownersDigest } = head
-    // The owners have not changed, and need not be parsed.
+    // If the digest is the same, the owners have not changed and need not be parsed.
     if (
       ownersDigest !== undefined &&
       before instanceof ManyOwners &&
@@ -348,8 +352,8 @@ export class Graph {
     if (key !== undefined) this.#byKey.delete(key)
     node.key = undefined
     node.owners = undefined
-    // If a remote server no longer lists an object, the object is requested by name before any
-    // dependent is deleted.
+    // The deletion of a remote object is not certain, because a remote server may only have stopped
+    // listing it. It is requested by name before any dependent is deleted.
     node.bits = key !== undefined && isRemoteKey(key) ? 0 : GONE
     for (const owner of listOf(owners)) {
       unlink(owner, node)

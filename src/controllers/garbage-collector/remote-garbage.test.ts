@@ -181,7 +181,7 @@ test('a remote server that does not respond does not block other work', async ()
       sent.signal.addEventListener('abort', () => reject(sent.signal.reason)),
     )
   }
-  // More objects than the collector has workers.
+  // Create more objects than the collector has workers, so that they could block all workers.
   for (let at = 0; at < 40; at++) await world.create(configMap(`dependent-${at}`, [absent]))
   await until(() => asked.length > 0)
   await world.collected('garbage')
@@ -197,7 +197,7 @@ test('writes to a remote server that does not respond do not block other work', 
     return new Promise((_, reject) => ended.addEventListener('abort', () => reject(ended.reason)))
   }
   const gone = { apiVersion: 'v1', kind: 'ConfigMap', name: 'never', uid: 'v' }
-  // More objects than the collector has workers.
+  // Create more objects than the collector has workers, so that they could block all workers.
   for (let at = 0; at < 40; at++)
     world.remote.create(`dependent-${at}`, { ownerReferences: [gone] })
   await until(() => writes > 0)
@@ -275,7 +275,7 @@ test('dependents are not deleted merely because a list does not contain their ow
     lists++
     return answering(200, '{"metadata":{"resourceVersion":"9"},"items":[]}')
   }
-  // A remote server responds like this if it has lost its history, so that all objects have to be
+  // The remote server sends this event if it has lost its history. All objects then have to be
   // listed again.
   const { answer } = world.remote
   world.remote.answer = (sent) =>

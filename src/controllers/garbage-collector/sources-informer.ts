@@ -92,7 +92,7 @@ export class SourcesInformer implements AsyncDisposable {
     })
     this.#subscriptions.set(prefix, { identity: source.identity, objects })
     void objects.listed.then(() => {
-      // The wait also ends when the informer is stopped.
+      // `listed` also resolves when the informer is stopped. The objects are then not listed.
       if (this.#subscriptions.get(prefix)?.objects !== objects) return
       this.#listed.add(prefix)
       onListed(prefix)

@@ -71,7 +71,7 @@ export async function deleteContent(
   const pods = options.podsFirst ? resources.filter(isPods) : []
   for (const resource of pods) await totals.add(resource, deleteAll(resource, namespace, options))
   const ofPods = totals.report()
-  // A pod that could not be deleted might still be running.
+  // A pod that remains might still be running and use other objects, so do not delete them yet.
   if (totals.remaining.size > 0 || ofPods.faults.length > 0)
     return { ...ofPods, remaining: undefined }
   // limit: `pods` has at most one resource
@@ -254,7 +254,8 @@ async function deleteBatch(
       const path = objectPath(resource, namespace, name)
       const body = { ...inBackground, preconditions: { uid } }
       const response = await request(handle, { method: 'DELETE', path, body, signal })
-      // After a conflict, the next list contains the object that has the name now.
+      // A conflict is not an error: another object has the name now, and the next pass lists and
+      // deletes it.
       if (outcomeOf(response) === undefined) fault ??= failureOf(path, response)
     }
   }

@@ -187,7 +187,8 @@ export class NamespaceController implements AsyncDisposable {
         ? deleted.faults
         : [undiscoveredText(undiscovered), ...deleted.faults]
     const isDone = faults.length === 0 && estimateSeconds === 0
-    // If the next write removes the namespace, conditions are not needed.
+    // If nothing is left and no other finalizer exists, the next write removes the namespace, so
+    // conditions are not needed.
     if (!isDone || !isLast(namespace)) {
       await this.#change(namespace, 'status', (current) =>
         withConditions(current, deleted, this.#now()),

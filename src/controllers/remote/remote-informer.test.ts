@@ -158,8 +158,8 @@ test('an object with too many owners is treated as an object without owners, and
 })
 
 /**
- * Creates an object that counts as half a megabyte, although its JSON has only a tenth of that
- * size.
+ * Creates an object that counts as half a megabyte toward the memory limit, although its JSON has
+ * only a tenth of that size.
  */
 const owned = (name: string) => {
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u' }
@@ -170,7 +170,7 @@ const owned = (name: string) => {
     },
   }
 }
-/** A number of such objects that exceeds the memory limit of one resource. */
+/** Number of objects of `owned` that together exceed the memory limit of one resource. */
 const OWNED = 150
 
 test('a resource whose owners exceed the memory limit is not watched', async () => {

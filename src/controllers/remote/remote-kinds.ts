@@ -57,7 +57,10 @@ export class RemoteKinds {
     const before = this.#objects
     this.#objects = new Map()
     const kinds: RemoteKind[] = []
-    /** Resources that are already watched in another version. Preferred versions come first. */
+    /**
+     * Resources for which this loop has already chosen the version to watch. Preferred versions
+     * come first.
+     */
     const followed = new Set<string>()
     for (const resource of versions.flatMap(
       ({ group, version }) => this.#last.get(`${group}/${version}`) ?? [],

@@ -23,7 +23,8 @@ export class WatchLines {
       const rest = piece.subarray(from)
       if (this.#begun.length + rest.length > LINE_BYTES_MAX)
         throw new Error(`an event has more than ${LINE_BYTES_MAX} bytes`)
-      // A GrowingBuffer would retain the first piece itself instead of a copy.
+      // Copy the first piece. A GrowingBuffer would retain the piece itself, whose memory the
+      // caller can reuse.
       this.#begun.append(this.#begun.length === 0 ? Buffer.from(rest) : rest)
     }
     return lines

@@ -34,8 +34,9 @@ export async function assets(args: readonly string[], parts: CommandContext): Pr
 }
 
 /**
- * Returns the default folder. If there is a cache folder, the path is always the same for one
- * program on one version of Node.
+ * Returns the default folder for the programs. It is in the cache folder, and its path depends only
+ * on the version and the command line of Keelson. Without a cache folder, it is a new temporary
+ * folder.
  */
 function ownFolder({ cache, version, ownCommand }: CommandContext): string {
   if (cache === undefined) return mkdtempSync(join(tmpdir(), 'keelson-assets-'))

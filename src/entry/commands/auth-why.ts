@@ -60,7 +60,7 @@ export type AuthWhyOptions = {
 export type Explanation = {
   readonly text: string
   readonly isAllowed: boolean
-  /** Probable mistakes in the question, such as an unknown resource. */
+  /** Warnings about probable mistakes in the query, such as an unknown resource. */
   readonly warnings: readonly string[]
 }
 

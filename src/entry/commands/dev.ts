@@ -47,7 +47,8 @@ export async function dev(args: readonly string[], parts: CommandContext): Promi
     collectWhenIdle()
     const why = await running.failed
     if (signals.isStopping) return
-    // Without this, etcd, the temporary folder and the record of the running server would remain.
+    // Stop everything else. Otherwise etcd would continue to run, and the temporary folder and the
+    // record of the running server would remain.
     await running.stop()
     parts.fail(FAILURE, [why])
   } catch (error) {

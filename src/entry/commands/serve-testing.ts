@@ -9,7 +9,10 @@ import { startCluster } from '../testing/index.ts'
 import { type CommandContext, FAILURE } from './command-context.ts'
 import { Verbosity } from '../../lib/telemetry/verbosity.ts'
 
-/** Any interval is suitable, because the timer does nothing. */
+/**
+ * Interval of the timer that keeps the process alive. The timer does nothing, so any interval is
+ * suitable.
+ */
 const KEPT_ALIVE_MS = 3_600_000
 
 export async function serveTesting(flags: readonly string[], parts: CommandContext): Promise<void> {
@@ -23,7 +26,7 @@ export async function serveTesting(flags: readonly string[], parts: CommandConte
     cluster.onStopped(() => parts.exit(0))
     const stop = (): void => void cluster.stop()
     if (isPipe(process.stdin.fd)) process.stdin.on('end', stop).on('error', stop).resume()
-    // The cluster does not keep the process alive by itself.
+    // Without a pipe, a timer keeps the process alive, because the cluster does not.
     else setInterval(() => undefined, KEPT_ALIVE_MS)
   } catch (error) {
     parts.fail(FAILURE, [messageOf(error)])

@@ -29,7 +29,7 @@ export class Signals implements Stopping {
    */
   stopOnHangup(): void {
     process.on('SIGHUP', () => {
-      // The terminal is closed, so writing to it fails.
+      // Ignore errors of writes to the terminal, which is closed after SIGHUP.
       for (const out of [process.stdout, process.stderr]) out.on('error', () => undefined)
       if (!this.isStopping) this.#on('SIGHUP')
     })

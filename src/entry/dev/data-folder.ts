@@ -68,7 +68,7 @@ export type FillOptions = {
  */
 export function fillDataFolder(folder: DataFolder, { bindAddress, nowMs }: FillOptions): void {
   orExplain(folder, () => {
-    // Keys and databases do not belong in a repository.
+    // Exclude the folder from Git, because keys and databases do not belong in a repository.
     writeIfAbsent(join(folder.path, '.gitignore'), '*\n')
     const authority = keepCertificate(join(folder.path, 'ca'), () =>
       createAuthority('keelson-dev', nowMs),
@@ -156,7 +156,7 @@ function isEmpty(path: string): boolean {
   try {
     return readdirSync(path).length === 0
   } catch (error) {
-    // A file is not a store.
+    // The path is a file instead of a folder, so it is not an empty store.
     if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return false
     throw error
   }

@@ -46,7 +46,7 @@ export class UsageError extends Error {
 }
 
 export type DevFlags = {
-  /** Undefined if the folder is temporary. */
+  /** The data folder from --data-dir. Undefined if the folder is temporary. */
   readonly dataDir: string | undefined
   readonly etcd: string | undefined
   readonly hasServers: boolean

@@ -200,7 +200,10 @@ type StartOptions = {
   readonly flags: readonly string[]
   readonly own: DevFlags
   readonly folder: DataFolder
-  /** The store for the first server that is started. */
+  /**
+   * The store that is being opened, for the first attempt to start a server. Further attempts open
+   * the store again.
+   */
   readonly opening: Promise<OpenedEngine> | undefined
   readonly bindAddress: string
   readonly options: Pick<DevOptions, 'log' | 'verbosity'>

@@ -290,7 +290,8 @@ test('a file keeps its group, or otherwise loses the permissions of the group', 
   await addContext(path, createOwn('keelson', 7000), '/data')
   const kept = statSync(path)
   assert.deepEqual([kept.gid, kept.mode & 0o777], [OTHER_ID, 0o640])
-  // Simulates a user who is not in that group, and a container that does not know the group.
+  // Simulates a user who is not in the group of the file, and a container that does not know the
+  // group.
   for (const code of ['EPERM', 'EINVAL']) {
     chownSync(path, 0, OTHER_ID)
     chmodSync(path, 0o640)

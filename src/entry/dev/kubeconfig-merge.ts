@@ -115,7 +115,8 @@ export async function removeContext(path: string, own: Kubeconfig): Promise<void
         changed[list] = entriesOf(config[list]).filter((entry) => nameOf(entry) !== name)
     }
     if (!removed.contexts) return changed
-    // A context that was added after this one must restore the context that preceded both.
+    // If another server has added its context after this one, the removal of that context must
+    // restore the context that was current before both.
     changed['contexts'] = entriesOf(changed['contexts']).map((entry) =>
       passOn(entry, names.context, previous),
     )
@@ -182,7 +183,8 @@ function isLeftover(config: Fields, names: Names, folder: string): boolean {
     const kept = readIfThere(join(note.folder, 'ca.crt'))
     return kept?.trim() !== authorityIn(find(config, 'clusters', names.cluster)).trim()
   } catch {
-    // The folder might belong to another user whose server is running.
+    // The certificates cannot be read. The folder might belong to another user whose server is
+    // running.
     return false
   }
 }
@@ -199,7 +201,7 @@ function isIssuedBy(user: Fields | undefined, authority: string): boolean {
   try {
     return new X509Certificate(certificate).verify(new X509Certificate(authority).publicKey)
   } catch {
-    // The entry does not contain a certificate of ours.
+    // The entry contains no valid certificate, so it is not an entry of `keelson dev`.
     return false
   }
 }
@@ -236,7 +238,10 @@ function noteOf(entry: Fields | undefined): Note | undefined {
   return { previous: textOf(fields['previous-context']), folder: textOf(fields['data-dir']) }
 }
 
-/** Returns a context entry in which `previous` replaces the previous context `gone`. */
+/**
+ * Returns a context entry. If `gone` is recorded in the entry as the previous current context, the
+ * result has `previous` instead.
+ */
 function passOn(entry: Json, gone: string, previous: string): Json {
   const note = isFields(entry) ? noteOf(entry) : undefined
   if (!isFields(entry) || note?.previous !== gone) return entry

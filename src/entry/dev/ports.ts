@@ -16,7 +16,10 @@ export type PortOptions = {
    */
   readonly last: string
   readonly bindAddress: string
-  /** Whether any free port is acceptable, without preferred ports. */
+  /**
+   * Whether to use any free port, instead of trying the port of the last start and the default port
+   * first.
+   */
   readonly isAny: boolean
 }
 
@@ -46,7 +49,8 @@ async function tryPort(port: number, host: string): Promise<number | undefined> 
     const address = server.address()
     return typeof address === 'object' && address !== null ? address.port : undefined
   } catch {
-    // The reason is not reported here. The start of the server reports it for a configured port.
+    // The port cannot be used. If the port is configured, the start of the server reports the
+    // reason.
     return undefined
   } finally {
     server.close()

@@ -49,7 +49,7 @@ function filesIn(index: string): string[] {
   try {
     return readdirSync(index).filter((name) => /^\d+\.json$/.test(name))
   } catch {
-    // This user has never started a server.
+    // The folder does not exist, because this user has never started a server.
     return []
   }
 }
@@ -71,7 +71,7 @@ function readRunning(text: string): RecordedServer | undefined {
     } as const
     return { running, mark: textOf(fields['mark']) }
   } catch {
-    // The record is not ours, or is from another version.
+    // The file is not a record of a `keelson dev` server, or is from another version.
     return undefined
   }
 }

@@ -12,7 +12,10 @@ const POLL_MS = 1_000
 export const parentVariable = 'KEELSON_PARENT'
 
 export type ParentOptions = {
-  /** The value of the environment variable. If absent, the current parent is used. */
+  /**
+   * The value of the environment variable: the ID of the process to wait for. If undefined, this is
+   * the current parent process.
+   */
   readonly given: string | undefined
   readonly onGone: () => void
 }

@@ -15,7 +15,10 @@ import type { History } from './history.ts'
 
 export type BootOptions = {
   readonly engine: MemoryEngine
-  /** Absent if the state of the engine is never restored. */
+  /**
+   * Coordinates the server with restores of an earlier state of the engine. Absent if the state is
+   * never restored.
+   */
   readonly restores?: Restores
   readonly clock: TestClock
   readonly log: Log
@@ -27,15 +30,15 @@ export type BootOptions = {
   readonly history?: History
   /** Wraps the handler of client requests. */
   readonly around?: (handle: Handler) => Handler
-  /** Connects the server's listener to an address. */
+  /** Binds the server's listener to an address. */
   readonly listen: (listener: Listener) => Promise<void>
 }
 
 export type BootedServer = { readonly server: Server; readonly handle: Handler }
 
 /**
- * The uid of all servers in this process. A fork therefore treats the records of its origin as its
- * own.
+ * The uid with which servers identify their records in the database. It is the same for all servers
+ * in this process, so a fork treats the records of its origin as its own.
  */
 const serverUid = randomUUID()
 

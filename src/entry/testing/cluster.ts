@@ -113,7 +113,7 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   readonly #history: History
   readonly #writes = new Writes()
   readonly #restores = new Restores()
-  /** The state before the first write of the test. */
+  /** The state before the first write of the test, to which `reset` returns. */
   #begun: EngineState | undefined
   #running: Promise<BootedServer> | undefined
   #control: Control | undefined
@@ -126,7 +126,7 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
     const connected = Promise.withResolvers<void>()
     const listener = await LazyListener.open(connected.resolve)
     const cluster = new Cluster(parts, listener)
-    // Errors are reported where the server is awaited.
+    // Ignore errors here, because they are reported to callers of `ready`.
     void connected.promise.then(() => cluster.ready()).catch(() => undefined)
     return cluster
   }
@@ -349,7 +349,8 @@ export class Cluster implements AsyncDisposable, ControlledCluster {
   #createEngine(state: EngineState | undefined): MemoryEngine {
     const { time } = this.clock
     const options = {
-      // Without this, a lease would expire in the context of the request that started its timer.
+      // Run timers outside the asynchronous context of a request. Otherwise the expiration of a
+      // lease would be recorded as a write of the request that started the timer.
       time: {
         ...time,
         every: (ms: number, run: () => void) => time.every(ms, () => this.#history.outside(run)),

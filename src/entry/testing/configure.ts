@@ -98,7 +98,8 @@ function controllerFlags(controllers: boolean | readonly string[]): readonly str
   if (controllers === true)
     return ['--controllers=*,bootstrap-signer-controller,token-cleaner-controller']
   const named = controllers === false ? [] : controllers
-  // Without the controller that creates ServiceAccounts, the plugin would reject every Pod.
+  // Without the controller that creates ServiceAccounts, the admission plugin ServiceAccount would
+  // reject every Pod.
   const accounts = named.some((name) => name === '*' || name === 'serviceaccount-controller')
   return [
     `--controllers=${named.join(',')}`,

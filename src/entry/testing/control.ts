@@ -203,7 +203,7 @@ export class Control {
     [
       'POST forks',
       async (cluster) => {
-        // Include forks that are still being created.
+        // Also count the forks that are still being created (`#forking`).
         if (this.#forks.size + this.#forking >= FORKS_MAX) throw tooMany('forks', FORKS_MAX)
         this.#forking++
         const fork = await cluster.fork().finally(() => this.#forking--)

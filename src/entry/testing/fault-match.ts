@@ -77,7 +77,7 @@ function nameInJson(body: Buffer): string {
     const name = memberOf(memberOf(parsed, 'metadata'), 'name')
     return typeof name === 'string' ? name : ''
   } catch {
-    // The server reports the error in the body.
+    // The body is malformed, which the server reports when it handles the request.
     return ''
   }
 }

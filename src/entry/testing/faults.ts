@@ -218,7 +218,7 @@ function infoOf(request: ApiRequest): ResourceInfo | undefined {
     const info = requestInfo(request)
     return info.kind === 'resource' ? info : undefined
   } catch (error) {
-    // The handler reports the error.
+    // The path is malformed, which the handler reports.
     if (error instanceof TextError) return undefined
     throw error
   }
@@ -228,7 +228,7 @@ const nameOf = async (request: ApiRequest): Promise<string> => {
   try {
     return nameInBody(await request.body())
   } catch (error) {
-    // The handler reports the error.
+    // The body cannot be read, which the handler reports.
     if (error instanceof ApiError) return ''
     throw error
   }

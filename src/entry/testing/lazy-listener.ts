@@ -29,7 +29,8 @@ export class LazyListener {
     server.on('connection', (socket) => {
       this.#waiting.add(socket)
       socket.on('close', () => this.#waiting.delete(socket))
-      // This handler stays registered after the handover, in addition to that of the new listener.
+      // Errors are handled here until the handover. This handler stays registered afterwards, in
+      // addition to the handler of the new listener.
       socket.on('error', () => socket.destroy())
       onConnection()
     })

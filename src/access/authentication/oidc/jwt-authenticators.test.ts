@@ -126,7 +126,7 @@ const unreachable = {
   verify: () => Promise.reject(new TokenFault('none')),
 }
 
-/** Processes the claims of a token with every step, as if its signature were valid. */
+/** Runs all checks and mappings of the claims of a token, as if its signature were valid. */
 async function judge(token: string, config: JwtAuthenticator): Promise<void> {
   const jwt = parseJwt(token, parseJson)
   if (jwt === undefined) return

@@ -36,7 +36,7 @@ export class Provider implements Disposable {
    */
   fault: string
   readonly discovered: Promise<void>
-  /** Resolves after the first attempt. */
+  /** Resolves after the first attempt to discover the issuer, even if the attempt failed. */
   readonly tried: Promise<void>
   readonly #ended = new AbortController()
 

@@ -146,7 +146,7 @@ function headerFields(header: string): { readonly [name: string]: unknown } | un
     const fields = parseText(Buffer.from(header, 'base64url').toString('utf8'))
     return isFields(fields) ? fields : undefined
   } catch {
-    // The caller reports the error.
+    // The header is not valid JSON, which the caller reports.
     return undefined
   }
 }

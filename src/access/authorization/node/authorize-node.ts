@@ -27,7 +27,8 @@ export type NodeAuthorizerOptions = {
 type ResourceAttributes = Extract<AccessAttributes, { kind: 'resource' }>
 
 /**
- * Decides on a request for a certain resource. Returns undefined if the rules for all nodes decide.
+ * Decides on a request of a node for a resource that needs special checks. Returns undefined if the
+ * request depends only on the rules that apply to every node.
  */
 type Decide = (
   options: NodeAuthorizerOptions,
@@ -187,7 +188,8 @@ const authorizePods: Decide = ({ graph, gates }, node, asked) => {
       if (selectsNode(asked, node)) return allowed
       if (name !== '') return ifRelated(node, asked, isRelated)
       return because('can only list/watch pods with spec.nodeName field selector')
-    // Kubelets create and delete mirror pods.
+    // Kubelets create and delete mirror pods. The NodeRestriction admission plugin checks which
+    // pods a kubelet may create and delete.
     case 'create':
     case 'delete':
       return allowed

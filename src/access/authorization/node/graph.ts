@@ -28,7 +28,10 @@ const claimPrefix = 'persistentvolumeclaims/'
 
 export type PodContent = {
   readonly node: string
-  /** Keys from `referenceTo` without duplicates. They must not be slices of longer strings. */
+  /**
+   * Keys from `referenceTo` without duplicates. The graph retains them, so they must not be slices
+   * of longer strings.
+   */
   readonly references: readonly string[]
 }
 
@@ -59,8 +62,8 @@ export class NodeGraph {
   readonly #pods = new Map<string, Pod>()
   readonly #volumes = new Map<string, VolumeContent>()
   /**
-   * The names of the volumes bound to each claim. A claim has more than one volume only if old
-   * volumes still name it.
+   * For each claim, the names of the volumes that are bound to it. There is more than one only if
+   * old volumes still refer to the claim.
    */
   readonly #volumesOfClaim = new Map<string, readonly string[]>()
   readonly #attachments = new Map<string, string>()

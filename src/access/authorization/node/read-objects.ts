@@ -85,8 +85,8 @@ export function readNodeName(
 const fieldsOfItem = (item: Item): Fields => item.decoded ?? contentOf(item)
 
 /**
- * The key of the annotation as it appears in JSON. The quotes would be escaped if the same text
- * occurred inside a string.
+ * The bytes to search for in the JSON of a pod: the name of the annotation in quotes. Inside a JSON
+ * string, the quotes would be escaped, so these bytes occur only as a key.
  */
 const mirrorKey = Buffer.from(`${JSON.stringify(mirror)}:`)
 
