@@ -120,8 +120,8 @@ export async function startServer(
   const parts = await openParts(start)
   const { plane, storage, firstFill } = parts
   const starting = plane.start()
-  // Awaited in `untilStarted`. If the listener cannot be created, the error of the listener is
-  // reported instead.
+  // Prevent an unhandled rejection. `starting` is awaited in `untilStarted`, unless the listener
+  // cannot be created; then the error of the listener is reported instead.
   starting.catch(() => undefined)
   const { certificate } = served
   const serving = buildServing(core, plane, { certificate, budget: parts.budget, testHooks })
@@ -330,8 +330,8 @@ function startBackground(
       timers: testHooks.timers,
       log,
     })
-  // With the test hook `isPrepared`, the tasks have nothing to do at startup, so the first requests
-  // take precedence.
+  // With the test hook `isPrepared`, the tasks have nothing to do at startup, so start them later
+  // than the first requests.
   const isLater = testHooks.isPrepared === true
   const task = isLater ? startLater(start, { delayMs: LOOPS_DELAY_MS, onFailed }) : start()
   return { tasks: [task], failed }

@@ -39,7 +39,10 @@ export type Stopping = {
   readonly parts: AsyncDisposableStack
   readonly delayMs: number
   readonly times: StopTimes
-  /** Whether connections are accepted until the requests in progress are completed. */
+  /**
+   * Whether connections are accepted until the requests in progress are completed, so that new
+   * requests can be refused with a Retry-After header.
+   */
   readonly sendsRetryAfter: boolean
   readonly log: Log
 }

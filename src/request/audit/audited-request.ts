@@ -46,7 +46,10 @@ export type ReceivedRequest = {
   readonly isLongRunning: boolean
 }
 
-/** Destination of the events, and values that all requests share. */
+/**
+ * The part of the audit log that records requests: it stores their events, and has the values that
+ * all requests share.
+ */
 export type Recorder = {
   readonly printing: EventPrinterContext
   readonly monotonicMs: () => number

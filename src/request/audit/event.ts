@@ -112,8 +112,8 @@ export class EventPrinterContext {
 }
 
 /**
- * Position of the parts that the next event of the request also contains. They are copied from
- * `text`, as long as it still contains them.
+ * Positions in `text` of the parts that the next event of the request also contains. The next event
+ * copies them, unless `text` has been reused in the meantime.
  */
 type SharedFields = {
   readonly text: ByteText

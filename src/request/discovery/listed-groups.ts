@@ -72,8 +72,8 @@ export class ListedGroups {
     for (const service of this.#servers.list()) {
       const { name, group, remote, isManaged } = service
       if (group === '' || group === firstGroup) continue
-      // This server created the APIService for a version that it no longer serves, and is about to
-      // delete it.
+      // Skip an APIService that this server created for a version that it no longer serves. The
+      // server is about to delete it.
       if (remote === undefined && isManaged && !places.has(name)) continue
       places.set(name, service)
     }

@@ -43,9 +43,9 @@ export type AnsweredRequest = {
   readonly response: ApiResponse
 }
 
-/** Interface for the stages of the pipeline. */
+/** Traces of requests, as the stages of the pipeline use them. */
 export interface Traces {
-  /** Returns undefined if the request is not traced. */
+  /** Begins the span of a request. Returns undefined if the request is not traced. */
   begin(arrival: TracedRequest): Span | undefined
   /** Runs the handler of a traced request, so that its etcd calls belong to the span. */
   run<T>(span: Span, handled: Handled, work: () => Promise<T>): Promise<T>

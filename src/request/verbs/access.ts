@@ -45,7 +45,7 @@ export type WatchAccess = ReadAccess & {
   readonly watchMsMin: number
   /** Limits the selectors of open watches. All resources share this object. */
   readonly heldSelectors: HeldSelectors
-  /** Called with the frames that are sent together to one client. */
+  /** Called with frames of a watch that are sent together to one client. */
   readonly onFrames: (frames: readonly { readonly length: number }[]) => void
 }
 

@@ -28,12 +28,13 @@ export async function deleteCollection(
   const { http } = request
   const representation = represent(negotiate(http, request.resource), access.forms, request)
   const allowsUnsafe = access.permissions.authorizeUnsafeDelete !== undefined
-  // Invalid options take precedence over objects that cannot be read.
+  // Read the options before the list, so that the error for invalid options takes precedence over
+  // the error for objects that cannot be read.
   if (allowsUnsafe) refuseUnsafe(await readDeleteOptions(request, access))
   const { page, metadata } = await readPage(request, access, { isPaged: true })
   const options = await readDeleteOptions(request, access)
   if (allowsUnsafe) refuseUndecodable(request, access, page)
-  // All workers share this iterator.
+  // All workers take their next object from this iterator.
   const items = page.items.values()
   let hasFailed = false
   // As in kube-apiserver, a request uses one seat regardless of the number of its workers. The

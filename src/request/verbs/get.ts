@@ -62,7 +62,8 @@ export async function get(request: ResourceRequest, access: ReadAccess): Promise
 
 /**
  * Returns the required freshness: the latest state without a resourceVersion, any cached state for
- * `0`, and otherwise a state that is at least as recent as the given version.
+ * resourceVersion `0`, and otherwise a state that is at least as recent as the given
+ * resourceVersion.
  */
 function wanted(
   query: URLSearchParams,

@@ -46,7 +46,8 @@ export async function list(request: ResourceRequest, access: ReadAccess): Promis
     return representation.list(page.items, metadata)
   })
   const response = holding({ status: 200, headers, body }, page)
-  // A Table shows ages, which change over time, so it has no tag.
+  // A tag identifies the bytes of a response. A Table has no tag, because it shows ages, which
+  // change over time.
   if (page.state === undefined || form.as?.kind === 'Table') return response
   return tagged(
     response,

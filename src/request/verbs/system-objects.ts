@@ -88,8 +88,8 @@ export async function pickObjects(
   items: readonly Item[],
   { path, isWanted, countMax }: WantedField,
 ): Promise<readonly KubeObject[]> {
-  // Processing a large object takes longer than a slice, so only one such request runs per tick of
-  // the event loop.
+  // Processing a large object takes longer than a slice, so only one caller with large objects
+  // continues in each tick of the event loop.
   const slices = new Slices(systemTime, { isExpensive: items.some(({ isLarge }) => isLarge) })
   if (slices.isExpensive) await slices.turn()
   const picked: KubeObject[] = []

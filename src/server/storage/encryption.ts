@@ -156,7 +156,7 @@ class CurrentProviders implements AsyncDisposable {
     try {
       await sleep(this.#time, old.callsMs, this.#ended.signal)
     } catch {
-      // Ignore the error: the server is stopping.
+      // The wait was aborted because the server is stopping, so dispose of the old providers now.
     }
     old[Symbol.dispose]()
   }

@@ -70,7 +70,7 @@ export type RemoteServers = {
   ) => Promise<RemoteDocument>
 }
 
-/** Used by a server without an aggregation layer. */
+/** No remote servers. Used by a server without an aggregation layer. */
 export const noRemoteServers: RemoteServers = {
   list: () => [],
   changes: () => 0,

@@ -197,8 +197,8 @@ function tableFrames(
 }
 
 /**
- * Whether the resourceVersion of the event is that of the stored object. For a deletion, it is
- * later.
+ * Whether the resourceVersion of the event is that of the stored object. The event of a deletion
+ * has a later resourceVersion.
  */
 const isAsStored = ({ item, revision }: ObjectEvent): boolean => item.revision === revision
 

@@ -49,8 +49,8 @@ export const evict: SubresourceHandler = async (request, parts) => {
   const stages = listOf(fieldsOf(body['deleteOptions'])['dryRun']).length
   refuseInvalid(expected, body, validateStageCount(stages, 'deleteOptions.dryRun'))
   const given = await withOwners(request, body, { kind: expected, options, access })
-  // Admission receives the dry run option of the query. It can change the dry run option inside the
-  // Eviction.
+  // Admission receives the dryRun option of the query. The one inside the Eviction is not passed,
+  // because mutating admission can change it.
   const admitted = { operation: 'CREATE', isDryRun: options.isDryRun, access, shape } as const
   const { object: sent, validate } = await mutate(request, given, admitted)
   const eviction = checked(sent, name, options)
