@@ -454,8 +454,7 @@ export class Store {
           : undefined
       if (rest !== undefined && readsAhead) {
         next = this.#walkPage(size, range, rest)
-        // If the caller stops early, this page is never awaited. Its error must not become an
-        // unhandled rejection.
+        // Prevent an unhandled rejection: if the caller stops early, this page is never awaited.
         next.catch(() => undefined)
       }
       yield page

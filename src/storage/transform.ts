@@ -35,14 +35,15 @@ export interface Transformer {
    * with this value does not have to be decrypted. Each write is returned only once.
    */
   takeOwn?(key: Key, stored: Buffer): Buffer | undefined
-  /** Whether values of this key may be stale. Only the stored value shows whether it really is. */
+  /** Whether a value of this key may be stale. Only the stored value itself shows whether it is. */
   canBeStale(key: Key): boolean
 }
 
 const encryptedPrefix = Buffer.from('k8s:enc:')
 
 const isEncrypted = (stored: Buffer): boolean =>
-  // The first byte is nearly always sufficient, and checking it is faster than a comparison.
+  // Check the first byte first. It nearly always shows that the value is not encrypted, and
+  // checking it is faster than comparing the whole prefix.
   stored[0] === 0x6b && stored.subarray(0, encryptedPrefix.length).equals(encryptedPrefix)
 
 /**

@@ -9,7 +9,7 @@ import { type Defer, turnEnd } from './turn-end.ts'
 export type Timer = { close(): unknown }
 
 export type Timers = {
-  /** Calls `run` once after this number of milliseconds, or after 24 days if that is earlier. */
+  /** Calls `run` once after this number of milliseconds, but after 24 days at the latest. */
   readonly after: (ms: number, run: () => void) => Timer
   /** Calls `run` periodically, at least every 24 days. Does not keep the process alive. */
   readonly every: (ms: number, run: () => void) => Timer

@@ -244,8 +244,8 @@ export class GrpcConnection {
         await this.#openSession(openSocket(this.endpoint, material), firstStreamId)
       } else {
         const socket = await dialSocket(this.endpoint, material, dial)
-        // While the proxy was dialing, this connection may have been closed or the tunnel may have
-        // ended.
+        // Close the socket if this connection was closed, or the tunnel has ended, while the proxy
+        // was connecting.
         if (this.#state !== 'opening' || socket.destroyed) {
           socket.destroy()
           throw new Error(socket.errored?.message ?? 'connection closed')

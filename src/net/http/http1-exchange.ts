@@ -61,14 +61,16 @@ export class Http1Exchange extends Exchange {
 
   writeHead(status: number, headers: Headers, { length, isEnd = false }: BodyForm): void {
     const all: { [name: string]: string | string[] | number } = {}
-    // The headers that Node accepts must be mutable lists.
+    // Copy lists of values, because the lists of an API response are immutable and Node's types
+    // accept only mutable ones.
     for (const [name, value] of Object.entries(headers))
       all[name] = typeof value === 'string' ? value : [...value]
     if (length !== undefined) all['content-length'] = length
-    // Trailers require chunked encoding, which HTTP/1.0 does not have.
+    // Announce no trailers to an HTTP/1.0 client: they require chunked encoding, which HTTP/1.0
+    // does not have.
     if (this.#request.httpVersion === '1.0') delete all['trailer']
-    // The unread body would precede the next request on the connection, so the connection cannot be
-    // reused.
+    // If a part of the request body is unread, close the connection after the response. That part
+    // would otherwise precede the next request on the connection.
     const isRestUnread = !this.#request.complete && !this.#request.readableFlowing
     if (this.#isClosing() || (isRestUnread && this.hasBody)) all['connection'] = 'close'
     this.#response.writeHead(status, all)

@@ -60,7 +60,8 @@ export class FrameReader {
   #begun: Buffer = none
   #begunBytes = 0
   /**
-   * The DATA frame that arrives in pieces: its flags, its stream, and the number of missing bytes.
+   * The DATA frame that is arriving in pieces: its flags, its stream, and the number of bytes that
+   * have not arrived yet.
    */
   #data = { flags: 0, stream: 0, left: 0 }
 

@@ -157,7 +157,8 @@ export class KubeconfigClient implements Disposable {
     limit.signal.addEventListener('abort', abort)
     signal?.addEventListener('abort', abort)
     if (signal?.aborted === true) abort()
-    // If the call had to wait for other calls, a timeout does not mean that the server failed.
+    // Record whether the call has to wait for other calls. If it does, a timeout does not mean that
+    // the server failed.
     const isQueued = this.#sent >= SOCKETS_MAX
     this.#sent++
     try {

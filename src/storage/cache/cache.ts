@@ -372,7 +372,7 @@ export class Cache implements AsyncDisposable {
 
   /**
    * Number of objects below a prefix. Undefined if the objects are not in memory. Infinity if they
-   * do not fit into memory, so that each list reads them from the database.
+   * do not fit into memory, because each list then reads all of them from the database.
    */
   objectsOf(prefix: Key): number | undefined {
     if (this.ceiling.leavesOut(prefix)) return Infinity

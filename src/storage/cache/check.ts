@@ -9,7 +9,7 @@ const PAGE_KEYS = 2_000
 
 export type CheckResult =
   | { readonly outcome: 'same'; readonly keys: number; readonly revision: Revision }
-  /** `key` is the first key that differs. */
+  /** The cache and the database differ. `key` is the first key that differs. */
   | { readonly outcome: 'differs'; readonly key: Key; readonly revision: Revision }
   /** The resource is not loaded, so it cannot be compared. */
   | { readonly outcome: 'unknown' }

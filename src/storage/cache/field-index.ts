@@ -71,7 +71,7 @@ export class FieldIndexes {
   readonly #time: SlicesTime
   readonly #looksMin: number
   readonly #indexes = new Map<string, FieldIndex>()
-  /** Number of objects that scans have rejected since the last sweep, by label. */
+  /** Number of objects that scans for each label have rejected since the last sweep. */
   readonly #looks = new Map<string, number>()
   readonly #none = newKeySet()
   readonly #reader = new FactsReader()

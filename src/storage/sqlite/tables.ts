@@ -15,9 +15,9 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
  * format.
  */
 export const FORMAT = 2
-/** The size of a page. A page has room for several objects of 1 or 2 KB. */
+/** The size of a page of the database file. A page has room for several objects of 1 or 2 KB. */
 const PAGE_BYTES = 8192
-/** Memory for cached pages, in KiB. Each connection uses 16 MB. */
+/** Maximum memory for cached pages of each database connection, in KiB (16 MB). */
 const CACHE_KIB = 16_384
 /**
  * Size to which SQLite truncates the log when the log is restarted. The log is checkpointed every

@@ -103,7 +103,8 @@ export function existingSource(
   try {
     return new SqliteSource(file, options)
   } catch (cause) {
-    // If there is a write-ahead log, SQLite writes an index for it, even when it only reads.
+    // A common cause is that the folder is read-only: if there is a write-ahead log, SQLite has to
+    // write an index for it, even to read the store.
     const why = messageOf(cause)
     throw new Error(
       `${file} cannot be read (${why}): it must be a store in a folder that you can write to`,

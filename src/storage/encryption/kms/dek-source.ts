@@ -1,9 +1,9 @@
 /**
  * A source of data encryption keys for KMS v2. It is a seed from which keys are derived with
- * HKDF-Expand and 32 random bytes, which are stored before the value. In values of older servers,
- * it is the key itself. kube-apiserver derives a key for each value. Here, consecutive values share
- * a key, because deriving a key takes longer than encrypting a value. Each value still has its own
- * nonce.
+ * HKDF-Expand and 32 random bytes, which are stored before the value. In values that older servers
+ * have written, the source is the key itself and not a seed. kube-apiserver derives a key for each
+ * value. Here, consecutive values share a key, because deriving a key takes longer than encrypting
+ * a value. Each value still has its own nonce.
  */
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { LruCache } from '../../../lib/cache/lru-cache.ts'
