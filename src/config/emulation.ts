@@ -52,7 +52,10 @@ export function readEmulation(values: Values): Emulation {
   }
 }
 
-/** Returns the minor version. If the value is invalid, reports an error and returns undefined. */
+/**
+ * Returns the minor version in a value of --emulated-version. If the value is invalid, reports an
+ * error and returns undefined.
+ */
 function readVersion(values: Values, given: string): number | undefined {
   const at = given.indexOf('=')
   const [component, version] = at < 0 ? ['kube', given] : [given.slice(0, at), given.slice(at + 1)]

@@ -78,7 +78,10 @@ export type DeletionRules = {
    * deleted.
    */
   readonly deleteForbiddenReason: (name: string) => string | undefined
-  /** Whether the response to a delete that removes the object is the object instead of a Status. */
+  /**
+   * Whether the response to a delete contains the deleted object. If false, and the delete removes
+   * the object, the response is a Status.
+   */
   readonly returnsDeleted: boolean
   /** Returns a warning for the client that deletes the object. */
   readonly deletionWarning?: (options: DeletionOptions) => string | undefined

@@ -30,7 +30,8 @@ import { apiVersionOf, type Resource } from './resource.ts'
 import { findType } from './types.ts'
 
 /**
- * Gates of the recorded kube-apiserver. MaxUnavailableStatefulSet, which sets a default, was off.
+ * Feature gates of the kube-apiserver that stored the recorded objects. MaxUnavailableStatefulSet,
+ * which sets a default, was off.
  */
 const isOn = (gate: string): boolean => gate !== 'MaxUnavailableStatefulSet'
 /** Options that serve every version, including those that are off by default. */

@@ -9,7 +9,7 @@ import { type DecodedFile, decodeFile, type FileFault } from './decode-file.ts'
 /** Maximum heap size of the thread. A file of 1 MB needs a tenth of it. */
 const MEGABYTES_MAX = 256
 
-/** The parts of a decoded file that can be sent from the thread. */
+/** The parts of a decoded file that the worker thread can send to the main thread, or the error. */
 export type PostedFile =
   | (Omit<DecodedFile, 'known' | 'isVersioned'> & { readonly hubName: string })
   | FileFault

@@ -92,7 +92,7 @@ test('an error while reading a field is an evaluation error, and an absent field
 test('if a field is rejected after a caller that cannot wait has read it, the result is an error', async () => {
   const value = new Lazy(() => Promise.reject(new Error('the authorizer is gone')))
   assert.ok(value.get('later') instanceof CelError)
-  // The test runner would report an unhandled rejection in the next tick of the event loop. In a
-  // server, it would end the process.
+  // If nothing handled the rejected promise, the test runner would report this in the next tick of
+  // the event loop, and a server would end.
   await setImmediate()
 })

@@ -111,11 +111,13 @@ class Planner {
   /** Plans a name that fields and indexes can follow. `first` is the cost of the name. */
   *#chain(expr: Expr, first: number): Turns<PlannedStep> {
     const reference = this.#checked.referenceOf(expr)
-    // The type of a constructed object is not a value.
+    // The checker also records a type for an expression that constructs an object, but the
+    // expression is not a reference to that type.
     if (expr.kind === 'struct') return { step: yield* this.#struct(expr) }
     if (reference?.kind === 'type') {
       const { type } = reference
-      // Object types can be constructed, but are not values that can be compared.
+      // Expressions can construct objects of an object type, but cannot use the name of the type as
+      // a value, for example in a comparison.
       if (type.kind === 'struct') throw new PlanFault(`reference to undefined type: ${type.name}`)
       return constant(new TypeValue(nameOfType(type)))
     }

@@ -80,8 +80,8 @@ const isSeparator = (json: Buffer, at: number): boolean =>
   (json[at + 2] === LINE_SEPARATOR || json[at + 2] === PARAGRAPH_SEPARATOR)
 
 /**
- * Writes an escape sequence such as `\u003c` byte by byte. There can be millions of them, and a
- * call of Buffer for each would be far slower. Returns the position after the sequence.
+ * Writes an escape sequence such as `\u003c` byte by byte. There can be millions of them, and
+ * calling a Buffer method for each would be far slower. Returns the position after the sequence.
  */
 function writeEscape(into: Buffer, at: number, code: number): number {
   into[at] = BACKSLASH

@@ -347,8 +347,8 @@ class Decoder {
     const existing = into[name]
     const value = this.value(schema, existing)
     if (value === null) {
-      // A deletionTimestamp is not set to the zero time. Otherwise a null that was written directly
-      // to etcd would delete the object.
+      // Ignore null for deletionTimestamp instead of setting the zero time. Otherwise, the object
+      // would count as being deleted if a null was written directly to etcd.
       if (this.#isStored && isPointer && isTime(schema) && name !== 'deletionTimestamp')
         into[name] = zeroTime
       else if (schema.type === 'string' && schema.isNullEmpty === true) into[name] = ''

@@ -76,7 +76,7 @@ function withoutManagedFields(json: Buffer): Json | undefined {
   try {
     return hasEscapedKey(text) ? undefined : JSON.parse(text)
   } catch {
-    // The decoder reports the error.
+    // The JSON is malformed. The caller then uses the decoder, which reports the error.
     return undefined
   }
 }

@@ -204,7 +204,10 @@ export class JsonCopier {
     return this.#used
   }
 
-  /** Reorders the parts that were written between these positions. */
+  /**
+   * Reorders the last written bytes: the parts that begin at the positions in `places`. Used to
+   * change fields from the order of JSON to that of protobuf.
+   */
   reorder(places: readonly number[], order: readonly number[]): void {
     const [begin = 0] = places
     // The buffer was too small, so `run` starts again.

@@ -174,7 +174,8 @@ function validateStatus(object: KubeObject): FieldFault[] {
   const versions = itemsOf(specOf(object)['versions'])
   const storedNames = new Set(stored)
   const names = new Set(versions.map(({ name }) => textOf(name)))
-  // If several versions have the same name, only the first one is found, as in kube-apiserver.
+  // Each stored name is matched with one version. As in kube-apiserver, a second storage version
+  // with the same name is therefore reported as missing.
   const missing = versions
     .filter(({ name, storage }) => !storedNames.delete(textOf(name)) && storage === true)
     .map(({ name }) => invalidShown(path, shown, `must have the storage version ${textOf(name)}`))

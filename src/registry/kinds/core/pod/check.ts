@@ -8,7 +8,7 @@ export type PodCheck = Check & {
    * Volumes that containers can use, keyed by name. Volumes with invalid names are not included.
    */
   readonly volumes: ReadonlyMap<string, Fields>
-  /** Names of the Pod's resource claims, and the form in which messages show them. */
+  /** The resource claims of the Pod: their names, and how error messages print them (`shown`). */
   readonly claims: { readonly names: ReadonlySet<string>; readonly shown: string }
   /**
    * Name of the Pod. Undefined in a Pod template, because Pods that are created from a template get

@@ -73,8 +73,8 @@ const labelRequirement =
   }
 
 /**
- * Rule for a requirement on a field of a node. Only the name can be selected, and only with one
- * value.
+ * Rule for a requirement on a field of a Node. Requirements can select only the field
+ * metadata.name, and must have exactly one value.
  */
 const fieldRequirement: Rule = (value, path, check) => {
   const { key, operator, values } = fieldsOf(value)
