@@ -17,8 +17,9 @@ export class Http1Pipeline {
   #isClosed = false
 
   /**
-   * Must be created after Node's HTTP server has received the socket, because Node's parser resumes
-   * the socket after each request.
+   * Create this object after Node's HTTP server has received the socket. The listener of this
+   * object then runs after Node's parser, which resumes the socket after each request, and can
+   * pause the socket again.
    */
   constructor(socket: TLSSocket, { streamsMax }: Limits) {
     this.#socket = socket

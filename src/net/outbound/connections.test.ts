@@ -142,7 +142,8 @@ test('`close` closes the connection even if the webhook keeps sending data', asy
       ended.resolve()
     })
   })
-  // Without this option, Node would end the webhook's side as soon as the client's side has ended.
+  // Keep the webhook's side open. Without this option, Node would end it as soon as the client's
+  // side has ended.
   server.on('secureConnection', (socket: TLSSocket) => {
     socket.allowHalfOpen = true
   })

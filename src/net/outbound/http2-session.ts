@@ -199,8 +199,8 @@ export class Http2Session {
   }
 
   /**
-   * Destroys the socket after a delay. A peer that does not read, or that keeps sending, must not
-   * keep the connection open.
+   * Ends the socket, and destroys it after a delay. Without the delayed destruction, a peer that
+   * does not read, or that keeps sending, could keep the connection open.
    */
   #destroyLater(): void {
     this.#closing ??= setTimeout(() => this.#socket.destroy(), CLOSE_MS).unref()

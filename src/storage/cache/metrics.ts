@@ -28,7 +28,8 @@ export function addCacheMetrics(
   metrics.onPrintInTurns(function* () {
     for (const { clear } of shown) clear()
     readWait.clear()
-    // A cluster can have thousands of resources, so other work runs between them.
+    // Yield after each resource, so that other work can run: a cluster can have thousands of
+    // resources.
     for (const one of caches.flatMap((each) => [...each.resources()])) {
       for (const { show } of shown) show(one)
       if (one.counts.readWait.count > 0) readWait.adopt(one.counts.readWait, one.name)
@@ -51,8 +52,8 @@ function currentMetrics(metrics: Metrics): readonly MetricView[] {
     const made = metrics.gauge({ ...options, labels })
     return {
       clear: () => made.clear(),
-      // If a kind is served in two versions, both contain the same objects, so only the watchers
-      // are added up.
+      // If a kind is served in two versions, add up only the watchers of both versions. Their other
+      // values are the same, because they contain the same objects.
       show: ({ name, now }) => {
         if (now !== undefined)
           made.with(name).value =

@@ -325,7 +325,7 @@ export class SqliteDatabase implements Disposable {
     try {
       if (this.#db.isTransaction) this.#sql.rollback.run()
     } catch {
-      // Ignored, because the error that caused the rollback is thrown. This error has the same
+      // Ignore this error. The error that caused the rollback is thrown, and both have the same
       // cause.
     }
   }

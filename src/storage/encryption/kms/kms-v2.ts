@@ -299,7 +299,8 @@ export class KmsV2 implements Disposable {
   #open(key: Key, sealed: Buffer): Plain | Promise<Plain> {
     const split = splitData(sealed)
     const known = split && this.#sources.get(split.rest.toString('latin1'))
-    // Without a current key, the server cannot decide whether the value is stale.
+    // Fail if there is no current key, because the server then cannot decide whether the value is
+    // stale.
     const writing = this.#current()
     if (split !== undefined && known !== undefined)
       return openBy(known, split.data, { key, writing })
