@@ -72,7 +72,8 @@ async function onEtcd(config: ProviderConfig, plugin: string): Promise<Figure[]>
     await using writer = new PlainCache([etcd.clientUrl], { transformer: written.transformer })
     await inParallel(SECRETS, (at) => writer.store.create(keyOf(at), encode(`s-${at}`, value)))
   }
-  // The reader uses a separate seed, as a second server would.
+  // The reader has its own transformer, and therefore its own seed for data encryption keys, as a
+  // second server would.
   using read = await transformerOf(config)
   await using reader = new PlainCache([etcd.clientUrl], { transformer: read.transformer })
   await reader.cache.start()

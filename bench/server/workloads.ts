@@ -403,7 +403,10 @@ function listWorkloads({ load, requests }: WorkloadContext, objects: number): Wo
 const WATCHERS = 200
 const WATCH_SECONDS = 12
 const WRITE_SECONDS = 10
-/** Time for the watches to start. The writes end before the watches do. */
+/**
+ * Wait before the writes begin, so that all watches have started. Together with this wait, the
+ * writes take less time than the watches.
+ */
 const WATCH_START_MS = 1500
 /**
  * Approximate size of an event on the wire, to convert megabytes to numbers of delivered events.

@@ -103,7 +103,8 @@ function withoutPlaces(body: Json): Json {
 }
 
 /**
- * Sorts the managers of an object in YAML. Servers order them by the second in which they wrote.
+ * Sorts the managers in the managedFields of an object in YAML. Servers order the managers by the
+ * second of their last write, which differs between runs.
  */
 const sortOwners = (yaml: string): string =>
   yaml.replace(

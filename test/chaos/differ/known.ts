@@ -123,8 +123,8 @@ export const knownDifferences: readonly KnownDifference[] = [
     holds: ({ want, got }) => {
       const causes = causesOf(got)
       const rest = causes.filter((cause) => !bareAddress.test(JSON.stringify(cause)))
-      // Because of this error, Keelson does not evaluate the rules, and reports that they were not
-      // checked.
+      // If the format of an address is invalid, Keelson does not evaluate the validation rules, and
+      // reports that they were not checked.
       const others = rest.every((cause) => JSON.stringify(cause).includes(NOT_CHECKED)) ? [] : rest
       const isSame = JSON.stringify(others) === JSON.stringify(causesOf(want))
       return (

@@ -80,7 +80,8 @@ class Reduction {
       const body = structuredClone(step.body)
       if (!deleteAt(body, path)) continue
       const isSmaller = await this.#attempt(this.best.steps.with(index, { ...step, body }))
-      // The indexes of the later list entries have changed.
+      // If a list entry was removed, the indexes of the later entries have changed, so all paths
+      // must be tried again.
       if (isSmaller && typeof path.at(-1) === 'number') tried = new Set()
     }
   }

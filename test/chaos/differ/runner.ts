@@ -57,7 +57,8 @@ export class Runner {
     for (let step = next(undefined); step !== undefined; ) {
       taken.push(step)
       const [answer, own] = await Promise.all([reference.send(step), keelson.send(step)])
-      // The awaited resource is not served, because its definition was removed or rejected.
+      // Stop if neither server serves the awaited resource, because its definition was removed or
+      // rejected.
       if (step.wait && answer.status !== 200 && own.status !== 200) break
       if (!step.wait) {
         const [want, got] = [reference.normalise(answer), keelson.normalise(own)]

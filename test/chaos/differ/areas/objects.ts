@@ -40,7 +40,8 @@ export function* objectsCase(choices: Choices, input: Input): Case {
   )
   writer.see(first, yield first)
   for (const other of isDry ? [] : [seed, choices.pick(seeds.objects)]) {
-    // The writes below need a stored object: try the unchanged seed, then another one.
+    // The writes below need a stored object. If the changed seed was rejected, try the unchanged
+    // seed, then another one.
     if (writer.exists || isInForce(other)) continue
     const step = writer.createPlain(other)
     writer.see(step, yield step)
