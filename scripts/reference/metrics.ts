@@ -66,7 +66,7 @@ function absentRows(registered: ReadonlySet<string>): string[][] {
 }
 
 /**
- * Maximum number of names in a row. Some families have a hundred names; longer lists are
+ * Maximum number of names in a table row. Some families have a hundred names; longer lists are
  * abbreviated.
  */
 const NAMES_SHOWN_MAX = 12

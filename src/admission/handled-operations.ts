@@ -68,7 +68,7 @@ const table: ReadonlyMap<string, Handled> = new Map(
 
 /**
  * Returns whether a plugin handles the operation. Plugins that do not exist in kube-apiserver
- * handle all operations, and are not counted.
+ * handle all operations, and the metrics do not include their calls.
  */
 export const handles = (name: string, operation: Operation): boolean =>
   table.get(name)?.operations.includes(operation) ?? true

@@ -89,8 +89,8 @@ function refuseConflict(
 }
 
 /**
- * Returns the Forbidden error for a pod. As in kube-apiserver, it contains no name if the name is
- * not generated yet, and not the generateName.
+ * Returns the Forbidden error for a pod. As in kube-apiserver, the error contains no name if
+ * the name has not been generated yet. The generateName is not used instead.
  */
 const refused = ({ resource }: Attributes, { metadata }: KubeObject, why: string): Error =>
   forbidden(resource, metadata.name ?? '', why)

@@ -94,7 +94,7 @@ test('quantities with binary suffixes are capped at the largest int64', () => {
   }
 })
 
-test('a canonical form can be parsed again, or the quantity is rejected', () => {
+test('every long quantity is rejected or has a canonical form that can be parsed again', () => {
   for (const digits of [990, 996, 997, 998, 999, 1000]) {
     for (const end of ['', '.5', 'k', 'Ki', 'e1', 'e-3', '.000000001']) {
       const once = canonicalQuantity(`${'1'.repeat(digits)}${end}`)

@@ -71,7 +71,7 @@ test('attack: requests with arbitrary values add no series of metrics', {
     ([name, count]) => [name, count - (first.get(name) ?? 0)] as const,
   )
   // The server itself adds some series, such as that of its first large garbage collection. A label
-  // with a value of the client would add one series in each of the 50 rounds.
+  // whose value comes from the client would add one series in each of the 50 rounds.
   const faults = grown.filter(([, more]) => more >= 10)
   assert.deepEqual(faults, [], 'metrics with more series after 800 requests')
 })

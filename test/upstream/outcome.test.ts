@@ -40,7 +40,7 @@ test('a test that did not complete counts as failed', () => {
   assert.equal(readOutcome('', 'TestX').result, 'fail')
 })
 
-test('dropped list flags are reported with their values, and flags of all servers are not reported', () => {
+test('dropped flags are reported, except flags that every server gets; list flags include their values', () => {
   const text = `    x.go:1: extserver: dropped --feature-gates=A=true --profiling=false --proxy-client-key-file=/x
 --- PASS: TestX (1.00s)`
   assert.deepEqual(readOutcome(text, 'TestX').dropped, ['feature-gates=A=true', 'profiling'])

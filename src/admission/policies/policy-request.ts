@@ -61,7 +61,10 @@ export type Params = Param | null | undefined
 
 export class PolicyRequest {
   readonly attributes: Attributes
-  /** Callbacks for evaluations. They also stop an evaluation if the request is canceled. */
+  /**
+   * Callbacks that match slow patterns on a worker thread, and that stop an evaluation if the
+   * request is canceled.
+   */
   readonly #tools: Required<TurnTools>
   readonly #options: PolicyRequestOptions
   #values: RequestValues

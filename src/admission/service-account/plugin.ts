@@ -57,7 +57,7 @@ export function createServiceAccount({
 
   /**
    * Checks which secrets a new pod references. The mutating step also calls this function, so that
-   * its error is reported before errors of validation.
+   * its error is reported before any validation errors.
    */
   const check = async (attributes: Attributes, pod: KubeObject): Promise<void> => {
     const spec = fieldsOf(pod['spec'])

@@ -21,7 +21,7 @@ import { discard } from './discard.ts'
 import type { FaultEffect } from './fault-effect.ts'
 import { type FaultMatch, isMatch, nameInBody } from './fault-match.ts'
 
-/** A server whose state is that of one moment and never changes. */
+/** A server that serves a snapshot of the state, which never changes. */
 export type FrozenServer = AsyncDisposable & { readonly handler: Handler }
 
 export type FaultsOptions = {

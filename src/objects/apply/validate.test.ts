@@ -44,7 +44,7 @@ test('a stored object can have several items with the same key, but no items wit
   assert.deepEqual(validateStored({ secrets: [{}] }, secretsBy('')), [])
 })
 
-test('an error prints a value of the wrong type as a Go format string', () => {
+test('in an error, a string of the wrong type is used as a format string, as in kube-apiserver', () => {
   assert.deepEqual(validateApplied({ secrets: '50%% %5.2d x%' }, secretsBy('')), [
     '.secrets: expected list, got &{50% %!d(MISSING) x%!}(MISSING)',
   ])

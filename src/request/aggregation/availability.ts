@@ -1,5 +1,5 @@
 /**
- * Keeps the condition Available of APIServices current. A remote server is checked when its
+ * Keeps the Available condition of APIServices up to date. A remote server is checked when its
  * APIService, Service or endpoints change, and every 30 seconds, because the network between the
  * servers can fail without such a change. An APIService of this server is always available.
  */

@@ -356,8 +356,8 @@ type Making = {
   readonly current: KubeObject | undefined
   readonly live: Fields
   /**
-   * Whether to set defaults. False for an object that is converted to the versions of other owners,
-   * because built-in kinds get no defaults in these versions.
+   * Whether to set defaults. False for an object that is converted to the API versions that other
+   * field managers used, because built-in kinds get no defaults in those versions.
    */
   readonly isDefaulted: boolean
 }

@@ -1,5 +1,6 @@
 /**
- * Tests whether Gatekeeper denies, warns, mutates, audits, and generates policies for the server.
+ * Tests that Gatekeeper works with the server: it denies requests, returns warnings, mutates and
+ * audits objects, and generates admission policies.
  */
 import type { JsonObject } from '../../recorded/compat/json.ts'
 import { arrayAt, at, textAt } from './fields.ts'

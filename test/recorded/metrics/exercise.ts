@@ -140,7 +140,7 @@ async function askForTemplates(ask: SendRequest): Promise<void> {
   await ask('DELETE', templates)
 }
 
-/** Requests paths that do not exist, health checks and discovery. */
+/** Sends requests for health checks, for discovery, and for paths that do not exist. */
 async function askForOtherPaths(ask: SendRequest): Promise<void> {
   await ask('GET', '/apis/none.example.com/v1/things')
   await ask('GET', '/api/v1/things')

@@ -105,8 +105,8 @@ type RuleContext = {
   /** Undefined only if `isStrict` is set. */
   readonly schema: Structural | undefined
   /**
-   * Determines whether the enclosing value is unchanged. This is used for values that cannot be
-   * matched with old values themselves. Undefined at the root.
+   * Determines whether the enclosing value is unchanged. This is used for a value that cannot
+   * itself be matched with an old value. Undefined at the root.
    */
   readonly wasSame: (() => Turns<boolean>) | undefined
   readonly run: Run

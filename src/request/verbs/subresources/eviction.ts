@@ -101,8 +101,8 @@ export const evict: SubresourceHandler = async (request, parts) => {
 }
 
 /**
- * Returns the eviction if it is valid. If the request is a dry run, this is added to the options in
- * the Eviction, if it has any.
+ * Returns the eviction if it is valid. If the request is a dry run and the Eviction contains delete
+ * options, sets dryRun in those options.
  */
 function checked(
   eviction: KubeObject,

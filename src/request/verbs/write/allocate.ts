@@ -13,8 +13,8 @@ type AllocateOptions = {
 }
 
 /**
- * Allocates for a write of the object itself, or through a subresource such as scale. A write of
- * /status allocates nothing.
+ * Allocates IPs and ports for a write to the object itself, or to a subresource such as scale. A
+ * write to /status allocates nothing.
  */
 export async function allocate(
   { request, options, allocation }: AllocateOptions,

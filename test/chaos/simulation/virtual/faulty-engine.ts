@@ -49,7 +49,7 @@ export class FaultyEngine implements Engine {
    * lost.
    */
   #life = 0
-  /** Maximum usual delay of a message. */
+  /** Maximum delay of most messages. One message in ten can take ten times as long. */
   latencyMs = 5
   /** Fraction of the calls that fail without a response. */
   cutShare = 0
@@ -126,7 +126,8 @@ export class FaultyEngine implements Engine {
       weather: () => this.#weather,
       onTold: (line) => {
         this.#note(line)
-        // A stream with previous values reads history, and does not show that the feed is alive.
+        // A stream that requests previous values only reads history, so its events do not prove
+        // that the cache still receives new events.
         if (options.previous !== true) this.heardAtMs = time.nowMs
       },
       onClosed: () => this.#streams.delete(stream),
