@@ -140,7 +140,7 @@ const partsOf = (
   ...others,
 })
 
-test('a definition that is refused again after another definition is deleted is checked only once', {
+test('when another definition is deleted, a refused definition is rechecked once, even if it is refused again', {
   timeout: 120_000,
 }, async () => {
   const has = crd('has', true)

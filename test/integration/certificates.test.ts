@@ -187,7 +187,8 @@ test('client authorities are reloaded, and clients of the previous authority mus
   const leaving = once(session, 'goaway')
   const watched = once(watching.resume(), 'end')
   await writeFile(join(dir, 'ca.crt'), next.certificatePem)
-  // Joe's connection might be one of those that are closed.
+  // When the server reloads the authority, it closes handshaking and authenticated connections.
+  // Joe's might be one of them.
   const isKnown = async (): Promise<boolean> =>
     (await whoami(joe).catch(() => undefined))?.status === 201
   await until(isKnown, 'the new authority is used', WATCHED_MS)

@@ -247,8 +247,8 @@ async function deleteBatch(
       if (fault !== undefined || signal.aborted) return
       if (slices.isOver) await slices.turn()
       const { uid, isMarked, finalizers } = headOf(item)
-      // A background delete removes the finalizers of the garbage collector. It has no effect on an
-      // object with other finalizers.
+      // If an object is already being deleted, a background delete only removes the finalizers of
+      // the garbage collector. Skip the object if it has none of these.
       if (isMarked && !finalizers.some((finalizer) => collectorFinalizers.has(finalizer))) continue
       const { namespace, name = '' } = keys.parse(item.key) ?? {}
       const path = objectPath(resource, namespace, name)

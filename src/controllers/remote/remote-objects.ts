@@ -21,7 +21,7 @@ import type { RemoteResource } from './remote-content.ts'
 import { acceptObject, readHead, type RemoteHead } from './remote-heads.ts'
 import { RemoteKeys } from './remote-keys.ts'
 
-/** First and maximum time during which a server is not called after a failure. */
+/** Initial and maximum backoff after a call to a server fails. */
 const AWAY_MS_FIRST = 500
 const AWAY_MS_MAX = 30_000
 /**

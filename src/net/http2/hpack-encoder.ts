@@ -248,7 +248,10 @@ export class FieldTable {
   }
 }
 
-/** Returns the encoding of a literal field without indexing, without its value. */
+/**
+ * Encodes the beginning of a literal field without indexing (RFC 7541, section 6.2.2): everything
+ * except the value.
+ */
 function prefixOf(name: string): Buffer {
   const bytes = Buffer.alloc(name.length + PER_FIELD_BYTES_MAX)
   const number = nameNumbers.get(name)

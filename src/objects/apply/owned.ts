@@ -120,7 +120,10 @@ export function childOf(key: string, type: MergeType): Child {
   }
 }
 
-/** Groups the items of a list by element. Repeated items are in the same group. */
+/**
+ * Groups the items of a list by their path element, which contains the key or the value of an item.
+ * Duplicates are in the same group.
+ */
 export function itemsByElement(
   list: readonly Json[],
   type: ListMerge,

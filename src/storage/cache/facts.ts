@@ -41,8 +41,8 @@ const MARK_SETS = 256
 const MARKS_IN_SET = 4
 
 /**
- * Length of the head. It contains the length of the fields, which locates the labels, and the
- * number of the vocabulary.
+ * Length of the head in bytes. The head contains the length of the fields, which gives the position
+ * of the labels, and the number that identifies the vocabulary.
  */
 const HEAD_BYTES = 4
 const LENGTH_BITS = 12

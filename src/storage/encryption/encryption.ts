@@ -44,8 +44,8 @@ export class Encryption implements Transformer {
   }
 
   /**
-   * Replaces the providers. Returns a function that reports whether values below a prefix may be
-   * encrypted with the old or the new providers.
+   * Replaces the providers. Returns a function that reports whether either the old or the new
+   * providers could have encrypted the values below a prefix.
    */
   replace(providers: ProvidersByResource): (prefix: Key) => boolean {
     const before = this.#byFolder

@@ -133,7 +133,7 @@ const versioned = (resourceVersion: string, more: { readonly [field: string]: Js
     },
   })
 
-test('a null that was applied as the status excuses only a different resourceVersion', () => {
+test('if null was applied as the status, only the resourceVersion may differ', () => {
   const step = { id: 's', method: 'PATCH', path: '/apis/g/v1/namespaces/$ns/widgets/x' }
   assert.ok(isKnown({ step, want: versioned('rv#2'), got: versioned('rv#1') }))
   assert.ok(
@@ -165,7 +165,7 @@ const applied = (field: string, resourceVersion: string, labels: Json = {}): Jso
   })
 }
 
-test('fields that were applied and pruned excuse only a different resourceVersion or generation', () => {
+test('if applied fields were pruned, only the resourceVersion and the generation may differ', () => {
   const step = {
     id: 's',
     method: 'PATCH',

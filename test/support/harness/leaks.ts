@@ -34,8 +34,8 @@ export function measureFootprint(): Footprint {
 }
 
 /**
- * Returns the resources that are in use in addition to an earlier footprint, after some time to
- * release them. Empty if nothing leaks.
+ * Waits until all resources that were not in the earlier footprint are released, but not longer
+ * than the timeout. Returns those that are still in use. Empty if nothing leaks.
  */
 export async function findLeaks(
   before: Footprint,

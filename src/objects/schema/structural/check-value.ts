@@ -28,8 +28,9 @@ export function checkType(
     if (wanted === type || (wanted === 'number' && type === 'integer')) return 1
   if (typeof value === 'number' && types.includes('integer') && isNearlyWhole(value)) return 1
   if (format !== undefined && value !== null) {
-    // If there is a format, kube-apiserver does not check the type of strings and lists. It
-    // compares the Go types of all other values.
+    // If the schema has a format, kube-apiserver does not check the type of strings and lists,
+    // unless the schema permits numbers. For all other values, it compares the name of the Go type
+    // with the format.
     const isText = type === 'string' || type === 'array'
     const found = goFormats.get(type) ?? ''
     if (!isText && found !== format) {

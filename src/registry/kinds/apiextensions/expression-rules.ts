@@ -131,9 +131,10 @@ export type RulePosition = {
    */
   readonly isBelowUnknown: boolean
   /**
-   * Set if this schema is the `items` or `additionalProperties` of a schema whose type does not
-   * permit this keyword: that containing schema. The type derived from the outer schema then
-   * differs from the type of this schema itself.
+   * The parent schema, if it contains this schema as `items` or `additionalProperties` although
+   * the parent's type does not permit this keyword. The CEL type that is derived from the parent
+   * then differs from the type of this schema. Undefined in all other cases, and if `isBelowRule`
+   * is false.
    */
   readonly holder: Fields | undefined
 }

@@ -13,8 +13,9 @@ import { toolPath } from '../../../support/harness/etcd.ts'
 const LIST_BYTES_MAX = 16 << 20
 
 /**
- * Matches tests that are left out in every file. They break the cluster on purpose, or require
- * features that are off by default, or machines and programs that do not exist here.
+ * Matches tests that are never candidates, whichever file they are in. They break the cluster on
+ * purpose, or require features that are off by default, or machines or programs that are not
+ * available here.
  */
 const never =
   /\[(Disruptive|Flaky)\]|OffByDefault|\[Feature:(CBOR|StorageVersionAPI|StorageProvider|Example|GPUDevicePlugin|RuntimeHandler|NodeLogQuery|PodLogsQuerySplitStreams|DynamicResourceAllocation)\]|Aggregated APIServer|working \w+ cluster/
