@@ -11,6 +11,8 @@
  *                  sweep.
  *   --again FILE   only the cases that failed in an earlier run with --json FILE and the same
  *                  --seed.
+ *   --after FILE   continues an interrupted run with --json FILE and the same --seed: skips its
+ *                  cases.
  *   --memory MIB   limits the server's memory.
  *   --json FILE    writes all results.
  *   --figures FILE writes the counts, as bench/results/ has them.
@@ -18,7 +20,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { writeRun } from '../../../bench/report/kept-run.ts'
-import { onlyCases, plan, type PlannedItem, variedFirst } from './sweep/cases.ts'
+import { chooseCases, plan, type PlannedItem, textOf, variedFirst } from './sweep/cases.ts'
 import { fieldsOf, loadTargets, type SweptField } from './sweep/fields.ts'
 import { learn, type LearnedField } from './sweep/learn.ts'
 import { FieldRun, type Result } from './sweep/run-field.ts'
@@ -38,6 +40,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     shard: { type: 'string', default: '1/1' },
     again: { type: 'string' },
+    after: { type: 'string' },
     memory: { type: 'string' },
     json: { type: 'string' },
     figures: { type: 'string' },
@@ -94,18 +97,24 @@ const verdict = verdictOf(results, fields, server.isConfined ? Infinity : memory
 console.log(verdict.text)
 process.exitCode = verdict.isPassed ? 0 : 1
 
-/** Returns the items of this shard, or those that failed in the earlier run. */
+/** Returns the cases of this shard, without those that --again and --after exclude. */
 function chosen(given: readonly PlannedItem[]): readonly PlannedItem[] {
   const [shard = 1, shards = 1] = values.shard.split('/').map(Number)
   const own = new Set(fields.filter((_, at) => at % shards === shard - 1))
   const part = given.filter(({ field }) => own.has(field))
-  if (values.again === undefined) return part
-  const lines = readFileSync(values.again, 'utf8').trim().split('\n')
+  const failed = values.again === undefined ? undefined : namesIn(values.again, fails)
+  const done = values.after === undefined ? undefined : namesIn(values.after, () => true)
+  return chooseCases(part, (name) => {
+    const text = textOf(name)
+    return failed?.has(text) !== false && done?.has(text) !== true
+  })
+}
+
+/** Returns the names of the accepted results in a file that --json wrote. */
+function namesIn(file: string, accepts: (result: Result) => boolean): ReadonlySet<string> {
+  const lines = readFileSync(file, 'utf8').trim().split('\n')
   const before = lines.map((line): Result => JSON.parse(line))
-  return onlyCases(
-    part,
-    before.filter((one) => fails(one)),
-  )
+  return new Set(before.filter(accepts).map(textOf))
 }
 
 function shuffled<T>(given: readonly T[], seed: number): T[] {

@@ -210,7 +210,7 @@ export function plan(fields: readonly SweptField[]): PlannedItem[] {
  * Identifies a case of a field. In a small case, `form` is the representation that the client
  * requests.
  */
-type CaseName = {
+export type CaseName = {
   readonly kind: string
   readonly path: string
   readonly step: string
@@ -222,18 +222,17 @@ type CaseName = {
   readonly atOnce: number
 }
 
-/** Returns the planned items, with only the named cases. */
-export function onlyCases(
+/** Returns the items with only the cases that `isChosen` accepts. */
+export function chooseCases(
   items: readonly PlannedItem[],
-  names: readonly CaseName[],
+  isChosen: (name: CaseName) => boolean,
 ): PlannedItem[] {
-  const wanted = new Set(names.map((one) => textOf(one)))
   return items.flatMap((item): PlannedItem[] => {
     const { path, target } = item.field
     const about = { kind: `${target.apiVersion} ${target.kind}`, path: path.join('.') }
     if (item.large !== undefined)
-      return wanted.has(textOf({ ...about, ...item.large, step: 'large' })) ? [item] : []
-    const small = item.small.filter((one) => wanted.has(textOf({ ...about, ...smallName(one) })))
+      return isChosen({ ...about, ...item.large, step: 'large' }) ? [item] : []
+    const small = item.small.filter((one) => isChosen({ ...about, ...smallName(one) }))
     return small.length === 0 ? [] : [{ field: item.field, small }]
   })
 }
@@ -253,7 +252,8 @@ const smallName = ({
   atOnce,
 })
 
-const textOf = ({
+/** Returns a text that identifies a case. */
+export const textOf = ({
   kind,
   path,
   step,
