@@ -586,6 +586,28 @@ test('the logging flags also apply to dev', async () => {
   assert.match(dev.err, /^\S+ DEBUG /m)
 })
 
+test('-v prints one readable line for each request of a client, also if it is not the last flag', async () => {
+  const [port = 0] = await freePorts(1)
+  const folder = `--data-dir=${join(dir, 'verbose')}`
+  await using dev = new DevProcess(['--ephemeral', '-v', folder, `--secure-port=${port}`])
+  await dev.ready()
+  await kubectl('verbose', 'create', 'configmap', 'c')
+  const line = /^\S+ POST {3}201 +\d+ ms {2}\/api\/v1\/namespaces\/default\/configmaps +admin$/m
+  await until(() => line.test(dev.err), 'the request is logged')
+  assert.doesNotMatch(dev.err, / system:apiserver$/m, 'requests of the server are not logged')
+  assert.doesNotMatch(dev.err, / DEBUG /)
+})
+
+test('from level 2 on, the log is that of serve, with the audit ID of each request', async () => {
+  const [port = 0] = await freePorts(1)
+  const folder = `--data-dir=${join(dir, 'more-verbose')}`
+  await using dev = new DevProcess(['--ephemeral', '-v=6', folder, `--secure-port=${port}`])
+  await dev.ready()
+  await kubectl('more-verbose', 'create', 'configmap', 'c')
+  const line = /^\{"level":"debug".*"path":".*\/default\/configmaps","status":201,.*"auditId":/m
+  await until(() => line.test(dev.err), 'the request is logged')
+})
+
 test('--authorization-config replaces the default modes Node and RBAC', async () => {
   const file = join(dir, 'authorization.yaml')
   const head = 'apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\n'

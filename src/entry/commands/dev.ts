@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os'
 import { messageOf } from '../../lib/errors.ts'
 import { devHelp, UsageError } from '../dev/dev-flags.ts'
 import { startDev } from '../dev/dev.ts'
+import { REQUESTS } from '../dev/request-lines.ts'
 import { systemClock } from '../../lib/time/clock.ts'
 import { collectWhenIdle } from '../../lib/process/collect-when-idle.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
@@ -28,7 +29,9 @@ export async function dev(args: readonly string[], parts: CommandContext): Promi
       configureLog: ({ format, verbosity: level, modules }) => {
         verbosity.level = level
         verbosity.setModules(modules)
-        sink = parts.createSink({ format, verbosity })
+        // The lines of `-v` are for people, so they are not converted to JSON in a file.
+        const isForPeople = format === 'auto' && level === REQUESTS
+        sink = parts.createSink({ format: isForPeople ? 'text' : format, verbosity })
       },
       path: parts.env['PATH'] ?? '',
       ownEtcd: parts.fileOf('../.cache/tools/etcd'),

@@ -28,10 +28,12 @@ the same data. Several servers can run at once, each in its own folder.
         Not with --ephemeral.
   --etcd-servers=list
         Keep objects in an etcd that already runs. Not with --ephemeral.
+  -v, --v=level
+        -v or -v=1 prints a line for each request of a client. From level 2 on, the log is that of keelson serve.
   --help
         Show this text.
 
-All flags of keelson serve are also accepted (keelson serve --help): --bind-address (default 127.0.0.1), --feature-gates, --v …
+All flags of keelson serve are also accepted (keelson serve --help): --bind-address (default 127.0.0.1), --feature-gates …
 
 keelson status lists the running servers, keelson stop stops them.
 `
@@ -71,7 +73,8 @@ const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text)
 
 /** Parses the arguments. Throws a UsageError if they are invalid. */
 export function splitArgs(args: readonly string[]): DevFlags {
-  const { values: found, on, rest: others } = readCommandFlags(args, names)
+  const { values: found, on, rest: unknown } = readCommandFlags(args, names)
+  const others = withVerbosity(unknown)
   const port = found.get('secure-port')
   // An invalid port is passed to `serve`, which rejects it.
   const rest = port === undefined || isPort(port) ? others : [...others, `--secure-port=${port}`]
@@ -92,6 +95,15 @@ export function splitArgs(args: readonly string[]): DevFlags {
     rest,
   }
 }
+
+/**
+ * Adds the level 1 to a `-v` that has no value. `keelson serve` requires a value, as kube-apiserver
+ * does.
+ */
+const withVerbosity = (args: readonly string[]): string[] =>
+  args.map((argument, at) =>
+    argument === '-v' && !/^\d+$/.test(args[at + 1] ?? '') ? '-v=1' : argument,
+  )
 
 type ParsedFlags = {
   readonly found: ReadonlyMap<string, string>

@@ -34,6 +34,7 @@ import { type EtcdChild, findEtcd, startEtcd } from './etcd-child.ts'
 import { addContext, removeContext } from './kubeconfig-merge.ts'
 import { claimFolder, forgetEtcd, recordEtcd } from './leftovers.ts'
 import { candidatePorts, isTaken } from './ports.ts'
+import { observeRequests } from './request-lines.ts'
 import { recordRunning } from './running.ts'
 
 export type DevOptions = {
@@ -228,7 +229,7 @@ async function startOnFreePort({
       unused !== undefined && config.storage.store.kind === 'sqlite' ? { opening: unused } : {}
     unused = undefined
     const { log, verbosity } = options
-    const environment = { ...realEnvironment(log), verbosity }
+    const environment = { ...realEnvironment(log), verbosity, ...observeRequests(log, verbosity) }
     return startServer(config, environment, { ...hooks, ...prepared(config, { own, log }) })
   }
   if (own.port !== undefined && own.port !== 0) return startOn(own.port)
@@ -251,15 +252,16 @@ async function startOnFreePort({
 
 /**
  * Returns hooks that make an in-memory server start from the initial objects in the package,
- * instead of creating them. Returns no hooks if the user set other flags, because the server might
- * then need different objects.
+ * instead of creating them. Returns no hooks if the user set flags other than `-v`, because the
+ * server might then need different objects.
  */
 function prepared(
   config: Config,
   { own, log }: { readonly own: DevFlags; readonly log: Log },
 ): TestHooks {
   const { clientCaPem: authorityPem } = config.authentication
-  if (!own.isEphemeral || own.rest.length > 0 || authorityPem === null) return {}
+  const hasOtherFlags = own.rest.some((argument) => !/^--?v=\d+$/.test(argument))
+  if (!own.isEphemeral || hasOtherFlags || authorityPem === null) return {}
   const text = readFirstObjects()
   if (text === undefined) return {}
   const { port } = config.network

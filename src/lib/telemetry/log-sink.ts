@@ -87,7 +87,7 @@ function bounded<T>(_key: string, value: T): T | string {
  * Formats a value. The value is quoted if it is empty or contains whitespace, quotes or control
  * characters, so that an entry stays on one line.
  */
-function showValue(value: unknown): string {
+export function showValue(value: unknown): string {
   const text =
     typeof value === 'string'
       ? bounded('', value)
