@@ -660,4 +660,7 @@ test('--testing is in the help text, and is refused by all commands except keels
     '--testing is only supported by keelson serve: leave it out',
   ])
   assert.deepEqual(faultsOf(etcd, '--testing=false'), [])
+  assert.deepEqual(faultsOf(etcd, '--testing-now=2030-01-01T00:00:00Z'), [
+    '--testing-now is only supported by keelson serve --testing: leave it out',
+  ])
 })

@@ -47,6 +47,11 @@ const flagTable = {
     default: 'false',
     help: 'Run a test cluster, which keeps its objects in memory, listens on a free port and generates its certificates. The server prints its URL, and stops when its standard input is closed. Tests can inject faults, advance its clock and fork it (docs/testing.md). Flags for addresses, certificates and the store have no effect.',
   },
+  'testing-now': {
+    section: etcd,
+    type: 'string',
+    help: 'The time at which the clock of a test cluster starts, such as 2030-01-01T00:00:00Z. The default is the real time. Only with --testing.',
+  },
   'etcd-prefix': {
     section: etcd,
     type: 'string',
@@ -638,6 +643,7 @@ export const ownFlagNames: ReadonlySet<string> = new Set([
   'data-dir',
   'store',
   'testing',
+  'testing-now',
   'etcd-user',
   'etcd-password-file',
   'request-memory-max',

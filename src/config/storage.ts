@@ -60,9 +60,11 @@ export function readEtcd(values: Values): EtcdConfig {
       `--storage-media-type ${JSON.stringify(mediaType)} invalid, allowed values: ${known}`,
     )
   }
-  // `keelson serve` removes this flag before the flags are validated.
+  // `keelson serve` removes these flags before the flags are validated.
   if (values.boolean('testing'))
     values.fault('--testing is only supported by keelson serve: leave it out')
+  if (values.string('testing-now') !== '')
+    values.fault('--testing-now is only supported by keelson serve --testing: leave it out')
   if (!values.boolean('watch-cache'))
     values.fault('--watch-cache=false is not supported: leave it out')
   return {

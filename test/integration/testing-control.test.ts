@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import type { OutgoingHttpHeaders } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { join } from 'node:path'
@@ -248,6 +249,9 @@ test('every field is validated, and the error names the field', async () => {
     ['POST', 'clock', { advance: true }, /advance must be milliseconds, or a duration/],
     ['POST', 'clock', { advance: 1e300 }, /cannot be moved/],
     ['POST', 'clock', { advance: '1h', by: 1 }, /unknown field "by"/],
+    ['POST', 'kubeconfigs', {}, /name must be the name of the user/],
+    ['POST', 'requests', { path: '/', method: 'get' }, /method must be one of: GET, POST/],
+    ['POST', 'requests', { path: '/api/v1/pods?watch=1' }, /response that does not end/],
     ['GET', 'history?colour=red', undefined, /unknown parameter "colour"/],
     ['GET', 'history?after=x', undefined, /after is not a resourceVersion/],
   ] as const) {
@@ -321,6 +325,31 @@ test('requests with impersonation have the permissions of the impersonated user'
   assert.equal((await as('bob')).status, 200)
 })
 
+test('a program can send requests without faults, and get a kubeconfig for another user', async () => {
+  await using cluster = await startCluster({ servesControl: true })
+  const control = controlOf(cluster)
+  assert.deepEqual((await control('GET', '')).said, {
+    url: cluster.url,
+    token: cluster.token,
+    kubeconfig: JSON.parse(JSON.stringify(cluster.kubeconfig)),
+  })
+  await control('POST', 'faults', { match: {}, effect: { status: 500 } })
+  const path = '/api/v1/namespaces/default'
+  assert.equal((await call(cluster, 'GET', path, { token: cluster.token })).status, 500)
+  const { said } = await control('POST', 'requests', { path })
+  assert.ok(typeof said === 'object' && said !== null && 'status' in said)
+  assert.equal(said.status, 200)
+  await control('DELETE', 'faults')
+
+  const user = { name: 'alice', groups: ['dev'] }
+  const asAlice = await control('POST', 'requests', { path, user })
+  assert.match(asAlice.body, /^\{"status":403,/)
+  const issued = JSON.parse((await control('POST', 'kubeconfigs', user)).body)
+  const denied = await call(cluster, 'GET', path, { certificate: loginOf(issued.kubeconfig) })
+  assert.equal(denied.status, 403)
+  assert.match(denied.body, /User \\"alice\\"/)
+})
+
 const helper = { KEELSON: `${process.execPath} ${join(root, 'src', 'main.ts')}` }
 const options = (folder: string) => ({
   cwd: join(root, 'clients', folder),
@@ -347,6 +376,37 @@ test('a server that was started by Node also stops when its standard input ends'
     const gone = once(child, 'exit', { signal: AbortSignal.timeout(60_000) })
     child.stdin.end()
     assert.deepEqual(await gone, [0, null])
+  } finally {
+    child.kill('SIGKILL')
+  }
+})
+
+test('serve --testing takes a time and controllers, and logs only warnings and errors', async () => {
+  const flags = ['--testing-now', '2030-01-01T00:00:00Z', '--controllers=']
+  const child = spawn(keelsonProgram, ['serve', '--testing', ...flags], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  try {
+    const [line] = await once(child.stdout.setEncoding('utf8'), 'data')
+    const { url, kubeconfig, version } = JSON.parse(String(line))
+    assert.equal(version, JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version)
+    const read: Kubeconfig = JSON.parse(readFileSync(kubeconfig, 'utf8'))
+    const authority = read.clusters[0]?.cluster['certificate-authority-data'] ?? ''
+    const cluster = { url, certificateAuthority: Buffer.from(authority, 'base64').toString() }
+    const login = { certificate: loginOf(read) }
+    const clock = await call(cluster, 'GET', '/keelson/testing/clock', login)
+    assert.match(clock.body, /^\{"now":"2030-01-01T00:/)
+    // Without controllers, the admission plugin ServiceAccount would reject this pod.
+    const spec = { containers: [{ name: 'c', image: 'i' }] }
+    const pod = JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec })
+    const pods = '/api/v1/namespaces/default/pods'
+    assert.equal((await call(cluster, 'POST', pods, login, pod)).status, 201)
+    const gone = once(child, 'close', { signal: AbortSignal.timeout(60_000) })
+    child.stdin.end()
+    assert.deepEqual(await gone, [0, null])
+    assert.equal(stderr, '')
   } finally {
     child.kill('SIGKILL')
   }

@@ -5,7 +5,8 @@
  */
 import { fstatSync } from 'node:fs'
 import { messageOf } from '../../lib/errors.ts'
-import { startCluster } from '../testing/index.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
+import { type ClusterOptions, startCluster } from '../testing/index.ts'
 import { type CommandContext, FAILURE } from './command-context.ts'
 import { Verbosity } from '../../lib/telemetry/verbosity.ts'
 
@@ -16,12 +17,18 @@ import { Verbosity } from '../../lib/telemetry/verbosity.ts'
 const KEPT_ALIVE_MS = 3_600_000
 
 export async function serveTesting(flags: readonly string[], parts: CommandContext): Promise<void> {
-  const { log } = parts.createSink({ format: 'auto', verbosity: new Verbosity(0) })
+  const sink = parts.createSink({ format: 'auto', verbosity: new Verbosity(0) })
+  // Each test would print the steps of the shutdown, so only warnings and errors are logged.
+  const log: Log = (level, ...entry) => {
+    if (level === 'warn' || level === 'error') sink.log(level, ...entry)
+  }
   const signals = parts.onSignals(log)
   signals.stopOnHangup()
   try {
-    const cluster = await startCluster({ flags, log, servesControl: true })
-    parts.print(`${JSON.stringify({ url: cluster.url, kubeconfig: cluster.kubeconfigFile() })}\n`)
+    const cluster = await startCluster({ ...optionsOf(flags), log, servesControl: true })
+    const { url } = cluster
+    const kubeconfig = cluster.kubeconfigFile()
+    parts.print(`${JSON.stringify({ url, kubeconfig, version: parts.version })}\n`)
     signals.stopWith(() => cluster.stop())
     cluster.onStopped(() => parts.exit(0))
     const stop = (): void => void cluster.stop()
@@ -31,6 +38,30 @@ export async function serveTesting(flags: readonly string[], parts: CommandConte
   } catch (error) {
     parts.fail(FAILURE, [messageOf(error)])
   }
+}
+
+/** Returns the options of `startCluster` that the flags set. */
+function optionsOf(args: readonly string[]): ClusterOptions {
+  const [now, others] = takeFlag(args, 'testing-now')
+  const [controllers, flags] = takeFlag(others, 'controllers')
+  return {
+    flags,
+    ...(now === undefined ? {} : { now }),
+    ...(controllers === undefined ? {} : { controllers: controllers.split(',').filter(Boolean) }),
+  }
+}
+
+/** Returns the value of a flag, if it is set, and all other arguments. The last value counts. */
+function takeFlag(args: readonly string[], name: string): [string | undefined, string[]] {
+  const others: string[] = []
+  let value: string | undefined
+  for (let i = 0; i < args.length; i++) {
+    const argument = args[i] ?? ''
+    if (argument === `--${name}`) value = args[++i] ?? ''
+    else if (argument.startsWith(`--${name}=`)) value = argument.slice(name.length + '--='.length)
+    else others.push(argument)
+  }
+  return [value, others]
 }
 
 /**

@@ -11,10 +11,13 @@ import { objectOf } from '../../api/own-request.ts'
 import type { ApiRequest, ApiResponse, Handler } from '../../api/request.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { checkEffect, checkMatch } from './check-fault.ts'
+import { checkRequest, checkUser } from './check-request.ts'
 import type { TestClock } from './clock.ts'
+import type { TestUser } from './credentials.ts'
 import type { FaultEffect } from './fault-effect.ts'
 import type { Fault, Faults } from './faults.ts'
 import type { HistoryFilter, Write } from './history.ts'
+import type { TestRequest, TestResponse } from './own-client.ts'
 import type { Snapshot } from './snapshot.ts'
 
 const prefix = '/keelson/testing/'
@@ -33,9 +36,12 @@ const FORKS_MAX = 1_000
 /** The methods of a cluster that are available to programs. */
 export type ControlledCluster = {
   readonly url: string
+  readonly token: string
   readonly kubeconfig: Kubeconfig
   readonly faults: Faults
   readonly clock: TestClock
+  kubeconfigFor(user: TestUser): Kubeconfig
+  request(request: TestRequest): Promise<TestResponse<unknown>>
   history(filter: HistoryFilter): Write[]
   snapshot(): Snapshot
   restore(snapshot: Snapshot): Promise<void>
@@ -137,7 +143,23 @@ export class Control {
   }
 
   readonly #routes: ReadonlyMap<string, Route> = new Map<string, Route>([
-    ['GET ', (cluster) => ({ url: cluster.url, kubeconfig: cluster.kubeconfig })],
+    ['GET ', (cluster) => accessOf(cluster)],
+    [
+      'POST kubeconfigs',
+      (cluster, { body }) => {
+        const user: unknown = body
+        checkUser(user, 'the body')
+        return { kubeconfig: cluster.kubeconfigFor(user) }
+      },
+    ],
+    [
+      'POST requests',
+      (cluster, { body }) => {
+        const wanted: unknown = body
+        checkRequest(wanted)
+        return cluster.request(wanted)
+      },
+    ],
     [
       'POST faults',
       (cluster, { body: { match, effect, ...others } }) => {
@@ -213,7 +235,7 @@ export class Control {
         }
         this.#forks.add(fork)
         fork.onStopped(() => this.#forks.delete(fork))
-        return { url: fork.url, kubeconfig: fork.kubeconfig }
+        return accessOf(fork)
       },
     ],
     // The response is sent before the cluster stops.
@@ -233,6 +255,9 @@ export class Control {
     return found
   }
 }
+
+/** Returns what a client needs to use a cluster as an administrator. */
+const accessOf = ({ url, token, kubeconfig }: ControlledCluster) => ({ url, token, kubeconfig })
 
 class NotThereError extends Error {}
 

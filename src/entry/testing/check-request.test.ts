@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkRequest, checkUser } from './check-request.ts'
+
+test('a request with the fields of TestRequest is valid', () => {
+  checkRequest({ path: '/version' })
+  const user = { name: 'alice', groups: ['dev'] }
+  checkRequest({ method: 'PATCH', path: '/api', body: {}, contentType: 'text/plain', user })
+})
+
+test('an error names the invalid field of a request', () => {
+  for (const [given, message] of [
+    [[], /^the body is not an object$/],
+    [{}, /^path must be a string that starts with \/$/],
+    [{ path: 'api' }, /^path must be/],
+    [{ path: '/', method: 'get' }, /^method must be one of: GET, POST, PUT, PATCH, DELETE$/],
+    [{ path: '/', contentType: 1 }, /^contentType is not a string$/],
+    [{ path: '/', colour: 'red' }, /^the body: unknown field "colour"$/],
+    [{ path: '/', user: 'alice' }, /^user is not an object$/],
+    [{ path: '/', user: { name: '' } }, /^user: name must be the name of the user$/],
+  ] as const)
+    assert.throws(() => checkRequest(given), { name: 'TypeError', message })
+})
+
+test('an error names the invalid field of a user', () => {
+  checkUser({ name: 'alice' }, 'user')
+  for (const [given, message] of [
+    [{ groups: [] }, /^user: name must be/],
+    [{ name: 'alice', groups: 'dev' }, /^user: groups is not a list of strings$/],
+    [{ name: 'alice', groups: [1] }, /^user: groups is not a list/],
+    [{ name: 'alice', uid: '1' }, /^user: unknown field "uid"$/],
+  ] as const)
+    assert.throws(() => checkUser(given, 'user'), { name: 'TypeError', message })
+})
