@@ -16,6 +16,7 @@ import {
 import { progressLine } from './entry/commands/progress-line.ts'
 import { Signals } from './entry/commands/signals.ts'
 import { cacheFolder } from './lib/process/cache-folder.ts'
+import { didYouMean } from './lib/text/suggest.ts'
 import { systemClock } from './lib/time/clock.ts'
 import { linesTo, LogSink } from './lib/telemetry/log-sink.ts'
 import { nodeFault } from './lib/process/node-version.ts'
@@ -78,10 +79,13 @@ async function main([name = '--help', ...args]: readonly string[]): Promise<void
   if (load !== undefined) return (await load())(args, parts)
   if (['--help', '-h', 'help'].includes(name)) parts.print(usage)
   else if (name === '--version') parts.print(`${parts.version}\n`)
-  else
+  else {
+    const meant = didYouMean(name, Object.keys(commands), (one) => `keelson ${one}`)
     fail(USAGE_FAULT, [
       `unknown command ${JSON.stringify(name)}: keelson --help lists the commands`,
+      ...(meant === undefined ? [] : [meant]),
     ])
+  }
 }
 
 const parts: CommandContext = {

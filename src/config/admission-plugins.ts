@@ -4,6 +4,7 @@
  * those of kube-apiserver.
  */
 import { quote } from '../api/quote.ts'
+import { suggestValue } from '../lib/text/suggest.ts'
 
 /**
  * An admission plugin. `absent` means that kube-apiserver has the plugin, but Keelson does not
@@ -93,6 +94,7 @@ export type PluginFlags = {
 export function parseAdmissionPlugins({ enabled, disabled, exactly }: PluginFlags): {
   readonly plugins: AdmissionPlugins
   readonly faults: readonly string[]
+  readonly hints: readonly string[]
   readonly warnings: readonly string[]
 } {
   const on = new Set(exactly ?? enabled)
@@ -120,6 +122,11 @@ export function parseAdmissionPlugins({ enabled, disabled, exactly }: PluginFlag
       ...notSupported('admission-control', exactly),
       ...notSupported('enable-admission-plugins', enabled),
     ],
+    hints: [
+      ...suggestions('admission-control', exactly),
+      ...suggestions('enable-admission-plugins', enabled),
+      ...suggestions('disable-admission-plugins', disabled),
+    ],
     warnings: [
       ...(exactly === undefined
         ? []
@@ -138,6 +145,9 @@ export function parseAdmissionPlugins({ enabled, disabled, exactly }: PluginFlag
 
 const unknown = (flag: string, given: readonly string[] = []): string[] =>
   given.filter((name) => !known.has(name)).map((name) => `${flag} plugin ${quote(name)} is unknown`)
+
+const suggestions = (flag: string, given: readonly string[] = []): string[] =>
+  given.filter((name) => !known.has(name)).flatMap((name) => suggestValue(flag, name, known))
 
 const notSupported = (flag: string, given: readonly string[] = []): string[] =>
   given

@@ -538,6 +538,47 @@ test('errors that do not explain the fix come with hints', () => {
   assert.match(hintsOf(etcd, '--tls-cipher-suites=TLS_NONE').join(), /IANA names/)
 })
 
+for (const [given, hint] of [
+  ['--secure-prt=1', '--secure-prt: did you mean --secure-port?'],
+  ['--port=1', '--port: did you mean --secure-port?'],
+  ['--tls-cert=a', '--tls-cert: did you mean --tls-cert-file?'],
+  ['--in_memory', '--in-memory: did you mean --store?'],
+  [
+    '--enable-admission-plugins=Podsecurty',
+    '--enable-admission-plugins: Podsecurty: did you mean PodSecurity?',
+  ],
+  [
+    '--disable-admission-plugins=quota',
+    '--disable-admission-plugins: quota: did you mean ResourceQuota?',
+  ],
+  ['--feature-gates=WatchLst=true', '--feature-gates: WatchLst: did you mean WatchList?'],
+  ['--runtime-config=app/v1', '--runtime-config: app: did you mean apps?'],
+  ['--runtime-config=apps/v3', '--runtime-config: apps has the versions v1, v1beta2, v1beta1'],
+  ['--runtime-config=api/beat=true', '--runtime-config: api/beat: did you mean api/beta?'],
+] as const)
+  test(`the hint for ${given} is ${hint}`, () => {
+    assert.equal(hintsOf(given, etcd)[0], hint)
+  })
+
+test('a gate that does not exist in the emulated version gets no suggestion', () => {
+  const gates = ['--emulated-version=1.31', '--feature-gates=HPAConfigurableTolerance=true']
+  assert.deepEqual(hintsOf(...gates, etcd), [])
+})
+
+test('errors and hints name the command, and suggest its own flags', () => {
+  const checked = checkArgs(['help', '--ephemerl', '--in-memory', etcd], {
+    command: 'keelson dev',
+    ownFlags: ['ephemeral'],
+  })
+  assert.ok(checked.kind === 'faults')
+  assert.equal(checked.faults[0], '"keelson dev" does not take any arguments, got ["help"]')
+  assert.deepEqual(checked.hints, [
+    '--ephemerl: did you mean --ephemeral?',
+    '--in-memory: did you mean --ephemeral?',
+    'keelson dev --help lists the flags',
+  ])
+})
+
 test('--etcd-servers accepts a Unix socket', () => {
   assert.deepEqual(faultsOf('--etcd-servers=unix:///run/etcd/client:1'), [])
 })

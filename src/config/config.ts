@@ -28,7 +28,7 @@ import { type MemoryConfig, readMemory } from './memory.ts'
 import { readFlagFile } from './flag-file.ts'
 import { type FlagName, flags, isFlagName } from './flags.ts'
 import { readTextFile } from './files/read-file.ts'
-import { parseArgs } from './parse-args.ts'
+import { type NamedCommand, parseArgs } from './parse-args.ts'
 import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts'
 import { readServiceAccounts, type ServiceAccounts } from './service-accounts.ts'
 import { readServing, type ServingConfig } from './serving.ts'
@@ -195,8 +195,8 @@ export type ConfigResult =
       readonly hints: readonly string[]
     }
 
-export function checkArgs(args: readonly string[]): ConfigResult {
-  const { raw, faults, hints } = parseArgs(args)
+export function checkArgs(args: readonly string[], command?: NamedCommand): ConfigResult {
+  const { raw, faults, hints } = parseArgs(args, command)
   const values = new Values(flags, raw, faults)
   values.hints.push(...hints)
   const warnings: string[] = []
@@ -442,8 +442,9 @@ function readCleanUpPeriod(values: Values): number {
 }
 
 function readControllers(values: Values): readonly ControllerName[] {
-  const { controllers, faults } = parseControllers(values.list('controllers'))
-  for (const fault of faults) values.fault(fault)
+  const { controllers, faults, hints } = parseControllers(values.list('controllers'))
+  values.faults.push(...faults)
+  values.hints.push(...hints)
   return controllers
 }
 
@@ -452,8 +453,9 @@ function readGates(
   { minor }: Emulation,
   warn: (text: string) => void,
 ): FeatureGates {
-  const { gates, faults, warnings } = parseFeatureGates(values.list('feature-gates'), minor)
-  for (const fault of faults) values.fault(fault)
+  const { gates, faults, hints, warnings } = parseFeatureGates(values.list('feature-gates'), minor)
+  values.faults.push(...faults)
+  values.hints.push(...hints)
   for (const warning of warnings) warn(warning)
   if (gates.isOn('AuthorizeNodeWithSelectors') && !gates.isOn('AuthorizeWithSelectors')) {
     values.fault(
@@ -464,8 +466,9 @@ function readGates(
 }
 
 function readRuntime(values: Values, emulation: Emulation): RuntimeConfig {
-  const { runtime, faults } = parseRuntimeConfig(values.list('runtime-config'), emulation)
-  for (const fault of faults) values.fault(fault)
+  const { runtime, faults, hints } = parseRuntimeConfig(values.list('runtime-config'), emulation)
+  values.faults.push(...faults)
+  values.hints.push(...hints)
   return runtime
 }
 
@@ -474,12 +477,13 @@ function readAdmission(
   warn: (text: string) => void,
 ): AdmissionPlugins & AdmissionConfig {
   const given = (flag: FlagName) => (values.isGiven(flag) ? values.slice(flag) : undefined)
-  const { plugins, faults, warnings } = parseAdmissionPlugins({
+  const { plugins, faults, hints, warnings } = parseAdmissionPlugins({
     enabled: given('enable-admission-plugins'),
     disabled: given('disable-admission-plugins'),
     exactly: given('admission-control'),
   })
-  for (const fault of faults) values.fault(fault)
+  values.faults.push(...faults)
+  values.hints.push(...hints)
   for (const warning of warnings) warn(warning)
   return { ...plugins, ...readAdmissionFiles(values, plugins, warn) }
 }

@@ -27,6 +27,19 @@ test("an unknown name is refused with kube-controller-manager's message, and the
     '"nope" is not in the list of known controllers',
     '"nope" is not in the list of known controllers',
   ])
+  for (const [given, meant] of [
+    ['gc', 'garbage-collector-controller'],
+    ['garbage', 'garbage-collector-controller'],
+    ['namespaces', 'namespace-controller'],
+    ['quota-controller', 'resourcequota-controller'],
+  ] as const) {
+    const [hint, list = ''] = parseControllers([given]).hints
+    assert.equal(hint, `--controllers: ${given}: did you mean ${meant}?`)
+    assert.match(
+      list,
+      /^--controllers accepts bootstrap-signer-controller, .*-NAME to exclude one$/,
+    )
+  }
   const [fault = ''] = parseControllers(['deployment-controller']).faults
   assert.match(fault, /deployment-controller does not run in Keelson: run kube-controller-manager/)
   assert.deepEqual(parseControllers(['*', '-deployment-controller', '-podgc']).faults, [])

@@ -2,6 +2,7 @@
  * Reads --controllers, which selects the controllers that run inside the server. Syntax and
  * controller names are those of kube-controller-manager.
  */
+import { didYouMean } from '../lib/text/suggest.ts'
 
 /** The controllers that can run in this server. */
 export const ownControllers = [
@@ -80,6 +81,27 @@ const otherControllers: ReadonlySet<string> = new Set(
 export const controllersHelp = `Controllers of kube-controller-manager to run in this server, for clusters without a kube-controller-manager: NAME, \
 -NAME to exclude a controller, or * for all. They do not run while a kube-controller-manager holds its Lease. Default: none; with keelson dev: all. Available controllers: ${ownControllers.join(', ')}. The value * does not include ${[...offByDefault].join(', ')}.`
 
+/** Short names, most of them kubectl's, that are too short for a suggestion by edit distance. */
+const shortNames: ReadonlyMap<string, string> = new Map([
+  ['gc', 'garbage-collector'],
+  ['ns', 'namespace'],
+  ['pv', 'persistentvolume-protection'],
+  ['pvc', 'persistentvolumeclaim-protection'],
+  ['sa', 'serviceaccount'],
+])
+
+/** Returns hints for an unknown name: a similar name, and the list of all names. */
+function hintsFor(given: string): readonly string[] {
+  // Names are compared without their common ending, which would make all of them look similar.
+  const name = shortNames.get(given) ?? given.replace(/-cont\w*$/, '')
+  const names = ownControllers.map((one) => one.replace(/-controller$/, ''))
+  const meant = didYouMean(name, names, (one) => `${one}-controller`)
+  return [
+    ...(meant === undefined ? [] : [`--controllers: ${given}: ${meant}`]),
+    `--controllers accepts ${ownControllers.join(', ')}, * for all, and -NAME to exclude one`,
+  ]
+}
+
 /**
  * Returns the controllers that a list selects. An unknown name causes the error of
  * kube-controller-manager. A controller that only kube-controller-manager has causes an error of
@@ -88,8 +110,10 @@ export const controllersHelp = `Controllers of kube-controller-manager to run in
 export function parseControllers(list: readonly string[]): {
   readonly controllers: readonly ControllerName[]
   readonly faults: readonly string[]
+  readonly hints: readonly string[]
 } {
   const faults: string[] = []
+  const hints = new Set<string>()
   const on = new Set<ControllerName>()
   const off = new Set<ControllerName>()
   for (const text of list) {
@@ -100,8 +124,10 @@ export function parseControllers(list: readonly string[]): {
     if (name !== undefined) {
       // As in kube-controller-manager, the first entry for a name is used.
       if (!on.has(name) && !off.has(name)) (isOff ? off : on).add(name)
-    } else if (!otherControllers.has(given))
+    } else if (!otherControllers.has(given)) {
       faults.push(`${JSON.stringify(given)} is not in the list of known controllers`)
+      for (const hint of hintsFor(given)) hints.add(hint)
+    }
     // It is allowed to exclude a controller that does not run in this server.
     else if (!isOff) {
       faults.push(
@@ -114,5 +140,5 @@ export function parseControllers(list: readonly string[]): {
   const controllers = ownControllers.filter(
     (name) => on.has(name) || (isAll && !off.has(name) && !offByDefault.has(name)),
   )
-  return { controllers, faults }
+  return { controllers, faults, hints: [...hints] }
 }

@@ -3,6 +3,7 @@ import { olderGates } from '../api/gate-history.ts'
 import { type GateRow, gateRows, type GateStage } from '../api/gate-rows.ts'
 import type { Gates } from '../api/gates.ts'
 import { parseGoBoolean } from '../lib/text/go-literals.ts'
+import { suggestValue } from '../lib/text/suggest.ts'
 import { MINOR } from './emulation.ts'
 
 type Gate = {
@@ -23,6 +24,7 @@ export type FeatureGates = Gates & {
 export type ParsedGates = {
   readonly gates: FeatureGates
   readonly faults: readonly string[]
+  readonly hints: readonly string[]
   readonly warnings: readonly string[]
 }
 
@@ -169,10 +171,13 @@ export function parseFeatureGates(entries: readonly string[], minor = MINOR): Pa
   const absent = new Set(olderGates[minor]?.absent)
   const set = new Map<string, boolean>()
   const faults: string[] = []
+  const hints: string[] = []
   const warnings: string[] = []
   for (const entry of entries) {
     const { name, value } = splitEntry(entry)
     const gate = known.get(name)
+    if (gate === undefined && !absent.has(name))
+      hints.push(...suggestValue('feature-gates', name, known.keys()))
     const fault =
       value === undefined
         ? `missing bool value for ${name}`
@@ -190,7 +195,7 @@ export function parseFeatureGates(entries: readonly string[], minor = MINOR): Pa
   const isOn = (name: string): boolean =>
     !absentGates.has(name) && (set.get(name) ?? known.get(name)?.isOnByDefault ?? false)
   const all = [...known].map(([name, { stage }]) => ({ name, stage, isOn: isOn(name) }))
-  return { gates: { isOn, all }, faults, warnings }
+  return { gates: { isOn, all }, faults, hints, warnings }
 }
 
 /** Returns the values that AllAlpha and AllBeta set for gates that the flag does not name. */

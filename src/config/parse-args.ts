@@ -2,6 +2,7 @@
  * Parses command-line arguments into flags and their raw values. `Values` validates the values
  * later.
  */
+import { didYouMean } from '../lib/text/suggest.ts'
 import { type FlagName, flags, isFlagName } from './flags.ts'
 
 /**
@@ -9,17 +10,47 @@ import { type FlagName, flags, isFlagName } from './flags.ts'
  */
 export type RawFlags = ReadonlyMap<FlagName, readonly string[]>
 
+/** The command that the arguments belong to, for errors and hints. */
+export type NamedCommand = {
+  /** The words that the user typed, such as `keelson dev`. */
+  readonly command: string
+  /** The flags that the command has besides those in the table. */
+  readonly ownFlags: readonly string[]
+}
+
+export const serveCommand: NamedCommand = { command: 'keelson serve', ownFlags: [] }
+
+/**
+ * Names that flags have in other servers, with the flags of Keelson for the same purpose. They are
+ * too different for a suggestion by edit distance. A command suggests the first one that it has.
+ */
+const replacements: ReadonlyMap<string, readonly string[]> = new Map([
+  ['address', ['bind-address']],
+  ['host', ['bind-address']],
+  ['listen', ['bind-address']],
+  ['port', ['secure-port']],
+  ['endpoints', ['etcd-servers']],
+  ['in-memory', ['ephemeral', 'store']],
+  ['memory', ['ephemeral', 'store']],
+  ['log-level', ['v']],
+  ['verbose', ['v']],
+])
+
 /**
  * Parses `--name=value`, `--name value`, `--name` for booleans, and `-v4`. As in kube-apiserver,
  * the words of a flag name can also be separated by `_`.
  */
-export function parseArgs(args: readonly string[]): {
+export function parseArgs(
+  args: readonly string[],
+  { command, ownFlags }: NamedCommand = serveCommand,
+): {
   readonly raw: RawFlags
   readonly faults: readonly string[]
   readonly hints: readonly string[]
 } {
   const raw = new Map<FlagName, string[]>()
   const faults: string[] = []
+  const hints: string[] = []
   const rest = [...args]
   for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {
     if (isDeclined(argument)) continue
@@ -27,7 +58,7 @@ export function parseArgs(args: readonly string[]): {
     const [, given = '', inline] = match ?? []
     const name = given.replaceAll('_', '-')
     if (match === null) {
-      faults.push(notAFlag(argument))
+      faults.push(notAFlag(argument, command))
     } else if (isFlagName(name)) {
       const value = inline ?? (flags[name].type === 'boolean' ? 'true' : rest.shift())
       if (value === undefined)
@@ -41,12 +72,25 @@ export function parseArgs(args: readonly string[]): {
       }
     } else {
       faults.push(`unknown flag: --${given}`)
+      hints.push(...suggestionFor(name, ownFlags))
       // The next argument can be the value of the unknown flag. In this case, it must not cause
       // another error.
       if (inline === undefined && rest[0]?.startsWith('-') === false) rest.shift()
     }
   }
-  return { raw, faults, hints: faults.length > 0 ? ['keelson serve --help lists the flags'] : [] }
+  if (faults.length > 0) hints.push(`${command} --help lists the flags`)
+  return { raw, faults, hints }
+}
+
+const dashed = (name: string): string => `--${name}`
+
+function suggestionFor(name: string, ownFlags: readonly string[]): string[] {
+  const names = [...ownFlags, ...Object.keys(flags)]
+  // limit: `names` has the flags of the program
+  const known = replacements.get(name)?.find((one) => names.includes(one))
+  const found =
+    known === undefined ? didYouMean(name, names, dashed) : `did you mean ${dashed(known)}?`
+  return found === undefined ? [] : [`--${name}: ${found}`]
 }
 
 /** Whether an argument is --help or --version with the value false. Such an argument is ignored. */
@@ -56,8 +100,8 @@ const isDeclined = (argument: string): boolean =>
 const longFlag = /^--([^=]+)(?:=([\s\S]*))?$/
 const verbosityFlag = /^-(v)(?:=?([\s\S]+))?$/
 
-function notAFlag(argument: string): string {
+function notAFlag(argument: string, command: string): string {
   const letter = /^-([^-])/.exec(argument)?.[1]
   if (letter !== undefined) return `unknown shorthand flag: '${letter}' in ${argument}`
-  return `"keelson serve" does not take any arguments, got [${JSON.stringify(argument)}]`
+  return `"${command}" does not take any arguments, got [${JSON.stringify(argument)}]`
 }

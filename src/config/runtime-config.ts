@@ -3,6 +3,7 @@
  * are those of kube-apiserver.
  */
 import { parseGoBoolean } from '../lib/text/go-literals.ts'
+import { suggestValue } from '../lib/text/suggest.ts'
 import { type Emulation, introductionOf, noEmulation, versionIntroductionOf } from './emulation.ts'
 
 /**
@@ -37,6 +38,8 @@ const versionsOf: { readonly [group: string]: readonly string[] } = {
   'storagemigration.k8s.io': ['v1alpha1'],
 }
 
+const groupNames = Object.keys(versionsOf).filter((group) => group !== '')
+
 const stageKeys = ['api/all', 'api/ga', 'api/beta', 'api/alpha', 'api/legacy'] as const
 
 type Stage = 'ga' | 'beta' | 'alpha'
@@ -51,19 +54,28 @@ export function parseRuntimeConfig(
 ): {
   readonly runtime: RuntimeConfig
   readonly faults: readonly string[]
+  readonly hints: readonly string[]
 } {
   const values = new Map<string, boolean>()
   const faults: string[] = []
+  const hints: string[] = []
   for (const entry of entries) {
     const [key = '', value = 'true'] = entry.split('=')
     const fault = faultOf(key, value)
     if (fault === undefined) values.set(key, isTrue(value))
-    else faults.push(fault)
+    else {
+      faults.push(fault)
+      hints.push(...hintsFor(key))
+    }
   }
   if (values.get('api/all') === false && values.size === 1)
     faults.push('invalid key with only api/all=false')
   faults.push(...tooNew(values, emulation))
-  return { runtime: { isServed: (resource) => isServedThen(resource, values, emulation) }, faults }
+  return {
+    runtime: { isServed: (resource) => isServedThen(resource, values, emulation) },
+    faults,
+    hints,
+  }
 }
 
 /**
@@ -166,6 +178,18 @@ function faultOf(key: string, value: string): string | undefined {
     return `invalid key ${key}: group/version/resource and resource is always lowercase plural, not ${JSON.stringify(plural)}`
   }
   return undefined
+}
+
+/** Suggests a group for an unknown group, and lists the versions for an unknown version. */
+function hintsFor(key: string): string[] {
+  const [group = '', version = ''] = key.split('/')
+  if (group === 'v1') return []
+  const versions = Object.hasOwn(versionsOf, group) ? versionsOf[group] : undefined
+  if (versions !== undefined && !versions.includes(version))
+    return [`--runtime-config: ${group} has the versions ${versions.join(', ')}`]
+  if (group === 'api') return suggestValue('runtime-config', key, stageKeys)
+  if (versions !== undefined) return []
+  return suggestValue('runtime-config', group, groupNames)
 }
 
 const isTrue = (value: string): boolean => value === '' || parseGoBoolean(value) === true

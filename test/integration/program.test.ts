@@ -54,6 +54,18 @@ test('serve --help lists the flags', async () => {
   assert.equal((await run(program, ['serve', '--help=true'])).out, out)
 })
 
+for (const [args, hint] of [
+  ['sttus', 'did you mean keelson status?'],
+  ['store exprt --file=x', 'did you mean keelson store export?'],
+  ['dev help', 'keelson dev --help lists the flags'],
+] as const)
+  test(`the advice for keelson ${args} is ${hint}`, async () => {
+    const { code, err } = await run(program, args.split(' '))
+    assert.equal(code, 2)
+    assert.ok(err.trimEnd().endsWith(hint), err)
+    assert.doesNotMatch(err, /keelson serve/)
+  })
+
 test('invalid arguments are reported together, with advice', async () => {
   const { code, out, err } = await run(program, ['serve', '--no-such-flag', '--secure-port=0'])
   assert.deepEqual([code, out], [2, ''])

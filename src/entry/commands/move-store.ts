@@ -4,6 +4,7 @@
  */
 import { parseArgs } from 'node:util'
 import { messageOf } from '../../lib/errors.ts'
+import { didYouMean } from '../../lib/text/suggest.ts'
 import { rootOf } from '../../storage/keys.ts'
 import { loginOf } from '../../storage/open-engine.ts'
 import { DumpFile, writeDump } from '../../storage/transfer/dump-file.ts'
@@ -179,8 +180,9 @@ function parse(args: readonly string[]): { command: Command; file: string; flags
   const { values: flags, positionals } = parseFlags(args)
   const command = commands.find((name) => name === positionals[0])
   if (command === undefined || positionals.length > 1) {
+    const meant = didYouMean(positionals[0] ?? '', commands, (name) => `keelson store ${name}`)
     throw new StoreUsageError(
-      'use keelson store export, import or rewrite: keelson store --help lists their flags',
+      `use keelson store export, import or rewrite: ${meant ?? 'keelson store --help lists their flags'}`,
     )
   }
   const { 'etcd-servers': servers, 'data-dir': folder, file } = flags

@@ -1,4 +1,5 @@
 /** The flags that only `keelson dev` has. It passes all other flags to `keelson serve`. */
+import type { NamedCommand } from '../../config/parse-args.ts'
 import { missingValues, readCommandFlags } from '../../lib/process/command-flags.ts'
 
 const DATA_DIR = './.keelson'
@@ -67,6 +68,13 @@ const names = {
   values: ['data-dir', 'etcd', 'context', 'secure-port'],
   switches: ['ephemeral', 'reset', 'kubeconfig-merge'],
 } as const
+
+/** The name and the flags of the command, for the errors of the flags that it passes on. */
+export const devCommand: NamedCommand = {
+  command: 'keelson dev',
+  ownFlags: [...names.values, ...names.switches],
+}
+
 /** Names that kubectl and shells accept without quotation marks. */
 const contextPattern = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,252}$/
 const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text) < 65_536
@@ -74,10 +82,8 @@ const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text)
 /** Parses the arguments. Throws a UsageError if they are invalid. */
 export function splitArgs(args: readonly string[]): DevFlags {
   const { values: found, on, rest: unknown } = readCommandFlags(args, names)
-  const others = withVerbosity(unknown)
+  const rest = withVerbosity(unknown)
   const port = found.get('secure-port')
-  // An invalid port is passed to `serve`, which rejects it.
-  const rest = port === undefined || isPort(port) ? others : [...others, `--secure-port=${port}`]
   const hasServers = rest.some((argument) => /^--etcd-servers(=|$)/.test(argument))
   const isEphemeral = on.has('ephemeral')
   const context = found.get('context') ?? CONTEXT
@@ -91,7 +97,7 @@ export function splitArgs(args: readonly string[]): DevFlags {
     isReset: on.has('reset'),
     merges: on.has('kubeconfig-merge'),
     context,
-    port: port !== undefined && isPort(port) ? Number(port) : undefined,
+    port: port === undefined ? undefined : Number(port),
     rest,
   }
 }
@@ -115,6 +121,12 @@ type ParsedFlags = {
 
 function faultsOf({ found, isEphemeral, isReset, hasServers, context }: ParsedFlags): string[] {
   const faults = missingValues({ values: found })
+  const port = found.get('secure-port') ?? ''
+  if (port !== '' && !isPort(port)) {
+    faults.push(
+      `--secure-port=${port} is not a port: use a number from 1 to 65535, or 0 for any free port`,
+    )
+  }
   if (isEphemeral && (found.has('etcd') || hasServers)) {
     faults.push(
       '--ephemeral keeps objects in memory: leave out either --ephemeral, or --etcd and --etcd-servers',

@@ -29,7 +29,7 @@ import {
   reachableHost,
   writeKubeconfig,
 } from './data-folder.ts'
-import { type DevFlags, splitArgs, UsageError } from './dev-flags.ts'
+import { devCommand, type DevFlags, splitArgs, UsageError } from './dev-flags.ts'
 import { type EtcdChild, findEtcd, startEtcd } from './etcd-child.ts'
 import { addContext, removeContext } from './kubeconfig-merge.ts'
 import { claimFolder, forgetEtcd, recordEtcd } from './leftovers.ts'
@@ -78,7 +78,7 @@ export async function startDev(args: readonly string[], options: DevOptions): Pr
   // Check all flags before anything starts. For this check, the kind of store does not matter.
   const store = own.hasServers ? [] : ['--store=memory']
   const { config: checked, warnings } = orFail(
-    checkArgs([...serveDefaults(own), ...store, ...own.rest]),
+    checkArgs([...serveDefaults(own), ...store, ...own.rest], devCommand),
   )
   const { bindAddress } = checked.network
   options.configureLog(checked.telemetry.logging)
